@@ -1,0 +1,135 @@
+/* profile.h: where time is lost and how much: classes of occurrences and their scores.
+ *
+ * One fold over the threads' events (memory bounded by classes, threads and open spans).  For a
+ * class with durations d_j on a thread that lived T (RDAM's, SCI's and the dispersion factor's
+ * definition; design: the ledger):
+ *
+ *     excess = Σ_j (d_j − d_min)      score = excess / T      d_min over all threads
+ *
+ * All tables belong to the profile.  Units are in the names. */
+#ifndef HEURT_ANALYSIS_PROFILE_H
+#define HEURT_ANALYSIS_PROFILE_H
+
+#include "analysis/accumulate.h"
+#include "base/error.h"
+#include "base/vec.h"
+#include "format/reader.h"
+#include "format/symbols.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum class_kind {
+    CLASS_CALL,
+    CLASS_REGION,
+    CLASS_ITERATION,
+    CLASS_LOCK,
+    CLASS_CONDITION,
+    CLASS_BARRIER,
+    CLASS_SEMAPHORE,
+    CLASS_JOIN,
+    CLASS_DISK,
+    CLASS_NETWORK,
+    CLASS_PIPE, /* pipes, terminals and other descriptors */
+    CLASS_POLL,
+    CLASS_SLEEP,
+    CLASS_YIELD,
+    CLASS_FUTEX,
+    CLASS_KINDS
+};
+
+const char *class_kind__name(enum class_kind kind); /* as in the JSON contract */
+
+enum confidence {
+    CONFIDENCE_MEASURED,
+    CONFIDENCE_ESTIMATED,
+    CONFIDENCE_WEAK, /* fewer than 100 occurrences: the minimum is not to be trusted */
+};
+
+/* Feedback of the user, kept in a small file. */
+struct profile_rule {
+    enum { RULE_KEY, RULE_IGNORE } type;
+    char *function;  /* glob over the class's function name */
+    char *arguments; /* RULE_KEY: names or argN, joined by ','; else NULL */
+};
+
+struct profile_thread_row {
+    uint32_t thread; /* index into trace__threads */
+    uint64_t count, sum_ns, excess_ns;
+    double score; /* 0 … 1 */
+};
+
+struct profile_key {
+    const char *name;
+    uint64_t value;
+};
+
+struct profile_stack {
+    double share;           /* of the class's snapshots, 0 … 1 */
+    const uint64_t *frames; /* innermost first */
+    size_t frame_count;
+    uint32_t process; /* serial */
+};
+
+/* Who held a lock while this class waited for it. */
+struct profile_holder {
+    uint32_t process; /* serial */
+    uint64_t site;    /* return address of the holder's acquisition */
+    uint64_t wait_ns; /* waited while it was held from there */
+    uint64_t waits;
+};
+
+struct profile_class {
+    enum class_kind kind;
+    uint32_t process;     /* serial of the image in which it was first seen */
+    const char *function; /* name of the call, function or region */
+    uint64_t address;     /* of a patched function or marker, else 0 */
+    uint64_t site;        /* return address of a hooked call, else 0 */
+    const char *file;     /* of a marker, else NULL */
+    uint32_t line;
+    bool has_object;
+    uint64_t object; /* lock, barrier, … */
+    struct vec keys; /* struct profile_key */
+    uint64_t count;
+    uint64_t contended;  /* locks and semaphores: occurrences that waited */
+    uint64_t unfinished; /* entered and never left; closed with what encloses them */
+    uint64_t min_ns, p50_ns, p99_ns, max_ns, sum_ns;
+    uint64_t excess_ns;
+    double score;               /* largest of the threads' */
+    double score_all;           /* excess over the sum of all threads' lifetimes */
+    int64_t why_ns[COMPONENTS]; /* adds up to excess_ns */
+    enum confidence confidence;
+    bool idle;          /* waiting for events, for time or for a thread's end: shown apart */
+    bool ignored;       /* by a rule */
+    struct vec threads; /* struct profile_thread_row, by excess */
+    struct vec holders; /* struct profile_holder, by wait_ns; locks only */
+    struct vec stacks;  /* struct profile_stack, by share */
+    const struct accumulator *accumulator; /* of all threads, in ticks */
+};
+
+struct profile_thread {
+    uint32_t thread; /* index into trace__threads */
+    uint64_t lifetime_ns;
+    uint64_t cpu_ns, runnable_ns;      /* UINT64_MAX: not known */
+    uint64_t component_ns[COMPONENTS]; /* adds up to lifetime_ns */
+    uint64_t events;
+};
+
+struct profile {
+    struct vec classes; /* struct profile_class, ranked: at or above the threshold by lost time,
+                           then the others, then idle ones, then ignored ones */
+    struct vec threads; /* struct profile_thread, as trace__threads */
+    uint64_t wall_ns;
+    uint64_t events;
+    uint64_t lifetime_sum_ns;
+    double threshold;
+    struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */
+};
+
+/* rules: struct profile_rule. symbols is kept, not copied. */
+int profile__compute(const struct trace *trace, const struct symbols *symbols,
+                     const struct vec *rules, double threshold, struct profile **profile,
+                     struct error *error);
+void profile__free(struct profile *profile);
+
+#endif

@@ -1,0 +1,25 @@
+/* map.h: a hash table from keys (byte strings) to numbers, insertion only.
+ * The numbers are usually indices into a vec that holds the values. */
+#ifndef HEURT_BASE_MAP_H
+#define HEURT_BASE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map {
+    struct map_slot *slots;
+    size_t count;
+    size_t capacity; /* a power of two, or 0 */
+};
+
+#define MAP_ABSENT UINT64_MAX
+
+/* The value under key, or MAP_ABSENT. */
+uint64_t map__get(const struct map *map, const void *key, size_t key_bytes);
+
+/* The value under key; when absent, value is put there (a copy of key is kept) and returned. */
+uint64_t map__put(struct map *map, const void *key, size_t key_bytes, uint64_t value);
+
+void map__free(struct map *map); /* leaves it empty and usable */
+
+#endif

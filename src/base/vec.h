@@ -1,0 +1,23 @@
+/* vec.h: a growing array of equal items in one block. Items move when it grows. */
+#ifndef HEURT_BASE_VEC_H
+#define HEURT_BASE_VEC_H
+
+#include <stddef.h>
+
+struct vec {
+    void *items;
+    size_t count;
+    size_t capacity;
+    size_t item_bytes;
+};
+
+#define VEC_OF(type) ((struct vec){.item_bytes = sizeof(type)})
+#define VEC_AT(vec, type, index) (&((type *)(vec)->items)[index])
+#define VEC_EACH(item, vec, type) \
+    for (type *item = (vec)->items; item && item < (type *)(vec)->items + (vec)->count; item++)
+
+/* Appends a copy of *item (zeroes when item is NULL) and returns its place. */
+void *vec__push(struct vec *vec, const void *item);
+void vec__free(struct vec *vec); /* leaves it empty and usable */
+
+#endif

@@ -1,0 +1,49 @@
+/* command.h: a subcommand, and how commands talk.
+ *
+ * stdout is data, stderr is talk. Exit status: 0, or of record the program's; 125 heurt's own
+ * failure, 126 the program cannot be run, 127 it was not found (as env(1)); 2 for wrong usage. */
+#ifndef HEURT_CMD_COMMAND_H
+#define HEURT_CMD_COMMAND_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum {
+    EXIT_USAGE = 2,
+    EXIT_HEURT = 125,
+    EXIT_CANNOT_RUN = 126,
+    EXIT_NOT_FOUND = 127,
+};
+
+struct command {
+    const char *name;
+    const char *usage;   /* after the name, e.g. "[-o DIR] [-f NAME]… -- CMD [ARG]…" */
+    const char *summary; /* one line */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
+};
+
+extern const struct command command_record, command_report, command_hot, command_dump,
+    command_check;
+
+/* The directory that -i and -o mean when they are not given. */
+#define DEFAULT_TRACE "heurt.data"
+
+/* "heurt: SENTENCE" on stderr. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* say, then the usage of the command; returns EXIT_USAGE. */
+int wrong_usage(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* --help: usage and summary and the name of the manual page on stdout; returns 0. */
+int show_help(const struct command *command);
+
+/* Opens a pager (PAGER, else less -FRX) when stdout is a terminal, else stdout itself. */
+FILE *pager__open(void);
+void pager__close(FILE *out);
+/* Whether out (a terminal, perhaps through the pager) shows colour: NO_COLOR is honoured. */
+bool terminal__colour(void);
+unsigned terminal__columns(void); /* 0: stdout is not a terminal */
+bool terminal__unicode(void);     /* the locale's character set is UTF-8 */
+
+#endif

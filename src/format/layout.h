@@ -1,0 +1,350 @@
+/* layout.h: the one contract between the runtime inside the recorded program, the recorder, and
+ * every reader of a trace.  Constants and structs, no functions.  docs/format.md tells it in prose.
+ *
+ * A trace is a directory:
+ *
+ *     heurt.data/events      this file's structs, memory-mapped by every recorded process
+ *     heurt.data/symbols     names of the addresses in it (JSON, made when the run has ended)
+ *
+ * The events file is cut into units of HEURT_UNIT_BYTES.  Unit 0 holds the session header.  A
+ * chunk is one or more units that one writer has claimed by an atomic addition to next_unit:
+ *
+ *     unit 0      unit 1          2            3                    6
+ *     +---------+---------------+------------+--------------------+----
+ *     | session | DEFINITIONS   | EVENTS     | EVENTS             | ...
+ *     |         | process 0     | thread 0   | thread 1           |
+ *     +---------+---------------+------------+--------------------+----
+ *
+ * A claimed chunk whose header was not written before the writer died has no magic: a reader goes
+ * on at the next unit.  Everything in a fresh chunk is zero; words are written so that the first
+ * word of an event, and the size of a definition, are stored last.  A zero there is the end.
+ * All numbers are little-endian.
+ */
+#ifndef HEURT_FORMAT_LAYOUT_H
+#define HEURT_FORMAT_LAYOUT_H
+
+#include <stdint.h>
+
+#define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
+#define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
+#define HEURT_VERSION 1u
+#define HEURT_UNIT_BYTES 16384u
+#define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
+#define HEURT_EVENTS_FILE "events"
+#define HEURT_SYMBOLS_FILE "symbols"
+
+/* The environment variable that tells the runtime where the trace is (an absolute directory). */
+#define HEURT_ENVIRONMENT "HEURT_TRACE"
+
+enum heurt_clock {
+    HEURT_CLOCK_TSC = 1,       /* ticks of an invariant time-stamp counter */
+    HEURT_CLOCK_MONOTONIC = 2, /* ticks are nanoseconds of CLOCK_MONOTONIC */
+};
+
+/* One instant on both clocks. A zero pair means not taken. */
+struct heurt_clock_pair {
+    uint64_t tick;
+    uint64_t monotonic_ns;
+};
+
+enum heurt_session_flag {
+    HEURT_SESSION_CLOSED = 1u << 0, /* the recorder has ended: claim no more chunks */
+    HEURT_SESSION_PLANS = 1u << 1,  /* ask the recorder which functions to patch */
+};
+
+/* Written by the recorder before the program starts; the fields marked (atomic) are shared. */
+struct heurt_session {
+    char magic[8];
+    uint32_t version;
+    uint32_t unit_bytes;
+    uint32_t clock;        /* enum heurt_clock */
+    uint32_t flags;        /* enum heurt_session_flag (atomic) */
+    uint64_t limit_units;  /* the file's bound; a claim past it fails */
+    uint64_t next_unit;    /* (atomic) may run past limit_units when claims failed */
+    uint32_t next_process; /* (atomic) serial number of the next process image */
+    uint32_t next_thread;  /* (atomic) serial number of the next thread */
+    uint64_t events_lost;  /* (atomic) lost by threads that never got a chunk */
+    uint32_t stack_every;  /* a call stack at the first and every N-th occurrence; 0: never */
+    uint32_t stack_bytes;  /* at most this much of the top of the stack */
+    uint32_t recorder_pid;
+    uint32_t finished;   /* 1 when the recorder has written end and wait_status */
+    int32_t wait_status; /* of the recorded command, as by waitpid */
+    uint32_t reserved;
+    struct heurt_clock_pair start;
+    struct heurt_clock_pair end;
+    uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
+    char socket[64];            /* abstract Unix socket of the recorder, no leading zero; or "" */
+};
+
+enum heurt_chunk_kind {
+    HEURT_CHUNK_DEFINITIONS = 1,
+    HEURT_CHUNK_EVENTS = 2,
+};
+
+#define HEURT_NO_SERIAL 0xffffffffu /* process or thread: the recorder itself */
+
+/* 128 bytes in front of every chunk; magic is stored last. */
+struct heurt_chunk {
+    uint64_t magic;
+    uint32_t kind;    /* enum heurt_chunk_kind */
+    uint32_t units;   /* length of the chunk with this header */
+    uint32_t process; /* serial of the process image, or HEURT_NO_SERIAL */
+    uint32_t thread;  /* serial of the thread (events), else HEURT_NO_SERIAL */
+    uint32_t pid;
+    uint32_t tid;
+    uint64_t sequence; /* 0, 1, 2 … in the thread, or in the process for definitions */
+    struct heurt_clock_pair start; /* when the chunk was claimed: every event in it is later,
+                                      or earlier by less than one 2^47 ticks */
+    uint64_t events_lost;          /* by this thread while this was its chunk */
+    uint64_t reserved[8];
+};
+
+/* ---- definitions ------------------------------------------------------------------------- */
+
+enum heurt_definition_type {
+    HEURT_DEFINITION_META = 1,        /* text: key \0 value \0 */
+    HEURT_DEFINITION_PROCESS = 2,     /* struct heurt_process, then path \0 */
+    HEURT_DEFINITION_MODULE = 3,      /* struct heurt_module, then path \0 */
+    HEURT_DEFINITION_MODULE_GONE = 4, /* struct heurt_module_gone */
+    HEURT_DEFINITION_FUNCTION = 5,    /* struct heurt_function, then name \0 file \0 arguments \0 */
+    HEURT_DEFINITION_REFUSAL = 6,     /* text: function \0 module \0 reason \0 */
+    HEURT_DEFINITION_NOTE = 7,        /* text: one sentence from the runtime, why it stopped etc. */
+    HEURT_DEFINITION_THREAD_NAME = 8, /* struct heurt_thread_name */
+};
+
+/* In front of every definition; bytes (with this header, a multiple of 8) is stored last. */
+struct heurt_definition {
+    uint32_t bytes;
+    uint32_t type; /* enum heurt_definition_type */
+};
+
+struct heurt_process {
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint64_t tick;           /* when this image began: start, fork or exec */
+    uint32_t parent_process; /* serial of the image it was forked from, or HEURT_NO_SERIAL */
+    uint32_t reserved;
+};
+
+#define HEURT_BUILD_ID_MAX 32
+
+struct heurt_module {
+    uint64_t tick;           /* when it was seen */
+    uint64_t bias;           /* what to add to an address in the file */
+    uint64_t start;          /* lowest mapped address */
+    uint64_t end;            /* one past the highest */
+    uint32_t build_id_bytes; /* 0: none */
+    uint8_t build_id[HEURT_BUILD_ID_MAX];
+    uint32_t reserved;
+};
+
+struct heurt_module_gone {
+    uint64_t tick;
+    uint64_t start;
+};
+
+enum heurt_function_kind {
+    HEURT_FUNCTION_PATCHED = 1,   /* a function of the program, by entry patch */
+    HEURT_FUNCTION_REGION = 2,    /* heurt_begin … heurt_end in the source */
+    HEURT_FUNCTION_ITERATION = 3, /* heurt_iteration: one or more turns of a loop */
+};
+
+#define HEURT_ARGUMENTS_MAX 6
+
+/* Gives an even event id (enter; id|1 is leave) to a function or marked region. */
+struct heurt_function {
+    uint32_t id;             /* HEURT_EVENT_FUNCTIONS … 65534, even, one per process image */
+    uint32_t kind;           /* enum heurt_function_kind */
+    uint64_t address;        /* of the entry, or of the marker's code */
+    uint32_t line;           /* of a marker, else 0 */
+    uint32_t argument_count; /* payload words of its enter event, ≤ HEURT_ARGUMENTS_MAX */
+    /* strings: name, file (of a marker, else empty), argument names joined by ',' */
+};
+
+struct heurt_thread_name {
+    uint32_t thread;
+    uint32_t reserved;
+    char name[16];
+};
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* An event is one word, then the payload words its id has:
+ *
+ *     63              16 15     0
+ *     +-----------------+-------+
+ *     | tick (low 48)   |  id   |   id: even = enter or point, odd = leave; never 0
+ *     +-----------------+-------+
+ *
+ * A payload word called SITE is an address in its low 48 bits (the return address of the call)
+ * with a small number, the event's "how", in its high 16.
+ */
+#define HEURT_ID_BITS 16
+#define HEURT_TICK_MASK ((1ull << 48) - 1)
+#define HEURT_SITE(address, how) (((uint64_t)(address)&HEURT_TICK_MASK) | (uint64_t)(how) << 48)
+#define HEURT_SITE_ADDRESS(word) ((word)&HEURT_TICK_MASK)
+#define HEURT_SITE_HOW(word) ((uint32_t)((word) >> 48))
+
+#define HEURT_WORDS_VARIABLE 255 /* the first payload word tells how many more follow */
+
+/* POINT(name, id, payload words)   SPAN(name, id, enter payload words, leave payload words) */
+#define HEURT_EVENT_TABLE(POINT, SPAN)                                                           \
+    /* pthread_self; serial of the creator (or HEURT_NO_SERIAL); start routine */                \
+    POINT(THREAD_START, 2, 3)                                                                    \
+    /* CPU time ns; time runnable but not running ns (or ~0: not known) */                       \
+    POINT(THREAD_END, 4, 2)                                                                      \
+    /* SITE(lock kind), lock | result of the call (0 or EOWNERDEAD: acquired) */                 \
+    SPAN(LOCK_WAIT, 6, 2, 1)                                                                     \
+    /* without waiting: SITE(lock kind), lock */                                                 \
+    POINT(LOCK_ACQUIRED, 8, 2)                                                                   \
+    /* a try that failed: SITE(lock kind), lock */                                               \
+    POINT(LOCK_BUSY, 10, 2)                                                                      \
+    /* just before the release: SITE(lock kind), lock */                                         \
+    POINT(LOCK_RELEASED, 12, 2)                                                                  \
+    /* SITE(0), condition variable, mutex | result */                                            \
+    SPAN(CONDITION_WAIT, 14, 3, 1)                                                               \
+    /* SITE(0 signal, 1 broadcast), condition variable */                                        \
+    POINT(CONDITION_SIGNALLED, 16, 2)                                                            \
+    /* SITE(0), barrier | result */                                                              \
+    SPAN(BARRIER_WAIT, 18, 2, 1)                                                                 \
+    /* SITE(0), semaphore | result */                                                            \
+    SPAN(SEMAPHORE_WAIT, 20, 2, 1)                                                               \
+    POINT(SEMAPHORE_ACQUIRED, 22, 2)                                                             \
+    POINT(SEMAPHORE_POSTED, 24, 2)                                                               \
+    /* SITE(0), pthread_t | result */                                                            \
+    SPAN(JOIN, 26, 2, 1)                                                                         \
+    /* SITE(0), pthread_t of the new thread */                                                   \
+    POINT(THREAD_CREATED, 28, 2)                                                                 \
+    /* SITE(enum heurt_io), descriptor | enum heurt_descriptor << 32, bytes asked (or timeout in \
+     * ms for the poll family) | result */                                                       \
+    SPAN(IO, 30, 3, 1)                                                                           \
+    /* SITE(enum heurt_sleep), requested ns */                                                   \
+    SPAN(SLEEP, 32, 2, 0)                                                                        \
+    /* raw futex(2) waits: SITE(operation), address | result */                                  \
+    SPAN(FUTEX_WAIT, 34, 2, 1)                                                                   \
+    /* raw futex(2) wakes: SITE(operation), address */                                           \
+    POINT(FUTEX_WOKEN, 36, 2)                                                                    \
+    /* pid of the child */                                                                       \
+    POINT(FORKED, 38, 1)                                                                         \
+    /* this image is about to be replaced */                                                     \
+    POINT(EXEC, 40, 0)                                                                           \
+    /* the innermost open function was left by an exception or a forced unwind */                \
+    POINT(UNWOUND, 42, 0)                                                                        \
+    /* the stack at the event that follows: words that follow; rip rsp rbp rbx r12 r13 r14 r15;  \
+     * then the memory from rsp upwards */                                                       \
+    POINT(STACK, 44, HEURT_WORDS_VARIABLE)                                                       \
+    /* events that could not be written at this place: how many */                               \
+    POINT(LOST, 46, 1)
+
+enum heurt_event_id {
+#define HEURT_POINT_ID(name, id, words) HEURT_EVENT_##name = id,
+#define HEURT_SPAN_ID(name, id, enter_words, leave_words) HEURT_EVENT_##name = id,
+    HEURT_EVENT_TABLE(HEURT_POINT_ID, HEURT_SPAN_ID)
+#undef HEURT_POINT_ID
+#undef HEURT_SPAN_ID
+        HEURT_EVENT_FUNCTIONS = 1024, /* the first id that definitions give to functions */
+    HEURT_EVENT_LAST = 65534,
+};
+
+#define HEURT_STACK_REGISTERS 8
+
+enum heurt_lock_kind {
+    HEURT_LOCK_MUTEX = 0,
+    HEURT_LOCK_READ = 1,  /* rwlock, shared */
+    HEURT_LOCK_WRITE = 2, /* rwlock, exclusive */
+    HEURT_LOCK_SPIN = 3,
+    HEURT_LOCK_RW_ANY = 4, /* release of an rwlock: either side */
+};
+
+/* What a descriptor leads to. */
+enum heurt_descriptor {
+    HEURT_DESCRIPTOR_UNKNOWN = 0,
+    HEURT_DESCRIPTOR_FILE = 1, /* regular file or block device: disk */
+    HEURT_DESCRIPTOR_SOCKET = 2,
+    HEURT_DESCRIPTOR_PIPE = 3,
+    HEURT_DESCRIPTOR_TERMINAL = 4, /* or another character device */
+    HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
+};
+
+#define HEURT_IO_TABLE(X)                                                                     \
+    X(READ, 1, "read")                                                                        \
+    X(WRITE, 2, "write")                                                                      \
+    X(PREAD, 3, "pread")                                                                      \
+    X(PWRITE, 4, "pwrite") X(READV, 5, "readv") X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") \
+        X(PWRITEV, 8, "pwritev") X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync")             \
+            X(FDATASYNC, 11, "fdatasync") X(OPEN, 12, "open") X(CLOSE, 13, "close")           \
+                X(POLL, 14, "poll") X(SELECT, 15, "select") X(EPOLL_WAIT, 16, "epoll_wait")   \
+                    X(SEND, 17, "send") X(SENDTO, 18, "sendto") X(SENDMSG, 19, "sendmsg")     \
+                        X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv")                       \
+                            X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")             \
+                                X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")           \
+                                    X(CONNECT, 26, "connect")
+
+enum heurt_io {
+#define HEURT_IO_ID(name, id, text) HEURT_IO_##name = id,
+    HEURT_IO_TABLE(HEURT_IO_ID)
+#undef HEURT_IO_ID
+};
+
+#define HEURT_SLEEP_TABLE(X)                 \
+    X(NANOSLEEP, 1, "nanosleep")             \
+    X(CLOCK_NANOSLEEP, 2, "clock_nanosleep") \
+    X(USLEEP, 3, "usleep")                   \
+    X(SLEEP, 4, "sleep") X(YIELD, 5, "sched_yield") X(THRD_SLEEP, 6, "thrd_sleep")
+
+enum heurt_sleep {
+#define HEURT_SLEEP_ID(name, id, text) HEURT_SLEEP_##name = id,
+    HEURT_SLEEP_TABLE(HEURT_SLEEP_ID)
+#undef HEURT_SLEEP_ID
+};
+
+/* ---- plans: the runtime asks over the session's socket, the recorder answers ---------------- */
+
+#define HEURT_PLAN_MAGIC 0x6e6c7068u
+
+/* The request: this, then module_count times a MODULE definition (header, struct, path). */
+struct heurt_plan_request {
+    uint32_t magic;
+    uint32_t process; /* serial, for the refusals that the recorder writes */
+    uint32_t module_count;
+    uint32_t bytes; /* of the definitions that follow */
+};
+
+/* The answer: this, then function_count times struct heurt_plan, each followed by its strings
+ * (name \0 argument names joined by ',' \0), padded to 8 bytes. */
+struct heurt_plan_answer {
+    uint32_t magic;
+    uint32_t function_count;
+    uint64_t bytes;
+};
+
+#define HEURT_PLAN_CODE_MAX 96
+#define HEURT_PLAN_FIXUPS_MAX 8
+#define HEURT_PATCH_BYTES 5 /* jmp rel32 */
+
+/* Four bytes of the moved code that depend on where it comes to lie. */
+struct heurt_plan_fixup {
+    uint64_t target; /* absolute address that is meant */
+    uint32_t offset; /* of the 32-bit field in code */
+    uint32_t next;   /* offset the processor counts from; field = target - (code + next) */
+};
+
+/* How to instrument one function.  The runtime copies code to executable memory within ±2 GiB,
+ * applies the fixups, and overwrites the first HEURT_PATCH_BYTES bytes at address + skip with a
+ * jump to a stub of the function's own that ends in a call of the moved code. */
+struct heurt_plan {
+    uint64_t address;   /* of the function's entry in the process */
+    uint32_t bytes;     /* of this struct with its strings and padding */
+    uint8_t skip;       /* bytes at the entry that stay (endbr64) */
+    uint8_t moved;      /* bytes of original code that are moved, ≥ HEURT_PATCH_BYTES */
+    uint8_t code_bytes; /* of code, the jump back included */
+    uint8_t fixup_count;
+    uint8_t original[32]; /* what must stand at address + skip (moved bytes), else refuse */
+    uint8_t code[HEURT_PLAN_CODE_MAX];
+    struct heurt_plan_fixup fixups[HEURT_PLAN_FIXUPS_MAX];
+    uint8_t argument_count;                 /* payload words of the enter event */
+    uint8_t arguments[HEURT_ARGUMENTS_MAX]; /* which integer argument registers: 0 = rdi … 5 = r9 */
+    uint8_t reserved;
+};
+
+#endif

@@ -1,0 +1,145 @@
+/* reader.h: a trace as its readers see it.
+ *
+ * The events file is mapped read-only and checked as it is walked: whatever a file holds, these
+ * functions return an error or less data, never crash, and never read outside of the mapping.
+ * All tables belong to the trace and live until trace__close().  A trace may be read by several
+ * threads at once; each needs cursors of its own. */
+#ifndef HEURT_FORMAT_READER_H
+#define HEURT_FORMAT_READER_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "format/layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One mapped object of a process image. */
+struct trace_module {
+    uint64_t tick, gone_tick; /* 64-bit ticks; gone_tick is UINT64_MAX while loaded */
+    uint64_t bias, start, end;
+    const uint8_t *build_id;
+    size_t build_id_bytes; /* 0: none */
+    const char *path;
+};
+
+/* What an even id ≥ HEURT_EVENT_FUNCTIONS means in a process image. */
+struct trace_function {
+    uint32_t id;
+    enum heurt_function_kind kind;
+    uint64_t address;
+    const char *name;
+    const char *file; /* of a marker, else "" */
+    uint32_t line;
+    uint32_t argument_count;
+    const char *argument_names; /* joined by ',' */
+};
+
+struct trace_refusal {
+    const char *function, *module, *reason;
+};
+
+/* One process image: a started, forked or exec'ed program. */
+struct trace_process {
+    uint32_t serial;
+    uint32_t pid, parent_pid;
+    uint32_t parent_serial; /* or HEURT_NO_SERIAL */
+    uint64_t tick;
+    const char *path;     /* of the executable, "" when the definition is missing */
+    struct vec modules;   /* struct trace_module, by time */
+    struct vec functions; /* struct trace_function, by id */
+    struct vec refusals;  /* struct trace_refusal */
+    struct vec notes;     /* const char * */
+};
+
+struct trace_thread {
+    uint32_t serial;
+    uint32_t process; /* index into processes */
+    uint32_t pid, tid;
+    const char *name;     /* "" when not known */
+    struct vec chunks;    /* const struct heurt_chunk *, by sequence */
+    uint64_t start_tick;  /* of THREAD_START, else of the first chunk */
+    uint64_t end_tick;    /* of THREAD_END, else of the last event that can be read */
+    bool ended;           /* THREAD_END was seen */
+    uint64_t cpu_ns;      /* from THREAD_END; UINT64_MAX: not known */
+    uint64_t runnable_ns; /* likewise */
+    uint64_t events_lost;
+};
+
+struct trace;
+
+/* Opens the trace in directory. The error names the directory and what to do. */
+int trace__open(const char *directory, struct trace **trace, struct error *error);
+
+/* The same from memory that the caller keeps until trace__close (for tests and the fuzzer). */
+int trace__open_memory(const void *bytes, size_t size, struct trace **trace, struct error *error);
+void trace__close(struct trace *trace); /* NULL is allowed */
+
+const struct heurt_session *trace__session(const struct trace *trace);
+const struct vec *trace__processes(const struct trace *trace); /* struct trace_process, by serial */
+const struct vec *trace__threads(const struct trace *trace);   /* struct trace_thread, by serial */
+
+/* The value of a META definition, or NULL: "command" (arguments joined by \n), "directory",
+ * "host", "kernel", "processor", "cpus", "version", "options". */
+const char *trace__meta(const struct trace *trace, const char *key);
+
+/* Sum over threads and the session; damaged chunks are not in it. */
+uint64_t trace__events_lost(const struct trace *trace);
+
+/* Places of the file that could not be understood: claimed chunks without a header and damaged
+ * ones. 0 for a whole trace. */
+uint64_t trace__damaged_chunks(const struct trace *trace);
+
+/* A span of ticks in ns; a tick as ns since the session's start. Exact to the rate measured between
+ * the first and the last clock pair in the file. */
+uint64_t trace__ns(const struct trace *trace, uint64_t ticks);
+uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick);
+
+/* ns from start to the end of the command; to the last event when the recorder was killed. */
+uint64_t trace__wall_ns(const struct trace *trace);
+
+const struct trace_function *trace_process__function(const struct trace_process *process,
+                                                     uint32_t id); /* id even; or NULL */
+/* The module that was mapped at address at that tick, or NULL. */
+const struct trace_module *trace_process__module(const struct trace_process *process,
+                                                 uint64_t address, uint64_t tick);
+
+struct event {
+    uint64_t tick; /* all 64 bits */
+    uint32_t id;   /* even: enter or point; odd: leave */
+    uint32_t words;
+    const uint64_t *payload;
+};
+
+/* Walks one thread's events in the order in which they were written. Ticks may step back a little
+ * where a signal handler ran inside the runtime. */
+struct trace_cursor {
+    const struct trace *trace;
+    const struct trace_thread *thread;
+    size_t chunk;
+    const uint64_t *at, *end;
+    uint64_t tick;
+};
+
+void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
+                         const struct trace_thread *thread);
+bool trace_cursor__next(struct trace_cursor *cursor, struct event *event);
+
+/* Walks all threads' events merged by time (a heap of cursors: memory bounded by threads). */
+struct trace_merge;
+struct trace_merge *trace_merge__start(const struct trace *trace); /* trace_merge__free it */
+/* The next event and the index of its thread in trace__threads. */
+bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *thread);
+void trace_merge__free(struct trace_merge *merge);
+
+/* Payload words of an id, HEURT_WORDS_VARIABLE, or -1 when no such id is defined. */
+int trace_process__payload_words(const struct trace_process *process, uint32_t id);
+
+/* "lock wait", "disk", …: the name of a fixed id below HEURT_EVENT_FUNCTIONS, or NULL. */
+const char *event__name(uint32_t id);
+const char *io__name(enum heurt_io call);       /* "read"; "?" when unknown */
+const char *sleep__name(enum heurt_sleep call); /* "nanosleep" */
+bool event__is_span(uint32_t id);
+
+#endif

@@ -1,0 +1,51 @@
+/* symbols.h: the names of a trace's addresses, kept in the trace (file "symbols", JSON, schema
+ * heurt.symbols/1), so that a report made on another machine is the same report.
+ * symbol/ finds them; this room only keeps, saves and loads them. */
+#ifndef HEURT_FORMAT_SYMBOLS_H
+#define HEURT_FORMAT_SYMBOLS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A place in the source. Inlined frames: inlined_by leads to the function it was inlined into. */
+struct symbol {
+    const char *function;            /* demangled; "[module+0x1234]" when there is no name */
+    const char *module;              /* path of the file */
+    const char *file;                /* or NULL */
+    uint32_t line;                   /* 0: not known */
+    bool named;                      /* false: function is only module+offset (a stripped binary) */
+    const struct symbol *inlined_by; /* or NULL */
+};
+
+struct symbols;
+
+struct symbols *symbols__new(void);
+void symbols__free(struct symbols *symbols);
+
+/* Keeps copies of everything, the chain of inlined_by too. */
+void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
+                  const struct symbol *symbol);
+/* Innermost frame at address in the process image with that serial; NULL when not kept.
+ * For a return address pass the address itself: it was looked up as a call (address - 1). */
+const struct symbol *symbols__get(const struct symbols *symbols, uint32_t process,
+                                  uint64_t address);
+
+/* The frames of a STACK event, innermost first: keyed by thread serial and the event's tick. */
+void symbols__put_stack(struct symbols *symbols, uint32_t thread, uint64_t tick,
+                        const uint64_t *frames, size_t count);
+/* Number of frames, 0 when not kept. */
+size_t symbols__get_stack(const struct symbols *symbols, uint32_t thread, uint64_t tick,
+                          const uint64_t **frames);
+
+/* A sentence about a module, e.g. that it is stripped. Each is kept once. */
+void symbols__warn(struct symbols *symbols, const char *sentence);
+size_t symbols__warnings(const struct symbols *symbols, const char *const **sentences);
+
+int symbols__save(const struct symbols *symbols, const char *directory, struct error *error);
+/* -ENOENT when the trace has none yet. */
+int symbols__load(const char *directory, struct symbols **symbols, struct error *error);
+
+#endif

@@ -1,0 +1,40 @@
+/* writer.h: making a trace: the recorder's side, and whole traces for tests.
+ *
+ * trace_writer__create makes the directory (an older trace becomes DIRECTORY.old), writes the
+ * session header and maps the file sparse at its full bound; recorded processes map the same file.
+ * trace_writer__finish cuts it to what was used. */
+#ifndef HEURT_FORMAT_WRITER_H
+#define HEURT_FORMAT_WRITER_H
+
+#include "base/error.h"
+#include "format/layout.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_writer;
+
+/* settings: clock, flags, stack_every, stack_bytes, limit_units, socket, start are taken from it;
+ * the rest is filled in. */
+int trace_writer__create(const char *directory, const struct heurt_session *settings,
+                         struct trace_writer **writer, struct error *error);
+
+struct heurt_session *trace_writer__session(struct trace_writer *writer);
+
+/* Appends one definition (body_bytes of body after the header) to the recorder's chunk about a
+ * process image (HEURT_NO_SERIAL: about the session). -ENOSPC when the trace is full. */
+int trace_writer__define(struct trace_writer *writer, uint32_t process,
+                         enum heurt_definition_type type, const void *body, size_t body_bytes);
+int trace_writer__meta(struct trace_writer *writer, const char *key, const char *value);
+int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const char *function,
+                         const char *module, const char *reason);
+
+/* For tests: appends events to a thread, in chunks claimed as the runtime would. */
+int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t thread,
+                        uint64_t tick, uint32_t id, const uint64_t *payload, size_t words);
+
+/* Marks the session closed, writes end and wait_status, truncates. Frees the writer. */
+int trace_writer__finish(struct trace_writer *writer, int wait_status, struct heurt_clock_pair end,
+                         struct error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* present.h: result tables as text, JSON and CSV. Knows tables, not how they were made. */
+#ifndef HEURT_PRESENT_PRESENT_H
+#define HEURT_PRESENT_PRESENT_H
+
+#include "analysis/profile.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Everything that a report shows. */
+struct report {
+    const struct trace *trace;
+    const struct symbols *symbols;
+    const struct profile *profile;
+    const char *directory; /* of the trace, as the user wrote it */
+    uint64_t trace_bytes;
+};
+
+/* How text is laid out on this terminal or file. */
+struct style {
+    unsigned columns; /* width; 0: no limit */
+    bool colour;
+    bool unicode; /* bars of eighth blocks; else '#' */
+};
+
+/* One presenter of reports. */
+struct presenter {
+    const char *name; /* "text", "json", "csv" */
+    void (*summary)(const struct report *report, const struct style *style, FILE *out);
+    void (*one_class)(const struct report *report, size_t rank, const struct style *style,
+                      FILE *out); /* NULL: no such view; rank counts from 1 */
+    void (*coverage)(const struct report *report, const struct style *style, FILE *out);
+};
+
+extern const struct presenter presenter_text;
+extern const struct presenter presenter_json;
+extern const struct presenter presenter_csv;
+
+/* "41.8 s", "3.20 ms", "17 ns" into a buffer of 16 bytes; returns it. */
+char *duration__format(uint64_t ns, char buffer[16]);
+
+#endif

@@ -1,0 +1,25 @@
+/* binary.h: what kind of program a file is, before it is started. */
+#ifndef HEURT_SYMBOL_BINARY_H
+#define HEURT_SYMBOL_BINARY_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct binary {
+    char *path;  /* found along PATH as execvp would */
+    bool is_elf; /* else a script or something only the kernel knows */
+    bool is_64bit_x86;
+    bool has_interpreter; /* dynamically linked: LD_PRELOAD works */
+    bool is_privileged;   /* setuid, setgid or file capabilities that this user does not have */
+    bool has_symbols;     /* .symtab */
+    bool has_debug_info;  /* .debug_info, or a debug file found by build-id or link */
+};
+
+/* Finds name along PATH and inspects it. -ENOENT, -EACCES, -ENOEXEC with a sentence.
+ * Fills *binary; binary__free it. */
+int binary__inspect(const char *name, struct binary *binary, struct error *error);
+void binary__free(struct binary *binary);
+
+#endif

@@ -1,0 +1,15 @@
+/* resolve.h: from addresses and stack snapshots to functions, lines and frames, by libdw.
+ * Runs on the machine of the recording, after the run. */
+#ifndef HEURT_SYMBOL_RESOLVE_H
+#define HEURT_SYMBOL_RESOLVE_H
+
+#include "base/error.h"
+#include "format/reader.h"
+#include "format/symbols.h"
+
+/* Looks up every address that the trace's readers will ask for: call sites, patched functions,
+ * thread start routines, and the frames of every STACK event (unwound here), for all process
+ * images.  A module whose file is gone or has another build-id gets a warning and module+offset. */
+int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct error *error);
+
+#endif

@@ -1,0 +1,68 @@
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void vec_keeps_items_while_growing(void **state)
+{
+    (void)state;
+    struct vec vec = VEC_OF(uint32_t);
+    for (uint32_t i = 0; i < 1000; i++)
+        vec__push(&vec, &i);
+    assert_int_equal(vec.count, 1000);
+    uint32_t expected = 0;
+    VEC_EACH(item, &vec, uint32_t)
+    assert_int_equal(*item, expected++);
+    assert_int_equal(expected, 1000);
+    assert_int_equal(*(uint32_t *)vec__push(&vec, NULL), 0);
+    vec__free(&vec);
+    assert_int_equal(vec.count, 0);
+}
+
+static void map_finds_what_was_put_first(void **state)
+{
+    (void)state;
+    struct map map = {0};
+    assert_true(map__get(&map, "a", 1) == MAP_ABSENT);
+    for (uint64_t i = 0; i < 5000; i++)
+        assert_int_equal(map__put(&map, &i, sizeof i, i * 3), i * 3);
+    for (uint64_t i = 0; i < 5000; i++)
+        assert_int_equal(map__put(&map, &i, sizeof i, 7), i * 3);
+    uint64_t absent = 5000;
+    assert_true(map__get(&map, &absent, sizeof absent) == MAP_ABSENT);
+    assert_int_equal(map__put(&map, "", 0, 1), 1);
+    assert_int_equal(map__get(&map, "", 0), 1);
+    map__free(&map);
+}
+
+static void error_cuts_long_sentences(void **state)
+{
+    (void)state;
+    struct error error;
+    char text[2000];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    assert_int_equal(error__set(&error, -EINVAL, "%s", text), -EINVAL);
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_int_equal(error__set(NULL, -EIO, "nobody listens"), -EIO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vec_keeps_items_while_growing),
+        cmocka_unit_test(map_finds_what_was_put_first),
+        cmocka_unit_test(error_cuts_long_sentences),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
