@@ -316,7 +316,8 @@ int symbols__save(const struct symbols *symbols, const char *directory, struct e
     char *fresh = memory__format("%s.%d", path, (int)getpid());
     struct json_object *root = to_json(symbols);
     size_t bytes;
-    const char *text = json_object_to_json_string_length(root, JSON_C_TO_STRING_PLAIN, &bytes);
+    const char *text = json_object_to_json_string_length(
+        root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
     int code = text ? write_file(fresh, text, bytes) : -ENOMEM;
     if (code == 0 && rename(fresh, path) < 0)
         code = -errno;
@@ -396,11 +397,12 @@ static bool load_stack(struct symbols *symbols, struct json_object *row)
     uint64_t fields[2];
     if (!read_row(row, fields, 2) || fields[0] > UINT32_MAX)
         return false;
-    size_t count = json_object_array_length(row) - 2;
+    struct json_object *addresses = json_object_array_get_idx(row, 2);
+    if (!json_object_is_type(addresses, json_type_array))
+        return false;
+    size_t count = json_object_array_length(addresses);
     uint64_t *frames = memory__zeroed(count, sizeof *frames);
-    bool good = true;
-    for (size_t i = 0; good && i < count; i++)
-        good = number_at(row, i + 2, &frames[i]);
+    bool good = read_row(addresses, frames, count);
     if (good)
         symbols__put_stack(symbols, (uint32_t)fields[0], fields[1], frames, count);
     free(frames);
