@@ -1,6 +1,7 @@
 /* module.c: which files are mapped where, now and after each dlopen and dlclose. */
 #include "runtime/runtime.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -148,13 +149,16 @@ void module__scan(void)
  * change whose RUNPATH it searches. */
 static void on_loader_change(void)
 {
-    if (heurt_state.recording && _r_debug.r_state == RT_CONSISTENT && heurt_thread.inside == 0)
+    if (heurt_state.recording && heurt_state.loader->r_state == RT_CONSISTENT &&
+        heurt_thread.inside == 0)
         module__scan();
 }
 
 void module__watch_loader(void)
 {
-    uint8_t *entry = (uint8_t *)_r_debug.r_brk;
+    /* By dlsym: a reference would put the loader on the list of needed libraries. */
+    heurt_state.loader = dlsym(RTLD_DEFAULT, "_r_debug");
+    uint8_t *entry = heurt_state.loader ? (uint8_t *)heurt_state.loader->r_brk : NULL;
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     if (!entry)
         return;

@@ -102,6 +102,7 @@ struct state {
     unsigned region_count;
     struct region regions[REGIONS_MAX]; /* named regions and loops, by first use */
 
+    struct r_debug *loader; /* <link.h> */
     uint32_t modules_lock;
     unsigned module_count;
     struct known_module modules[MODULES_MAX];
