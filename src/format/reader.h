@@ -2,6 +2,8 @@
  *
  * The events file is mapped read-only and checked as it is walked: whatever a file holds, these
  * functions return an error or less data, never crash, and never read outside of the mapping.
+ * (A file that somebody cuts while it is read is the exception; the recorder never cuts what is
+ * claimed.)
  * All tables belong to the trace and live until trace__close().  A trace may be read by several
  * threads at once; each needs cursors of its own. */
 #ifndef HEURT_FORMAT_READER_H
@@ -40,7 +42,10 @@ struct trace_refusal {
     const char *function, *module, *reason;
 };
 
-/* One process image: a started, forked or exec'ed program. */
+/* One process image: a started, forked or exec'ed program. A forked one inherits the functions of
+ * the image it was forked from, and its modules when it defines none itself. What the recorder
+ * wrote about no image in particular is with the first one; when there is none, one with serial
+ * HEURT_NO_SERIAL stands in for it. */
 struct trace_process {
     uint32_t serial;
     uint32_t pid, parent_pid;
@@ -51,6 +56,9 @@ struct trace_process {
     struct vec functions; /* struct trace_function, by id */
     struct vec refusals;  /* struct trace_refusal */
     struct vec notes;     /* const char * */
+    /* Private to the room: payload words + 1 by id, 0 where no such id is defined. */
+    const uint8_t *payload_words;
+    uint32_t payload_ids;
 };
 
 struct trace_thread {
@@ -88,7 +96,8 @@ const char *trace__meta(const struct trace *trace, const char *key);
 uint64_t trace__events_lost(const struct trace *trace);
 
 /* Places of the file that could not be understood: claimed chunks without a header and damaged
- * ones. 0 for a whole trace. */
+ * ones. 0 for a whole trace. Damage among events is found by the cursors that come upon it, so ask
+ * when the trace has been walked. */
 uint64_t trace__damaged_chunks(const struct trace *trace);
 
 /* A span of ticks in ns; a tick as ns since the session's start. Exact to the rate measured between
@@ -117,9 +126,11 @@ struct event {
 struct trace_cursor {
     const struct trace *trace;
     const struct trace_thread *thread;
-    size_t chunk;
+    size_t chunk; /* the one after that of at */
     const uint64_t *at, *end;
     uint64_t tick;
+    const uint8_t *payload_words; /* of the thread's process image */
+    uint32_t payload_ids;
 };
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
@@ -133,7 +144,8 @@ struct trace_merge *trace_merge__start(const struct trace *trace); /* trace_merg
 bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *thread);
 void trace_merge__free(struct trace_merge *merge);
 
-/* Payload words of an id, HEURT_WORDS_VARIABLE, or -1 when no such id is defined. */
+/* Payload words of an id (odd for leave), HEURT_WORDS_VARIABLE, or -1 when no such id is defined.
+ */
 int trace_process__payload_words(const struct trace_process *process, uint32_t id);
 
 /* "lock wait", "disk", …: the name of a fixed id below HEURT_EVENT_FUNCTIONS, or NULL. */

@@ -1,0 +1,146 @@
+/* cursor.c: walking the events of one thread. */
+#include "format/trace.h"
+
+const char *trace__chunk_end(const struct trace *trace, const struct heurt_chunk *chunk)
+{
+    size_t left = trace->size - (size_t)((const char *)chunk - trace->bytes);
+    uint64_t bytes = (uint64_t)chunk->units * HEURT_UNIT_BYTES;
+    return (const char *)chunk + (bytes < left ? bytes : left);
+}
+
+void trace__mark_damaged(const struct trace *trace, const struct heurt_chunk *chunk)
+{
+    size_t unit = (size_t)((const char *)chunk - trace->bytes) / HEURT_UNIT_BYTES;
+    uint64_t bit = 1ull << unit % 64;
+    struct damage *damage = trace->damage;
+    if (!(__atomic_fetch_or(&damage->chunks[unit / 64], bit, __ATOMIC_RELAXED) & bit))
+        __atomic_fetch_add(&damage->places, 1, __ATOMIC_RELAXED);
+}
+
+/* Goes to the start of the thread's chunk with that index; one past the last: to the end. */
+static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
+{
+    cursor->at = cursor->end = NULL;
+    if (index >= cursor->thread->chunks.count)
+        return false;
+    const struct heurt_chunk *chunk =
+        *VEC_AT(&cursor->thread->chunks, const struct heurt_chunk *, index);
+    cursor->chunk = index + 1;
+    cursor->at = (const uint64_t *)(chunk + 1);
+    cursor->end = cursor->at + (trace__chunk_end(cursor->trace, chunk) - (const char *)cursor->at) /
+                                   (ptrdiff_t)sizeof *cursor->at;
+    cursor->tick = chunk->start.tick;
+    return true;
+}
+
+void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
+                         const struct trace_thread *thread)
+{
+    const struct trace_process *process =
+        VEC_AT(&trace->processes, struct trace_process, thread->process);
+    *cursor = (struct trace_cursor){
+        .trace = trace,
+        .thread = thread,
+        .payload_words = process->payload_words,
+        .payload_ids = process->payload_ids,
+    };
+}
+
+/* Payload words of the event at at, or SIZE_MAX when it cannot be understood. */
+static inline size_t payload_words(const struct trace_cursor *cursor, const uint64_t *at)
+{
+    uint32_t id = *at & ((1u << HEURT_ID_BITS) - 1);
+    size_t left = (size_t)(cursor->end - at) - 1;
+    if (id >= cursor->payload_ids || !cursor->payload_words[id])
+        return SIZE_MAX;
+    size_t words = cursor->payload_words[id] - 1u;
+    if (words == PAYLOAD_VARIABLE - 1u) {
+        if (left == 0 || at[1] >= left)
+            return SIZE_MAX;
+        words = at[1] + 1;
+    }
+    return words <= left ? words : SIZE_MAX;
+}
+
+static inline uint64_t whole_tick(uint64_t before, uint64_t word)
+{
+    int64_t difference = (int64_t)(((word >> HEURT_ID_BITS) - before) << HEURT_ID_BITS);
+    return before + (uint64_t)(difference >> HEURT_ID_BITS);
+}
+
+/* The next event of the chunk that the cursor is in. */
+static inline bool next_in_chunk(struct trace_cursor *cursor, struct event *event)
+{
+    const uint64_t *at = cursor->at;
+    if (at >= cursor->end || *at == 0)
+        return false;
+    size_t words = payload_words(cursor, at);
+    if (words == SIZE_MAX) {
+        trace__mark_damaged(cursor->trace, *VEC_AT(&cursor->thread->chunks,
+                                                   const struct heurt_chunk *, cursor->chunk - 1));
+        return false;
+    }
+    event->tick = cursor->tick = whole_tick(cursor->tick, *at);
+    event->id = *at & ((1u << HEURT_ID_BITS) - 1);
+    event->words = (uint32_t)words;
+    event->payload = at + 1;
+    cursor->at = at + 1 + words;
+    return true;
+}
+
+bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+{
+    while (!next_in_chunk(cursor, event))
+        if (!go_to_chunk(cursor, cursor->chunk))
+            return false;
+    return true;
+}
+
+static void find_start(struct trace_cursor *cursor, struct trace_thread *thread)
+{
+    struct event event;
+    if (!go_to_chunk(cursor, 0))
+        return;
+    thread->start_tick = cursor->tick;
+    while (next_in_chunk(cursor, &event))
+        if (event.id == HEURT_EVENT_THREAD_START) {
+            thread->start_tick = event.tick;
+            return;
+        }
+}
+
+/* Looks for the end of the thread in one chunk; whether there was any event. */
+static bool find_end(struct trace_cursor *cursor, struct trace_thread *thread, size_t chunk)
+{
+    struct event event;
+    bool any = false;
+    go_to_chunk(cursor, chunk);
+    for (; next_in_chunk(cursor, &event); any = true) {
+        if (event.tick > thread->end_tick || !any)
+            thread->end_tick = event.tick;
+        if (event.id != HEURT_EVENT_THREAD_END)
+            continue;
+        thread->end_tick = event.tick;
+        thread->ended = true;
+        thread->cpu_ns = event.payload[0];
+        thread->runnable_ns = event.payload[1];
+        return true;
+    }
+    return any;
+}
+
+/* THREAD_START is in the first chunk and THREAD_END in the last one that holds anything: only
+ * these are read. */
+void trace_thread__find_bounds(const struct trace *trace, struct trace_thread *thread)
+{
+    struct trace_cursor cursor;
+    thread->cpu_ns = thread->runnable_ns = UINT64_MAX;
+    trace_cursor__start(&cursor, trace, thread);
+    find_start(&cursor, thread);
+    thread->end_tick = thread->start_tick;
+    for (size_t i = thread->chunks.count; i-- > 0;)
+        if (find_end(&cursor, thread, i))
+            break;
+    if (thread->end_tick < thread->start_tick)
+        thread->end_tick = thread->start_tick;
+}

@@ -1,0 +1,414 @@
+/* definitions.c: the tables that a trace's definitions make. */
+#include "base/map.h"
+#include "base/memory.h"
+#include "format/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies of inherited tables are bounded: a file made to harm could multiply them. */
+#define INHERITED_MAX (1u << 20)
+
+/* What is left to read of one definition. */
+struct body {
+    const char *at, *end;
+};
+
+struct gone {
+    uint32_t process; /* index */
+    struct heurt_module_gone what;
+};
+
+struct name {
+    uint32_t thread;
+    const char *text;
+};
+
+/* While all definition chunks are read. */
+struct reading {
+    struct trace *trace;
+    const struct heurt_chunk *chunk;
+    struct trace_process *process; /* that the chunk is about */
+    struct vec gones;              /* struct gone */
+};
+
+/* ---- pieces of a definition ---------------------------------------------------------------- */
+
+static bool take(struct body *body, void *into, size_t bytes)
+{
+    if ((size_t)(body->end - body->at) < bytes)
+        return false;
+    memcpy(into, body->at, bytes);
+    body->at += bytes;
+    return true;
+}
+
+/* A text with its terminator, or NULL. */
+static const char *take_text(struct body *body)
+{
+    const char *text = body->at;
+    const char *end = memchr(text, 0, (size_t)(body->end - text));
+    if (!end)
+        return NULL;
+    body->at = end + 1;
+    return text;
+}
+
+/* A text of at most bytes that may lack its terminator. */
+static const char *own_text(struct trace *trace, const char *text, size_t bytes)
+{
+    size_t length = strnlen(text, bytes);
+    char *copy = memory__zeroed(length + 1, 1);
+    memcpy(copy, text, length);
+    vec__push(&trace->owned, &copy);
+    return copy;
+}
+
+/* ---- one reader for each type; false: damaged ---------------------------------------------- */
+
+static bool read_meta(struct reading *reading, struct body body)
+{
+    struct trace_meta meta = {.key = take_text(&body)};
+    meta.value = meta.key ? take_text(&body) : NULL;
+    if (meta.value)
+        vec__push(&reading->trace->metas, &meta);
+    return meta.value;
+}
+
+static bool read_process(struct reading *reading, struct body body)
+{
+    struct heurt_process what;
+    if (!take(&body, &what, sizeof what))
+        return false;
+    const char *path = take_text(&body);
+    struct trace_process *process = reading->process;
+    process->pid = what.pid;
+    process->parent_pid = what.parent_pid;
+    process->parent_serial = what.parent_process;
+    process->tick = what.tick;
+    if (path)
+        process->path = path;
+    return path;
+}
+
+static bool read_module(struct reading *reading, struct body body)
+{
+    struct heurt_module what;
+    const char *build_id = body.at + offsetof(struct heurt_module, build_id);
+    if (!take(&body, &what, sizeof what) || what.build_id_bytes > HEURT_BUILD_ID_MAX)
+        return false;
+    const char *path = take_text(&body);
+    if (!path)
+        return false;
+    struct trace_module module = {
+        .tick = what.tick,
+        .gone_tick = UINT64_MAX,
+        .bias = what.bias,
+        .start = what.start,
+        .end = what.end,
+        .build_id = (const uint8_t *)build_id,
+        .build_id_bytes = what.build_id_bytes,
+        .path = path,
+    };
+    vec__push(&reading->process->modules, &module);
+    return true;
+}
+
+static bool read_module_gone(struct reading *reading, struct body body)
+{
+    const struct trace_process *first = reading->trace->processes.items;
+    struct gone gone = {.process = (uint32_t)(reading->process - first)};
+    if (!take(&body, &gone.what, sizeof gone.what))
+        return false;
+    vec__push(&reading->gones, &gone);
+    return true;
+}
+
+static bool read_function(struct reading *reading, struct body body)
+{
+    struct heurt_function what;
+    if (!take(&body, &what, sizeof what))
+        return false;
+    struct trace_function function = {
+        .id = what.id,
+        .kind = what.kind,
+        .address = what.address,
+        .line = what.line,
+        .argument_count = what.argument_count,
+    };
+    function.name = take_text(&body);
+    function.file = function.name ? take_text(&body) : NULL;
+    function.argument_names = function.file ? take_text(&body) : NULL;
+    if (!function.argument_names || what.id < HEURT_EVENT_FUNCTIONS || what.id > HEURT_EVENT_LAST ||
+        what.id % 2 || what.argument_count > HEURT_ARGUMENTS_MAX ||
+        what.kind < HEURT_FUNCTION_PATCHED || what.kind > HEURT_FUNCTION_ITERATION)
+        return false;
+    vec__push(&reading->process->functions, &function);
+    return true;
+}
+
+static bool read_refusal(struct reading *reading, struct body body)
+{
+    struct trace_refusal refusal = {.function = take_text(&body)};
+    refusal.module = refusal.function ? take_text(&body) : NULL;
+    refusal.reason = refusal.module ? take_text(&body) : NULL;
+    if (refusal.reason)
+        vec__push(&reading->process->refusals, &refusal);
+    return refusal.reason;
+}
+
+static bool read_note(struct reading *reading, struct body body)
+{
+    const char *note = own_text(reading->trace, body.at, (size_t)(body.end - body.at));
+    vec__push(&reading->process->notes, &note);
+    return true;
+}
+
+static bool read_thread_name(struct reading *reading, struct body body)
+{
+    struct heurt_thread_name what;
+    if (!take(&body, &what, sizeof what))
+        return false;
+    struct trace_thread *thread = trace__thread(reading->trace, what.thread);
+    if (thread) /* one without a chunk has no events to name */
+        thread->name = own_text(reading->trace, what.name, sizeof what.name);
+    return true;
+}
+
+static bool (*const readers[])(struct reading *, struct body) = {
+    [HEURT_DEFINITION_META] = read_meta,         [HEURT_DEFINITION_PROCESS] = read_process,
+    [HEURT_DEFINITION_MODULE] = read_module,     [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
+    [HEURT_DEFINITION_FUNCTION] = read_function, [HEURT_DEFINITION_REFUSAL] = read_refusal,
+    [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
+};
+
+static void read_chunk(struct reading *reading)
+{
+    struct body chunk = {(const char *)(reading->chunk + 1),
+                         trace__chunk_end(reading->trace, reading->chunk)};
+    struct heurt_definition definition;
+    while ((size_t)(chunk.end - chunk.at) >= sizeof definition) {
+        memcpy(&definition, chunk.at, sizeof definition);
+        if (!definition.bytes)
+            return;
+        if (definition.bytes % 8 || definition.bytes < sizeof definition ||
+            definition.bytes > (size_t)(chunk.end - chunk.at)) {
+            trace__mark_damaged(reading->trace, reading->chunk);
+            return;
+        }
+        struct body body = {chunk.at + sizeof definition, chunk.at + definition.bytes};
+        chunk.at += definition.bytes;
+        /* A type that this version does not know is none of its business. */
+        if (definition.type < sizeof readers / sizeof readers[0] && readers[definition.type] &&
+            !readers[definition.type](reading, body))
+            trace__mark_damaged(reading->trace, reading->chunk);
+    }
+}
+
+/* ---- tables in order ------------------------------------------------------------------------ */
+
+#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
+
+static int by_time(const void *a, const void *b)
+{
+    const struct trace_module *x = a, *y = b;
+    return x->tick != y->tick ? ORDER(x->tick, y->tick) : ORDER(x->path, y->path);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct trace_function *x = a, *y = b;
+    return x->id != y->id ? ORDER(x->id, y->id) : ORDER(x->name, y->name);
+}
+
+static int by_process_and_time(const void *a, const void *b)
+{
+    const struct gone *x = a, *y = b;
+    return x->process != y->process ? ORDER(x->process, y->process)
+                                    : ORDER(x->what.tick, y->what.tick);
+}
+
+static void sort(struct vec *vec, int (*order)(const void *, const void *))
+{
+    if (vec->count > 1)
+        qsort(vec->items, vec->count, vec->item_bytes, order);
+}
+
+/* Modules and their ends, both by time: the end of a mapping is that of the module that was
+ * mapped last at its start. */
+static void end_modules(struct trace_process *process, const struct gone *gones, size_t count)
+{
+    struct map places = {0};            /* start → index into latest */
+    struct vec latest = VEC_OF(size_t); /* index of the module */
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (; seen < process->modules.count; seen++) {
+            struct trace_module *module = VEC_AT(&process->modules, struct trace_module, seen);
+            if (module->tick > gones[i].what.tick)
+                break;
+            size_t place = map__put(&places, &module->start, sizeof module->start, latest.count);
+            if (place == latest.count)
+                vec__push(&latest, NULL);
+            *VEC_AT(&latest, size_t, place) = seen;
+        }
+        uint64_t place = map__get(&places, &gones[i].what.start, sizeof gones[i].what.start);
+        if (place == MAP_ABSENT)
+            continue;
+        struct trace_module *module =
+            VEC_AT(&process->modules, struct trace_module, *VEC_AT(&latest, size_t, place));
+        if (module->gone_tick == UINT64_MAX)
+            module->gone_tick = gones[i].what.tick;
+    }
+    map__free(&places);
+    vec__free(&latest);
+}
+
+static void sort_modules(struct reading *reading)
+{
+    VEC_EACH(process, &reading->trace->processes, struct trace_process)
+    sort(&process->modules, by_time);
+    sort(&reading->gones, by_process_and_time);
+    for (size_t i = 0, next; i < reading->gones.count; i = next) {
+        const struct gone *gones = VEC_AT(&reading->gones, struct gone, i);
+        for (next = i + 1; next < reading->gones.count; next++)
+            if (gones[next - i].process != gones->process)
+                break;
+        end_modules(VEC_AT(&reading->trace->processes, struct trace_process, gones->process), gones,
+                    next - i);
+    }
+}
+
+/* Sorts by id; of two with one id the first is kept. */
+static void sort_functions(struct vec *functions)
+{
+    sort(functions, by_id);
+    size_t kept = 0;
+    VEC_EACH(function, functions, struct trace_function)
+    {
+        if (kept && VEC_AT(functions, struct trace_function, kept - 1)->id == function->id)
+            continue;
+        *VEC_AT(functions, struct trace_function, kept++) = *function;
+    }
+    functions->count = kept;
+}
+
+static void make_payload_table(struct trace *trace, struct trace_process *process)
+{
+    const struct vec *functions = &process->functions;
+    process->payload_words = event_payload_words;
+    process->payload_ids = HEURT_EVENT_FUNCTIONS;
+    if (!functions->count)
+        return;
+    process->payload_ids = VEC_AT(functions, struct trace_function, functions->count - 1)->id + 2;
+    uint8_t *words = memory__zeroed(process->payload_ids, 1);
+    vec__push(&trace->owned, &words);
+    memcpy(words, event_payload_words, sizeof event_payload_words);
+    VEC_EACH(function, functions, struct trace_function)
+    {
+        words[function->id] = (uint8_t)(function->argument_count + 1);
+        words[function->id | 1] = 1;
+    }
+    process->payload_words = words;
+}
+
+/* ---- forked images -------------------------------------------------------------------------- */
+
+/* The image that process was forked from: an exec'ed one has the pid of its predecessor. */
+static const struct trace_process *forked_from(const struct trace *trace,
+                                               const struct trace_process *process)
+{
+    if (process->parent_serial == HEURT_NO_SERIAL || process->parent_serial >= process->serial)
+        return NULL;
+    const struct trace_process *parent = trace__process(trace, process->parent_serial);
+    return parent && parent->pid != process->pid ? parent : NULL;
+}
+
+/* A forked image starts with what its parent had mapped at that time. */
+static void inherit_modules(struct trace_process *process, const struct trace_process *parent)
+{
+    VEC_EACH(module, &parent->modules, struct trace_module)
+    {
+        if (module->tick > process->tick || module->gone_tick <= process->tick)
+            continue;
+        struct trace_module *copy = vec__push(&process->modules, module);
+        copy->gone_tick = UINT64_MAX;
+    }
+}
+
+/* Both by id; of two with one id the image's own is kept. */
+static void inherit_functions(struct trace_process *process, const struct trace_process *parent)
+{
+    struct vec merged = VEC_OF(struct trace_function);
+    size_t i = 0;
+    VEC_EACH(theirs, &parent->functions, struct trace_function)
+    {
+        const struct trace_function *own = process->functions.items;
+        while (i < process->functions.count && own[i].id < theirs->id)
+            vec__push(&merged, &own[i++]);
+        if (i == process->functions.count || own[i].id != theirs->id)
+            vec__push(&merged, theirs);
+    }
+    for (; i < process->functions.count; i++)
+        vec__push(&merged, VEC_AT(&process->functions, struct trace_function, i));
+    vec__free(&process->functions);
+    process->functions = merged;
+}
+
+static void inherit(struct trace *trace, struct trace_process *process, size_t *inherited)
+{
+    sort_functions(&process->functions);
+    const struct trace_process *parent = forked_from(trace, process);
+    if (parent && *inherited + parent->functions.count + parent->modules.count > INHERITED_MAX)
+        parent = NULL;
+    bool has_own = process->functions.count > 0;
+    if (parent) {
+        *inherited += parent->functions.count + parent->modules.count;
+        inherit_functions(process, parent);
+        if (!process->modules.count)
+            inherit_modules(process, parent);
+    }
+    if (parent && !has_own) {
+        process->payload_words = parent->payload_words;
+        process->payload_ids = parent->payload_ids;
+        return;
+    }
+    make_payload_table(trace, process);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+/* Where definitions go that are about no image in particular. */
+static struct trace_process *stand_in(struct trace *trace)
+{
+    if (!trace->processes.count) {
+        struct trace_process *process = vec__push(&trace->processes, NULL);
+        *process = (struct trace_process){
+            .serial = HEURT_NO_SERIAL,
+            .parent_serial = HEURT_NO_SERIAL,
+            .path = "",
+            .modules = VEC_OF(struct trace_module),
+            .functions = VEC_OF(struct trace_function),
+            .refusals = VEC_OF(struct trace_refusal),
+            .notes = VEC_OF(const char *),
+        };
+    }
+    return trace->processes.items;
+}
+
+void trace__read_definitions(struct trace *trace, const struct vec *chunks)
+{
+    struct reading reading = {.trace = trace, .gones = VEC_OF(struct gone)};
+    VEC_EACH(chunk, chunks, const struct heurt_chunk *)
+    {
+        reading.chunk = *chunk;
+        reading.process = trace__process(trace, (*chunk)->process);
+        if (!reading.process)
+            reading.process = stand_in(trace);
+        read_chunk(&reading);
+    }
+    sort_modules(&reading);
+    size_t inherited = 0;
+    VEC_EACH(process, &trace->processes, struct trace_process)
+    inherit(trace, process, &inherited);
+    vec__free(&reading.gones);
+}

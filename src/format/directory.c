@@ -1,0 +1,232 @@
+#include "format/directory.h"
+
+#include "base/memory.h"
+#include "format/layout.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What stands at a path. */
+enum standing {
+    STANDING_NOTHING,
+    STANDING_EMPTY,  /* a directory without entries */
+    STANDING_TRACE,  /* a directory with the files of a trace and nothing else */
+    STANDING_BUSY,   /* a trace that a recorder is writing at this moment */
+    STANDING_FOREIGN /* anything else: not to be touched */
+};
+
+int trace_directory__failed(struct error *error, int code, const char *path)
+{
+    switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+        return error__set(error, -code,
+                          "there is no room on the disk for the trace %s; free some, or give "
+                          "another place with -o",
+                          path);
+    case EROFS:
+        return error__set(error, -code,
+                          "the trace %s cannot be made: the file system is read-only; give "
+                          "another place with -o",
+                          path);
+    case EACCES:
+    case EPERM:
+        return error__set(error, -code,
+                          "the trace %s cannot be made: no permission to write there; give "
+                          "another place with -o",
+                          path);
+    case ENAMETOOLONG:
+        return error__set(error, -code,
+                          "the name of the trace is too long (%zu characters); give a shorter one "
+                          "with -o",
+                          strlen(path));
+    case ENOENT:
+        return error__set(error, -code,
+                          "the trace %s cannot be made: the directory above it does not exist; "
+                          "make it first, or give another place with -o",
+                          path);
+    case ENOTDIR:
+        return error__set(error, -code,
+                          "the trace %s cannot be made: a part of its path is a file, not a "
+                          "directory; give another place with -o",
+                          path);
+    case ENODEV:
+        return error__set(error, -code,
+                          "the trace %s cannot be made: its file system cannot share mapped "
+                          "files; give a place on another one with -o",
+                          path);
+    }
+    return error__set(error, -code, "the trace %s cannot be made: %s", path, strerrordesc_np(code));
+}
+
+/* Whether name is of a file that heurt puts into a trace. */
+static bool is_trace_file(const char *name)
+{
+    return strcmp(name, HEURT_EVENTS_FILE) == 0 ||
+           strncmp(name, HEURT_SYMBOLS_FILE, strlen(HEURT_SYMBOLS_FILE)) == 0;
+}
+
+/* An events file with our magic; an empty one, too, is what a recorder that was killed at its
+ * start leaves behind. */
+static enum standing inspect_events(int directory)
+{
+    int fd = openat(directory, HEURT_EVENTS_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return STANDING_FOREIGN;
+    enum standing standing = STANDING_FOREIGN;
+    char magic[8] = "";
+    struct stat status;
+    ssize_t got = read(fd, magic, sizeof magic);
+    static const char zeroes[sizeof magic];
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        (got == 0 || (got == sizeof magic && (memcmp(magic, HEURT_MAGIC, sizeof magic) == 0 ||
+                                              memcmp(magic, zeroes, sizeof magic) == 0))))
+        standing = STANDING_TRACE;
+    if (standing == STANDING_TRACE && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        standing = STANDING_BUSY;
+    close(fd);
+    return standing;
+}
+
+static enum standing inspect_entries(DIR *stream)
+{
+    bool empty = true;
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (!is_trace_file(entry->d_name))
+            return STANDING_FOREIGN;
+        empty = false;
+    }
+    return empty ? STANDING_EMPTY : inspect_events(dirfd(stream));
+}
+
+static int inspect(const char *path, enum standing *standing)
+{
+    struct stat status;
+    *standing = STANDING_NOTHING;
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT ? 0 : -errno;
+    *standing = STANDING_FOREIGN;
+    DIR *stream = opendir(path);
+    if (!stream)
+        return errno == ENOTDIR ? 0 : -errno;
+    *standing = inspect_entries(stream);
+    closedir(stream);
+    return 0;
+}
+
+/* Removes the files of a trace and the directory; a directory that holds anything else stays. */
+static int remove_trace(const char *path)
+{
+    DIR *stream = opendir(path);
+    if (!stream)
+        return -errno;
+    for (struct dirent *entry; (entry = readdir(stream));)
+        if (is_trace_file(entry->d_name))
+            unlinkat(dirfd(stream), entry->d_name, 0);
+    closedir(stream);
+    return rmdir(path) < 0 ? -errno : 0;
+}
+
+static int refuse_foreign(struct error *error, const char *path)
+{
+    return error__set(error, -EEXIST,
+                      "%s exists and is not a trace of heurt, so it is left alone; give another "
+                      "place with -o",
+                      path);
+}
+
+static int refuse_busy(struct error *error, const char *path)
+{
+    return error__set(error, -EBUSY,
+                      "%s is being recorded by another heurt at this moment; give another place "
+                      "with -o",
+                      path);
+}
+
+/* Moves the trace at path to old, which must be free, empty or an older trace. */
+static int move_away(const char *path, const char *old, struct error *error)
+{
+    enum standing standing;
+    int code = inspect(old, &standing);
+    if (code == 0 && standing == STANDING_FOREIGN)
+        return refuse_foreign(error, old);
+    if (code == 0 && standing == STANDING_BUSY)
+        return refuse_busy(error, old);
+    if (code == 0 && standing != STANDING_NOTHING)
+        code = remove_trace(old);
+    if (code < 0)
+        return error__set(error, code, "the older trace %s cannot be removed: %s", old,
+                          strerrordesc_np(-code));
+    if (rename(path, old) < 0)
+        return error__set(error, -errno, "the trace %s cannot be moved to %s: %s", path, old,
+                          strerrordesc_np(errno));
+    return 0;
+}
+
+/* Whether the directory above path can be written, before anything is changed. */
+static int check_parent(const char *path)
+{
+    char *parent = memory__text(path);
+    char *slash = strrchr(parent, '/');
+    const char *above = ".";
+    if (slash) {
+        slash[slash == parent] = 0;
+        above = parent;
+    }
+    int code = access(above, W_OK | X_OK) < 0 ? -errno : 0;
+    free(parent);
+    return code;
+}
+
+int trace_directory__make(const char *path, bool *moved, struct error *error)
+{
+    enum standing standing;
+    *moved = false;
+    if (!*path)
+        return error__set(error, -EINVAL, "the name of the trace is empty; give one with -o");
+    if (strlen(path) + sizeof "/" HEURT_SYMBOLS_FILE ".123456" > PATH_MAX)
+        return trace_directory__failed(error, ENAMETOOLONG, path);
+    int code = inspect(path, &standing);
+    if (code < 0)
+        return trace_directory__failed(error, -code, path);
+    if (standing == STANDING_FOREIGN)
+        return refuse_foreign(error, path);
+    if (standing == STANDING_BUSY)
+        return refuse_busy(error, path);
+    if (standing == STANDING_EMPTY)
+        return access(path, W_OK | X_OK) < 0 ? trace_directory__failed(error, errno, path) : 0;
+    code = check_parent(path);
+    if (code < 0)
+        return trace_directory__failed(error, -code, path);
+    if (standing == STANDING_TRACE) {
+        char *old = memory__format("%s.old", path);
+        code = move_away(path, old, error);
+        free(old);
+        if (code < 0)
+            return code;
+        *moved = true;
+    }
+    if (mkdir(path, 0777) < 0)
+        return trace_directory__failed(error, errno, path);
+    return 0;
+}
+
+void trace_directory__unmake(const char *path, bool moved)
+{
+    remove_trace(path);
+    if (!moved)
+        return;
+    char *old = memory__format("%s.old", path);
+    rename(old, path);
+    free(old);
+}

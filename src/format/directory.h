@@ -1,0 +1,22 @@
+/* directory.h: the directory that a trace lives in: made, and an older trace moved out of its way.
+ * Nothing is ever removed that does not look like a trace of heurt. */
+#ifndef HEURT_FORMAT_DIRECTORY_H
+#define HEURT_FORMAT_DIRECTORY_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* Makes the directory, empty, for a new trace. A trace that stands there becomes path.old; an
+ * older path.old is removed. An existing empty directory is used as it is. *moved tells whether an
+ * older trace was moved. */
+int trace_directory__make(const char *path, bool *moved, struct error *error);
+
+/* Takes back what make did, after a failure: removes the new trace, moves the older one back. */
+void trace_directory__unmake(const char *path, bool moved);
+
+/* Fills error with a sentence about code (a positive errno) that came up while the trace at path
+ * was made; returns -code. */
+int trace_directory__failed(struct error *error, int code, const char *path);
+
+#endif

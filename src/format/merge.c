@@ -1,0 +1,91 @@
+/* merge.c: all threads' events by time: a binary heap with one entry a thread. */
+#include "base/memory.h"
+#include "format/trace.h"
+
+#include <stdlib.h>
+
+struct heap_entry {
+    uint64_t tick; /* of event */
+    size_t thread; /* index into the trace's threads, and into cursors */
+    struct event event;
+};
+
+struct trace_merge {
+    struct trace_cursor *cursors;
+    struct heap_entry *heap; /* heap[0] is the earliest */
+    size_t count;
+    bool given; /* heap[0] was given out: move on before the next */
+};
+
+/* At the same tick the older thread comes first, so that the order is always the same. */
+static bool is_earlier(const struct heap_entry *a, const struct heap_entry *b)
+{
+    return a->tick < b->tick || (a->tick == b->tick && a->thread < b->thread);
+}
+
+static void sift_down(struct trace_merge *merge, size_t place)
+{
+    struct heap_entry entry = merge->heap[place];
+    for (size_t child; (child = 2 * place + 1) < merge->count; place = child) {
+        if (child + 1 < merge->count && is_earlier(&merge->heap[child + 1], &merge->heap[child]))
+            child++;
+        if (!is_earlier(&merge->heap[child], &entry))
+            break;
+        merge->heap[place] = merge->heap[child];
+    }
+    merge->heap[place] = entry;
+}
+
+/* Reads the entry's next event. Where a tick steps back within a thread the event is simply the
+ * earliest of all: a thread's own order stays. */
+static bool advance(struct trace_merge *merge, struct heap_entry *entry)
+{
+    if (!trace_cursor__next(&merge->cursors[entry->thread], &entry->event))
+        return false;
+    entry->tick = entry->event.tick;
+    return true;
+}
+
+struct trace_merge *trace_merge__start(const struct trace *trace)
+{
+    struct trace_merge *merge = memory__zeroed(1, sizeof *merge);
+    size_t threads = trace->threads.count;
+    merge->cursors = memory__zeroed(threads, sizeof *merge->cursors);
+    merge->heap = memory__zeroed(threads, sizeof *merge->heap);
+    for (size_t i = 0; i < threads; i++) {
+        struct heap_entry *entry = &merge->heap[merge->count];
+        trace_cursor__start(&merge->cursors[i], trace,
+                            VEC_AT(&trace->threads, struct trace_thread, i));
+        entry->thread = i;
+        if (advance(merge, entry))
+            merge->count++;
+    }
+    for (size_t i = merge->count / 2; i-- > 0;)
+        sift_down(merge, i);
+    return merge;
+}
+
+bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *thread)
+{
+    if (merge->given) {
+        if (!advance(merge, &merge->heap[0]))
+            merge->heap[0] = merge->heap[--merge->count];
+        if (merge->count)
+            sift_down(merge, 0);
+    }
+    merge->given = merge->count > 0;
+    if (!merge->count)
+        return false;
+    *event = merge->heap[0].event;
+    *thread = merge->heap[0].thread;
+    return true;
+}
+
+void trace_merge__free(struct trace_merge *merge)
+{
+    if (!merge)
+        return;
+    free(merge->cursors);
+    free(merge->heap);
+    free(merge);
+}

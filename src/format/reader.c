@@ -1,0 +1,541 @@
+#include "format/reader.h"
+
+#include "base/memory.h"
+#include "format/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
+
+/* ---- the session's header ------------------------------------------------------------------- */
+
+static int check_session(struct trace *trace, const char *name, struct error *error)
+{
+    struct heurt_session *session = &trace->session;
+    if (trace->size < sizeof *session)
+        return error__set(error, -EINVAL,
+                          "%s is not a trace of heurt, or only its beginning: its events have %zu "
+                          "bytes, %zu are needed at least; record again",
+                          name, trace->size, sizeof *session);
+    memcpy(session, trace->bytes, sizeof *session);
+    session->socket[sizeof session->socket - 1] = 0;
+    if (memcmp(session->magic, HEURT_MAGIC, sizeof session->magic) != 0)
+        return error__set(error, -EINVAL,
+                          "%s is not a trace of heurt (its events do not begin with heurt's mark); "
+                          "give the directory that heurt record wrote",
+                          name);
+    if (session->version != HEURT_VERSION || session->unit_bytes != HEURT_UNIT_BYTES)
+        return error__set(error, -EPROTONOSUPPORT,
+                          "the trace %s has format %u with units of %u bytes; this heurt reads "
+                          "format %u with %u; use the heurt that recorded it",
+                          name, session->version, session->unit_bytes, HEURT_VERSION,
+                          HEURT_UNIT_BYTES);
+    if (session->clock != HEURT_CLOCK_TSC && session->clock != HEURT_CLOCK_MONOTONIC)
+        return error__set(error, -EINVAL, "the trace %s is damaged: its clock is %u; record again",
+                          name, session->clock);
+    return 0;
+}
+
+/* Forgets what lies behind the last unit that was claimed. */
+static void cut_to_claimed(struct trace *trace)
+{
+    uint64_t units = trace->session.next_unit;
+    if (units > trace->session.limit_units)
+        units = trace->session.limit_units;
+    if (units < trace->size / HEURT_UNIT_BYTES)
+        trace->size = (size_t)units * HEURT_UNIT_BYTES;
+    if (trace->size < HEURT_UNIT_BYTES)
+        trace->size = 0;
+}
+
+/* ---- chunks --------------------------------------------------------------------------------- */
+
+/* Chunks by kind: const struct heurt_chunk *. */
+struct chunks {
+    struct vec definitions, events;
+};
+
+static bool has_header(const struct trace *trace, size_t offset)
+{
+    const struct heurt_chunk *chunk = (const struct heurt_chunk *)(trace->bytes + offset);
+    return trace->size - offset >= sizeof *chunk && chunk->magic == HEURT_CHUNK_MAGIC;
+}
+
+static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, struct chunks *chunks)
+{
+    if (chunk->kind == HEURT_CHUNK_DEFINITIONS)
+        vec__push(&chunks->definitions, &chunk);
+    else if (chunk->kind == HEURT_CHUNK_EVENTS && chunk->process != HEURT_NO_SERIAL &&
+             chunk->thread != HEURT_NO_SERIAL)
+        vec__push(&chunks->events, &chunk);
+    else
+        trace__mark_damaged(trace, chunk);
+}
+
+/* A claim that did not fit before the limit leaves units behind that nobody uses. */
+static bool is_unused_tail(const struct trace *trace)
+{
+    const struct heurt_session *session = &trace->session;
+    return session->next_unit > session->limit_units &&
+           trace->size / HEURT_UNIT_BYTES >= session->limit_units;
+}
+
+static void find_chunks(struct trace *trace, struct chunks *chunks)
+{
+    bool in_hole = false;
+    for (size_t at = HEURT_UNIT_BYTES; at < trace->size;) {
+        const struct heurt_chunk *chunk = (const struct heurt_chunk *)(trace->bytes + at);
+        if (!has_header(trace, at)) {
+            trace->damage->places += !in_hole;
+            in_hole = true;
+            at += HEURT_UNIT_BYTES;
+            continue;
+        }
+        in_hole = false;
+        size_t bytes = (size_t)(trace__chunk_end(trace, chunk) - (const char *)chunk);
+        if (chunk->units == 0 || bytes < (uint64_t)chunk->units * HEURT_UNIT_BYTES)
+            trace__mark_damaged(trace, chunk);
+        if (chunk->units)
+            keep_chunk(trace, chunk, chunks);
+        at += chunk->units ? bytes : HEURT_UNIT_BYTES;
+    }
+    if (in_hole && is_unused_tail(trace))
+        trace->damage->places--;
+}
+
+/* Definitions in the order of their writer; several may write about one image. */
+static int by_process(const void *a, const void *b)
+{
+    const struct heurt_chunk *x = *(const struct heurt_chunk *const *)a;
+    const struct heurt_chunk *y = *(const struct heurt_chunk *const *)b;
+    if (x->process != y->process) /* those about the session come first */
+        return ORDER(x->process + 1, y->process + 1);
+    if (x->pid != y->pid)
+        return ORDER(x->pid, y->pid);
+    return x->sequence != y->sequence ? ORDER(x->sequence, y->sequence) : ORDER(x, y);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct heurt_chunk *x = *(const struct heurt_chunk *const *)a;
+    const struct heurt_chunk *y = *(const struct heurt_chunk *const *)b;
+    if (x->thread != y->thread)
+        return ORDER(x->thread, y->thread);
+    return x->sequence != y->sequence ? ORDER(x->sequence, y->sequence) : ORDER(x, y);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return ORDER(*x, *y);
+}
+
+static void sort(struct vec *vec, int (*order)(const void *, const void *))
+{
+    if (vec->count > 1)
+        qsort(vec->items, vec->count, vec->item_bytes, order);
+}
+
+/* ---- processes and threads ------------------------------------------------------------------ */
+
+struct trace_process *trace__process(const struct trace *trace, uint32_t serial)
+{
+    size_t low = 0, high = trace->processes.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct trace_process *process = VEC_AT(&trace->processes, struct trace_process, middle);
+        if (process->serial == serial)
+            return process;
+        if (process->serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+struct trace_thread *trace__thread(const struct trace *trace, uint32_t serial)
+{
+    size_t low = 0, high = trace->threads.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct trace_thread *thread = VEC_AT(&trace->threads, struct trace_thread, middle);
+        if (thread->serial == serial)
+            return thread;
+        if (thread->serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void push_process(struct trace *trace, uint32_t serial)
+{
+    *(struct trace_process *)vec__push(&trace->processes, NULL) = (struct trace_process){
+        .serial = serial,
+        .parent_serial = HEURT_NO_SERIAL,
+        .path = "",
+        .modules = VEC_OF(struct trace_module),
+        .functions = VEC_OF(struct trace_function),
+        .refusals = VEC_OF(struct trace_refusal),
+        .notes = VEC_OF(const char *),
+    };
+}
+
+/* One process image for every serial that a chunk names. */
+static void make_processes(struct trace *trace, const struct chunks *chunks)
+{
+    struct vec serials = VEC_OF(uint32_t);
+    VEC_EACH(chunk, &chunks->definitions, const struct heurt_chunk *)
+    vec__push(&serials, &(*chunk)->process);
+    VEC_EACH(chunk, &chunks->events, const struct heurt_chunk *)
+    vec__push(&serials, &(*chunk)->process);
+    sort(&serials, by_number);
+    const uint32_t *before = NULL;
+    VEC_EACH(serial, &serials, uint32_t)
+    {
+        if (*serial != HEURT_NO_SERIAL && (!before || *before != *serial))
+            push_process(trace, *serial);
+        before = serial;
+    }
+    vec__free(&serials);
+    VEC_EACH(chunk, &chunks->events, const struct heurt_chunk *)
+    {
+        struct trace_process *process = trace__process(trace, (*chunk)->process);
+        if (!process->pid) /* until its definition is read */
+            process->pid = (*chunk)->pid;
+    }
+}
+
+static void push_thread(struct trace *trace, const struct heurt_chunk *chunk)
+{
+    const struct trace_process *process = trace__process(trace, chunk->process);
+    *(struct trace_thread *)vec__push(&trace->threads, NULL) = (struct trace_thread){
+        .serial = chunk->thread,
+        .process = (uint32_t)(process - (struct trace_process *)trace->processes.items),
+        .pid = chunk->pid,
+        .tid = chunk->tid,
+        .name = "",
+        .chunks = VEC_OF(const struct heurt_chunk *),
+    };
+}
+
+/* Gives each thread its chunks. One with a sequence number that was seen, or of another process
+ * image than the thread's first chunk, is not the thread's. */
+static void make_threads(struct trace *trace, const struct vec *events)
+{
+    const struct heurt_chunk *before = NULL;
+    VEC_EACH(place, events, const struct heurt_chunk *)
+    {
+        const struct heurt_chunk *chunk = *place;
+        if (!before || before->thread != chunk->thread) {
+            push_thread(trace, chunk);
+        } else if (before->sequence == chunk->sequence || before->process != chunk->process) {
+            trace__mark_damaged(trace, chunk);
+            continue;
+        }
+        struct trace_thread *thread =
+            VEC_AT(&trace->threads, struct trace_thread, trace->threads.count - 1);
+        vec__push(&thread->chunks, &chunk);
+        thread->events_lost += chunk->events_lost;
+        before = chunk;
+    }
+}
+
+/* ---- clocks --------------------------------------------------------------------------------- */
+
+static bool is_later(struct heurt_clock_pair a, struct heurt_clock_pair b)
+{
+    return a.tick > b.tick && a.monotonic_ns > b.monotonic_ns;
+}
+
+/* The rate is measured from the start to the end, or to the last chunk when there is no end. */
+static void measure_clock(struct trace *trace, const struct chunks *chunks)
+{
+    trace->first = trace->last = trace->session.start;
+    if (trace->session.finished && is_later(trace->session.end, trace->first)) {
+        trace->last = trace->session.end;
+        return;
+    }
+    const struct vec *both[] = {&chunks->definitions, &chunks->events};
+    for (size_t i = 0; i < 2; i++)
+        VEC_EACH(chunk, both[i], const struct heurt_chunk *)
+    if (is_later((*chunk)->start, trace->last))
+        trace->last = (*chunk)->start;
+}
+
+uint64_t trace__ns(const struct trace *trace, uint64_t ticks)
+{
+    if (trace->session.clock == HEURT_CLOCK_MONOTONIC || trace->last.tick == trace->first.tick)
+        return ticks;
+    unsigned __int128 ns = (unsigned __int128)ticks *
+                           (trace->last.monotonic_ns - trace->first.monotonic_ns) /
+                           (trace->last.tick - trace->first.tick);
+    return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick)
+{
+    return tick > trace->session.start.tick ? trace__ns(trace, tick - trace->session.start.tick)
+                                            : 0;
+}
+
+uint64_t trace__wall_ns(const struct trace *trace)
+{
+    bool ended = trace->session.finished && trace->session.end.tick > trace->session.start.tick;
+    return trace__since_start_ns(trace, ended ? trace->session.end.tick : trace->last_tick);
+}
+
+/* ---- opening and closing -------------------------------------------------------------------- */
+
+static void find_bounds(struct trace *trace)
+{
+    VEC_EACH(thread, &trace->threads, struct trace_thread)
+    {
+        trace_thread__find_bounds(trace, thread);
+        if (thread->end_tick > trace->last_tick)
+            trace->last_tick = thread->end_tick;
+    }
+}
+
+static void make_tables(struct trace *trace)
+{
+    struct chunks chunks = {VEC_OF(const struct heurt_chunk *), VEC_OF(const struct heurt_chunk *)};
+    trace->damage = memory__zeroed(1, sizeof *trace->damage);
+    trace->damage->chunks = memory__zeroed(trace->size / HEURT_UNIT_BYTES / 64 + 1, 8);
+    find_chunks(trace, &chunks);
+    sort(&chunks.definitions, by_process);
+    sort(&chunks.events, by_thread);
+    make_processes(trace, &chunks);
+    make_threads(trace, &chunks.events);
+    trace__read_definitions(trace, &chunks.definitions);
+    measure_clock(trace, &chunks);
+    find_bounds(trace);
+    vec__free(&chunks.definitions);
+    vec__free(&chunks.events);
+}
+
+static struct trace *new_trace(const void *bytes, size_t size)
+{
+    struct trace *trace = memory__zeroed(1, sizeof *trace);
+    trace->bytes = bytes;
+    trace->size = size;
+    trace->processes = VEC_OF(struct trace_process);
+    trace->threads = VEC_OF(struct trace_thread);
+    trace->metas = VEC_OF(struct trace_meta);
+    trace->owned = VEC_OF(void *);
+    return trace;
+}
+
+/* Takes over trace: gives it to result, or closes it. */
+static int read_all(struct trace *trace, const char *name, struct trace **result,
+                    struct error *error)
+{
+    int code = check_session(trace, name, error);
+    if (code < 0) {
+        trace__close(trace);
+        return code;
+    }
+    cut_to_claimed(trace);
+    make_tables(trace);
+    *result = trace;
+    return 0;
+}
+
+int trace__open_memory(const void *bytes, size_t size, struct trace **result, struct error *error)
+{
+    struct trace *trace = new_trace(bytes, size);
+    *result = NULL;
+    if ((uintptr_t)bytes % sizeof(uint64_t)) {
+        trace->copy = memory__zeroed(size + 1, 1);
+        trace->bytes = memcpy(trace->copy, bytes, size);
+    }
+    return read_all(trace, "this", result, error);
+}
+
+static int no_trace(const char *directory, int code, struct error *error)
+{
+    struct stat status;
+    bool exists = stat(directory, &status) == 0;
+    if (code == ENOENT && !exists)
+        return error__set(error, -code,
+                          "there is no trace %s; make one with heurt record, or name another with "
+                          "-i",
+                          directory);
+    if (code == ENOENT || (code == ENOTDIR && exists))
+        return error__set(error, -code,
+                          "%s is not a trace of heurt (a directory with a file %s); give the "
+                          "directory that heurt record wrote",
+                          directory, HEURT_EVENTS_FILE);
+    return error__set(error, -code, "the trace %s cannot be read: %s", directory,
+                      strerrordesc_np(code));
+}
+
+/* Opens the events file; negative errno. */
+static int open_events(const char *directory, struct stat *status)
+{
+    char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int code = fd < 0 ? -errno : 0;
+    free(path);
+    if (code == 0 && fstat(fd, status) < 0)
+        code = -errno;
+    if (code == 0 && !S_ISREG(status->st_mode))
+        code = -ENOENT;
+    if (code < 0 && fd >= 0)
+        close(fd);
+    return code < 0 ? code : fd;
+}
+
+/* Only what is claimed is mapped: the file of a recorder that was killed has its full bound. */
+static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
+{
+    struct heurt_session session = {0};
+    size_t size = file_bytes < SIZE_MAX ? (size_t)file_bytes : SIZE_MAX;
+    ssize_t got = pread(fd, &session, sizeof session, 0);
+    if (got < 0)
+        return -errno;
+    if (session.next_unit < size / HEURT_UNIT_BYTES)
+        size = session.next_unit ? (size_t)session.next_unit * HEURT_UNIT_BYTES : sizeof session;
+    trace->size = size;
+    if (!size)
+        return 0;
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return -errno;
+    trace->bytes = bytes;
+    trace->mapped_bytes = size;
+    return 0;
+}
+
+int trace__open(const char *directory, struct trace **result, struct error *error)
+{
+    struct stat status;
+    *result = NULL;
+    int fd = open_events(directory, &status);
+    if (fd < 0)
+        return no_trace(directory, -fd, error);
+    struct trace *trace = new_trace(NULL, 0);
+    int code = map_claimed(trace, fd, (uint64_t)status.st_size);
+    close(fd);
+    if (code < 0) {
+        trace__close(trace);
+        return no_trace(directory, -code, error);
+    }
+    return read_all(trace, directory, result, error);
+}
+
+void trace__close(struct trace *trace)
+{
+    if (!trace)
+        return;
+    VEC_EACH(process, &trace->processes, struct trace_process)
+    {
+        vec__free(&process->modules);
+        vec__free(&process->functions);
+        vec__free(&process->refusals);
+        vec__free(&process->notes);
+    }
+    VEC_EACH(thread, &trace->threads, struct trace_thread)
+    vec__free(&thread->chunks);
+    VEC_EACH(owned, &trace->owned, void *)
+    free(*owned);
+    vec__free(&trace->processes);
+    vec__free(&trace->threads);
+    vec__free(&trace->metas);
+    vec__free(&trace->owned);
+    if (trace->damage)
+        free(trace->damage->chunks);
+    free(trace->damage);
+    free(trace->copy);
+    if (trace->mapped_bytes)
+        munmap((void *)(uintptr_t)trace->bytes, trace->mapped_bytes);
+    free(trace);
+}
+
+/* ---- what readers ask ----------------------------------------------------------------------- */
+
+const struct heurt_session *trace__session(const struct trace *trace)
+{
+    return &trace->session;
+}
+
+const struct vec *trace__processes(const struct trace *trace)
+{
+    return &trace->processes;
+}
+
+const struct vec *trace__threads(const struct trace *trace)
+{
+    return &trace->threads;
+}
+
+const char *trace__meta(const struct trace *trace, const char *key)
+{
+    VEC_EACH(meta, &trace->metas, struct trace_meta)
+    if (strcmp(meta->key, key) == 0)
+        return meta->value;
+    return NULL;
+}
+
+uint64_t trace__events_lost(const struct trace *trace)
+{
+    uint64_t lost = trace->session.events_lost;
+    VEC_EACH(thread, &trace->threads, struct trace_thread)
+    lost += thread->events_lost;
+    return lost;
+}
+
+uint64_t trace__damaged_chunks(const struct trace *trace)
+{
+    return __atomic_load_n(&trace->damage->places, __ATOMIC_RELAXED);
+}
+
+const struct trace_function *trace_process__function(const struct trace_process *process,
+                                                     uint32_t id)
+{
+    size_t low = 0, high = process->functions.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct trace_function *function =
+            VEC_AT(&process->functions, struct trace_function, middle);
+        if (function->id == id)
+            return function;
+        if (function->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const struct trace_module *trace_process__module(const struct trace_process *process,
+                                                 uint64_t address, uint64_t tick)
+{
+    const struct trace_module *later = NULL;
+    for (size_t i = process->modules.count; i-- > 0;) {
+        const struct trace_module *module = VEC_AT(&process->modules, struct trace_module, i);
+        if (address < module->start || address >= module->end)
+            continue;
+        if (module->tick <= tick && tick < module->gone_tick)
+            return module;
+        if (module->tick > tick) /* its constructors run before it is seen */
+            later = module;
+    }
+    return later;
+}
+
+int trace_process__payload_words(const struct trace_process *process, uint32_t id)
+{
+    if (id >= process->payload_ids || !process->payload_words[id])
+        return -1;
+    return process->payload_words[id] == PAYLOAD_VARIABLE ? HEURT_WORDS_VARIABLE
+                                                          : process->payload_words[id] - 1;
+}

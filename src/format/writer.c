@@ -1,0 +1,373 @@
+#include "format/writer.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/vec.h"
+#include "format/directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* The chunk that a thread, or the definitions about a process, are being written to. */
+struct open_chunk {
+    struct heurt_chunk *chunk; /* NULL: none yet */
+    char *at, *end;
+    uint64_t next_sequence;
+};
+
+/* Not to be used by two threads at once. */
+struct trace_writer {
+    char *directory; /* without a slash at its end */
+    int fd;
+    char *bytes; /* the whole file at its full bound */
+    size_t size;
+    struct heurt_session *session; /* == bytes */
+    struct map definition_chunks;  /* serial of the process image → index into open_chunks */
+    struct map event_chunks;       /* serial of the thread → likewise */
+    struct vec open_chunks;        /* struct open_chunk */
+};
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* The file's bound: what was asked for, within the limit on file sizes (ulimit -f), which would
+ * otherwise end the process by a signal. */
+static uint64_t bound_units(uint64_t asked)
+{
+    const uint64_t most = (uint64_t)INT64_MAX / HEURT_UNIT_BYTES;
+    struct rlimit limit;
+    uint64_t units = asked < most ? asked : most;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / HEURT_UNIT_BYTES < units)
+        units = limit.rlim_cur / HEURT_UNIT_BYTES;
+    return units;
+}
+
+/* Makes the range of the file real, so that a full disk is an error here and not a SIGBUS at the
+ * first store. Negative errno. */
+static int populate(struct trace_writer *writer, uint64_t offset, uint64_t bytes)
+{
+    if (madvise(writer->bytes + offset, bytes, MADV_POPULATE_WRITE) == 0)
+        return 0;
+    if (errno != EINVAL)
+        return errno == EFAULT ? -ENOSPC : -errno; /* EFAULT: the store would have been a SIGBUS */
+    return -posix_fallocate(writer->fd, (off_t)offset, (off_t)bytes);
+}
+
+/* A file system may have a bound of its own (EFBIG): halve until it fits. */
+static int stretch(struct trace_writer *writer, uint64_t units)
+{
+    for (; units >= 2; units /= 2) {
+        writer->size = units * HEURT_UNIT_BYTES;
+        if (ftruncate(writer->fd, (off_t)writer->size) == 0)
+            return 0;
+        if (errno != EFBIG)
+            return -errno;
+    }
+    return -EFBIG;
+}
+
+static int map_file(struct trace_writer *writer, uint64_t limit_units, struct error *error)
+{
+    uint64_t units = bound_units(limit_units);
+    if (units < 2)
+        return error__set(error, -EFBIG,
+                          "the trace %s would have to be smaller than %u bytes, which is too "
+                          "little; raise --max-size or the limit on file sizes (ulimit -f)",
+                          writer->directory, 2 * HEURT_UNIT_BYTES);
+    int code = stretch(writer, units);
+    if (code < 0)
+        return trace_directory__failed(error, -code, writer->directory);
+    void *bytes = mmap(NULL, writer->size, PROT_READ | PROT_WRITE, MAP_SHARED, writer->fd, 0);
+    if (bytes == MAP_FAILED)
+        return trace_directory__failed(error, errno, writer->directory);
+    writer->bytes = bytes;
+    code = populate(writer, 0, HEURT_UNIT_BYTES);
+    if (code < 0)
+        return trace_directory__failed(error, -code, writer->directory);
+    return 0;
+}
+
+static int open_file(struct trace_writer *writer, uint64_t limit_units, struct error *error)
+{
+    char *path = memory__format("%s/" HEURT_EVENTS_FILE, writer->directory);
+    writer->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int code = writer->fd < 0 ? -errno : 0;
+    free(path);
+    if (code < 0)
+        return trace_directory__failed(error, -code, writer->directory);
+    /* Tells another recorder that this trace is not to be moved; the lock ends with us. Some file
+     * systems know no locks, which is no reason not to record. */
+    (void)!flock(writer->fd, LOCK_EX | LOCK_NB);
+    return map_file(writer, limit_units, error);
+}
+
+static void fill_session(struct trace_writer *writer, const struct heurt_session *settings)
+{
+    struct heurt_session *session = (struct heurt_session *)writer->bytes;
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    *session = (struct heurt_session){
+        .version = HEURT_VERSION,
+        .unit_bytes = HEURT_UNIT_BYTES,
+        .clock = settings->clock,
+        .flags = settings->flags,
+        .limit_units = writer->size / HEURT_UNIT_BYTES,
+        .next_unit = 1,
+        .stack_every = settings->stack_every,
+        .stack_bytes = settings->stack_bytes,
+        .recorder_pid = (uint32_t)getpid(),
+        .start = settings->start,
+        .start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+    };
+    memcpy(session->socket, settings->socket, sizeof session->socket);
+    session->socket[sizeof session->socket - 1] = 0;
+    memcpy(session->magic, HEURT_MAGIC, sizeof session->magic);
+    writer->session = session;
+}
+
+static void free_writer(struct trace_writer *writer)
+{
+    if (writer->bytes)
+        munmap(writer->bytes, writer->size);
+    if (writer->fd >= 0)
+        close(writer->fd);
+    map__free(&writer->definition_chunks);
+    map__free(&writer->event_chunks);
+    vec__free(&writer->open_chunks);
+    free(writer->directory);
+    free(writer);
+}
+
+int trace_writer__create(const char *directory, const struct heurt_session *settings,
+                         struct trace_writer **result, struct error *error)
+{
+    bool moved;
+    struct trace_writer *writer = memory__zeroed(1, sizeof *writer);
+    writer->fd = -1;
+    writer->open_chunks = VEC_OF(struct open_chunk);
+    writer->directory = memory__text(directory);
+    for (size_t n = strlen(directory); n > 1 && writer->directory[n - 1] == '/';)
+        writer->directory[--n] = 0;
+    *result = NULL;
+    int code = trace_directory__make(writer->directory, &moved, error);
+    if (code < 0)
+        goto failed;
+    code = open_file(writer, settings->limit_units, error);
+    if (code < 0) {
+        trace_directory__unmake(writer->directory, moved);
+        goto failed;
+    }
+    fill_session(writer, settings);
+    *result = writer;
+    return 0;
+failed:
+    free_writer(writer);
+    return code;
+}
+
+struct heurt_session *trace_writer__session(struct trace_writer *writer)
+{
+    return writer->session;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------- */
+
+static int claim(struct trace_writer *writer, uint32_t units, struct heurt_chunk **chunk)
+{
+    uint64_t first = __atomic_fetch_add(&writer->session->next_unit, units, __ATOMIC_SEQ_CST);
+    uint64_t limit = writer->session->limit_units;
+    if (first > limit || units > limit - first)
+        return -ENOSPC;
+    int code = populate(writer, first * HEURT_UNIT_BYTES, (uint64_t)units * HEURT_UNIT_BYTES);
+    if (code < 0)
+        return code;
+    *chunk = (struct heurt_chunk *)(writer->bytes + first * HEURT_UNIT_BYTES);
+    return 0;
+}
+
+/* Gives open a new chunk with that header (magic and sequence are filled in). */
+static int start_chunk(struct trace_writer *writer, struct open_chunk *open,
+                       struct heurt_chunk header)
+{
+    struct heurt_chunk *chunk;
+    int code = claim(writer, header.units, &chunk);
+    if (code < 0)
+        return code;
+    header.magic = 0;
+    header.sequence = open->next_sequence++;
+    *chunk = header;
+    __atomic_store_n(&chunk->magic, HEURT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    open->chunk = chunk;
+    open->at = (char *)(chunk + 1);
+    open->end = (char *)chunk + (size_t)header.units * HEURT_UNIT_BYTES;
+    return 0;
+}
+
+static struct open_chunk *open_chunk_of(struct trace_writer *writer, struct map *map,
+                                        uint32_t serial)
+{
+    uint64_t index = map__get(map, &serial, sizeof serial);
+    if (index != MAP_ABSENT)
+        return VEC_AT(&writer->open_chunks, struct open_chunk, index);
+    map__put(map, &serial, sizeof serial, writer->open_chunks.count);
+    return vec__push(&writer->open_chunks, NULL);
+}
+
+/* ---- definitions --------------------------------------------------------------------------- */
+
+static struct heurt_clock_pair now_on_both_clocks(const struct heurt_session *session)
+{
+    struct timespec now = {0};
+    if (session->clock != HEURT_CLOCK_MONOTONIC)
+        return session->start;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (struct heurt_clock_pair){ns, ns};
+}
+
+static int room_for_definition(struct trace_writer *writer, struct open_chunk *open,
+                               uint32_t process, uint64_t bytes)
+{
+    if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
+        return 0;
+    uint64_t whole = sizeof(struct heurt_chunk) + bytes;
+    struct heurt_chunk header = {
+        .kind = HEURT_CHUNK_DEFINITIONS,
+        .units = (uint32_t)((whole + HEURT_UNIT_BYTES - 1) / HEURT_UNIT_BYTES),
+        .process = process,
+        .thread = HEURT_NO_SERIAL,
+        .pid = writer->session->recorder_pid,
+        .tid = writer->session->recorder_pid,
+        .start = now_on_both_clocks(writer->session),
+    };
+    return start_chunk(writer, open, header);
+}
+
+int trace_writer__define(struct trace_writer *writer, uint32_t process,
+                         enum heurt_definition_type type, const void *body, size_t body_bytes)
+{
+    if (body_bytes > UINT32_MAX / 2)
+        return -EMSGSIZE;
+    uint32_t bytes = (uint32_t)(sizeof(struct heurt_definition) + body_bytes + 7) & ~7u;
+    struct open_chunk *open = open_chunk_of(writer, &writer->definition_chunks, process);
+    int code = room_for_definition(writer, open, process, bytes);
+    if (code < 0)
+        return code;
+    struct heurt_definition *definition = (struct heurt_definition *)open->at;
+    definition->type = type;
+    if (body_bytes)
+        memcpy(definition + 1, body, body_bytes);
+    __atomic_store_n(&definition->bytes, bytes, __ATOMIC_RELEASE);
+    open->at += bytes;
+    return 0;
+}
+
+/* Defines texts, each with its terminator. */
+static int define_texts(struct trace_writer *writer, uint32_t process,
+                        enum heurt_definition_type type, const char *const *texts, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(texts[i]) + 1;
+    char *body = memory__zeroed(bytes, 1), *at = body;
+    for (size_t i = 0; i < count; i++)
+        at = stpcpy(at, texts[i]) + 1;
+    int code = trace_writer__define(writer, process, type, body, bytes);
+    free(body);
+    return code;
+}
+
+int trace_writer__meta(struct trace_writer *writer, const char *key, const char *value)
+{
+    const char *texts[] = {key, value};
+    return define_texts(writer, HEURT_NO_SERIAL, HEURT_DEFINITION_META, texts, 2);
+}
+
+int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const char *function,
+                         const char *module, const char *reason)
+{
+    const char *texts[] = {function, module, reason};
+    return define_texts(writer, process, HEURT_DEFINITION_REFUSAL, texts, 3);
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static int room_for_event(struct trace_writer *writer, struct open_chunk *open, uint32_t process,
+                          uint32_t thread, uint64_t tick, size_t words)
+{
+    uint64_t bytes = (words + 1) * sizeof(uint64_t);
+    if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
+        return 0;
+    uint32_t units = open->chunk ? open->chunk->units * 2 : 1;
+    if (units > HEURT_CHUNK_UNITS_MAX)
+        units = HEURT_CHUNK_UNITS_MAX;
+    while (sizeof(struct heurt_chunk) + bytes > (uint64_t)units * HEURT_UNIT_BYTES)
+        units *= 2;
+    bool monotonic = writer->session->clock == HEURT_CLOCK_MONOTONIC;
+    struct heurt_chunk header = {
+        .kind = HEURT_CHUNK_EVENTS,
+        .units = units,
+        .process = process,
+        .thread = thread,
+        .pid = 100 + process,
+        .tid = 1000 + thread,
+        .start = {tick, monotonic ? tick : 0},
+    };
+    return start_chunk(writer, open, header);
+}
+
+int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t thread,
+                        uint64_t tick, uint32_t id, const uint64_t *payload, size_t words)
+{
+    struct open_chunk *open = open_chunk_of(writer, &writer->event_chunks, thread);
+    int code = room_for_event(writer, open, process, thread, tick, words);
+    if (code < 0) {
+        if (open->chunk)
+            open->chunk->events_lost++;
+        else
+            __atomic_fetch_add(&writer->session->events_lost, 1, __ATOMIC_RELAXED);
+        return code;
+    }
+    uint64_t *word = (uint64_t *)open->at;
+    if (words)
+        memcpy(word + 1, payload, words * sizeof *word);
+    __atomic_store_n(word, tick << HEURT_ID_BITS | id, __ATOMIC_RELEASE);
+    open->at += (words + 1) * sizeof *word;
+    return 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+int trace_writer__finish(struct trace_writer *writer, int wait_status, struct heurt_clock_pair end,
+                         struct error *error)
+{
+    struct heurt_session *session = writer->session;
+    /* First the flag, then next_unit: a process that claims looks at them in the other order, so
+     * either its claim is seen here and kept, or it sees the flag and does not touch the file. */
+    __atomic_fetch_or(&session->flags, HEURT_SESSION_CLOSED, __ATOMIC_SEQ_CST);
+    uint64_t units = __atomic_load_n(&session->next_unit, __ATOMIC_SEQ_CST);
+    session->end = end;
+    session->wait_status = wait_status;
+    __atomic_store_n(&session->finished, 1, __ATOMIC_RELEASE);
+    if (units > session->limit_units)
+        units = session->limit_units;
+    int code = 0;
+    if (units * HEURT_UNIT_BYTES < writer->size &&
+        ftruncate(writer->fd, (off_t)(units * HEURT_UNIT_BYTES)) < 0)
+        code = error__set(error, -errno, "the trace %s could not be cut to its length: %s",
+                          writer->directory, strerrordesc_np(errno));
+    free_writer(writer);
+    return code;
+}
