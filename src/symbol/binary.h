@@ -20,6 +20,10 @@ struct binary {
 /* Finds name along PATH and inspects it. -ENOENT, -EACCES, -ENOEXEC with a sentence.
  * Fills *binary; binary__free it. */
 int binary__inspect(const char *name, struct binary *binary, struct error *error);
-void binary__free(struct binary *binary);
+void binary__free(struct binary *binary); /* leaves it empty */
+
+/* Whether a runtime can be loaded into it at all. When not, the error says why and what to do
+ * (32-bit or foreign, statically linked, privileged). Scripts can: their interpreter is asked. */
+bool binary__is_recordable(const struct binary *binary, struct error *error);
 
 #endif

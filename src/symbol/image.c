@@ -1,0 +1,237 @@
+#include "symbol/image.h"
+
+#include "base/memory.h"
+#include "symbol/interval.h"
+#include "symbol/source.h"
+#include "symbol/unwind.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+};
+
+/* Of several symbols at one address the most official name is shown. */
+static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
+{
+    uint32_t rank = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 0 : 8;
+    rank += symbol->st_size ? 4 : 0;
+    rank += GELF_ST_BIND(symbol->st_info) == STB_LOCAL ? 0 : 2;
+    return rank + (name[0] == '_' ? 0 : 1);
+}
+
+static bool is_code_symbol(const GElf_Sym *symbol, const char *name)
+{
+    int type = GELF_ST_TYPE(symbol->st_info);
+    return name && *name && *name != '$' &&
+           (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
+}
+
+/* One past the executable section that a symbol of this index lies in, else 0. */
+static uint64_t end_of_code_section(Elf *elf, GElf_Word index, uint64_t bias)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = index && index < SHN_LORESERVE ? elf_getscn(elf, index) : NULL;
+    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+        return 0;
+    return header.sh_addr + header.sh_size + bias;
+}
+
+/* A symbol without a size (hand-written assembly) reaches to the next symbol at most. */
+static void end_sizeless_symbols(struct vec *symbols)
+{
+    uint64_t next = UINT64_MAX, start = UINT64_MAX;
+    for (size_t i = symbols->count; i-- > 0;) {
+        struct interval *symbol = VEC_AT(symbols, struct interval, i);
+        if (symbol->start != start) {
+            next = start;
+            start = symbol->start;
+        }
+        if (!(symbol->rank & 4) && symbol->end > next)
+            symbol->end = next;
+    }
+}
+
+static void read_symbols(struct image *image)
+{
+    int count = dwfl_module_getsymtab(image->module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr address, bias;
+        GElf_Word section;
+        Elf *elf;
+        const char *name =
+            dwfl_module_getsym_info(image->module, i, &symbol, &address, &section, &elf, &bias);
+        if (!is_code_symbol(&symbol, name))
+            continue;
+        uint64_t end = end_of_code_section(elf, section, bias);
+        if (!end)
+            continue;
+        if (symbol.st_size)
+            end = address + symbol.st_size;
+        intervals__add(&image->symbols, address, end, rank_of(&symbol, name),
+                       (uint32_t)image->names.count);
+        vec__push(&image->names, &name);
+    }
+    intervals__sort(&image->symbols);
+    end_sizeless_symbols(&image->symbols);
+    intervals__sort(&image->symbols);
+}
+
+static bool has_section(Elf *elf, GElf_Word type, const char *name)
+{
+    size_t names;
+    if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header))
+            continue;
+        const char *found = elf_strptr(elf, names, header.sh_name);
+        if (header.sh_type == type && (!name || (found && strcmp(found, name) == 0)))
+            return true;
+    }
+    return false;
+}
+
+static void read_segments(struct image *image, Elf *elf)
+{
+    size_t count = 0;
+    elf_getphdrnum(elf, &count);
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD && header.p_flags & PF_X)
+            intervals__add(&image->code, header.p_vaddr, header.p_vaddr + header.p_memsz, 0, 0);
+    }
+    intervals__sort(&image->code);
+}
+
+static bool is_same_build(Elf *elf, const struct trace_module *module)
+{
+    const void *build_id;
+    ssize_t bytes = dwelf_elf_gnu_build_id(elf, &build_id);
+    if (module->build_id_bytes == 0)
+        return true;
+    size_t compared = module->build_id_bytes;
+    return bytes > 0 &&
+           ((size_t)bytes == compared || (compared == HEURT_BUILD_ID_MAX && bytes > 32)) &&
+           memcmp(build_id, module->build_id, compared) == 0;
+}
+
+/* Reports the file at bias 0, so that libdwfl's addresses are addresses in the file. */
+static Elf *report(struct image *image, const char *path)
+{
+    image->dwfl = dwfl_begin(&callbacks);
+    if (!image->dwfl)
+        return NULL;
+    dwfl_report_begin(image->dwfl);
+    image->module = dwfl_report_elf(image->dwfl, path, path, -1, 0, true);
+    dwfl_report_end(image->dwfl, NULL, NULL);
+    GElf_Addr bias;
+    return image->module ? dwfl_module_getelf(image->module, &bias) : NULL;
+}
+
+static void forget_file(struct image *image, enum image_state state)
+{
+    image->state = state;
+    if (image->dwfl)
+        dwfl_end(image->dwfl);
+    image->dwfl = NULL;
+    image->module = NULL;
+}
+
+static void open_file(struct image *image, const struct trace_module *module)
+{
+    Elf *elf = report(image, image->path);
+    if (!elf)
+        return forget_file(image, IMAGE_MISSING);
+    if (!is_same_build(elf, module))
+        return forget_file(image, IMAGE_CHANGED);
+    read_segments(image, elf);
+    read_symbols(image);
+    Dwarf_Addr bias;
+    Dwarf *dwarf = dwfl_module_getdwarf(image->module, &bias);
+    image->has_debug_info = dwarf != NULL;
+    image->has_symbol_table = has_section(elf, SHT_SYMTAB, NULL) ||
+                              has_section(elf, SHT_PROGBITS, ".gnu_debugdata") ||
+                              (dwarf && has_section(dwarf_getelf(dwarf), SHT_SYMTAB, NULL));
+}
+
+/* The kernel adds " (deleted)" to the name of a file that was replaced while it was mapped. */
+static char *path_without_mark(const char *path)
+{
+    static const char mark[] = " (deleted)";
+    char *copy = memory__text(path);
+    size_t length = strlen(copy), marked = sizeof mark - 1;
+    if (length > marked && strcmp(copy + length - marked, mark) == 0)
+        copy[length - marked] = 0;
+    return copy;
+}
+
+static struct image *image__new(const struct trace_module *module)
+{
+    struct image *image = memory__zeroed(1, sizeof *image);
+    image->path = path_without_mark(module->path);
+    image->names = VEC_OF(const char *);
+    image->symbols = INTERVALS;
+    image->code = INTERVALS;
+    if (strchr(image->path, '/'))
+        open_file(image, module);
+    else
+        image->state = IMAGE_NO_FILE;
+    return image;
+}
+
+struct image *images__get(struct images *images, const struct trace_module *module)
+{
+    size_t path_bytes = strlen(module->path) + 1;
+    size_t key_bytes = path_bytes + module->build_id_bytes;
+    char *key = memory__zeroed(key_bytes, 1);
+    memcpy(key, module->path, path_bytes);
+    if (module->build_id_bytes)
+        memcpy(key + path_bytes, module->build_id, module->build_id_bytes);
+    size_t index = map__put(&images->by_file, key, key_bytes, images->items.count);
+    free(key);
+    if (index == images->items.count) {
+        struct image *image = image__new(module);
+        vec__push(&images->items, &image);
+    }
+    return *VEC_AT(&images->items, struct image *, index);
+}
+
+static void image__free(struct image *image)
+{
+    unwind_table__free(image->unwind);
+    source__free(image->source);
+    if (image->dwfl)
+        dwfl_end(image->dwfl);
+    vec__free(&image->names);
+    vec__free(&image->symbols);
+    vec__free(&image->code);
+    free(image->path);
+    free(image);
+}
+
+void images__free(struct images *images)
+{
+    VEC_EACH(image, &images->items, struct image *)
+    image__free(*image);
+    vec__free(&images->items);
+    map__free(&images->by_file);
+}
+
+const char *image__symbol(const struct image *image, uint64_t address)
+{
+    const struct interval *found = intervals__find(&image->symbols, address);
+    return found ? *VEC_AT(&image->names, const char *, found->value) : NULL;
+}
+
+bool image__is_code(const struct image *image, uint64_t address)
+{
+    return intervals__find(&image->code, address) != NULL;
+}

@@ -1,0 +1,26 @@
+/* interval.h: which of many half-open address ranges holds an address. They may nest. */
+#ifndef HEURT_SYMBOL_INTERVAL_H
+#define HEURT_SYMBOL_INTERVAL_H
+
+#include "base/vec.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct interval {
+    uint64_t start, end;
+    uint64_t reach; /* the largest end of this and all before it */
+    uint32_t rank;  /* of several with one start that hold the address, the highest wins */
+    uint32_t value; /* the caller's */
+};
+
+#define INTERVALS ((struct vec)VEC_OF(struct interval))
+
+void intervals__add(struct vec *intervals, uint64_t start, uint64_t end, uint32_t rank,
+                    uint32_t value);
+void intervals__sort(struct vec *intervals); /* after the last addition, before the first find */
+
+/* The one with the highest start that holds address, or NULL. */
+const struct interval *intervals__find(const struct vec *intervals, uint64_t address);
+
+#endif

@@ -1,0 +1,98 @@
+#include "symbol/lookup.h"
+
+#include "base/memory.h"
+#include "symbol/name.h"
+#include "symbol/source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INLINED_MAX = 32 };
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "[module+0x1234]"; "[vdso+0x10]"; an address in no file: "[0x7f0012345678]". */
+static char *label_of(const struct place *place, uint64_t address)
+{
+    if (!place->module)
+        return memory__format("[0x%" PRIx64 "]", address);
+    const char *name = base_name(place->image->path);
+    size_t length = strlen(name);
+    if (length > 2 && name[0] == '[' && name[length - 1] == ']')
+        return memory__format("[%.*s+0x%" PRIx64 "]", (int)length - 2, name + 1,
+                              address - place->module->bias);
+    return memory__format("[%s+0x%" PRIx64 "]", *name ? name : "?", address - place->module->bias);
+}
+
+static size_t frames_of(struct image *image, uint64_t address,
+                        struct source_frame frames[INLINED_MAX])
+{
+    if (!image || image->state != IMAGE_OPEN || !image->has_debug_info)
+        return 0;
+    if (!image->source)
+        image->source = source__open(image->module);
+    return image->source ? source__frames(image->source, address, frames, INLINED_MAX) : 0;
+}
+
+/* The function that is not inlined is called as the symbol table calls it. */
+static void name_frames(const struct place *place, uint64_t address, uint64_t asked,
+                        const struct source_frame *frames, struct symbol *chain, size_t count)
+{
+    const char *symbol = place->image ? image__symbol(place->image, asked) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = i + 1 == count && symbol ? symbol : frames[i].name;
+        chain[i] = (struct symbol){
+            .function = name ? symbol_name__demangle(name) : label_of(place, address),
+            .module = place->image ? place->image->path : "",
+            .file = frames[i].file,
+            .line = frames[i].line,
+            .named = name != NULL,
+            .inlined_by = i + 1 < count ? &chain[i + 1] : NULL,
+        };
+    }
+}
+
+bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space, uint64_t address,
+                 uint64_t tick, bool is_return)
+{
+    uint64_t inside = address - (is_return && address ? 1 : 0);
+    struct place place = space__find(space, inside, tick);
+    struct source_frame frames[INLINED_MAX] = {0};
+    struct symbol chain[INLINED_MAX];
+    size_t count = frames_of(place.image, place.address, frames);
+    if (count == 0)
+        count = 1;
+    name_frames(&place, address, place.address, frames, chain, count);
+    symbols__put(symbols, process, address, &chain[0]);
+    bool is_named = chain[count - 1].named;
+    for (size_t i = 0; i < count; i++)
+        free((char *)chain[i].function);
+    return is_named;
+}
+
+void lookup__warn(struct symbols *symbols, struct image *image)
+{
+    const char *reason = NULL;
+    if (image->has_warned || image->state == IMAGE_NO_FILE)
+        return;
+    image->has_warned = true;
+    if (image->state == IMAGE_MISSING)
+        reason = "the file is gone or cannot be read; its functions are shown as module+offset. "
+                 "Put it back and record again";
+    else if (image->state == IMAGE_CHANGED)
+        reason = "the file was rebuilt or replaced since it ran (its build-id differs); its "
+                 "functions are shown as module+offset. Record again";
+    else if (!image->has_symbol_table && !image->has_debug_info)
+        reason = "stripped; functions are shown as module+offset. Install its debug symbols or "
+                 "rebuild with -g";
+    if (!reason)
+        return;
+    char *sentence = memory__format("%s: %s", image->path, reason);
+    symbols__warn(symbols, sentence);
+    free(sentence);
+}

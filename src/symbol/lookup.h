@@ -1,0 +1,19 @@
+/* lookup.h: the symbol of one address, as symbols.h wants it. */
+#ifndef HEURT_SYMBOL_LOOKUP_H
+#define HEURT_SYMBOL_LOOKUP_H
+
+#include "format/symbols.h"
+#include "symbol/space.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Looks up address in the space and keeps it in symbols under process and address. A return
+ * address is looked up as the call before it. True when it got a name. */
+bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space, uint64_t address,
+                 uint64_t tick, bool is_return);
+
+/* Why addresses of this image have no names; warns once an image. */
+void lookup__warn(struct symbols *symbols, struct image *image);
+
+#endif

@@ -1,0 +1,171 @@
+#include "symbol/resolve.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "symbol/image.h"
+#include "symbol/lookup.h"
+#include "symbol/space.h"
+#include "symbol/unwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How an address is looked up and who asks for it. */
+enum address_use {
+    ADDRESS_ENTRY, /* of a function, or a marker's */
+    ADDRESS_CALL,  /* a return address that was recorded as a site */
+    ADDRESS_FRAME_EXACT,
+    ADDRESS_FRAME_CALL,
+};
+
+struct resolver {
+    const struct trace *trace;
+    struct symbols *symbols;
+    struct images images;
+    struct space *spaces; /* one a process, as trace__processes */
+    struct map known;     /* struct address_key: looked up already */
+};
+
+struct address_key {
+    uint64_t process, address;
+};
+
+static int compare_serial(const void *serial, const void *process)
+{
+    uint32_t a = *(const uint32_t *)serial, b = ((const struct trace_process *)process)->serial;
+    return a < b ? -1 : a > b;
+}
+
+static void start_spaces(struct resolver *resolver)
+{
+    const struct vec *processes = trace__processes(resolver->trace);
+    resolver->spaces = memory__zeroed(processes->count, sizeof *resolver->spaces);
+    struct space *space = resolver->spaces;
+    VEC_EACH(process, processes, const struct trace_process)
+    {
+        const struct trace_process *parent = NULL;
+        if (process->parent_serial != HEURT_NO_SERIAL)
+            parent = bsearch(&process->parent_serial, processes->items, processes->count,
+                             sizeof *process, compare_serial);
+        space__start(space++, &resolver->images, process->modules.items, process->modules.count,
+                     parent ? &resolver->spaces[parent - (struct trace_process *)processes->items]
+                            : NULL);
+    }
+}
+
+static void end(struct resolver *resolver)
+{
+    for (size_t i = 0; i < trace__processes(resolver->trace)->count; i++)
+        space__end(&resolver->spaces[i]);
+    free(resolver->spaces);
+    images__free(&resolver->images);
+    map__free(&resolver->known);
+}
+
+/* Every stack ends in libc and the loader; that their private functions have no names there is
+ * nothing to warn about. */
+static bool is_expected_to_be_stripped(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "ld-linux", 8) == 0;
+}
+
+static void add_address(struct resolver *resolver, size_t process, uint64_t address, uint64_t tick,
+                        enum address_use use)
+{
+    const struct trace_process *owner =
+        VEC_AT(trace__processes(resolver->trace), struct trace_process, process);
+    struct address_key key = {owner->serial, address};
+    size_t count = resolver->known.count;
+    if (address == 0 || map__put(&resolver->known, &key, sizeof key, count) != count)
+        return;
+    struct space *space = &resolver->spaces[process];
+    bool is_return = use == ADDRESS_CALL || use == ADDRESS_FRAME_CALL;
+    if (lookup__put(resolver->symbols, owner->serial, space, address, tick, is_return))
+        return;
+    struct place place = space__find(space, address - is_return, tick);
+    bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
+    if (place.image && !(is_frame && is_expected_to_be_stripped(place.image->path)))
+        lookup__warn(resolver->symbols, place.image);
+}
+
+/* Entries come first: an address that is both an entry and a return address (behind a call that
+ * does not return) is shown as the entry. */
+static void add_functions(struct resolver *resolver)
+{
+    const struct vec *processes = trace__processes(resolver->trace);
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct trace_process *process = VEC_AT(processes, struct trace_process, i);
+        VEC_EACH(function, &process->functions, const struct trace_function)
+        add_address(resolver, i, function->address, process->tick, ADDRESS_ENTRY);
+    }
+}
+
+static void add_stack(struct resolver *resolver, const struct trace_thread *thread,
+                      const struct event *event)
+{
+    struct unwound_frame frames[UNWIND_FRAMES_MAX];
+    uint64_t addresses[UNWIND_FRAMES_MAX];
+    if (event->words < 1 + HEURT_STACK_REGISTERS)
+        return;
+    const uint64_t *registers = event->payload + 1;
+    struct snapshot snapshot = {.tick = event->tick,
+                                .registers = registers,
+                                .memory = registers + HEURT_STACK_REGISTERS,
+                                .words = event->words - 1 - HEURT_STACK_REGISTERS};
+    size_t count = unwind__frames(&resolver->spaces[thread->process], &snapshot, frames);
+    for (size_t i = 0; i < count; i++) {
+        addresses[i] = frames[i].address;
+        add_address(resolver, thread->process, frames[i].address, event->tick,
+                    frames[i].is_exact ? ADDRESS_FRAME_EXACT : ADDRESS_FRAME_CALL);
+    }
+    if (count)
+        symbols__put_stack(resolver->symbols, thread->serial, event->tick, addresses, count);
+}
+
+/* Events whose first payload word is a SITE (see HEURT_EVENT_TABLE). */
+static bool has_site(uint32_t id)
+{
+    return id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0;
+}
+
+enum { RECENT_SITES = 256 };
+
+/* Most events come from a few sites: those of the last ones are not looked up again. */
+static void add_thread(struct resolver *resolver, const struct trace_thread *thread)
+{
+    uint64_t recent[RECENT_SITES] = {0};
+    struct trace_cursor cursor;
+    struct event event;
+    trace_cursor__start(&cursor, resolver->trace, thread);
+    while (trace_cursor__next(&cursor, &event)) {
+        if (event.id == HEURT_EVENT_STACK) {
+            add_stack(resolver, thread, &event);
+        } else if (has_site(event.id) && event.words > 0) {
+            uint64_t address = HEURT_SITE_ADDRESS(event.payload[0]);
+            uint64_t *last = &recent[(address ^ address >> 8) % RECENT_SITES];
+            if (*last == address)
+                continue;
+            *last = address;
+            add_address(resolver, thread->process, address, event.tick, ADDRESS_CALL);
+        } else if (event.id == HEURT_EVENT_THREAD_START && event.words >= 3) {
+            add_address(resolver, thread->process, event.payload[2], event.tick, ADDRESS_ENTRY);
+        }
+    }
+}
+
+int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct error *error)
+{
+    (void)error;
+    struct resolver resolver = {.trace = trace, .symbols = symbols__new(), .images = IMAGES};
+    start_spaces(&resolver);
+    add_functions(&resolver);
+    size_t processes = trace__processes(trace)->count;
+    VEC_EACH(thread, trace__threads(trace), const struct trace_thread)
+    if (thread->process < processes)
+        add_thread(&resolver, thread);
+    end(&resolver);
+    *symbols = resolver.symbols;
+    return 0;
+}

@@ -1,0 +1,230 @@
+#include "symbol/source.h"
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "symbol/interval.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* A compilation unit. With split DWARF the lines are in the skeleton, the functions elsewhere. */
+struct unit {
+    Dwarf_Die lines;
+    Dwarf_Die functions_die;
+    bool is_read;
+    struct vec functions; /* Dwarf_Die */
+    struct vec ranges;    /* struct interval: values are indices into functions */
+};
+
+struct source {
+    Dwarf_Addr bias;   /* what to subtract from an address for the Dwarf's own */
+    struct vec units;  /* struct unit */
+    struct vec ranges; /* struct interval: values are indices into units */
+};
+
+static void add_ranges(struct vec *ranges, Dwarf_Die *die, uint32_t value)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t offset = 0;
+    while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0)
+        intervals__add(ranges, start, end, 0, value);
+}
+
+struct source *source__open(Dwfl_Module *module)
+{
+    Dwarf_Addr bias;
+    Dwarf *dwarf = dwfl_module_getdwarf(module, &bias);
+    if (!dwarf)
+        return NULL;
+    struct source *source = memory__zeroed(1, sizeof *source);
+    *source = (struct source){.bias = bias, .units = VEC_OF(struct unit), .ranges = INTERVALS};
+    Dwarf_CU *cu = NULL;
+    uint8_t type;
+    Dwarf_Die die, sub;
+    while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &sub) == 0) {
+        if (type != DW_UT_compile && type != DW_UT_skeleton)
+            continue;
+        add_ranges(&source->ranges, &die, (uint32_t)source->units.count);
+        struct unit unit = {.lines = die,
+                            .functions_die = type == DW_UT_skeleton ? sub : die,
+                            .functions = VEC_OF(Dwarf_Die),
+                            .ranges = INTERVALS};
+        vec__push(&source->units, &unit);
+    }
+    intervals__sort(&source->ranges);
+    return source;
+}
+
+void source__free(struct source *source)
+{
+    if (!source)
+        return;
+    VEC_EACH(unit, &source->units, struct unit)
+    {
+        vec__free(&unit->functions);
+        vec__free(&unit->ranges);
+    }
+    vec__free(&source->units);
+    vec__free(&source->ranges);
+    free(source);
+}
+
+/* DIEs without code of their own in which functions may stand. */
+static bool is_namespace(int tag)
+{
+    switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum { DEPTH_MAX = 64 };
+
+/* Functions inside of functions (Ada, D, Fortran, Rust's closures) are found too. */
+static void add_functions(struct unit *unit, Dwarf_Die *parent, unsigned depth)
+{
+    Dwarf_Die die;
+    if (depth > DEPTH_MAX || !dwarf_haschildren(parent) || dwarf_child(parent, &die) != 0)
+        return;
+    do {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_subprogram) {
+            size_t before = unit->ranges.count;
+            add_ranges(&unit->ranges, &die, (uint32_t)unit->functions.count);
+            if (unit->ranges.count > before)
+                vec__push(&unit->functions, &die);
+        }
+        if (tag == DW_TAG_subprogram || is_namespace(tag))
+            add_functions(unit, &die, depth + 1);
+    } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static struct unit *unit_at(struct source *source, uint64_t address)
+{
+    const struct interval *range = intervals__find(&source->ranges, address);
+    if (!range)
+        return NULL;
+    struct unit *unit = VEC_AT(&source->units, struct unit, range->value);
+    if (!unit->is_read) {
+        unit->is_read = true;
+        add_functions(unit, &unit->functions_die, 0);
+        intervals__sort(&unit->ranges);
+    }
+    return unit;
+}
+
+static bool holds_code(Dwarf_Die *die, uint64_t address)
+{
+    switch (dwarf_tag(die)) {
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_with_stmt:
+        return dwarf_haspc(die, address) > 0;
+    default:
+        return false;
+    }
+}
+
+/* Moves die to its child that holds address; false when there is none. */
+static bool descend(Dwarf_Die *die, uint64_t address)
+{
+    Dwarf_Die child;
+    if (!dwarf_haschildren(die) || dwarf_child(die, &child) != 0)
+        return false;
+    do {
+        if (holds_code(&child, address)) {
+            *die = child;
+            return true;
+        }
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+/* The function and what is inlined there, outermost first. */
+static size_t chain_at(struct unit *unit, uint64_t address, Dwarf_Die chain[DEPTH_MAX])
+{
+    const struct interval *range = intervals__find(&unit->ranges, address);
+    if (!range)
+        return 0;
+    Dwarf_Die die = *VEC_AT(&unit->functions, Dwarf_Die, range->value);
+    size_t count = 0;
+    chain[count++] = die;
+    while (count < DEPTH_MAX && descend(&die, address))
+        if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+            chain[count++] = die;
+    return count;
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) &&
+        !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+        return dwarf_diename(die);
+    return dwarf_formstring(&attribute);
+}
+
+static Dwarf_Word number_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 0;
+    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &number) != 0)
+        return 0;
+    return number;
+}
+
+static void place_of_line(struct unit *unit, uint64_t address, struct source_frame *frame)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(&unit->lines, address);
+    int number = 0;
+    if (!line)
+        return;
+    frame->file = dwarf_linesrc(line, NULL, NULL);
+    if (dwarf_lineno(line, &number) == 0 && number > 0)
+        frame->line = (uint32_t)number;
+}
+
+static void place_of_call(struct unit *unit, Dwarf_Die *inlined, struct source_frame *frame)
+{
+    Dwarf_Files *files;
+    size_t count;
+    Dwarf_Word file = number_of(inlined, DW_AT_call_file);
+    frame->line = (uint32_t)number_of(inlined, DW_AT_call_line);
+    if (dwarf_getsrcfiles(&unit->functions_die, &files, &count) == 0 && file < count)
+        frame->file = dwarf_filesrc(files, file, NULL, NULL);
+}
+
+size_t source__frames(struct source *source, uint64_t address, struct source_frame *frames,
+                      size_t max)
+{
+    address -= source->bias;
+    struct unit *unit = unit_at(source, address);
+    if (!unit || max == 0)
+        return 0;
+    Dwarf_Die chain[DEPTH_MAX];
+    size_t depth = chain_at(unit, address, chain);
+    size_t count = depth < max ? depth : max;
+    frames[0] = (struct source_frame){0};
+    place_of_line(unit, address, &frames[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            frames[i] = (struct source_frame){0};
+            place_of_call(unit, &chain[depth - i], &frames[i]);
+        }
+        frames[i].name = name_of(&chain[depth - 1 - i]);
+    }
+    if (count == 0)
+        return frames[0].file ? 1 : 0;
+    return count;
+}

@@ -1,0 +1,30 @@
+/* source.h: from an address to functions, files and lines, by one file's DWARF.
+ *
+ * Tables of unit and function ranges are made once, the functions' when their unit is first asked
+ * for, so that neither the compiler's .debug_aranges nor a walk of the whole unit is needed. */
+#ifndef HEURT_SYMBOL_SOURCE_H
+#define HEURT_SYMBOL_SOURCE_H
+
+#include <elfutils/libdwfl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source;
+
+/* NULL when the module has no DWARF. Valid as long as the module. */
+struct source *source__open(Dwfl_Module *module);
+void source__free(struct source *source); /* NULL is allowed */
+
+/* One function at an address: the innermost inlined one, or one that holds it. */
+struct source_frame {
+    const char *name; /* linkage name where there is one; NULL: no function, a line only */
+    const char *file; /* or NULL */
+    uint32_t line;    /* 0: not known */
+};
+
+/* Fills at most max frames, innermost first, and returns how many there are (0: nothing known).
+ * The last one is the function that is not inlined. */
+size_t source__frames(struct source *source, uint64_t address, struct source_frame *frames,
+                      size_t max);
+
+#endif

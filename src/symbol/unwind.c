@@ -1,0 +1,125 @@
+#include "symbol/unwind.h"
+
+#include "symbol/unwind_rule.h"
+
+#include <string.h>
+
+/* The walk from frame to frame. */
+struct walk {
+    struct space *space;
+    struct stack_memory memory;
+    uint64_t tick;
+    struct frame_state state;
+    bool is_exact; /* the state's rip is no return address */
+};
+
+/* STACK events hold these, in this order. */
+static const uint8_t recorded_registers[HEURT_STACK_REGISTERS] = {
+    REGISTER_RIP, REGISTER_RSP,     REGISTER_RBP,     REGISTER_RBX,
+    REGISTER_R12, REGISTER_R12 + 1, REGISTER_R12 + 2, REGISTER_R12 + 3,
+};
+
+static void set(struct frame_state *state, unsigned number, uint64_t value)
+{
+    state->registers[number] = value;
+    state->known |= 1u << number;
+}
+
+static void start(struct walk *walk, struct space *space, const struct snapshot *snapshot)
+{
+    *walk = (struct walk){.space = space, .tick = snapshot->tick, .is_exact = true};
+    for (unsigned i = 0; i < HEURT_STACK_REGISTERS; i++)
+        set(&walk->state, recorded_registers[i], snapshot->registers[i]);
+    walk->memory = (struct stack_memory){.start = walk->state.registers[REGISTER_RSP],
+                                         .memory = snapshot->memory,
+                                         .words = snapshot->words};
+}
+
+/* The address that is inside of the call instruction, or of the interrupted one. */
+static uint64_t inside_of(const struct walk *walk)
+{
+    return walk->state.registers[REGISTER_RIP] - (walk->is_exact ? 0 : 1);
+}
+
+static bool apply(struct walk *walk, const struct unwind_rule *rule)
+{
+    const struct frame_state *callee = &walk->state;
+    struct frame_state caller = {0};
+    uint64_t frame_address, value;
+    if (rule->frame_address.kind != RULE_EXPRESSION ||
+        !unwind_rule__value(rule, &rule->frame_address, callee, &walk->memory, 0, &frame_address))
+        return false;
+    set(&caller, REGISTER_RSP, frame_address);
+    for (unsigned i = 0; i < REGISTERS; i++) {
+        const struct register_rule *which = &rule->registers[i];
+        if (which->kind == RULE_SAME && callee->known & 1u << i)
+            set(&caller, i, callee->registers[i]);
+        if (which->kind == RULE_EXPRESSION &&
+            unwind_rule__value(rule, which, callee, &walk->memory, frame_address, &value))
+            set(&caller, i, value);
+    }
+    if (!(caller.known & 1u << REGISTER_RIP) || rule->registers[REGISTER_RIP].kind == RULE_SAME)
+        return false;
+    walk->state = caller;
+    walk->is_exact = rule->is_signal;
+    return true;
+}
+
+/* Code without call frame information may keep a chain of frame pointers. It is believed only when
+ * it stays on the stack and leads into a file's code. */
+static bool apply_frame_pointer(struct walk *walk)
+{
+    struct frame_state caller = {0};
+    uint64_t frame = walk->state.registers[REGISTER_RBP], return_address, saved;
+    if (!(walk->state.known & 1u << REGISTER_RBP) || frame < walk->state.registers[REGISTER_RSP] ||
+        !stack_memory__read(&walk->memory, frame, &saved) ||
+        !stack_memory__read(&walk->memory, frame + 8, &return_address))
+        return false;
+    struct place place = space__find(walk->space, return_address - 1, walk->tick);
+    if (!place.image || !image__is_code(place.image, place.address))
+        return false;
+    set(&caller, REGISTER_RBP, saved);
+    set(&caller, REGISTER_RIP, return_address);
+    set(&caller, REGISTER_RSP, frame + 16);
+    walk->state = caller;
+    walk->is_exact = false;
+    return true;
+}
+
+/* To the caller; false at the end. The stack must shrink, so that a damaged one cannot loop. */
+static bool step(struct walk *walk)
+{
+    uint64_t stack_pointer = walk->state.registers[REGISTER_RSP], inside = inside_of(walk);
+    struct place place = space__find(walk->space, inside, walk->tick);
+    const struct unwind_rule *rule =
+        place.image ? unwind_table__rule(place.image, place.address) : NULL;
+    bool moved = rule && !rule->is_missing ? apply(walk, rule) : apply_frame_pointer(walk);
+    return moved && walk->state.registers[REGISTER_RIP] != 0 &&
+           walk->state.registers[REGISTER_RSP] > stack_pointer;
+}
+
+static bool is_runtime(const struct walk *walk)
+{
+    static const char name[] = "/libheurt.so";
+    struct place place = space__find(walk->space, inside_of(walk), walk->tick);
+    size_t length = place.module ? strlen(place.module->path) : 0;
+    return length >= sizeof name - 1 &&
+           strcmp(place.module->path + length - (sizeof name - 1), name) == 0;
+}
+
+/* Frames inside the runtime count here too. */
+enum { STEPS_MAX = 4 * UNWIND_FRAMES_MAX };
+
+size_t unwind__frames(struct space *space, const struct snapshot *snapshot,
+                      struct unwound_frame frames[UNWIND_FRAMES_MAX])
+{
+    struct walk walk;
+    size_t count = 0, steps = 0;
+    start(&walk, space, snapshot);
+    do {
+        if (!is_runtime(&walk))
+            frames[count++] =
+                (struct unwound_frame){walk.state.registers[REGISTER_RIP], walk.is_exact};
+    } while (count < UNWIND_FRAMES_MAX && ++steps < STEPS_MAX && step(&walk));
+    return count;
+}
