@@ -1,0 +1,296 @@
+#include "kernel/sampling.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DATA_PAGES_MOST 64 /* of a ring; an ordinary user may lock 129 pages a CPU by default */
+#define DATA_PAGES_LEAST 2
+
+struct cpu_ring {
+    int fd;
+    struct perf_event_mmap_page *page; /* its data follow it */
+    size_t mapped_bytes;
+    struct ring ring;
+};
+
+struct pending {
+    struct record record;
+    uint64_t sequence; /* of arrival, among equal times */
+};
+
+struct sampling {
+    struct vec rings;      /* struct cpu_ring */
+    struct pollfd *polled; /* rings.count + 1; the last is the caller's */
+    struct vec pending;    /* struct pending; owns the paths */
+    uint64_t sequence;
+    uint64_t complete_ns; /* no record up to this time is still to come */
+    uint64_t newest_ns;
+    uint64_t damaged;
+    bool sees_kernel;
+    unsigned char scratch[RECORD_BYTES_MAX];
+};
+
+static int open_event(const struct sampling_settings *settings, int cpu, size_t ring_bytes,
+                      bool with_kernel)
+{
+    struct perf_event_attr attributes = {
+        .size = sizeof attributes,
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_CPU_CLOCK,
+        .freq = 1,
+        .sample_freq = settings->frequency_hz,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+        .disabled = 1,
+        .enable_on_exec = 1,
+        .inherit = 1,
+        .exclude_kernel = !with_kernel,
+        .exclude_hv = 1,
+        .mmap = 1,
+        .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .task = 1,
+        .sample_id_all = 1,
+        .watermark = 1,
+        .wakeup_watermark = (uint32_t)(ring_bytes / 4),
+    };
+    long fd =
+        syscall(SYS_perf_event_open, &attributes, settings->pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static unsigned long sysctl_number(const char *name, unsigned long otherwise)
+{
+    char *path = memory__format("/proc/sys/kernel/%s", name);
+    FILE *file = fopen(path, "re");
+    unsigned long number = otherwise;
+    if (file && fscanf(file, "%lu", &number) != 1)
+        number = otherwise;
+    if (file)
+        fclose(file);
+    free(path);
+    return number;
+}
+
+static int explain(int code, const struct sampling_settings *settings, struct error *error)
+{
+    switch (code) {
+    case -EACCES:
+    case -EPERM:
+        return error__set(
+            error, code,
+            "the kernel does not let this user sample a program of their own "
+            "(perf_event_paranoid is %lu, or a container forbids perf_event_open). "
+            "Try: sudo sysctl kernel.perf_event_paranoid=2; in a container, allow "
+            "perf_event_open (docker run --security-opt seccomp=unconfined or --cap-add PERFMON)",
+            sysctl_number("perf_event_paranoid", 2));
+    case -ENOSYS:
+        return error__set(error, code,
+                          "perf_event_open does not exist here: the kernel was built without "
+                          "perf events, or a sandbox hides them. Sample on another machine");
+    case -EINVAL:
+        return error__set(error, code,
+                          "the kernel does not sample %u times a second; the most here is %lu "
+                          "(kernel.perf_event_max_sample_rate)",
+                          settings->frequency_hz, sysctl_number("perf_event_max_sample_rate", 0));
+    case -EMFILE:
+        return error__set(error, code,
+                          "too few file descriptors for one event a CPU: raise ulimit -n");
+    default:
+        return error__set(error, code, "cannot open a sampling event: %s", strerror(-code));
+    }
+}
+
+static int map_ring(struct cpu_ring *ring, size_t data_pages)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = (1 + data_pages) * page_bytes;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    ring->page = memory;
+    ring->mapped_bytes = bytes;
+    ring->ring.data = (const unsigned char *)memory + page_bytes;
+    ring->ring.data_bytes = data_pages * page_bytes;
+    return 0;
+}
+
+/* 1: the CPU is offline. */
+static int add_ring(struct sampling *sampling, const struct sampling_settings *settings, int cpu,
+                    size_t data_pages)
+{
+    struct cpu_ring ring = {.fd = -1};
+    size_t bytes = data_pages * (size_t)sysconf(_SC_PAGESIZE);
+    ring.fd = open_event(settings, cpu, bytes, sampling->sees_kernel);
+    if (ring.fd == -EACCES || ring.fd == -EPERM) {
+        if (sampling->sees_kernel && sampling->rings.count == 0) {
+            sampling->sees_kernel = false;
+            ring.fd = open_event(settings, cpu, bytes, false);
+        }
+    }
+    if (ring.fd == -ENODEV)
+        return 1;
+    if (ring.fd < 0)
+        return ring.fd;
+    int code = map_ring(&ring, data_pages);
+    if (code < 0) {
+        close(ring.fd);
+        return code == -EPERM ? -ENOBUFS : code; /* too much locked memory, not a missing right */
+    }
+    ring.ring.scratch = sampling->scratch;
+    vec__push(&sampling->rings, &ring);
+    return 0;
+}
+
+static void close_rings(struct sampling *sampling)
+{
+    VEC_EACH(ring, &sampling->rings, struct cpu_ring)
+    {
+        munmap(ring->page, ring->mapped_bytes);
+        close(ring->fd);
+    }
+    vec__free(&sampling->rings);
+}
+
+static int add_rings(struct sampling *sampling, const struct sampling_settings *settings,
+                     size_t data_pages)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        int code = add_ring(sampling, settings, cpu, data_pages);
+        if (code < 0)
+            return code;
+    }
+    return sampling->rings.count ? 0 : -ENODEV;
+}
+
+int sampling__open(const struct sampling_settings *settings, struct sampling **out,
+                   struct error *error)
+{
+    struct sampling *sampling = memory__zeroed(1, sizeof *sampling);
+    sampling->rings = VEC_OF(struct cpu_ring);
+    sampling->pending = VEC_OF(struct pending);
+    sampling->sees_kernel = true;
+    int code;
+    size_t pages = DATA_PAGES_MOST;
+    do {
+        close_rings(sampling);
+        code = add_rings(sampling, settings, pages);
+        pages /= 2;
+    } while ((code == -ENOBUFS || code == -ENOMEM) && pages >= DATA_PAGES_LEAST);
+    *out = sampling;
+    if (code < 0) {
+        explain(code, settings, error);
+        sampling__close(sampling);
+        *out = NULL;
+        return code;
+    }
+    sampling->polled = memory__zeroed(sampling->rings.count + 1, sizeof *sampling->polled);
+    for (size_t i = 0; i < sampling->rings.count; i++)
+        sampling->polled[i] =
+            (struct pollfd){VEC_AT(&sampling->rings, struct cpu_ring, i)->fd, POLLIN, 0};
+    return 0;
+}
+
+void sampling__close(struct sampling *sampling)
+{
+    if (!sampling)
+        return;
+    close_rings(sampling);
+    VEC_EACH(pending, &sampling->pending, struct pending)
+    free((char *)pending->record.path);
+    vec__free(&sampling->pending);
+    free(sampling->polled);
+    free(sampling);
+}
+
+bool sampling__sees_kernel(const struct sampling *sampling)
+{
+    return sampling->sees_kernel;
+}
+
+uint64_t sampling__damaged(const struct sampling *sampling)
+{
+    return sampling->damaged;
+}
+
+bool sampling__wait(struct sampling *sampling, int other_fd, int timeout_ms)
+{
+    size_t count = sampling->rings.count;
+    sampling->polled[count] = (struct pollfd){other_fd, POLLIN, 0};
+    if (poll(sampling->polled, count + 1, timeout_ms) <= 0)
+        return false;
+    /* An event whose tasks are all gone would wake us for ever; its ring is still drained. */
+    for (size_t i = 0; i < count; i++)
+        if (sampling->polled[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+            sampling->polled[i].fd = -1;
+    return sampling->polled[count].revents != 0;
+}
+
+static void keep(struct sampling *sampling, const void *bytes, size_t size)
+{
+    struct pending pending = {.sequence = sampling->sequence++};
+    if (record__decode(bytes, size, &pending.record) < 0) {
+        sampling->damaged++;
+        return;
+    }
+    if (pending.record.kind == RECORD_OTHER)
+        return;
+    pending.record.path = memory__text(pending.record.path);
+    if (pending.record.time_ns > sampling->newest_ns)
+        sampling->newest_ns = pending.record.time_ns;
+    vec__push(&sampling->pending, &pending);
+}
+
+static void drain_ring(struct sampling *sampling, struct cpu_ring *cpu)
+{
+    const void *bytes;
+    size_t size;
+    bool damaged = false;
+    /* Pairs with the kernel's release of data_head (see its comment in linux/perf_event.h). */
+    cpu->ring.head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
+    while (ring__next(&cpu->ring, &bytes, &size, &damaged))
+        keep(sampling, bytes, size);
+    __atomic_store_n(&cpu->page->data_tail, cpu->ring.tail, __ATOMIC_RELEASE);
+    sampling->damaged += damaged;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct pending *left = a, *right = b;
+    if (left->record.time_ns != right->record.time_ns)
+        return left->record.time_ns < right->record.time_ns ? -1 : 1;
+    return left->sequence < right->sequence ? -1 : left->sequence > right->sequence;
+}
+
+/* Every ring has now been read after the newest record of the last round had been written, so that
+ * nothing older than that one is still to come. */
+void sampling__drain(struct sampling *sampling, bool last,
+                     void (*each)(const struct record *record, void *context), void *context)
+{
+    VEC_EACH(cpu, &sampling->rings, struct cpu_ring)
+    drain_ring(sampling, cpu);
+    struct pending *items = sampling->pending.items;
+    size_t count = sampling->pending.count, done = 0;
+    if (count)
+        qsort(items, count, sizeof *items, by_time);
+    for (; done < count; done++) {
+        if (!last && items[done].record.time_ns > sampling->complete_ns)
+            break;
+        each(&items[done].record, context);
+        free((char *)items[done].record.path);
+    }
+    if (done)
+        memmove(items, items + done, (count - done) * sizeof *items);
+    sampling->pending.count = count - done;
+    sampling->complete_ns = sampling->newest_ns;
+}

@@ -1,0 +1,92 @@
+/* sampling.h: where a program spends its CPU time, by the kernel's cpu-clock (no PMU needed).
+ *
+ * One event a CPU follows a process and everything it forks or clones from its exec on; each has a
+ * ring that must be drained while the program runs.  Two halves:
+ *   ring__next, record__decode   pure: bytes in, records out; whatever the bytes are
+ *   sampling__*                  the system calls
+ * A struct sampling is used by one thread. */
+#ifndef HEURT_KERNEL_SAMPLING_H
+#define HEURT_KERNEL_SAMPLING_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum record_kind {
+    RECORD_OTHER = 0, /* nothing that is used here */
+    RECORD_SAMPLE,
+    RECORD_MAP,       /* executable memory was mapped */
+    RECORD_EXEC,      /* the process became another program */
+    RECORD_FORK,      /* a process or, with equal pids, a thread began */
+    RECORD_EXIT,      /* a thread ended */
+    RECORD_LOST,      /* count records were not written */
+    RECORD_THROTTLED, /* the kernel held samples back for a while */
+};
+
+/* One record of a ring. Fields that its kind does not have are 0. */
+struct record {
+    enum record_kind kind;
+    bool in_kernel; /* of a sample */
+    uint32_t pid, tid, parent_pid;
+    uint64_t time_ns; /* of the kernel's perf clock */
+    uint64_t address;
+    uint64_t weight_ns;   /* of a sample: the CPU time it stands for */
+    uint64_t length;      /* of a map, in bytes */
+    uint64_t file_offset; /* of a map's beginning */
+    uint64_t count;       /* of RECORD_LOST */
+    const char *path;     /* of a map; ends inside of the decoded bytes */
+};
+
+/* Decodes one record of size bytes, header included. What is cut short or contradicts itself is
+ * -EBADMSG; a kind that is not used gives RECORD_OTHER. path points into bytes. */
+int record__decode(const void *bytes, size_t size, struct record *record);
+
+#define RECORD_BYTES_MAX 65536u /* the header's size field has 16 bits */
+
+/* A ring as the kernel fills it: data_bytes is a power of two; head and tail count bytes since the
+ * beginning and are taken modulo data_bytes. */
+struct ring {
+    const unsigned char *data;
+    uint64_t data_bytes;
+    uint64_t tail, head;
+    unsigned char *scratch; /* RECORD_BYTES_MAX, for a record that lies around the end */
+};
+
+/* The next record, or false at the head. *bytes is valid until the next call or until tail is
+ * handed back to the kernel. A record with an impossible size ends the walk: tail jumps to head,
+ * and *damaged is set. */
+bool ring__next(struct ring *ring, const void **bytes, size_t *size, bool *damaged);
+
+struct sampling_settings {
+    pid_t pid;
+    unsigned frequency_hz;
+};
+
+struct sampling;
+
+/* Attaches to a process that waits in front of its exec. The error says what to do when the kernel
+ * refuses: -EACCES/-EPERM permission, -ENOSYS no perf events, -EINVAL frequency. */
+int sampling__open(const struct sampling_settings *settings, struct sampling **sampling,
+                   struct error *error);
+void sampling__close(struct sampling *sampling); /* NULL is allowed */
+
+/* Whether time inside of the kernel is sampled too (perf_event_paranoid ≤ 1 or CAP_PERFMON). */
+bool sampling__sees_kernel(const struct sampling *sampling);
+
+/* Waits until rings have something to drain, other_fd (or -1) becomes readable, a signal came, or
+ * timeout_ms passed. Returns whether other_fd is readable. */
+bool sampling__wait(struct sampling *sampling, int other_fd, int timeout_ms);
+
+/* Takes all that the rings hold now and calls each for the records that no older one can follow
+ * any more, by time; last: for all. Records are valid during the call only. */
+void sampling__drain(struct sampling *sampling, bool last,
+                     void (*each)(const struct record *record, void *context), void *context);
+
+/* Rings that had to be given up because they made no sense. */
+uint64_t sampling__damaged(const struct sampling *sampling);
+
+#endif
