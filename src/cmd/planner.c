@@ -11,13 +11,13 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define REQUEST_BYTES_MAX (16u << 20)
 #define REQUEST_SECONDS 10
 
-int planner__open(struct planner *planner, const struct plan_request *request,
-                  struct error *error)
+int planner__open(struct planner *planner, const struct plan_request *request, struct error *error)
 {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
@@ -136,8 +136,8 @@ static void append_plan(struct vec *bytes, const struct planned_function *functi
 static bool send_plan(int fd, const struct plan *plan)
 {
     struct vec bytes = VEC_OF(char);
-    VEC_EACH (function, &plan->functions, struct planned_function)
-        append_plan(&bytes, function);
+    VEC_EACH(function, &plan->functions, struct planned_function)
+    append_plan(&bytes, function);
     struct heurt_plan_answer answer = {
         .magic = HEURT_PLAN_MAGIC,
         .function_count = (uint32_t)plan->functions.count,
@@ -159,9 +159,9 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
     else
         code = plan__make(planner->request, modules.items, modules.count, &plan, error);
     if (code == 0) {
-        VEC_EACH (refusal, &plan->refusals, struct refused_function)
-            trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
-                                 refusal->reason);
+        VEC_EACH(refusal, &plan->refusals, struct refused_function)
+        trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
+                             refusal->reason);
         send_plan(fd, plan);
         plan__free(plan);
     }

@@ -185,7 +185,8 @@ static int read_options(int argc, char **argv, struct recording *recording)
 {
     int option, status = 0;
     optind = 0;
-    while (!status && (option = getopt_long(argc, argv, "+o:f:F:M:A:qh", long_options, NULL)) != -1) {
+    while (!status &&
+           (option = getopt_long(argc, argv, "+o:f:F:M:A:qh", long_options, NULL)) != -1) {
         if (option == 'h')
             return show_help(&command_record) - 1;
         status = read_option(recording, option);
@@ -322,20 +323,6 @@ static int create_trace(const struct recording *recording, const struct planner 
 
 /* ---- before: can it be recorded? ----------------------------------------------------------- */
 
-/* The loader cuts LD_PRELOAD at blanks and colons, and nothing quotes them. */
-static int find_runtime(char **library, struct error *error)
-{
-    int code = runtime__find(library, error);
-    if (code == 0 && (*library)[strcspn(*library, " :")] != 0) {
-        code = error__set(error, -EINVAL,
-                          "the path %s has a blank or a colon, which the loader does not allow in "
-                          "LD_PRELOAD; install heurt elsewhere",
-                          *library);
-        free(*library);
-    }
-    return code;
-}
-
 static const char *why_not_recorded(const struct binary *binary)
 {
     if (!binary->is_elf)
@@ -360,7 +347,8 @@ static bool warn_about_binary(const char *name, const struct binary *binary)
     return !reason;
 }
 
-/* ---- while it runs ---------------------------------------------------------------------------- */
+/* ---- while it runs ----------------------------------------------------------------------------
+ */
 
 static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer)
 {
@@ -380,7 +368,8 @@ static uint64_t ns_of(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
-/* ---- afterwards --------------------------------------------------------------------------------- */
+/* ---- afterwards ---------------------------------------------------------------------------------
+ */
 
 static void say_what_was_recorded(const struct recording *recording, const struct trace *trace,
                                   uint64_t bytes)
@@ -437,7 +426,8 @@ static int conclude(const struct recording *recording, bool expected, struct err
     return code;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------ */
+/* ---- the whole
+ * ------------------------------------------------------------------------------------ */
 
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
@@ -475,7 +465,7 @@ static int record(const struct recording *recording, const struct binary *binary
     char *library = NULL;
     bool recordable = warn_about_binary(recording->command[0], binary);
     bool plans = recording->request.functions.count || recording->request.modules.count;
-    int code = find_runtime(&library, &error);
+    int code = runtime__find(&library, &error);
     if (code == 0 && plans)
         code = planner__open(&planner, &recording->request, &error);
     if (code == 0)
@@ -505,11 +495,12 @@ static int record(const struct recording *recording, const struct binary *binary
 static void free_recording(struct recording *recording)
 {
     struct plan_request *request = &recording->request;
-    VEC_EACH (text, &request->functions, char *)
-        free(*text);
-    VEC_EACH (text, &request->modules, char *)
-        free(*text);
-    VEC_EACH (arguments, &request->arguments, struct plan_arguments) {
+    VEC_EACH(text, &request->functions, char *)
+    free(*text);
+    VEC_EACH(text, &request->modules, char *)
+    free(*text);
+    VEC_EACH(arguments, &request->arguments, struct plan_arguments)
+    {
         free(arguments->function);
         free(arguments->names);
     }
