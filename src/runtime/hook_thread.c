@@ -156,6 +156,16 @@ EXPORT int thrd_join(thrd_t id, int *value)
     JOIN(id, REAL(thrd_join)(id, value));
 }
 
+/* Another thread's name is said when that thread next takes a chunk, or ends. */
+EXPORT int pthread_setname_np(pthread_t id, const char *name)
+{
+    int result = REAL(pthread_setname_np)(id, name);
+    struct thread *thread = hook__thread();
+    if (result == 0 && thread && thread->started && pthread_equal(id, pthread_self()))
+        define__thread_name(thread);
+    return result;
+}
+
 /* ---- sleep and yield
  * ------------------------------------------------------------------------------ */
 

@@ -57,6 +57,7 @@ struct thread {
     uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
     uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
     bool started, ended;
+    char name[16]; /* as last defined */
 };
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
@@ -251,6 +252,8 @@ uint32_t define__function(enum heurt_function_kind kind, uint64_t address, uint3
                           uint32_t argument_count, const char *name, const char *file,
                           const char *argument_names);
 void define__process(uint32_t parent_process);
+/* Says the calling thread's name when it is not what was last said. */
+void define__thread_name(struct thread *thread);
 /* In a forked child: says again what the parent's image had defined. */
 void define__inherited(struct heurt_chunk *last_of_parent, uint32_t used);
 size_t text__length(const char *text);

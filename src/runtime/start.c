@@ -127,6 +127,7 @@ void thread__end(void)
     if (!thread || !thread->started || thread->ended)
         return;
     thread->ended = true;
+    define__thread_name(thread);
     event__write2(thread, HEURT_EVENT_THREAD_END, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), ~0ull);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
