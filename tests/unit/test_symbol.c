@@ -501,6 +501,27 @@ static void deep_stacks_are_cut(void **state)
     agrees_with_truth(fixture);
 }
 
+static jmp_buf before_last;
+
+static void take_and_leave(void)
+{
+    take();
+    longjmp(before_last, 1);
+}
+
+static void calls_that_do_not_return_are_told(void **state)
+{
+    struct fixture *fixture = *state;
+    void (*last)(chain_callback *) =
+        (void (*)(chain_callback *))dlsym(fixture->chain, "chain_last");
+    const int *lines = dlsym(fixture->chain, "chain_lines");
+    if (setjmp(before_last) == 0)
+        last(take_and_leave);
+    agrees_with_truth(fixture);
+    is_symbol(looked_up(fixture, (uint64_t)taken.truth[2], true), "chain_last", "symbol_chain.c",
+              (uint32_t)lines[CHAIN_LAST]);
+}
+
 static void on_signal(int number)
 {
     (void)number;
@@ -634,7 +655,8 @@ static void put_stack(struct trace_writer *writer, uint64_t tick)
 static void put_events(struct trace_writer *writer, struct fixture *fixture)
 {
     uint64_t start[] = {1, HEURT_NO_SERIAL, (uint64_t)dlsym(fixture->cxx, "cxx_begin")};
-    uint64_t lock[] = {HEURT_SITE(taken.truth[3], HEURT_LOCK_MUTEX), 0x7000};
+    uint64_t site = (uint64_t)dlsym(fixture->split, "chain_middle") + 1; /* on no stack */
+    uint64_t lock[] = {HEURT_SITE(site, HEURT_LOCK_SPIN), 0x7000};
     put_event(writer, 1500, HEURT_EVENT_THREAD_START, start, 3);
     put_stack(writer, 1600);
     put_event(writer, 1700, HEURT_EVENT_LOCK_ACQUIRED, lock, 2);
@@ -680,6 +702,10 @@ static void a_whole_trace_is_resolved(void **state)
         assert_int_equal(frames[i], (uint64_t)taken.truth[i]);
     const struct symbol *symbol = symbols__get(symbols, PROCESS, (uint64_t)taken.truth[3]);
     is_symbol(symbol, "chain_begin", "symbol_chain.c", symbol->line);
+    uint64_t middle = (uint64_t)dlsym(fixture->split, "chain_middle");
+    symbol = symbols__get(symbols, PROCESS, middle + 1);
+    is_symbol(symbol, "chain_middle", "symbol_chain.c", symbol->line);
+    assert_null(symbols__get(symbols, PROCESS, middle + 2));
     assert_string_equal(symbols__get(symbols, PROCESS, frames[0])->function, "take");
     symbols__free(symbols);
     trace__close(trace);
@@ -708,6 +734,7 @@ int main(int argc, char **argv)
         WITH_MODULES(addresses_in_no_file_are_shown_as_they_are),
         WITH_MODULES(cxx_names_have_parameters),
         WITH_MODULES(deep_stacks_are_cut),
+        WITH_MODULES(calls_that_do_not_return_are_told),
         WITH_MODULES(signal_frames_are_passed),
         WITH_MODULES(unwinding_ends_where_the_snapshot_ends),
         WITH_MODULES(frames_inside_the_runtime_are_left_out),
