@@ -1,171 +1,247 @@
-# heurt report on traces whose content is written down here.
-bats_require_minimum_version 1.5.0
+# heurt report: what it shows, in which form, and what it says of traces that are none.
+load ../helpers
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    "$HEURT" record --quiet -o t -f queue__append -f queue__take \
+        "$EXAMPLES/queue" --iterations 5000 --threads 4 >out 2>err </dev/null
+}
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    unset HEURT_TRACE NO_COLOR PAGER
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cp -r "$BATS_FILE_TMPDIR/t" heurt.data
 }
 
-# Two threads and one lock: thread 2 waits 900 us of 1 ms, thread 1 at most 1 us. 0.9 is the score.
-make_trace() { # [DIRECTORY]
-    "$HEURT_BUILD/tests/tools/make_trace" "${1:-heurt.data}" <<'END'
-start 1000
-end 1001000 1001000 0x200
-meta command ./app -x
-meta cpus 4
-process 0 100 /nowhere/app
-module 0 1000 0x400000 0x500000 /nowhere/app
-function 0 1024 work 0x401000 size
-refusal 0 tiny /nowhere/app shorter than a jump
-thread 1 first
-1000 thread_start 0 -1 0x401000
-1100 work 7
-1200 leave work
-2500 lock_acquired 0x401100 0x7000
-903000 lock_released 0x401110 0x7000
-904000 work 8
-905000 leave work
-1001000 thread_end 500000 0
-thread 2 second
-1000 thread_start 0 -1 0x401000
-1500 lock_acquired 0x401100 0x7000
-1600 lock_released 0x401110 0x7000
-3000 lock_wait 0x401100 0x7000
-903000 leave lock_wait 0
-904000 lock_released 0x401110 0x7000
-1001000 thread_end 100000 0
-END
+copy_of_trace() { # NAME: a fresh copy
+    rm -rf "$1" && cp -r heurt.data "$1"
 }
 
-report() {
-    "$HEURT" report "$@"
+@test "the first screen names the program, its threads, and where time is lost" {
+    heurt report
+    expect_status 0
+    [[ $output == *queue* ]]
+    [[ $output == *threads* ]]
+    [[ $output == *score* ]]
+    [[ $output == *queue__* ]]
+    [ -z "$(grep -i warning <<<"$stderr")" ]
 }
 
-json() { # PATH: of the report
-    report --json 2>/dev/null | "$JSON_GET" - "$1"
-}
-
-@test "without a trace: a sentence that says what to do, 125" {
-    run --separate-stderr report
-    [ "$status" -eq 125 ]
-    [ -z "$output" ]
-    [ "$stderr" = "heurt: no trace at heurt.data: record one first: heurt record ./program" ]
-}
-
-@test "a directory that is no trace: a sentence, 125" {
-    mkdir heurt.data
-    run --separate-stderr report
-    [ "$status" -eq 125 ]
-    [[ "$stderr" == "heurt: "*heurt.data* ]]
-}
-
-@test "the first screen names the program, the score and the refused function" {
-    make_trace
-    run --separate-stderr report
-    [ "$status" -eq 0 ]
-    [[ "${lines[0]}" == "./app -x   1.00 ms wall   2 threads on 4 CPUs "*"exit status 2" ]]
-    [[ "$output" == *"2 threads did the work of 0.6."* ]]
-    grep -q '^ 1  0\.90 .*lock 0x7000' <<<"$output"
-    [[ "$output" == *"not instrumented: 1 of 2 functions (heurt report --coverage)"* ]]
-    [[ "$output" != *$'\e'* ]]
-}
-
-@test "JSON, CSV, one class, and coverage come on stdout" {
-    make_trace
-    [ "$(json schema)" = heurt.report/1 ]
-    [ "$(json exit_status)" = 2 ]
-    [ "$(json classes[0].kind)" = lock ]
-    report --csv 2>/dev/null | head -n 1 | grep -q '^rank,kind,function,module,file,line,'
-    run report 1
-    [ "$status" -eq 0 ]
-    [[ "$output" == *"class 1: pthread_mutex_lock called by"* ]]
-    [[ "$output" == *"waited   1 of 3 times (33 %)"* ]]
-    run report --coverage
-    [[ "$output" == *"2 functions were asked for: 1 instrumented, 1 not."* ]]
-    [[ "$output" == *"1  shorter than a jump"* ]]
-}
-
-@test "names are looked up once and kept with the trace" {
-    make_trace
-    [ ! -e heurt.data/symbols ]
-    report >first 2>/dev/null
-    [ -s heurt.data/symbols ]
-    run --separate-stderr report
-    diff <(tail -n +2 first) <(tail -n +2 <<<"$output") # the first line has the trace's size
-}
-
-@test "a key and an ignored function are remembered beside the trace, and forgotten" {
-    make_trace
-    [ "$(report --csv | grep -c ',work,')" = 1 ]
-    report --csv --key work=size >/dev/null 2>said
-    grep -q 'kept in heurt.rules' said
-    [ "$(cat heurt.rules)" = "key work=size" ]
-    [ "$(report --csv | grep -c ',work,')" = 2 ]
-    [ "$(report --csv --no-rules | grep -c ',work,')" = 1 ]
-    report --ignore 'pthread_*' >/dev/null 2>&1
-    [[ "$(report)" == *"ignored as you asked (heurt.rules): 1 class"* ]]
-    report --forget 'pthread_*' --forget work >/dev/null 2>&1
-    [ -e heurt.rules ]
-    [ ! -s heurt.rules ]
-    [ "$(report --csv | grep -c ',work,')" = 1 ]
-}
-
-@test "rules lie beside the trace, wherever the report is made" {
-    mkdir sub
-    make_trace sub/heurt.data
-    report -i sub/heurt.data/ --ignore work >/dev/null 2>&1
-    [ "$(cat sub/heurt.rules)" = "ignore work" ]
-    [ ! -e heurt.rules ]
-    cd sub/heurt.data
-    [[ "$(report -i .)" == *"ignored as you asked"* ]]
-}
-
-@test "a malformed rule is named with its line" {
-    make_trace
-    printf '# mine\n\nignore a\nkey work\n' >heurt.rules
-    run --separate-stderr report
-    [ "$status" -eq 125 ]
-    [[ "$stderr" == "heurt: heurt.rules, line 4: expected a key FUNCTION=ARGUMENT"* ]]
-    run report --no-rules
-    [ "$status" -eq 0 ]
-}
-
-@test "rules that cannot be written hold for this report" {
-    [ "$(id -u)" -ne 0 ] || mkdir heurt.rules.new
-    make_trace
-    [ "$(id -u)" -eq 0 ] || chmod a-w .
-    run --separate-stderr report --ignore work
-    chmod u+w .
-    [ "$status" -eq 0 ]
-    [[ "$output" == *"ignored as you asked"* ]]
-    [[ "$stderr" == *"heurt.rules: "*"; the change holds for this report only"* ]]
-}
-
-@test "wrong usage is said, with status 2" {
-    make_trace
-    local arguments
-    for arguments in "--threshold 1.5" "--threshold -0.1" "--threshold nan" "--threshold x" "0" \
-        "-1" "x" "1 2" "99" "--json --csv" "--coverage 1" "--unknown" "--key work" "--key =a" \
-        "--key work=a,,b" "-i"; do
-        # shellcheck disable=SC2086
-        run --separate-stderr report $arguments
-        [ "$status" -eq 2 ] || { echo "$arguments: $status"; false; }
-        [ -z "$output" ]
-        [[ "$stderr" == "heurt: "* ]]
+@test "--json is JSON, with the fields of its contract" {
+    report_json heurt.data
+    local field
+    for field in command exit_status wall_ns threads overhead coverage classes; do
+        json "$field" >/dev/null || fail "no $field"
     done
-    [ ! -e heurt.rules ]
+    for field in rank kind function module file line caller object key threads count min_ns p50_ns \
+        p99_ns max_ns sum_ns excess_ns exclusive_excess_ns score score_all why_ns verdict cause \
+        wall_gain confidence stacks; do
+        json "classes[0].$field" >/dev/null || fail "no classes[0].$field"
+    done
+    for field in tid name lifetime_ns components_ns; do
+        json "threads[0].$field" >/dev/null || fail "no threads[0].$field"
+    done
+    [ "$(json 'classes[0].rank')" = 1 ]
+    [ "$(json exit_status)" = 0 ]
 }
 
-@test "a report that cannot be written is a failure" {
-    [ -e /dev/full ] || skip "no /dev/full"
-    make_trace
-    run bash -c '"$HEURT" report >/dev/full'
-    [ "$status" -eq 125 ]
-    [[ "$output" == *"cannot write the report: No space left on device"* ]]
+@test "the parts of an excess add up to it, and a score is within 0 and 1" {
+    report_json heurt.data
+    json 'classes[]' >classes
+    local number=0 line excess why
+    while IFS= read -r line; do
+        excess=$("$JSON_GET" - excess_ns <<<"$line")
+        why=$("$JSON_GET" - why_ns <<<"$line" | tr -d '{}' | tr ',' '\n' | sed 's/.*://' | sum)
+        [ "$excess" = "$why" ] || fail "excess $excess, its parts $why: $line"
+        "$JSON_GET" - score <<<"$line" | awk '{ exit !($1 >= 0 && $1 <= 1) }' || fail "score: $line"
+        number=$((number + 1))
+    done <classes
+    [ "$number" -gt 2 ]
 }
 
-@test "--help shows the usage on stdout" {
-    run --separate-stderr report --help
-    [ "$status" -eq 0 ]
-    [[ "$output" == "usage: heurt report "* ]]
+@test "functions and lines come from the debug information" {
+    report_json heurt.data
+    [ "$(json 'classes[function=queue__take].count' | sum)" -gt 0 ]
+    json 'classes[kind=lock].caller.function' | grep -Eq '^queue__(take|append)$'
+    json 'classes[kind=lock].caller.file' | grep -q 'queue\.c$'
+    is_number_above 0 "$(json 'classes[kind=lock].caller.line' | head -n 1)"
+}
+
+@test "--csv: every line has as many fields as the first" {
+    heurt report --csv
+    expect_status 0
+    [ "$(wc -l <<<"$output")" -gt 2 ]
+    # Fields in quotes may hold commas.
+    awk '{ gsub(/"([^"]|"")*"/, "q"); fields = split($0, a, ",")
+           if (NR == 1) want = fields
+           else if (fields != want) exit 1 }' <<<"$output"
+    grep -q queue__ <<<"$output"
+}
+
+@test "one class in depth" {
+    heurt report 1
+    expect_status 0
+    [ "$(wc -l <<<"$output")" -gt 5 ]
+    heurt report 100000
+    [ "$status" -ne 0 ]
+    [ "$status" -lt 128 ]
+    [ -n "$stderr" ]
+}
+
+@test "the same trace gives the same report" {
+    "$HEURT" report --json >one
+    "$HEURT" report --json >two
+    cmp one two
+    "$HEURT" report >one
+    "$HEURT" report >two
+    cmp one two
+}
+
+@test "the report does not need the program that was recorded" {
+    cp "$EXAMPLES/queue" ./program
+    record -o moved ./program --iterations 500
+    "$HEURT" report -i moved --json >before
+    rm program
+    mv moved elsewhere
+    "$HEURT" report -i elsewhere --json >after
+    diff before after
+}
+
+@test "a stripped program: module and offset, and a warning" {
+    cp "$EXAMPLES/queue" ./program
+    strip program
+    record -o t ./program --iterations 500
+    report_json t
+    json 'classes[kind=lock].caller.function' | grep -q 'program+0x'
+    run "$HEURT" report -i t
+    grep -Eqi 'stripped|no symbols|debug' <<<"$output"
+}
+
+@test "--threshold divides the classes, and must be a score" {
+    local bad
+    heurt report --threshold 0
+    expect_status 0
+    heurt report --threshold 1
+    expect_status 0
+    for bad in x -1 2 nan ''; do
+        heurt report --threshold "$bad"
+        expect_status 2
+    done
+}
+
+@test "what is ignored stays so, until it is forgotten" {
+    report_json heurt.data
+    json 'classes[function=queue__take].rank' >before
+    run "$HEURT" report --ignore queue__take
+    expect_status 0
+    "$HEURT" report --json >report.json
+    ! json 'classes[function=queue__take].rank' >after || ! cmp -s before after
+    run "$HEURT" report --forget queue__take
+    report_json heurt.data
+    json 'classes[function=queue__take].rank' >after
+    cmp before after
+}
+
+@test "colour on a terminal only, and not with NO_COLOR" {
+    command -v script >/dev/null || skip "script is not installed"
+    local escape=$'\033['
+    run "$HEURT" report
+    [[ $output != *"$escape"* ]]
+    TERM=xterm PAGER=cat run script -qec "$HEURT report" /dev/null </dev/null
+    [[ $output == *"$escape"* ]]
+    NO_COLOR=1 TERM=xterm PAGER=cat run script -qec "$HEURT report" /dev/null </dev/null
+    [[ $output != *"$escape"* ]]
+    TERM=dumb PAGER=cat run script -qec "$HEURT report" /dev/null </dev/null
+    [[ $output != *"$escape"* ]]
+}
+
+@test "wrong usage: 2" {
+    local arguments
+    for arguments in '--no-such-option' '1 2' 'zero' '0' '-i' '--json --csv' '--key' '--ignore'; do
+        # shellcheck disable=SC2086
+        heurt report $arguments
+        [ "$status" -eq 2 ] || fail "$status for $arguments"
+        [ -z "$output" ]
+        [ -n "$stderr" ]
+    done
+}
+
+@test "no trace, or something else: 125 and a sentence" {
+    heurt report -i missing
+    expect_status 125
+    says missing
+    mkdir empty
+    heurt report -i empty
+    expect_status 125
+    says empty
+    echo text >file
+    heurt report -i file
+    expect_status 125
+    says file
+    mkdir other
+    head -c 100000 /dev/urandom >other/events
+    heurt report -i other
+    expect_status 125
+    says other
+    : >other/events
+    heurt report -i other
+    expect_status 125
+}
+
+@test "a trace of another version: 125, and it is said" {
+    copy_of_trace newer
+    printf '\377' | dd of=newer/events bs=1 seek=8 conv=notrunc status=none
+    heurt report -i newer
+    expect_status 125
+    says version
+}
+
+@test "a trace that was cut off anywhere: a report or a sentence" {
+    local size bytes
+    size=$(stat -c %s heurt.data/events)
+    for bytes in 1 8 100 4096 16383 16384 16385 20000 $((size / 3)) $((size / 2)) $((size - 1)); do
+        copy_of_trace cut
+        truncate -s "$bytes" cut/events
+        heurt report -i cut --json
+        [ "$status" -eq 0 ] || [ "$status" -eq 125 ] || fail "at $bytes bytes"
+        [ "$status" -eq 0 ] || says cut
+    done
+}
+
+@test "a trace with bytes changed anywhere: a report or a sentence" {
+    local size seed at
+    size=$(stat -c %s heurt.data/events)
+    for seed in {1..40}; do
+        copy_of_trace bad
+        RANDOM=$seed
+        for at in 1 2 3 4 5 6 7 8; do
+            at=$((seed % 2 ? (RANDOM * 32768 + RANDOM) % size : RANDOM % 20000))
+            printf "\\x$(printf %02x $((RANDOM % 256)))" |
+                dd of=bad/events bs=1 seek="$at" conv=notrunc status=none
+        done
+        run --separate-stderr "$HEURT" report -i bad --json
+        [ "$status" -eq 0 ] || [ "$status" -eq 125 ] || { show_run; fail "seed $seed"; }
+    done
+}
+
+@test "names that are missing or broken: the report is made nonetheless" {
+    copy_of_trace nameless
+    rm nameless/symbols
+    heurt report -i nameless
+    expect_status 0
+    copy_of_trace broken
+    head -c 100 heurt.data/symbols >broken/symbols
+    heurt report -i broken
+    [ "$status" -eq 0 ] || [ "$status" -eq 125 ]
+    [ "$status" -eq 0 ] || says broken
+}
+
+@test "a trace in a directory that may not be written is reported" {
+    chmod 555 heurt.data
+    heurt report
+    expect_status 0
+}
+
+@test "a reader that goes away is no reason to complain" {
+    run bash -c '"$1" report | head -n 1; echo "${PIPESTATUS[0]}"' bash "$HEURT"
+    [[ $output != *"heurt:"* ]]
 }
