@@ -27,11 +27,10 @@ static char *refusal(int code)
     case -EPERM:
         return memory__text("not permitted");
     case -ENOSYS:
-        return memory__text("this kernel does not have it");
     case -ENOENT:
     case -ENODEV:
     case -EOPNOTSUPP:
-        return memory__text("this machine does not have it");
+        return memory__text("it is not there");
     default:
         return memory__format("failed: %s", strerror(-code));
     }
@@ -45,12 +44,15 @@ static char *paranoia(const struct machine_facts *facts, const char *what)
 }
 
 /* What lets an ordinary user have perf events of their own. */
-static const char *allow_events(int code)
+static const char *allow_events(const struct machine_facts *facts, int code)
 {
-    if (code == -EACCES || code == -EPERM)
-        return "sudo sysctl kernel.perf_event_paranoid=2; in a container: --cap-add PERFMON or "
-               "--security-opt seccomp=unconfined";
-    return code == -ENOSYS ? "a kernel with CONFIG_PERF_EVENTS" : NULL;
+    if (code == -ENOSYS)
+        return "a kernel with CONFIG_PERF_EVENTS, outside of sandboxes";
+    if (code != -EACCES && code != -EPERM)
+        return NULL;
+    return facts->perf_event_paranoid > 2
+               ? "sudo sysctl kernel.perf_event_paranoid=2"
+               : "in a container: --cap-add PERFMON or --security-opt seccomp=unconfined";
 }
 
 static void judge_processors(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -103,7 +105,7 @@ static void judge_sampling(const struct machine_facts *facts, const struct machi
 {
     if (trials->cpu_clock < 0)
         conclude(facility, FACILITY_NO, paranoia(facts, "refused"),
-                 allow_events(trials->cpu_clock));
+                 allow_events(facts, trials->cpu_clock));
     else if (trials->cpu_clock_kernel < 0)
         conclude(facility, FACILITY_PARTLY, paranoia(facts, "outside of the kernel only"),
                  "sudo sysctl kernel.perf_event_paranoid=1");
@@ -111,23 +113,32 @@ static void judge_sampling(const struct machine_facts *facts, const struct machi
         conclude(facility, FACILITY_YES, paranoia(facts, "with the kernel's part"), NULL);
 }
 
-/* Enough for one ring of two pages and a header a CPU is the least; 64 pages are asked for. */
+/* In KiB a CPU; what goes beyond perf_event_mlock_kb is taken from RLIMIT_MEMLOCK. */
+static uint64_t ring_kib(const struct machine_facts *facts, const struct machine_trials *trials)
+{
+    if (trials->locked_bytes == UINT64_MAX)
+        return UINT64_MAX;
+    uint64_t cpus = facts->cpu_count ? facts->cpu_count : 1;
+    uint64_t kib = facts->perf_event_mlock_kib > 0 ? (uint64_t)facts->perf_event_mlock_kib : 0;
+    return kib + trials->locked_bytes / 1024 / cpus;
+}
+
+#define RING_KIB_WANTED (65 * 4) /* sampling.c asks for 64 pages and a header */
+#define RING_KIB_LEAST (3 * 4)   /* and makes do with two */
+
 static void judge_rings(const struct machine_facts *facts, const struct machine_trials *trials,
                         struct facility *facility)
 {
-    if (facts->perf_event_mlock_kib == FACT_UNKNOWN) {
-        conclude(facility, FACILITY_PARTLY, memory__text("perf_event_mlock_kb cannot be read"),
+    uint64_t kib = ring_kib(facts, trials);
+    if (kib == UINT64_MAX)
+        conclude(facility, FACILITY_YES, memory__text("as much memory as is wanted"), NULL);
+    else if (kib >= RING_KIB_WANTED)
+        conclude(facility, FACILITY_YES, memory__format("%llu KiB a CPU", (unsigned long long)kib),
                  NULL);
-        return;
-    }
-    enum facility_state state = facts->perf_event_mlock_kib >= 65 * 4  ? FACILITY_YES
-                                : facts->perf_event_mlock_kib >= 3 * 4 ? FACILITY_PARTLY
-                                                                       : FACILITY_NO;
-    if (trials->locked_bytes == UINT64_MAX)
-        state = FACILITY_YES;
-    conclude(facility, state,
-             memory__format("perf_event_mlock_kb is %ld a CPU", facts->perf_event_mlock_kib),
-             state == FACILITY_YES ? NULL : "sudo sysctl kernel.perf_event_mlock_kb=516");
+    else
+        conclude(facility, kib >= RING_KIB_LEAST ? FACILITY_PARTLY : FACILITY_NO,
+                 memory__format("only %llu KiB a CPU", (unsigned long long)kib),
+                 "sudo sysctl kernel.perf_event_mlock_kb=516");
 }
 
 static void judge_descriptors(const struct machine_facts *facts,
@@ -179,15 +190,13 @@ static void judge_trial(int code, const char *enable, struct facility *facility)
 static void judge_switches(const struct machine_facts *facts, const struct machine_trials *trials,
                            struct facility *facility)
 {
-    (void)facts;
-    judge_trial(trials->context_switches, allow_events(trials->context_switches), facility);
+    judge_trial(trials->context_switches, allow_events(facts, trials->context_switches), facility);
 }
 
 static void judge_faults(const struct machine_facts *facts, const struct machine_trials *trials,
                          struct facility *facility)
 {
-    (void)facts;
-    judge_trial(trials->page_faults, allow_events(trials->page_faults), facility);
+    judge_trial(trials->page_faults, allow_events(facts, trials->page_faults), facility);
 }
 
 static void judge_pmu(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -205,24 +214,28 @@ static void judge_pmu(const struct machine_facts *facts, const struct machine_tr
                  facts->is_virtual ? "let the hypervisor pass the PMU on, or run on the host"
                                    : NULL);
     else
-        conclude(facility, FACILITY_NO, refusal(trials->cycles), allow_events(trials->cycles));
+        conclude(facility, FACILITY_NO, refusal(trials->cycles),
+                 allow_events(facts, trials->cycles));
 }
 
+/* PEBS follows a thread; IBS samples whole CPUs, which is for the privileged. */
 static void judge_memory_samples(const struct machine_facts *facts,
                                  const struct machine_trials *trials, struct facility *facility)
 {
-    (void)trials;
-    if (facts->has_pebs)
-        conclude(facility, FACILITY_YES, memory__text("Intel PEBS (mem-loads)"), NULL);
-    else if (facts->has_ibs && facts->perf_event_paranoid >= 1)
-        conclude(facility, FACILITY_PARTLY,
-                 paranoia(facts, "AMD IBS, which samples whole CPUs on older kernels"),
-                 "sudo sysctl kernel.perf_event_paranoid=0");
-    else if (facts->has_ibs)
-        conclude(facility, FACILITY_YES, memory__text("AMD IBS (ibs_op)"), NULL);
-    else
-        conclude(facility, FACILITY_NO, memory__text("neither PEBS nor IBS is there"),
+    bool sees_cpus = trials->perfmon == 0 || facts->perf_event_paranoid <= 0;
+    if (!facts->has_pebs && !facts->has_ibs)
+        conclude(facility, FACILITY_NO, memory__text("neither Intel PEBS nor AMD IBS is there"),
                  facts->is_virtual ? "run on the host" : NULL);
+    else if (facts->has_pebs && trials->cycles < 0)
+        conclude(facility, FACILITY_PARTLY, memory__text("Intel PEBS is there, but not permitted"),
+                 allow_events(facts, trials->cycles));
+    else if (facts->has_ibs && !sees_cpus)
+        conclude(facility, FACILITY_PARTLY,
+                 paranoia(facts, "AMD IBS is there, but not for this user"),
+                 "sudo sysctl kernel.perf_event_paranoid=0");
+    else
+        conclude(facility, FACILITY_YES, memory__text(facts->has_pebs ? "Intel PEBS" : "AMD IBS"),
+                 NULL);
 }
 
 static void judge_bpf(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -306,7 +319,8 @@ static const struct {
     judge *judge;
 } judges[] = {
     {"disk", "disk space", "room for the trace", true, true, judge_disk},
-    {"processors", "processors", "threads set against CPUs in the report", true, false, judge_processors},
+    {"processors", "processors", "threads set against CPUs in the report", true, false,
+     judge_processors},
     {"clock", "clock", "cheap, exact time stamps", true, false, judge_clock},
     {"sampling", "cpu-clock sampling", "heurt hot", true, false, judge_sampling},
     {"rings", "sampling buffers", "no samples lost", true, false, judge_rings},

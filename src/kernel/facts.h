@@ -47,6 +47,7 @@ void machine_facts__free(struct machine_facts *facts);
     X(cycles)           /* the PMU's cycles, user mode */                   \
     X(instructions)     /* the PMU's instructions, user mode */             \
     X(bpf)              /* CAP_BPF or CAP_SYS_ADMIN in effect */            \
+    X(perfmon)          /* CAP_PERFMON or CAP_SYS_ADMIN in effect */        \
     X(membarrier)       /* PRIVATE_EXPEDITED_SYNC_CORE */                   \
     X(rseq)             /* registered by the C library */                   \
     X(populate_write)   /* MADV_POPULATE_WRITE */                           \

@@ -21,6 +21,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 #ifndef CAP_BPF
+#define CAP_PERFMON 38
 #define CAP_BPF 39
 #endif
 
@@ -49,15 +50,16 @@ static int try_event(uint32_t type, uint64_t config, bool with_kernel)
     return 0;
 }
 
-static int try_bpf(void)
+/* The capability, or the one that contained it before Linux 5.8. */
+static int try_capability(unsigned capability)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
     if (syscall(SYS_capget, &header, data) < 0)
         return -errno;
-    bool has_bpf = data[CAP_TO_INDEX(CAP_BPF)].effective & CAP_TO_MASK(CAP_BPF);
+    bool has_it = data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
     bool is_admin = data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
-    return has_bpf || is_admin ? 0 : -EPERM;
+    return has_it || is_admin ? 0 : -EPERM;
 }
 
 static int try_membarrier(void)
@@ -75,6 +77,8 @@ static int try_populate_write(void)
     if (memory == MAP_FAILED)
         return -errno;
     int code = madvise(memory, bytes, MADV_POPULATE_WRITE) < 0 ? -errno : 0;
+    if (code == -EINVAL) /* advice that the kernel does not know */
+        code = -ENOSYS;
     munmap(memory, bytes);
     return code;
 }
@@ -126,7 +130,8 @@ void machine_trials__make(const char *directory, struct machine_trials *trials)
         .page_faults = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false),
         .cycles = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false),
         .instructions = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false),
-        .bpf = try_bpf(),
+        .bpf = try_capability(CAP_BPF),
+        .perfmon = try_capability(CAP_PERFMON),
         .membarrier = try_membarrier(),
         .rseq = __rseq_size ? 0 : -ENOSYS,
         .populate_write = try_populate_write(),
