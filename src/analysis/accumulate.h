@@ -31,10 +31,14 @@ enum component {
 #define HISTOGRAM_STEPS 8
 #define HISTOGRAM_BUCKETS (61 * HISTOGRAM_STEPS + HISTOGRAM_STEPS)
 
+/* A function that calls itself has occurrences inside occurrences of its own class.  These nested
+ * ones count for count, sum, minimum, maximum and histogram, but not for the excess, whose time
+ * would be counted twice: excess and component_sum are of the outermost ones. */
 struct accumulator {
     uint64_t count;
-    uint64_t sum, minimum, maximum;
-    uint64_t component_sum[COMPONENTS];
+    uint64_t sum, minimum, maximum; /* all 0 while count is 0 */
+    uint64_t nested_count, nested_sum;
+    uint64_t component_sum[COMPONENTS];       /* add up to sum − nested_sum */
     uint64_t component_reference[COMPONENTS]; /* of the (first) fastest occurrence */
     uint64_t histogram[HISTOGRAM_BUCKETS];
 };
@@ -43,16 +47,22 @@ void accumulator__clear(struct accumulator *accumulator);
 /* components add up to duration. */
 void accumulator__add(struct accumulator *accumulator, uint64_t duration,
                       const uint64_t components[COMPONENTS]);
+/* An occurrence inside another one of the same class. */
+void accumulator__add_nested(struct accumulator *accumulator, uint64_t duration,
+                             const uint64_t components[COMPONENTS]);
+/* Of two equal minima the reference of into is kept. */
 void accumulator__merge(struct accumulator *into, const struct accumulator *from);
 
 /* Σ (duration − minimum), with the minimum of the whole class (≤ the accumulator's own). */
 uint64_t accumulator__excess(const struct accumulator *accumulator, uint64_t minimum);
-/* Σ (component − reference); may be negative for one component; all add up to the excess. */
+/* Σ (component − reference); may be negative for one component; all add up to the excess with the
+ * accumulator's own minimum. */
 int64_t accumulator__component_excess(const struct accumulator *accumulator, enum component which);
 /* The duration below which a share (0 … 1) of the occurrences lies; exact to the bucket, clamped
  * to minimum and maximum. */
 uint64_t accumulator__quantile(const struct accumulator *accumulator, double share);
-/* First duration of a bucket. */
+/* The bucket of a duration, and the first duration of a bucket (< HISTOGRAM_BUCKETS). */
+unsigned histogram__bucket(uint64_t duration);
 uint64_t histogram__lower(unsigned bucket);
 
 #endif

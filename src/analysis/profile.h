@@ -6,6 +6,13 @@
  *
  *     excess = Σ_j (d_j − d_min)      score = excess / T      d_min over all threads
  *
+ * Of a function that calls itself, the sum goes over the outermost calls only (d_min is of all), or
+ * the same time would be lost several times and a score could pass 1.
+ *
+ * A thread that was in a wait when the trace ended (a deadlock, a kill) is taken to have waited on
+ * until its process ended: in its lifetime, its components and its locks' holders, though not as an
+ * occurrence.
+ *
  * All tables belong to the profile.  Units are in the names. */
 #ifndef HEURT_ANALYSIS_PROFILE_H
 #define HEURT_ANALYSIS_PROFILE_H
@@ -89,7 +96,9 @@ struct profile_class {
     uint32_t line;
     bool has_object;
     uint64_t object; /* lock, barrier, … */
-    struct vec keys; /* struct profile_key */
+    struct vec keys; /* struct profile_key. "fd", "size_class" (whole part of log2 of the bytes),
+                        recorded arguments; "objects": so many locks that nobody ever waited for
+                        are this one class */
     uint64_t count;
     uint64_t contended;  /* locks and semaphores: occurrences that waited */
     uint64_t unfinished; /* entered and never left; closed with what encloses them */
@@ -122,6 +131,7 @@ struct profile {
     uint64_t wall_ns;
     uint64_t events;
     uint64_t lifetime_sum_ns;
+    uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */
     double threshold;
     struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */
 };

@@ -1,10 +1,547 @@
+#include "base/memory.h"
+#include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/function_list.h"
+#include "cmd/install.h"
+#include "cmd/launch.h"
+#include "cmd/planner.h"
+#include "cmd/report.h"
+#include "format/reader.h"
+#include "format/symbols.h"
+#include "format/writer.h"
+#include "symbol/binary.h"
+#include "symbol/resolve.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+extern char **environ;
+
+#define MAX_SIZE_DEFAULT (4ull << 30)
+#define STACK_EVERY_DEFAULT 10000
+#define STACK_BYTES_DEFAULT 4096
+#define STACK_BYTES_MAX 8192
+
+struct recording {
+    const char *directory; /* of the trace, as the user wrote it */
+    struct plan_request request;
+    uint64_t max_size_bytes;
+    uint32_t stack_every, stack_bytes;
+    bool quiet, and_report;
+    char **command;
+};
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+enum { OPTION_STACK_EVERY = 256, OPTION_STACK_BYTES, OPTION_MAX_SIZE, OPTION_AND_REPORT };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"function", required_argument, NULL, 'f'},
+    {"functions-from", required_argument, NULL, 'F'},
+    {"module", required_argument, NULL, 'M'},
+    {"arguments", required_argument, NULL, 'A'},
+    {"stack-every", required_argument, NULL, OPTION_STACK_EVERY},
+    {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"and-report", no_argument, NULL, OPTION_AND_REPORT},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+static void push_text(struct vec *texts, const char *text)
+{
+    char *copy = memory__text(text);
+    vec__push(texts, &copy);
+}
+
+static bool read_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return !errno && end != text && !*end && text[0] != '-' && *number <= most;
+}
+
+/* "500M", "4G", "100k", or bytes. */
+static bool read_size(const char *text, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (errno || end == text || text[0] == '-')
+        return false;
+    static const char suffixes[] = "kMGT";
+    const char *suffix = *end ? strchr(suffixes, *end == 'K' ? 'k' : *end) : NULL;
+    if (*end && (!suffix || (end[1] && strcmp(end + 1, "B") != 0 && strcmp(end + 1, "iB") != 0)))
+        return false;
+    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+    if (*bytes > UINT64_MAX >> shift)
+        return false;
+    *bytes <<= shift;
+    return true;
+}
+
+static int add_function_list(struct recording *recording, const char *path)
+{
+    bool from_stdin = strcmp(path, "-") == 0;
+    FILE *in = from_stdin ? stdin : fopen(path, "re");
+    struct error error;
+    if (!in) {
+        say("cannot read the list of functions %s: %s", path, strerror(errno));
+        return EXIT_HEURT;
+    }
+    int code = function_list__read(in, &recording->request.functions, &error);
+    if (!from_stdin)
+        fclose(in);
+    if (code < 0)
+        say("%s", error.text);
+    else if (recording->request.functions.count == 0)
+        say("the list of functions %s names none: only the calls that heurt knows are recorded",
+            from_stdin ? "on standard input" : path);
+    return code < 0 ? EXIT_HEURT : 0;
+}
+
+/* FUNC=arg1,arg3: the function is asked for by that, too. */
+static int add_arguments(struct recording *recording, const char *text)
+{
+    const char *names = strrchr(text, '=');
+    if (!names || names == text || !names[1])
+        return wrong_usage(&command_record, "-A wants FUNCTION=ARGUMENT[,ARGUMENT]…, not %s", text);
+    struct plan_arguments arguments = {
+        .function = memory__format("%.*s", (int)(names - text), text),
+        .names = memory__text(names + 1),
+    };
+    vec__push(&recording->request.arguments, &arguments);
+    push_text(&recording->request.functions, arguments.function);
+    return 0;
+}
+
+static int set_sizes(struct recording *recording, int option, const char *text)
+{
+    uint64_t number;
+    if (option == OPTION_STACK_EVERY && read_number(text, INT32_MAX, &number))
+        recording->stack_every = (uint32_t)number;
+    else if (option == OPTION_STACK_BYTES && read_number(text, STACK_BYTES_MAX, &number))
+        recording->stack_bytes = (uint32_t)number & ~7u;
+    else if (option == OPTION_MAX_SIZE && read_size(text, &number))
+        recording->max_size_bytes = number;
+    else if (option == OPTION_STACK_EVERY)
+        return wrong_usage(&command_record,
+                           "--stack-every wants a number of occurrences (0: never), not %s", text);
+    else if (option == OPTION_STACK_BYTES)
+        return wrong_usage(&command_record, "--stack-bytes wants 0 to %d bytes, not %s",
+                           STACK_BYTES_MAX, text);
+    else
+        return wrong_usage(&command_record, "--max-size wants a size such as 500M or 4G, not %s",
+                           text);
+    return 0;
+}
+
+static int read_option(struct recording *recording, int option)
+{
+    switch (option) {
+    case 'o':
+        recording->directory = optarg;
+        return 0;
+    case 'f':
+        push_text(&recording->request.functions, optarg);
+        return 0;
+    case 'F':
+        return add_function_list(recording, optarg);
+    case 'M':
+        push_text(&recording->request.modules, optarg);
+        return 0;
+    case 'A':
+        return add_arguments(recording, optarg);
+    case 'q':
+        recording->quiet = true;
+        return 0;
+    case OPTION_AND_REPORT:
+        recording->and_report = true;
+        return 0;
+    case OPTION_STACK_EVERY:
+    case OPTION_STACK_BYTES:
+    case OPTION_MAX_SIZE:
+        return set_sizes(recording, option, optarg);
+    default:
+        return wrong_usage(&command_record, "that option is not known or lacks its value");
+    }
+}
+
+/* 0: go on; -1: help was shown; else the exit status. */
+static int read_options(int argc, char **argv, struct recording *recording)
+{
+    int option, status = 0;
+    optind = 0;
+    while (!status &&
+           (option = getopt_long(argc, argv, "+o:f:F:M:A:qh", long_options, NULL)) != -1) {
+        if (option == 'h')
+            return show_help(&command_record) - 1;
+        status = read_option(recording, option);
+    }
+    if (!status && optind >= argc)
+        return wrong_usage(&command_record, "which program?");
+    recording->command = argv + optind;
+    return status;
+}
+
+/* ---- the program's environment ------------------------------------------------------------- */
+
+static char *preload_entry(const char *library)
+{
+    const char *old = getenv("LD_PRELOAD");
+    return old && *old ? memory__format("LD_PRELOAD=%s:%s", library, old)
+                       : memory__format("LD_PRELOAD=%s", library);
+}
+
+/* Ours plus what makes it recorded; the array is to be freed. */
+static char **environment__make(const char *library, const char *trace)
+{
+    struct vec entries = VEC_OF(char *);
+    for (char **entry = environ; *entry; entry++)
+        if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
+            strncmp(*entry, HEURT_ENVIRONMENT "=", sizeof HEURT_ENVIRONMENT) != 0)
+            vec__push(&entries, entry);
+    char *preload = preload_entry(library);
+    char *where = memory__format(HEURT_ENVIRONMENT "=%s", trace);
+    vec__push(&entries, &preload);
+    vec__push(&entries, &where);
+    vec__push(&entries, NULL);
+    return entries.items;
+}
+
+/* ---- the session --------------------------------------------------------------------------- */
+
+/* The time-stamp counter where it runs evenly and the kernel itself trusts it. */
+static enum heurt_clock choose_clock(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+        return HEURT_CLOCK_MONOTONIC;
+    char source[64] = "";
+    FILE *in = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    if (in) {
+        if (!fgets(source, sizeof source, in))
+            source[0] = 0;
+        fclose(in);
+    }
+    bool mistrusted = strncmp(source, "hpet", 4) == 0 || strncmp(source, "acpi_pm", 7) == 0 ||
+                      strncmp(source, "jiffies", 7) == 0;
+    return mistrusted ? HEURT_CLOCK_MONOTONIC : HEURT_CLOCK_TSC;
+}
+
+static struct heurt_clock_pair clock_pair(enum heurt_clock clock)
+{
+    struct timespec now;
+    uint64_t before = __rdtsc();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t after = __rdtsc();
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (struct heurt_clock_pair){clock == HEURT_CLOCK_TSC ? before + (after - before) / 2 : ns,
+                                     ns};
+}
+
+static char *join(char *const *texts)
+{
+    char *joined = memory__text(texts[0]);
+    for (texts++; *texts; texts++) {
+        char *longer = memory__format("%s\n%s", joined, *texts);
+        free(joined);
+        joined = longer;
+    }
+    return joined;
+}
+
+static void write_processor(struct trace_writer *writer)
+{
+    char line[256];
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    while (in && fgets(line, sizeof line, in)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value)
+            continue;
+        value[strcspn(value, "\n")] = 0;
+        trace_writer__meta(writer, "processor", value + 2);
+        break;
+    }
+    if (in)
+        fclose(in);
+}
+
+static void write_meta(struct trace_writer *writer, const struct recording *recording)
+{
+    char *command = join(recording->command);
+    char number[32], directory[PATH_MAX];
+    struct utsname name;
+    trace_writer__meta(writer, "command", command);
+    trace_writer__meta(writer, "version", HEURT_PROGRAM_VERSION);
+    snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    trace_writer__meta(writer, "cpus", number);
+    if (getcwd(directory, sizeof directory))
+        trace_writer__meta(writer, "directory", directory);
+    if (uname(&name) == 0) {
+        char *kernel = memory__format("%s %s %s", name.sysname, name.release, name.machine);
+        trace_writer__meta(writer, "host", name.nodename);
+        trace_writer__meta(writer, "kernel", kernel);
+        free(kernel);
+    }
+    write_processor(writer);
+    free(command);
+}
+
+static int create_trace(const struct recording *recording, const struct planner *planner,
+                        struct trace_writer **writer, struct error *error)
+{
+    enum heurt_clock clock = choose_clock();
+    struct heurt_session settings = {
+        .clock = clock,
+        .flags = planner->fd >= 0 ? HEURT_SESSION_PLANS : 0,
+        .stack_every = recording->stack_bytes ? recording->stack_every : 0,
+        .stack_bytes = recording->stack_bytes,
+        .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
+        .start = clock_pair(clock),
+    };
+    if (planner->fd >= 0)
+        memcpy(settings.socket, planner->name, sizeof settings.socket);
+    int code = trace_writer__create(recording->directory, &settings, writer, error);
+    if (code == 0)
+        write_meta(*writer, recording);
+    return code;
+}
+
+/* ---- before: can it be recorded? ----------------------------------------------------------- */
+
+static const char *why_not_recorded(const struct binary *binary)
+{
+    if (!binary->is_elf)
+        return NULL; /* a script: its interpreter is what runs */
+    if (!binary->is_64bit_x86)
+        return "it is not a 64-bit x86 program, and heurt's runtime is";
+    if (!binary->has_interpreter)
+        return "it is statically linked, so that nothing can be loaded into it; link it "
+               "dynamically to record it";
+    if (binary->is_privileged)
+        return "it runs with the rights of another user or group (setuid, setgid or "
+               "capabilities), for which the system ignores LD_PRELOAD; record it as that user";
+    return NULL;
+}
+
+/* Says what stands in the way; the program is run all the same. True when it can be recorded. */
+static bool warn_about_binary(const char *name, const struct binary *binary)
+{
+    const char *reason = why_not_recorded(binary);
+    if (reason)
+        say("%s runs without being recorded: %s", name, reason);
+    return !reason;
+}
+
+/* ---- while it runs ----------------------------------------------------------------------------
+ */
+
+static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer)
+{
+    struct pollfd set[2] = {{.fd = launch->end_fd, .events = POLLIN},
+                            {.fd = planner->fd, .events = POLLIN}};
+    struct error error;
+    while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
+        if (poll(set, 2, -1) < 0 && errno != EINTR)
+            break;
+        if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
+            say("%s", error.text);
+    }
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------------
+ */
+
+static void say_what_was_recorded(const struct recording *recording, const struct trace *trace,
+                                  uint64_t bytes)
+{
+    size_t threads = trace__threads(trace)->count;
+    uint64_t lost = trace__events_lost(trace);
+    if (lost)
+        say("%llu events were lost: %s", (unsigned long long)lost,
+            bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX >= recording->max_size_bytes
+                ? "the trace has reached --max-size; raise it, or record fewer functions"
+                : "no room was left for the trace (disk full?)");
+    if (!recording->quiet && !recording->and_report)
+        say("recorded %zu thread%s into %s (%.1f MB); heurt report%s%s shows it", threads,
+            threads == 1 ? "" : "s", recording->directory, (double)bytes / 1e6,
+            strcmp(recording->directory, DEFAULT_TRACE) ? " -i " : "",
+            strcmp(recording->directory, DEFAULT_TRACE) ? recording->directory : "");
+}
+
+static uint64_t size_of_trace(const char *directory)
+{
+    char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
+    struct stat status = {0};
+    (void)!stat(path, &status);
+    free(path);
+    return (uint64_t)status.st_size;
+}
+
+/* Keeps the names in the trace, so that the report can be made anywhere. */
+static int keep_symbols(const struct recording *recording, const struct trace *trace,
+                        struct error *error)
+{
+    struct symbols *symbols = NULL;
+    int code = symbols__resolve(trace, &symbols, error);
+    if (code == 0)
+        code = symbols__save(symbols, recording->directory, error);
+    symbols__free(symbols);
+    return code;
+}
+
+static int conclude(const struct recording *recording, bool expected, struct error *error)
+{
+    struct trace *trace = NULL;
+    int code = trace__open(recording->directory, &trace, error);
+    if (code < 0)
+        return code;
+    if (expected && trace__processes(trace)->count == 0)
+        say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
+            "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
+            recording->command[0], recording->command[0]);
+    else
+        say_what_was_recorded(recording, trace, size_of_trace(recording->directory));
+    code = keep_symbols(recording, trace, error);
+    trace__close(trace);
+    return code;
+}
+
+/* ---- the whole
+ * ------------------------------------------------------------------------------------ */
+
+/* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
+ * status of our own (> 0). */
+static int run_command(const struct recording *recording, const char *library,
+                       struct planner *planner, struct trace_writer *writer, int *wait_status)
+{
+    struct launch launch = LAUNCH_INIT;
+    struct error error;
+    char *trace = realpath(recording->directory, NULL);
+    char **environment = environment__make(library, trace ? trace : recording->directory);
+    int code = launch__start(recording->command, environment, &launch, &error);
+    int status = code < 0 ? EXIT_HEURT : 0;
+    if (code == 0 && (code = launch__go(&launch, &error)) < 0)
+        status = launch__status_of_failure(code);
+    if (code == 0) {
+        serve(&launch, planner, writer);
+        code = launch__wait(&launch, wait_status, &error);
+        status = code < 0 ? EXIT_HEURT : 0;
+        trace_writer__session(writer)->cpu_ns =
+            ns_of(&launch.usage.ru_utime) + ns_of(&launch.usage.ru_stime);
+    }
+    if (code < 0)
+        say("%s", error.text);
+    free(environment);
+    free(trace);
+    return status;
+}
+
+/* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
+static int record(const struct recording *recording, const struct binary *binary, int *wait_status)
+{
+    struct planner planner = {.fd = -1};
+    struct trace_writer *writer = NULL;
+    struct error error;
+    char *library = NULL;
+    bool recordable = warn_about_binary(recording->command[0], binary);
+    bool plans = recording->request.functions.count || recording->request.modules.count;
+    int code = runtime__find(&library, &error);
+    if (code == 0 && plans)
+        code = planner__open(&planner, &recording->request, &error);
+    if (code == 0)
+        code = create_trace(recording, &planner, &writer, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        planner__close(&planner);
+        free(library);
+        return EXIT_HEURT;
+    }
+    enum heurt_clock clock = trace_writer__session(writer)->clock;
+    int status = run_command(recording, library, &planner, writer, wait_status);
+    planner__close(&planner);
+    free(library);
+    code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
+    if (status)
+        return status;
+    if (code == 0)
+        code = conclude(recording, recordable, &error);
+    if (code < 0)
+        say("%s", error.text);
+    else if (recording->and_report)
+        report__show_summary(recording->directory);
+    return 0;
+}
+
+static void free_recording(struct recording *recording)
+{
+    struct plan_request *request = &recording->request;
+    VEC_EACH(text, &request->functions, char *)
+    free(*text);
+    VEC_EACH(text, &request->modules, char *)
+    free(*text);
+    VEC_EACH(arguments, &request->arguments, struct plan_arguments)
+    {
+        free(arguments->function);
+        free(arguments->names);
+    }
+    vec__free(&request->functions);
+    vec__free(&request->modules);
+    vec__free(&request->arguments);
+}
 
 static int run(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    say("record is still to be built");
-    return EXIT_HEURT;
+    standard_descriptors__reserve();
+    struct recording recording = {
+        .directory = DEFAULT_TRACE,
+        .request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments)},
+        .max_size_bytes = MAX_SIZE_DEFAULT,
+        .stack_every = STACK_EVERY_DEFAULT,
+        .stack_bytes = STACK_BYTES_DEFAULT,
+    };
+    int status = read_options(argc, argv, &recording), wait_status = 0;
+    if (status) {
+        free_recording(&recording);
+        return status < 0 ? 0 : status;
+    }
+    struct binary binary;
+    struct error error;
+    int code = binary__inspect(recording.command[0], &binary, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        status = launch__status_of_failure(code);
+    } else {
+        status = record(&recording, &binary, &wait_status);
+        binary__free(&binary);
+    }
+    free_recording(&recording);
+    return status ? status : launch__exit_like(wait_status);
 }
 
-const struct command command_record = {"record", "", "record", run};
+const struct command command_record = {
+    "record",
+    "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
+    "[--max-size SIZE] [--] PROGRAM [ARG]…",
+    "record a program: where its threads wait for each other",
+    run,
+};

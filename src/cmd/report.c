@@ -1,10 +1,368 @@
-#include "cmd/command.h"
+/* heurt report: from a trace to a screen, or to JSON or CSV. */
+#include "cmd/report.h"
 
-static int run(int argc, char **argv)
+#include "analysis/profile.h"
+#include "base/memory.h"
+#include "cmd/command.h"
+#include "cmd/rules.h"
+#include "format/reader.h"
+#include "format/symbols.h"
+#include "present/present.h"
+#include "symbol/resolve.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define THRESHOLD 0.2
+
+struct options {
+    const char *directory;
+    const struct presenter *presenter;
+    bool coverage, no_rules;
+    double threshold;
+    size_t rank;                       /* 0: the first screen */
+    struct vec keys, ignores, forgets; /* const char * */
+};
+
+struct loaded {
+    struct trace *trace;
+    struct symbols *symbols;
+    struct profile *profile;
+};
+
+/* ---- the trace and its names
+ * ----------------------------------------------------------------------- */
+
+static uint64_t bytes_on_disk(const char *directory, const char *name)
 {
-    (void)argc, (void)argv;
-    say("report is still to be built");
+    struct stat status;
+    char *path = memory__format("%s/%s", directory, name);
+    int result = stat(path, &status);
+    free(path);
+    if (result < 0)
+        return 0;
+    uint64_t stored = (uint64_t)status.st_blocks * 512, size = (uint64_t)status.st_size;
+    return stored < size ? stored : size; /* a cut-off trace is sparse to its bound */
+}
+
+/* The recorder makes the names when the run has ended; when it was killed before, make them now. */
+static struct symbols *load_symbols(const char *directory, const struct trace *trace)
+{
+    struct symbols *symbols = NULL;
+    struct error error;
+    int result = symbols__load(directory, &symbols, &error);
+    if (result == 0)
+        return symbols;
+    if (result != -ENOENT)
+        say("%s; looking the names up anew", error.text);
+    if (symbols__resolve(trace, &symbols, &error) < 0) {
+        say("%s; the report goes on without names", error.text);
+        return symbols__new();
+    }
+    if (symbols__save(symbols, directory, &error) < 0)
+        say("%s; the names will be looked up again next time", error.text);
+    return symbols;
+}
+
+static void unload(struct loaded *loaded)
+{
+    profile__free(loaded->profile);
+    symbols__free(loaded->symbols);
+    trace__close(loaded->trace);
+}
+
+static int load(const char *directory, const struct vec *rules, double threshold,
+                struct loaded *loaded)
+{
+    struct error error;
+    struct stat status;
+    *loaded = (struct loaded){0};
+    if (stat(directory, &status) < 0 && errno == ENOENT) {
+        say("no trace at %s: record one first: heurt record ./program", directory);
+        return EXIT_HEURT;
+    }
+    if (trace__open(directory, &loaded->trace, &error) < 0) {
+        say("%s", error.text);
+        return EXIT_HEURT;
+    }
+    loaded->symbols = load_symbols(directory, loaded->trace);
+    if (profile__compute(loaded->trace, loaded->symbols, rules, threshold, &loaded->profile,
+                         &error) < 0) {
+        say("%s", error.text);
+        symbols__free(loaded->symbols);
+        trace__close(loaded->trace);
+        return EXIT_HEURT;
+    }
+    return 0;
+}
+
+/* ---- showing
+ * ------------------------------------------------------------------------------------------ */
+
+static void present(const struct options *options, const struct report *report, FILE *out)
+{
+    const struct style style = {terminal__columns(), terminal__colour(), terminal__unicode()};
+    if (options->coverage)
+        options->presenter->coverage(report, &style, out);
+    else if (options->rank)
+        options->presenter->one_class(report, options->rank, &style, out);
+    else
+        options->presenter->summary(report, &style, out);
+}
+
+/* A pager that is left early is no failure; a full disk is. */
+static int show(const struct options *options, const struct report *report)
+{
+    FILE *out = pager__open();
+    void (*before)(int) = out != stdout ? signal(SIGPIPE, SIG_IGN) : SIG_ERR;
+    present(options, report, out);
+    bool failed = fflush(out) != 0 || ferror(out);
+    int code = errno;
+    pager__close(out);
+    if (before != SIG_ERR)
+        signal(SIGPIPE, before);
+    if (!failed || out != stdout)
+        return 0;
+    say("cannot write the report: %s", strerror(code));
     return EXIT_HEURT;
 }
 
-const struct command command_report = {"report", "", "report", run};
+static int report_on(const struct options *options, const struct vec *rules)
+{
+    struct loaded loaded;
+    int status = load(options->directory, rules, options->threshold, &loaded);
+    if (status)
+        return status;
+    const struct report report = {
+        .trace = loaded.trace,
+        .symbols = loaded.symbols,
+        .profile = loaded.profile,
+        .directory = options->directory,
+        .trace_bytes = bytes_on_disk(options->directory, HEURT_EVENTS_FILE) +
+                       bytes_on_disk(options->directory, HEURT_SYMBOLS_FILE),
+    };
+    size_t classes = loaded.profile->classes.count;
+    if (options->rank > classes) {
+        say("there is no class %zu: this report has %zu", options->rank, classes);
+        status = EXIT_USAGE;
+    } else {
+        status = show(options, &report);
+    }
+    unload(&loaded);
+    return status;
+}
+
+/* ---- rules
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static int change_rules(const struct options *options, struct rules *rules)
+{
+    struct error error;
+    VEC_EACH(function, &options->forgets, const char *)
+    if (rules__forget(rules, *function) == 0)
+        say("%s has no rule for '%s'", rules->path, *function);
+    VEC_EACH(key, &options->keys, const char *)
+    if (rules__add_key(rules, *key, &error) < 0)
+        return wrong_usage(&command_report, "--key: %s", error.text);
+    VEC_EACH(function, &options->ignores, const char *)
+    if (rules__add_ignore(rules, *function, &error) < 0)
+        return wrong_usage(&command_report, "--ignore: %s", error.text);
+    return 0;
+}
+
+static void keep_rules(struct rules *rules)
+{
+    struct error error;
+    if (!rules->changed)
+        return;
+    if (rules__save(rules, &error) < 0)
+        say("%s; the change holds for this report only", error.text);
+    else
+        say("kept in %s for the reports to come", rules->path);
+}
+
+static int report_with_rules(const struct options *options)
+{
+    struct rules rules;
+    struct error error;
+    int status = 0;
+    if (options->no_rules) {
+        rules = (struct rules){memory__text(RULES_FILE), VEC_OF(char *), false};
+    } else if (rules__load(options->directory, &rules, &error) < 0) {
+        say("%s", error.text);
+        status = EXIT_HEURT;
+    }
+    if (status == 0)
+        status = change_rules(options, &rules);
+    if (status == 0) {
+        struct vec list = rules__list(&rules);
+        status = report_on(options, &list);
+        rules__free_list(&list);
+    }
+    if (status == 0 && !options->no_rules)
+        keep_rules(&rules);
+    rules__free(&rules);
+    return status;
+}
+
+int report__show_summary(const char *directory)
+{
+    const struct options options = {
+        .directory = directory, .presenter = &presenter_text, .threshold = THRESHOLD};
+    return report_with_rules(&options);
+}
+
+/* ---- the command line
+ * -------------------------------------------------------------------------------------- */
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_CSV,
+    OPTION_COVERAGE,
+    OPTION_THRESHOLD,
+    OPTION_KEY,
+    OPTION_IGNORE,
+    OPTION_FORGET,
+    OPTION_NO_RULES,
+};
+
+static const struct option long_options[] = {
+    {"input", required_argument, NULL, 'i'},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", no_argument, NULL, OPTION_CSV},
+    {"coverage", no_argument, NULL, OPTION_COVERAGE},
+    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
+    {"key", required_argument, NULL, OPTION_KEY},
+    {"ignore", required_argument, NULL, OPTION_IGNORE},
+    {"forget", required_argument, NULL, OPTION_FORGET},
+    {"no-rules", no_argument, NULL, OPTION_NO_RULES},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int parse_threshold(const char *text, struct options *options)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || value < 0 || value > 1)
+        return wrong_usage(&command_report,
+                           "--threshold: expected a number from 0 to 1 (0.2 is usual), found '%s'",
+                           text);
+    options->threshold = value;
+    return 0;
+}
+
+static int choose_presenter(struct options *options, const struct presenter *presenter)
+{
+    if (options->presenter != &presenter_text && options->presenter != presenter)
+        return wrong_usage(&command_report, "--json and --csv exclude each other");
+    options->presenter = presenter;
+    return 0;
+}
+
+/* 0, or the exit status of wrong usage. */
+static int take_option(int option, struct options *options)
+{
+    switch (option) {
+    case 'i':
+        options->directory = optarg;
+        return 0;
+    case OPTION_JSON:
+        return choose_presenter(options, &presenter_json);
+    case OPTION_CSV:
+        return choose_presenter(options, &presenter_csv);
+    case OPTION_COVERAGE:
+        options->coverage = true;
+        return 0;
+    case OPTION_THRESHOLD:
+        return parse_threshold(optarg, options);
+    case OPTION_KEY:
+        vec__push(&options->keys, &optarg);
+        return 0;
+    case OPTION_IGNORE:
+        vec__push(&options->ignores, &optarg);
+        return 0;
+    case OPTION_FORGET:
+        vec__push(&options->forgets, &optarg);
+        return 0;
+    case OPTION_NO_RULES:
+        options->no_rules = true;
+        return 0;
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+static int take_rank(int argc, char **argv, struct options *options)
+{
+    char *end;
+    if (optind == argc)
+        return 0;
+    if (optind + 1 < argc)
+        return wrong_usage(&command_report, "expected at most one class number, found '%s' too",
+                           argv[optind + 1]);
+    errno = 0;
+    unsigned long rank = strtoul(argv[optind], &end, 10);
+    if (errno || *end || rank == 0 || !strchr("0123456789", argv[optind][0]))
+        return wrong_usage(&command_report,
+                           "expected the number of a class (as in the column #), found '%s'; "
+                           "another trace is chosen with -i DIR",
+                           argv[optind]);
+    if (options->coverage)
+        return wrong_usage(&command_report, "--coverage and a class number exclude each other");
+    options->rank = rank;
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    int status = 0;
+    optind = 0;
+    opterr = 0;
+    for (int option;
+         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;)
+        status = option == '?' ? wrong_usage(&command_report,
+                                             "'%s' is no option of report, or it lacks its value",
+                                             argv[optind - 1])
+                               : take_option(option, options);
+    return status ? status : take_rank(argc, argv, options);
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options options = {.directory = DEFAULT_TRACE,
+                              .presenter = &presenter_text,
+                              .threshold = THRESHOLD,
+                              .keys = VEC_OF(const char *),
+                              .ignores = VEC_OF(const char *),
+                              .forgets = VEC_OF(const char *)};
+    if (wants_help(argc, argv))
+        return show_help(&command_report);
+    int status = parse(argc, argv, &options);
+    if (status == 0)
+        status = report_with_rules(&options);
+    vec__free(&options.keys);
+    vec__free(&options.ignores);
+    vec__free(&options.forgets);
+    return status;
+}
+
+const struct command command_report = {
+    "report",
+    "[-i DIR] [--json|--csv] [--coverage] [--threshold X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
+    "[--forget FUNC] [--no-rules] [N]",
+    "say where a recorded program loses time, how much, and why", run};

@@ -70,6 +70,7 @@ struct heurt_session {
     uint32_t finished;   /* 1 when the recorder has written end and wait_status */
     int32_t wait_status; /* of the recorded command, as by waitpid */
     uint32_t reserved;
+    uint64_t cpu_ns; /* user and system time of the command and its awaited descendants */
     struct heurt_clock_pair start;
     struct heurt_clock_pair end;
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
@@ -224,8 +225,8 @@ struct heurt_thread_name {
     SPAN(FUTEX_WAIT, 34, 2, 1)                                                                   \
     /* raw futex(2) wakes: SITE(operation), address */                                           \
     POINT(FUTEX_WOKEN, 36, 2)                                                                    \
-    /* pid of the child */                                                                       \
-    POINT(FORKED, 38, 1)                                                                         \
+    /* this process is about to fork */                                                          \
+    POINT(FORKED, 38, 0)                                                                         \
     /* this image is about to be replaced */                                                     \
     POINT(EXEC, 40, 0)                                                                           \
     /* the innermost open function was left by an exception or a forced unwind */                \
@@ -266,19 +267,19 @@ enum heurt_descriptor {
     HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
 };
 
-#define HEURT_IO_TABLE(X)                                                                     \
-    X(READ, 1, "read")                                                                        \
-    X(WRITE, 2, "write")                                                                      \
-    X(PREAD, 3, "pread")                                                                      \
-    X(PWRITE, 4, "pwrite") X(READV, 5, "readv") X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") \
-        X(PWRITEV, 8, "pwritev") X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync")             \
-            X(FDATASYNC, 11, "fdatasync") X(OPEN, 12, "open") X(CLOSE, 13, "close")           \
-                X(POLL, 14, "poll") X(SELECT, 15, "select") X(EPOLL_WAIT, 16, "epoll_wait")   \
-                    X(SEND, 17, "send") X(SENDTO, 18, "sendto") X(SENDMSG, 19, "sendmsg")     \
-                        X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv")                       \
-                            X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")             \
-                                X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")           \
-                                    X(CONNECT, 26, "connect")
+#define HEURT_IO_TABLE(X)                                                                         \
+    X(READ, 1, "read")                                                                            \
+    X(WRITE, 2, "write")                                                                          \
+    X(PREAD, 3, "pread")                                                                          \
+    X(PWRITE, 4, "pwrite")                                                                        \
+    X(READV, 5, "readv") X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")   \
+        X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync")            \
+            X(OPEN, 12, "open") X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select") \
+                X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")       \
+                    X(SENDMSG, 19, "sendmsg") X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv")     \
+                        X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")                     \
+                            X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")                   \
+                                X(CONNECT, 26, "connect")
 
 enum heurt_io {
 #define HEURT_IO_ID(name, id, text) HEURT_IO_##name = id,

@@ -25,7 +25,8 @@ struct symbols;
 struct symbols *symbols__new(void);
 void symbols__free(struct symbols *symbols);
 
-/* Keeps copies of everything, the chain of inlined_by too. */
+/* Keeps copies of everything, the chain of inlined_by too. A second put at an address replaces the
+ * first. Pointers that were given out stay valid until symbols__free. */
 void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
                   const struct symbol *symbol);
 /* Innermost frame at address in the process image with that serial; NULL when not kept.
@@ -44,8 +45,12 @@ size_t symbols__get_stack(const struct symbols *symbols, uint32_t thread, uint64
 void symbols__warn(struct symbols *symbols, const char *sentence);
 size_t symbols__warnings(const struct symbols *symbols, const char *const **sentences);
 
+/* Replaces the file in the trace at once, so that no reader sees a half of it. */
 int symbols__save(const struct symbols *symbols, const char *directory, struct error *error);
 /* -ENOENT when the trace has none yet. */
 int symbols__load(const char *directory, struct symbols **symbols, struct error *error);
+/* The same from the text of the file (for tests and the fuzzer). */
+int symbols__load_memory(const char *text, size_t bytes, struct symbols **symbols,
+                         struct error *error);
 
 #endif

@@ -1,0 +1,87 @@
+# Makefile: the face of meson and ninja, which do the work. `make help` tells what it can do.
+#
+#   CC=clang               another compiler; its build directory is build-clang
+#   SAN=address,undefined  sanitizers; the build directory is build-address-undefined.
+#                          Only heurt itself and the unit tests are sanitized: the injected
+#                          library and the programs that are recorded must stay plain.
+
+.DEFAULT_GOAL := build
+.PHONY: build deps demo check install uninstall bench bench-micro format check-format fuzz \
+	clean-room clean help configure
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+comma := ,
+ifeq ($(origin CC),default)
+compiler :=
+else
+compiler := $(filter-out cc gcc,$(notdir $(firstword $(CC))))
+export CC
+endif
+suffix := $(if $(compiler),-$(compiler))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+BUILD ?= build$(suffix)
+sanitize := $(if $(SAN),-Db_sanitize=$(SAN) $(if $(compiler),-Db_lundef=false))
+
+# What the packages of a target are; see scripts/dependencies.
+check_packages := build check $(if $(compiler),develop)
+
+build: configure ## build heurt (in build/)
+	@ninja -C $(BUILD)
+
+configure:
+	@command -v meson >/dev/null && command -v ninja >/dev/null || \
+		{ echo 'meson or ninja is missing; "make deps" installs what heurt needs.' >&2; exit 1; }
+	@test -f $(BUILD)/build.ninja || meson setup $(sanitize) --prefix '$(PREFIX)' $(BUILD)
+
+deps: ## install the Debian packages that all targets need
+	@scripts/dependencies build check develop
+
+demo: ## record a program whose threads wait for each other, show the first screen
+	@scripts/dependencies build
+	@$(MAKE) --no-print-directory build
+	@scripts/demo $(BUILD)
+
+check: ## build with -Werror and run all tests
+	@scripts/dependencies $(check_packages)
+	@$(MAKE) --no-print-directory configure
+	@scripts/werror $(BUILD)
+	@$(MAKE) --no-print-directory build
+	@scripts/run-tests $(BUILD) $(SUITES)
+
+install: build ## install under PREFIX (/usr/local), below DESTDIR if given
+	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
+	@ninja -C $(BUILD)
+	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD) --no-rebuild
+
+uninstall: ## remove what the last install wrote
+	@ninja -C $(BUILD) uninstall
+
+bench: build ## run every benchmark
+	@meson test -C $(BUILD) --benchmark --verbose
+
+bench-micro: build ## the experiment that validates the score
+	@tests/bench/micro.sh $(BUILD)
+
+format: ## lay out all C files by .clang-format
+	@scripts/dependencies develop
+	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format -i
+
+check-format: ## tell which C files .clang-format would change
+	@scripts/dependencies develop
+	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format --dry-run --Werror
+
+fuzz: ## feed the trace reader invented files for 60 s (FUZZ_SECONDS=60)
+	@scripts/dependencies build check develop
+	@scripts/fuzz
+
+clean-room: ## both commands of the README on a fresh Debian 12 (root; some minutes)
+	@tests/clean-room.sh
+
+clean: ## remove all build directories
+	rm -rf build build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+	@echo 'CC=clang, SAN=address,undefined, BUILD=DIR, PREFIX=DIR, DESTDIR=DIR change how.'

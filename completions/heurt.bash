@@ -1,0 +1,107 @@
+# bash completion for heurt(1)
+
+# Options of each command; those that take a value are listed again in _heurt_takes_value.
+_heurt_options() {
+    case $1 in
+    record) echo '-o -f -F -M -A --stack-every --stack-bytes --max-size --quiet --help' ;;
+    report) echo '-i --threshold --key --ignore --coverage --json --csv --help' ;;
+    hot) echo '-o --frequency --threshold --help' ;;
+    dump) echo '-i --thread --function --from --to --help' ;;
+    check) echo '--json --help' ;;
+    esac
+}
+
+_heurt_takes_value() {
+    case $1 in
+    -[ofFMAipt] | --stack-every | --stack-bytes | --max-size | --threshold | --key | --ignore | \
+        --frequency | --thread | --function | --from | --to) return 0 ;;
+    esac
+    return 1
+}
+
+# Where the program stands in COMP_WORDS, seen from word $1 on; nothing while options are typed.
+_heurt_program_at() {
+    local at
+    for ((at = $1; at < COMP_CWORD; at++)); do
+        case ${COMP_WORDS[at]} in
+        --) echo $((at + 1)) && return ;;
+        -*) _heurt_takes_value "${COMP_WORDS[at]}" && ((at++)) ;;
+        *) echo "$at" && return ;;
+        esac
+    done
+}
+
+_heurt_lines() { # each line of stdin a candidate
+    local line
+    while IFS= read -r line; do
+        COMPREPLY+=("$line")
+    done
+}
+
+_heurt_program() { # the word of the program, or one of its own arguments
+    local at=$1
+    if ((COMP_CWORD == at)); then
+        compopt -o filenames 2>/dev/null
+        _heurt_lines < <(compgen -c -- "${COMP_WORDS[COMP_CWORD]}" | sort -u
+            compgen -d -- "${COMP_WORDS[COMP_CWORD]}")
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$at"
+    else
+        compopt -o filenames 2>/dev/null
+        _heurt_lines < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    fi
+}
+
+_heurt_value() { # the value of option $1
+    local word=${COMP_WORDS[COMP_CWORD]}
+    case $1 in
+    -o | -i)
+        compopt -o filenames 2>/dev/null
+        _heurt_lines < <(compgen -d -- "$word")
+        ;;
+    -F | -M)
+        compopt -o filenames 2>/dev/null
+        _heurt_lines < <(compgen -f -- "$word")
+        ;;
+    --max-size) _heurt_lines < <(compgen -W '256M 1G 4G 16G' -- "$word") ;;
+    --threshold) _heurt_lines < <(compgen -W '0.1 0.2 0.3' -- "$word") ;;
+    esac
+}
+
+_heurt() {
+    COMPREPLY=()
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local verbs='record report hot dump check' verb=record from=1 program
+    case " $verbs " in
+    *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
+    esac
+
+    program=$(_heurt_program_at "$from")
+    case $verb in
+    record | hot | check)
+        if [ -n "$program" ]; then
+            _heurt_program "$program"
+            return
+        fi
+        ;;
+    esac
+    if ((COMP_CWORD > from)) && _heurt_takes_value "$previous"; then
+        _heurt_value "$previous"
+        return
+    fi
+    if [[ $word == -* ]]; then
+        local options
+        options=$(_heurt_options "$verb")
+        ((COMP_CWORD == 1)) && options+=' --version'
+        _heurt_lines < <(compgen -W "$options" -- "$word")
+        return
+    fi
+    if ((COMP_CWORD == 1)); then
+        _heurt_lines < <(compgen -W "$verbs help" -- "$word")
+    fi
+    case $verb in
+    record | hot | check) _heurt_program "$COMP_CWORD" ;;
+    esac
+}
+
+complete -F _heurt heurt

@@ -1,0 +1,85 @@
+# fish completion for heurt(1)
+
+set -l verbs record report hot dump check help
+
+# The words after heurt, its command and its options: the program and its arguments.
+function __heurt_program_words
+    set -l words (commandline -opc)
+    set -e words[1]
+    if contains -- "$words[1]" record hot check
+        set -e words[1]
+    else if contains -- "$words[1]" report dump help
+        return
+    end
+    while set -q words[1]
+        switch $words[1]
+            case --
+                set -e words[1]
+                break
+            case -o -f -F -M -A --stack-every --stack-bytes --max-size --frequency --threshold
+                set -e words[1]
+                set -e words[1]
+            case '-*'
+                set -e words[1]
+            case '*'
+                break
+        end
+    end
+    if set -q words[1]
+        printf '%s\n' $words
+    end
+end
+
+function __heurt_in_options
+    test (count (__heurt_program_words)) -eq 0
+end
+
+function __heurt_records
+    __heurt_in_options
+    and not __fish_seen_subcommand_from report hot dump check help
+end
+
+function __heurt_complete_program
+    set -l words (__heurt_program_words) (commandline -ct)
+    if test (count $words) -eq 1; and string match -q -- '-*' $words[1]
+        return # an option of heurt's own
+    end
+    set -l line (string escape -- $words | string join ' ')
+    complete -C"$line"
+end
+
+complete -c heurt -f
+complete -c heurt -n __fish_is_first_arg -a record -d 'Run a program and write down what its threads do'
+complete -c heurt -n __fish_is_first_arg -a report -d 'Show where time is lost, how much and why'
+complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
+complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
+complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
+complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
+complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
+complete -c heurt -n 'not __fish_seen_subcommand_from report dump help' -a '(__heurt_complete_program)'
+
+complete -c heurt -n __heurt_records -s o -r -a '(__fish_complete_directories)' -d 'Trace to write'
+complete -c heurt -n __heurt_records -s f -x -d 'Record the functions that match'
+complete -c heurt -n __heurt_records -s F -r -F -d 'Read such patterns from a file'
+complete -c heurt -n __heurt_records -s M -r -F -d 'Record every function of these modules'
+complete -c heurt -n __heurt_records -s A -x -d 'Record arguments of a function'
+complete -c heurt -n __heurt_records -l stack-every -x -d 'Take a call stack every N-th time'
+complete -c heurt -n __heurt_records -l stack-bytes -x -d 'Bytes of the stack to keep'
+complete -c heurt -n __heurt_records -l max-size -x -a '256M 1G 4G 16G' -d 'Bound of the trace'
+complete -c heurt -n __heurt_records -l quiet -d 'Say only what went wrong'
+
+set -l in_report '__fish_seen_subcommand_from report'
+complete -c heurt -n "$in_report" -s i -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_report" -l threshold -x -a '0.1 0.2 0.3' -d 'Score from which a class is shown first'
+complete -c heurt -n "$in_report" -l key -x -d 'Tell calls apart by arguments'
+complete -c heurt -n "$in_report" -l ignore -x -d 'Put a function aside'
+complete -c heurt -n "$in_report" -l coverage -d 'List what was not instrumented'
+complete -c heurt -n "$in_report" -l json -d 'As JSON'
+complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
+
+set -l in_dump '__fish_seen_subcommand_from dump'
+complete -c heurt -n "$in_dump" -s i -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_dump" -l thread -x -d 'Of this thread only'
+complete -c heurt -n "$in_dump" -l function -x -d 'Of these functions only'
+complete -c heurt -n "$in_dump" -l from -x -d 'From this time on'
+complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'

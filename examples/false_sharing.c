@@ -1,0 +1,70 @@
+/* false_sharing.c: counters of different threads on one cache line.
+ *
+ * Interference   Each thread adds to a counter of its own, but the counters are neighbours, so
+ *                every addition must fetch the line from the other thread's cache.  No lock, no
+ *                wait: the first thread's accesses merely take longer, the more often the others
+ *                (every --delay turns) do theirs.
+ * See it         heurt -f first_thread_access ./false_sharing
+ *                The class first_thread_access has a score; the time is lost while running.
+ * Cure           A cache line for each counter (--padded), or count in a local variable.
+ */
+#include "example.h"
+
+/* Places between two counters, in longs. */
+enum { NEIGHBOURS = 1, PADDED = CACHE_LINE_BYTES * 2 / sizeof(atomic_long) };
+
+struct shared {
+    long iterations, work, delay;
+    long stride; /* NEIGHBOURS or PADDED */
+    atomic_long *counters;
+    _Alignas(CACHE_LINE_BYTES * 2) atomic_bool done;
+};
+
+/* A function of its own, so that it can be timed by name. */
+__attribute__((noinline)) void first_thread_access(atomic_long *counter);
+void first_thread_access(atomic_long *counter)
+{
+    atomic_fetch_add(counter, 1);
+}
+
+static void count(long index, void *argument)
+{
+    struct shared *shared = argument;
+    atomic_long *own = &shared->counters[index * shared->stride];
+    if (index == 0) {
+        for (long i = 0; i < shared->iterations; i++) {
+            first_thread_access(own);
+            busy(shared->work);
+        }
+        atomic_store(&shared->done, true);
+        return;
+    }
+    while (!atomic_load_explicit(&shared->done, memory_order_relaxed)) {
+        atomic_fetch_add(own, 1);
+        busy(shared->delay);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct shared shared = {.iterations = 200000, .work = 100, .delay = 0, .stride = NEIGHBOURS};
+    long threads = example__cpus();
+    bool padded = false;
+    const struct example_option options[] = {
+        {"threads", .number = &threads, .help = "how many threads"},
+        {"iterations", .number = &shared.iterations, .help = "accesses of the first thread"},
+        {"work", .number = &shared.work, .help = "busy turns of it between two accesses"},
+        {"delay", .number = &shared.delay, .help = "busy turns of the others between two accesses"},
+        {"padded", .flag = &padded, .help = "cure: a cache line for each counter"},
+        {NULL},
+    };
+    example__options(argc, argv, options);
+    if (padded)
+        shared.stride = PADDED;
+    shared.counters = example__aligned(sizeof *shared.counters * PADDED * EXAMPLE_THREADS_MAX);
+    uint64_t first_ns;
+    crew__run(threads, count, &shared, &first_ns);
+    example__result(first_ns, atomic_load(&shared.counters[0]));
+    free(shared.counters);
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* calls.h: what the hooked calls are: kind, name, object and keys of an event with a fixed id.
+ * For analysis/ only. */
+#ifndef HEURT_ANALYSIS_CALLS_H
+#define HEURT_ANALYSIS_CALLS_H
+
+#include "analysis/profile.h"
+
+struct call {
+    enum class_kind kind;
+    const char *function;
+    uint32_t variant; /* tells calls of one kind apart */
+    bool idle;
+    bool has_object;
+    uint64_t object;
+    size_t key_count;
+    struct profile_key keys[2];
+};
+
+/* False when the event is no occurrence of a class. */
+bool call__describe(const struct event *event, struct call *call);
+
+/* What a wait of that kind is; COMPONENT_REST: functions and regions. */
+enum component class_kind__component(enum class_kind kind);
+
+/* Whole part of the logarithm to base 2; 0 of 0. */
+unsigned log2_of(uint64_t value);
+
+#endif

@@ -1,0 +1,446 @@
+#include "analysis/classes.h"
+
+#include "analysis/calls.h"
+#include "analysis/rules.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Which class an event had whose words were the same. Most events find theirs here; on a miss the
+ * class is looked up by its identity. Direct-mapped. */
+struct recent_class {
+    struct class_entry *entry;
+    uint64_t from, until; /* ticks between which the module of the site is the same one */
+    uint64_t words[HEURT_ARGUMENTS_MAX];
+    uint32_t process, id;
+};
+
+#define RECENT_CLASSES 4096u
+
+/* Everything that makes a class what it is. Compared as bytes: no padding. */
+struct identity {
+    uint64_t kind, variant;
+    uint64_t module, offset; /* of the site or function; a marker: number of its name, line */
+    uint64_t
+        process_and_1; /* where the object or an address outside of all modules means something */
+    uint64_t has_object, object;
+    uint64_t key_count;
+    uint64_t keys[HEURT_ARGUMENTS_MAX];
+};
+
+void class_table__start(struct class_table *table, const struct trace *trace,
+                        const struct vec *rules)
+{
+    *table = (struct class_table){.trace = trace, .rules = rules};
+    table->entries = VEC_OF(struct class_entry *);
+    table->strings = VEC_OF(char *);
+    table->warnings = VEC_OF(char *);
+    table->recent = memory__zeroed(RECENT_CLASSES, sizeof *table->recent);
+    table->functions = memory__zeroed(trace__processes(trace)->count, sizeof *table->functions);
+}
+
+static void free_texts(struct vec *texts)
+{
+    VEC_EACH(text, texts, char *)
+    free(*text);
+    vec__free(texts);
+}
+
+void class_entry__free(struct class_entry *entry)
+{
+    if (!entry)
+        return;
+    free(entry->accumulator);
+    vec__free(&entry->cells);
+    vec__free(&entry->stacks);
+    vec__free(&entry->holders);
+    vec__free(&entry->what.keys);
+    free(entry);
+}
+
+void class_table__free(struct class_table *table)
+{
+    VEC_EACH(entry, &table->entries, struct class_entry *)
+    class_entry__free(*entry);
+    vec__free(&table->entries);
+    map__free(&table->by_identity);
+    map__free(&table->modules);
+    map__free(&table->names);
+    map__free(&table->warned);
+    for (size_t i = 0; i < trace__processes(table->trace)->count; i++)
+        free(table->functions[i].slots);
+    free(table->functions);
+    free(table->recent);
+    free_texts(&table->strings);
+    free_texts(&table->warnings);
+}
+
+/* ---- identity ------------------------------------------------------------------------------ */
+
+static struct trace_process *process_at(const struct class_table *table, size_t process)
+{
+    return VEC_AT(trace__processes(table->trace), struct trace_process, process);
+}
+
+static uint64_t number_of_module(struct class_table *table, const struct trace_module *module)
+{
+    const void *key = module->build_id_bytes ? (const void *)module->build_id : module->path;
+    size_t bytes = module->build_id_bytes ? module->build_id_bytes : strlen(module->path);
+    return map__put(&table->modules, key, bytes, table->modules.count);
+}
+
+/* The module at that tick, else (its definition came late) any that ever had the address. */
+static const struct trace_module *module_of(const struct trace_process *process, uint64_t address,
+                                            uint64_t tick)
+{
+    const struct trace_module *module = trace_process__module(process, address, tick);
+    if (module)
+        return module;
+    VEC_EACH(candidate, &process->modules, struct trace_module)
+    {
+        if (address >= candidate->start && address < candidate->end)
+            return candidate;
+    }
+    return NULL;
+}
+
+static const struct trace_module *place_code(struct class_table *table, size_t process,
+                                             uint64_t address, uint64_t tick,
+                                             struct identity *identity)
+{
+    const struct trace_module *module = module_of(process_at(table, process), address, tick);
+    identity->module = module ? number_of_module(table, module) : UINT64_MAX;
+    identity->offset = module ? address - module->bias : address;
+    if (!module)
+        identity->process_and_1 = process + 1;
+    return module;
+}
+
+/* The class with that identity; what it is is copied from what when it is new. */
+static struct class_entry *class_of(struct class_table *table, const struct identity *identity,
+                                    const struct profile_class *what,
+                                    const struct profile_key *keys, size_t key_count)
+{
+    uint64_t place =
+        map__put(&table->by_identity, identity, sizeof *identity, table->entries.count);
+    if (place < table->entries.count)
+        return *VEC_AT(&table->entries, struct class_entry *, place);
+    struct class_entry *entry = memory__zeroed(1, sizeof *entry);
+    entry->what = *what;
+    entry->what.keys = VEC_OF(struct profile_key);
+    for (size_t i = 0; i < key_count; i++)
+        vec__push(&entry->what.keys, &keys[i]);
+    entry->what.ignored = rules__ignore(table->rules, what->function);
+    entry->component = class_kind__component(what->kind);
+    entry->cells = VEC_OF(struct class_cell);
+    entry->stacks = VEC_OF(struct class_stack);
+    entry->holders = VEC_OF(struct class_holder);
+    vec__push(&table->entries, &entry);
+    return entry;
+}
+
+/* ---- what was looked up lately -------------------------------------------------------------- */
+
+static struct recent_class *recent_place(const struct class_table *table, size_t process,
+                                         uint32_t id, const uint64_t words[HEURT_ARGUMENTS_MAX])
+{
+    uint64_t hash = process * 0x9e3779b97f4a7c15ull + id;
+    for (unsigned i = 0; i < HEURT_ARGUMENTS_MAX; i++)
+        hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull;
+    return &table->recent[hash >> 32 & (RECENT_CLASSES - 1)];
+}
+
+static bool recent__is(const struct recent_class *recent, size_t process, uint32_t id,
+                       const uint64_t words[HEURT_ARGUMENTS_MAX], uint64_t tick)
+{
+    return recent->entry && recent->process == process && recent->id == id &&
+           tick >= recent->from && tick < recent->until &&
+           memcmp(recent->words, words, sizeof recent->words) == 0;
+}
+
+static void recent__keep(struct recent_class *recent, size_t process, uint32_t id,
+                         const uint64_t words[HEURT_ARGUMENTS_MAX], struct class_entry *entry)
+{
+    *recent = (struct recent_class){
+        .entry = entry, .until = UINT64_MAX, .process = (uint32_t)process, .id = id};
+    memcpy(recent->words, words, sizeof recent->words);
+}
+
+/* ---- functions and regions ------------------------------------------------------------------ */
+
+static const char *own_text(struct class_table *table, char *text)
+{
+    vec__push(&table->strings, &text);
+    return text;
+}
+
+static void warn_not_recorded(struct class_table *table, const struct rule_argument *argument,
+                              const struct profile_rule *rule,
+                              const struct trace_function *function)
+{
+    char *request = memory__format("%s=%.*s", rule->function, (int)argument->bytes, argument->text);
+    size_t bytes = strlen(request);
+    if (map__get(&table->warned, request, bytes) == MAP_ABSENT) {
+        map__put(&table->warned, request, bytes, 1);
+        char *also = function->argument_count
+                         ? memory__format(" (recorded: %s)", function->argument_names)
+                         : memory__text("");
+        char *sentence = memory__format("the key %s cannot be used: the argument was not recorded "
+                                        "for %s%s; record with -A %s",
+                                        request, function->name, also, request);
+        vec__push(&table->warnings, &sentence);
+        free(also);
+    }
+    free(request);
+}
+
+static void add_key(struct class_table *table, struct function_slot *slot, unsigned place)
+{
+    for (unsigned i = 0; i < slot->key_count; i++) {
+        if (slot->keys[i] == place)
+            return;
+    }
+    slot->key_names[slot->key_count] =
+        own_text(table, recorded_argument__name(slot->function, place));
+    slot->keys[slot->key_count++] = (uint8_t)place;
+}
+
+static void apply_key_rule(struct class_table *table, struct function_slot *slot,
+                           const struct profile_rule *rule)
+{
+    const char *list = rule->arguments;
+    struct rule_argument argument;
+    while (rule_argument__next(&list, &argument)) {
+        int place = rule_argument__place(&argument, slot->function);
+        if (place >= 0)
+            add_key(table, slot, (unsigned)place);
+        else
+            warn_not_recorded(table, &argument, rule, slot->function);
+    }
+}
+
+static void apply_rules(struct class_table *table, struct function_slot *slot)
+{
+    if (!table->rules)
+        return;
+    VEC_EACH(rule, table->rules, struct profile_rule)
+    {
+        if (rule->type == RULE_KEY && rule__matches(rule->function, slot->function->name))
+            apply_key_rule(table, slot, rule);
+    }
+}
+
+static enum class_kind kind_of_function(const struct trace_function *function)
+{
+    switch (function->kind) {
+    case HEURT_FUNCTION_REGION:
+        return CLASS_REGION;
+    case HEURT_FUNCTION_ITERATION:
+        return CLASS_ITERATION;
+    default:
+        return CLASS_CALL;
+    }
+}
+
+static void place_marker(struct class_table *table, const struct trace_function *function,
+                         struct identity *identity)
+{
+    char *name = memory__format("%s\n%s", function->name, function->file);
+    identity->module = map__put(&table->names, name, strlen(name), table->names.count);
+    identity->offset = function->line;
+    free(name);
+}
+
+static struct class_entry *class_of_function(struct class_table *table, size_t process,
+                                             const struct trace_function *function, uint64_t tick,
+                                             const struct profile_key *keys, size_t key_count)
+{
+    struct identity identity = {.kind = kind_of_function(function), .key_count = key_count};
+    struct profile_class what = {.kind = (enum class_kind)identity.kind,
+                                 .process = process_at(table, process)->serial,
+                                 .function = function->name,
+                                 .address = function->address};
+    if (what.kind == CLASS_CALL) {
+        place_code(table, process, function->address, tick, &identity);
+    } else {
+        place_marker(table, function, &identity);
+        what.file = function->file;
+        what.line = function->line;
+    }
+    for (size_t i = 0; i < key_count; i++)
+        identity.keys[i] = keys[i].value;
+    return class_of(table, &identity, &what, keys, key_count);
+}
+
+static bool id_is_function(uint32_t id)
+{
+    return id >= HEURT_EVENT_FUNCTIONS && id <= HEURT_EVENT_LAST && id % 2 == 0;
+}
+
+const struct function_table *class_table__functions(struct class_table *table, size_t process)
+{
+    struct function_table *functions = &table->functions[process];
+    if (functions->filled)
+        return functions;
+    functions->filled = true;
+    const struct vec *defined = &process_at(table, process)->functions;
+    VEC_EACH(function, defined, struct trace_function)
+    {
+        size_t place = (function->id - HEURT_EVENT_FUNCTIONS) / 2;
+        if (id_is_function(function->id) && place >= functions->count)
+            functions->count = place + 1;
+    }
+    functions->slots = memory__zeroed(functions->count, sizeof *functions->slots);
+    VEC_EACH(function, defined, struct trace_function)
+    {
+        if (!id_is_function(function->id))
+            continue;
+        struct function_slot *slot = &functions->slots[(function->id - HEURT_EVENT_FUNCTIONS) / 2];
+        *slot = (struct function_slot){.function = function};
+        apply_rules(table, slot);
+    }
+    return functions;
+}
+
+static struct class_entry *class_of_keys(struct class_table *table, size_t process,
+                                         const struct function_slot *slot,
+                                         const struct event *event)
+{
+    uint64_t words[HEURT_ARGUMENTS_MAX] = {0};
+    for (unsigned i = 0; i < slot->key_count; i++)
+        words[i] = slot->keys[i] < event->words ? event->payload[slot->keys[i]] : 0;
+    struct recent_class *recent = recent_place(table, process, event->id, words);
+    if (recent__is(recent, process, event->id, words, event->tick))
+        return recent->entry;
+    struct profile_key keys[HEURT_ARGUMENTS_MAX];
+    for (unsigned i = 0; i < slot->key_count; i++)
+        keys[i] = (struct profile_key){slot->key_names[i], words[i]};
+    struct class_entry *entry =
+        class_of_function(table, process, slot->function, event->tick, keys, slot->key_count);
+    recent__keep(recent, process, event->id, words, entry);
+    return entry;
+}
+
+struct class_entry *class_table__function(struct class_table *table, size_t process,
+                                          struct function_slot *slot, const struct event *event)
+{
+    if (slot->key_count)
+        return class_of_keys(table, process, slot, event);
+    if (!slot->entry)
+        slot->entry = class_of_function(table, process, slot->function, event->tick, NULL, 0);
+    return slot->entry;
+}
+
+/* ---- hooked calls --------------------------------------------------------------------------- */
+
+static struct class_entry *class_of_call(struct class_table *table, size_t process,
+                                         const struct event *event, const struct call *call,
+                                         const struct trace_module **module)
+{
+    uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
+    struct identity identity = {.kind = call->kind,
+                                .variant = call->variant,
+                                .has_object = call->has_object,
+                                .object = call->object,
+                                .key_count = call->key_count};
+    struct profile_class what = {.kind = call->kind,
+                                 .process = process_at(table, process)->serial,
+                                 .function = call->function,
+                                 .site = site,
+                                 .has_object = call->has_object,
+                                 .object = call->object,
+                                 .idle = call->idle};
+    *module = place_code(table, process, site, event->tick, &identity);
+    if (call->has_object)
+        identity.process_and_1 = process + 1;
+    for (size_t i = 0; i < call->key_count; i++)
+        identity.keys[i] = call->keys[i].value;
+    return class_of(table, &identity, &what, call->keys, call->key_count);
+}
+
+/* Waiting and not having to are occurrences of one class. */
+static uint32_t id_of_class(uint32_t id)
+{
+    if (id == HEURT_EVENT_LOCK_ACQUIRED)
+        return HEURT_EVENT_LOCK_WAIT;
+    return id == HEURT_EVENT_SEMAPHORE_ACQUIRED ? HEURT_EVENT_SEMAPHORE_WAIT : id;
+}
+
+struct class_entry *class_table__call(struct class_table *table, size_t process,
+                                      const struct event *event)
+{
+    uint64_t words[HEURT_ARGUMENTS_MAX] = {0};
+    uint32_t id = id_of_class(event->id);
+    if (event->words < 2)
+        return NULL;
+    words[0] = event->payload[0];
+    if (id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN)
+        words[1] = event->payload[1];
+    if (id == HEURT_EVENT_IO && event->words > 2)
+        words[2] = log2_of(event->payload[2]);
+    struct recent_class *recent = recent_place(table, process, id, words);
+    if (recent__is(recent, process, id, words, event->tick))
+        return recent->entry;
+    struct call call;
+    const struct trace_module *module;
+    if (!call__describe(event, &call))
+        return NULL;
+    struct class_entry *entry = class_of_call(table, process, event, &call, &module);
+    recent__keep(recent, process, id, words, entry);
+    if (module) {
+        recent->from = module->tick < event->tick ? module->tick : event->tick;
+        recent->until = module->gone_tick > event->tick ? module->gone_tick : event->tick + 1;
+    }
+    return entry;
+}
+
+/* ---- occurrences ---------------------------------------------------------------------------- */
+
+static struct class_cell *cell_of(struct class_entry *entry, uint32_t thread)
+{
+    struct class_cell *cells = entry->cells.items;
+    size_t count = entry->cells.count;
+    if (count && cells[count - 1].thread == thread)
+        return &cells[count - 1];
+    struct class_cell cell = {.thread = thread};
+    return vec__push(&entry->cells, &cell);
+}
+
+/* What was counted without an accumulator is put into a new one. */
+static void take_instant(struct class_entry *entry)
+{
+    entry->accumulator = memory__zeroed(1, sizeof *entry->accumulator);
+    entry->accumulator->count = entry->instant;
+    entry->accumulator->histogram[0] = entry->instant;
+}
+
+void class_entry__add(struct class_entry *entry, uint32_t thread, uint64_t duration,
+                      const uint64_t components[COMPONENTS], bool nested)
+{
+    struct class_cell *cell = cell_of(entry, thread);
+    cell->count++;
+    cell->sum += duration;
+    if (!duration && !entry->accumulator && !nested) {
+        entry->instant++;
+        return;
+    }
+    if (!entry->accumulator)
+        take_instant(entry);
+    if (!nested) {
+        accumulator__add(entry->accumulator, duration, components);
+        return;
+    }
+    cell->nested_count++;
+    cell->nested_sum += duration;
+    accumulator__add_nested(entry->accumulator, duration, components);
+}
+
+struct accumulator *class_entry__take_accumulator(struct class_entry *entry)
+{
+    if (!entry->accumulator)
+        take_instant(entry);
+    struct accumulator *taken = entry->accumulator;
+    entry->accumulator = NULL;
+    return taken;
+}

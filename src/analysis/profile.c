@@ -1,0 +1,164 @@
+#include "analysis/profile.h"
+
+#include "analysis/classes.h"
+#include "analysis/holders.h"
+#include "analysis/quiet.h"
+#include "analysis/results.h"
+#include "analysis/spans.h"
+#include "analysis/stuck.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What callers see, and what it stands on. */
+struct owned_profile {
+    struct profile shown;
+    struct vec strings; /* char *: names of keys */
+};
+
+/* ---- the order ------------------------------------------------------------------------------ */
+
+static int group_of(const struct profile_class *class, double threshold)
+{
+    if (class->ignored)
+        return 3;
+    if (class->idle)
+        return 2;
+    return class->score >= threshold ? 0 : 1;
+}
+
+static int descending(uint64_t left, uint64_t right)
+{
+    return left < right ? 1 : left > right ? -1 : 0;
+}
+
+static int by_rank(const void *a, const void *b, void *threshold)
+{
+    const struct profile_class *left = a, *right = b;
+    int order = group_of(left, *(double *)threshold) - group_of(right, *(double *)threshold);
+    order = order ? order : descending(left->excess_ns, right->excess_ns);
+    order = order ? order : descending(left->sum_ns, right->sum_ns);
+    order = order ? order : descending(left->count, right->count);
+    order = order ? order : strcmp(left->function, right->function);
+    order = order ? order : descending(right->site, left->site);
+    return order ? order : descending(right->object, left->object);
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static void fill_threads(struct profile *profile, const struct result_base *base,
+                         const struct thread_result *results)
+{
+    const struct vec *threads = trace__threads(base->trace);
+    for (uint32_t i = 0; i < threads->count; i++) {
+        struct profile_thread row;
+        thread__result(base, VEC_AT(threads, struct trace_thread, i), i, &results[i], &row);
+        profile->events += row.events;
+        profile->unmatched += results[i].unmatched;
+        profile->lifetime_sum_ns += row.lifetime_ns;
+        vec__push(&profile->threads, &row);
+    }
+}
+
+static void fill_classes(struct profile *profile, const struct result_base *base,
+                         struct class_table *table)
+{
+    VEC_EACH(entry, &table->entries, struct class_entry *)
+    {
+        struct profile_class class;
+        if (!*entry)
+            continue;
+        class__result(base, *entry, &class);
+        vec__push(&profile->classes, &class);
+    }
+    if (profile->classes.count)
+        qsort_r(profile->classes.items, profile->classes.count, sizeof(struct profile_class),
+                by_rank, &profile->threshold);
+}
+
+static struct owned_profile *new_profile(const struct trace *trace, double threshold)
+{
+    struct owned_profile *owned = memory__zeroed(1, sizeof *owned);
+    owned->shown.classes = VEC_OF(struct profile_class);
+    owned->shown.threads = VEC_OF(struct profile_thread);
+    owned->shown.wall_ns = trace__wall_ns(trace);
+    owned->shown.threshold = threshold;
+    return owned;
+}
+
+static uint64_t *lifetimes_of(const struct trace *trace, const struct thread_result *results)
+{
+    const struct vec *threads = trace__threads(trace);
+    uint64_t *lifetimes = memory__zeroed(threads->count, sizeof *lifetimes);
+    for (size_t i = 0; i < threads->count; i++) {
+        uint64_t start = VEC_AT(threads, struct trace_thread, i)->start_tick;
+        lifetimes[i] = results[i].end > start ? results[i].end - start : 0;
+    }
+    return lifetimes;
+}
+
+static struct owned_profile *result_of(struct class_table *table, const struct symbols *symbols,
+                                       const struct thread_result *results, double threshold)
+{
+    struct owned_profile *owned = new_profile(table->trace, threshold);
+    uint64_t *lifetimes = lifetimes_of(table->trace, results);
+    struct result_base base = {.trace = table->trace, .lifetimes = lifetimes};
+    for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
+        base.lifetime_sum += lifetimes[i];
+    fill_threads(&owned->shown, &base, results);
+    fill_classes(&owned->shown, &base, table);
+    stuck__warn(table->trace, symbols, results, &table->warnings);
+    owned->shown.warnings = table->warnings;
+    owned->strings = table->strings;
+    table->warnings = table->strings = VEC_OF(char *);
+    free(lifetimes);
+    return owned;
+}
+
+int profile__compute(const struct trace *trace, const struct symbols *symbols,
+                     const struct vec *rules, double threshold, struct profile **profile,
+                     struct error *error)
+{
+    (void)error; /* whatever a trace holds, there is a profile of it */
+    struct class_table table;
+    size_t threads = trace__threads(trace)->count;
+    struct thread_result *results = memory__zeroed(threads, sizeof *results);
+    class_table__start(&table, trace, rules);
+    for (uint32_t i = 0; i < threads; i++)
+        thread__fold(&table, symbols, i, &results[i]);
+    stuck__prolong(trace, results);
+    holders__find(&table, results);
+    quiet_classes__join(&table);
+    *profile = &result_of(&table, symbols, results, threshold)->shown;
+    class_table__free(&table);
+    free(results);
+    return 0;
+}
+
+static void free_texts(struct vec *texts)
+{
+    VEC_EACH(text, texts, char *)
+    free(*text);
+    vec__free(texts);
+}
+
+void profile__free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    struct owned_profile *owned = (struct owned_profile *)profile;
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    {
+        free((void *)class->accumulator);
+        vec__free(&class->keys);
+        vec__free(&class->threads);
+        vec__free(&class->holders);
+        vec__free(&class->stacks);
+    }
+    vec__free(&profile->classes);
+    vec__free(&profile->threads);
+    free_texts(&profile->warnings);
+    free_texts(&owned->strings);
+    free(owned);
+}

@@ -1,0 +1,169 @@
+#include "analysis/results.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* Below this many occurrences the smallest may well not be the undisturbed duration. */
+#define WEAK_COUNT 100
+
+static double share_of(uint64_t part, uint64_t whole)
+{
+    if (!whole)
+        return 0;
+    double share = (double)part / (double)whole;
+    return share < 1 ? share : 1; /* a clock that stepped may have made more of it */
+}
+
+static int64_t signed_ns(const struct trace *trace, int64_t ticks)
+{
+    return ticks < 0 ? -(int64_t)trace__ns(trace, -(uint64_t)ticks)
+                     : (int64_t)trace__ns(trace, (uint64_t)ticks);
+}
+
+static uint64_t size_of(int64_t value)
+{
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/* The parts are rounded to ns one by one; the largest takes what that makes of their sum. */
+static void fill_why(const struct trace *trace, struct profile_class *result)
+{
+    int64_t missing = (int64_t)result->excess_ns;
+    unsigned largest = COMPONENT_REST;
+    for (unsigned i = 0; i < COMPONENTS; i++) {
+        result->why_ns[i] =
+            signed_ns(trace, accumulator__component_excess(result->accumulator, (enum component)i));
+        missing -= result->why_ns[i];
+        if (size_of(result->why_ns[i]) > size_of(result->why_ns[largest]))
+            largest = i;
+    }
+    result->why_ns[largest] += missing;
+}
+
+static void fill_durations(const struct trace *trace, struct profile_class *result)
+{
+    const struct accumulator *accumulator = result->accumulator;
+    result->count = accumulator->count;
+    result->min_ns = trace__ns(trace, accumulator->minimum);
+    result->p50_ns = trace__ns(trace, accumulator__quantile(accumulator, 0.5));
+    result->p99_ns = trace__ns(trace, accumulator__quantile(accumulator, 0.99));
+    result->max_ns = trace__ns(trace, accumulator->maximum);
+    result->sum_ns = trace__ns(trace, accumulator->sum);
+    result->excess_ns = trace__ns(trace, accumulator__excess(accumulator, accumulator->minimum));
+    result->confidence = result->count < WEAK_COUNT ? CONFIDENCE_WEAK : CONFIDENCE_MEASURED;
+}
+
+static int by_excess(const void *a, const void *b)
+{
+    const struct profile_thread_row *left = a, *right = b;
+    if (left->excess_ns != right->excess_ns)
+        return left->excess_ns < right->excess_ns ? 1 : -1;
+    return left->thread < right->thread ? -1 : left->thread > right->thread;
+}
+
+static void fill_threads(const struct result_base *base, const struct class_entry *entry,
+                         struct profile_class *result)
+{
+    uint64_t minimum = result->accumulator->minimum, excess_sum = 0;
+    result->threads = VEC_OF(struct profile_thread_row);
+    VEC_EACH(cell, &entry->cells, struct class_cell)
+    {
+        uint64_t excess =
+            cell->sum - cell->nested_sum - (cell->count - cell->nested_count) * minimum;
+        struct profile_thread_row row = {.thread = cell->thread,
+                                         .count = cell->count,
+                                         .sum_ns = trace__ns(base->trace, cell->sum),
+                                         .excess_ns = trace__ns(base->trace, excess),
+                                         .score = share_of(excess, base->lifetimes[cell->thread])};
+        if (row.score > result->score)
+            result->score = row.score;
+        excess_sum += excess;
+        vec__push(&result->threads, &row);
+    }
+    result->score_all = share_of(excess_sum, base->lifetime_sum);
+    if (result->threads.count)
+        qsort(result->threads.items, result->threads.count, sizeof(struct profile_thread_row),
+              by_excess);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+    const struct profile_holder *left = a, *right = b;
+    if (left->wait_ns != right->wait_ns)
+        return left->wait_ns < right->wait_ns ? 1 : -1;
+    return left->site < right->site ? -1 : left->site > right->site;
+}
+
+static void fill_holders(const struct trace *trace, const struct class_entry *entry,
+                         struct profile_class *result)
+{
+    result->holders = VEC_OF(struct profile_holder);
+    VEC_EACH(holder, &entry->holders, struct class_holder)
+    {
+        struct profile_holder row = {.process = holder->process,
+                                     .site = holder->site,
+                                     .wait_ns = trace__ns(trace, holder->wait),
+                                     .waits = holder->waits};
+        vec__push(&result->holders, &row);
+    }
+    if (result->holders.count)
+        qsort(result->holders.items, result->holders.count, sizeof(struct profile_holder), by_wait);
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct profile_stack *left = a, *right = b;
+    return left->share < right->share ? 1 : left->share > right->share ? -1 : 0;
+}
+
+static void fill_stacks(const struct class_entry *entry, struct profile_class *result)
+{
+    uint64_t snapshots = 0;
+    result->stacks = VEC_OF(struct profile_stack);
+    VEC_EACH(stack, &entry->stacks, struct class_stack)
+    snapshots += stack->snapshots;
+    VEC_EACH(stack, &entry->stacks, struct class_stack)
+    {
+        struct profile_stack row = {.share = share_of(stack->snapshots, snapshots),
+                                    .frames = stack->frames,
+                                    .frame_count = stack->frame_count,
+                                    .process = stack->process};
+        vec__push(&result->stacks, &row);
+    }
+    if (result->stacks.count)
+        qsort(result->stacks.items, result->stacks.count, sizeof(struct profile_stack), by_share);
+}
+
+void class__result(const struct result_base *base, struct class_entry *entry,
+                   struct profile_class *result)
+{
+    *result = entry->what;
+    entry->what.keys = VEC_OF(struct profile_key);
+    result->accumulator = class_entry__take_accumulator(entry);
+    result->contended = entry->contended;
+    result->unfinished = entry->unfinished;
+    fill_durations(base->trace, result);
+    fill_why(base->trace, result);
+    fill_threads(base, entry, result);
+    fill_holders(base->trace, entry, result);
+    fill_stacks(entry, result);
+}
+
+void thread__result(const struct result_base *base, const struct trace_thread *thread,
+                    uint32_t index, const struct thread_result *folded,
+                    struct profile_thread *result)
+{
+    *result = (struct profile_thread){.thread = index,
+                                      .lifetime_ns = trace__ns(base->trace, base->lifetimes[index]),
+                                      .cpu_ns = thread->cpu_ns,
+                                      .runnable_ns = thread->runnable_ns,
+                                      .events = folded->events};
+    uint64_t left = result->lifetime_ns;
+    for (unsigned i = 0; i < WAITS; i++) {
+        uint64_t ns = trace__ns(base->trace, folded->waits[i]);
+        result->component_ns[i] = ns < left ? ns : left;
+        left -= result->component_ns[i];
+    }
+    result->component_ns[COMPONENT_REST] = left;
+}

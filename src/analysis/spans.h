@@ -1,0 +1,29 @@
+/* spans.h: the fold over one thread's events: open spans, occurrences, what they are made of.
+ * For analysis/ only. */
+#ifndef HEURT_ANALYSIS_SPANS_H
+#define HEURT_ANALYSIS_SPANS_H
+
+#include "analysis/classes.h"
+
+#include <stdbool.h>
+
+/* The waits that are told apart: every component but COMPONENT_REST. */
+#define WAITS COMPONENT_REST
+
+/* What the fold leaves about a thread. Ticks. */
+struct thread_result {
+    uint64_t waits[WAITS]; /* in outermost waits that ended */
+    uint64_t events;
+    uint64_t unmatched;        /* leaves without an enter */
+    bool locks;                /* has events of locks or condition variables */
+    struct class_entry *stuck; /* the outermost wait that was open at the end, or NULL */
+    uint64_t stuck_since;
+    uint64_t end; /* of its life; later than the last event when it was stuck */
+};
+
+/* Folds the thread (index into trace__threads) into the table's classes. Spans that are open at the
+ * end become unfinished. */
+void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
+                  struct thread_result *result);
+
+#endif

@@ -1,0 +1,26 @@
+/* planner.h: the recorder's side of the plan socket. A recorded process says which modules it has
+ * mapped; it is told which of their functions to patch and how. */
+#ifndef HEURT_CMD_PLANNER_H
+#define HEURT_CMD_PLANNER_H
+
+#include "base/error.h"
+#include "format/writer.h"
+#include "symbol/plan.h"
+
+struct planner {
+    int fd; /* listening: for poll(2); -1: none */
+    char name[64]; /* of the abstract socket, for the session's header */
+    const struct plan_request *request;
+};
+
+/* Listens. request is kept, not copied. */
+int planner__open(struct planner *planner, const struct plan_request *request,
+                  struct error *error);
+void planner__close(struct planner *planner);
+
+/* Answers one connection that is waiting; refusals go into the trace. Never fails: a process that
+ * asks wrongly or goes away is left without an answer, which its runtime notes. Returns 0, or a
+ * negative errno with a sentence when no plan could be made. */
+int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error);
+
+#endif

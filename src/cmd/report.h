@@ -1,0 +1,9 @@
+/* report.h: for other commands that end in a report. */
+#ifndef HEURT_CMD_REPORT_H
+#define HEURT_CMD_REPORT_H
+
+/* Prints the first screen of the trace in directory, as heurt report -i directory does; returns 0,
+ * or EXIT_HEURT after it has said why not. */
+int report__show_summary(const char *directory);
+
+#endif

@@ -1,0 +1,521 @@
+/* symbols.c: the file, in JSON so that it can be read without heurt:
+ *
+ *     { "schema": "heurt.symbols/1",
+ *       "texts": ["main", "/usr/bin/app", "app.c", …],
+ *       "frames": [[function, module, file, line, named, inlined_by], …],
+ *       "addresses": [[process, address, frame], …],
+ *       "stacks": [[thread, tick, [address, …]], …],
+ *       "warnings": ["…"] }
+ *
+ * function, module and file are indices into texts, inlined_by and frame into frames; file and
+ * inlined_by are -1 where there is none, and inlined_by is smaller than the frame's own index. */
+#include "format/symbols.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/vec.h"
+#include "format/layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCHEMA "heurt.symbols/1"
+#define NONE UINT64_MAX
+#define FRAME_FIELDS 6
+
+/* A frame with its texts by index: what makes it the same as another one. */
+struct frame_key {
+    uint64_t function, module, file, line, named, inlined_by;
+};
+
+struct frame {
+    struct symbol symbol;
+    struct frame_key key;
+};
+
+struct address {
+    uint64_t process, address;
+    uint64_t frame;
+};
+
+struct stack {
+    uint64_t thread, tick;
+    uint64_t *frames;
+    size_t count;
+};
+
+struct symbols {
+    struct map text_index, frame_index, address_index, stack_index, warning_index;
+    struct vec texts;     /* char * */
+    struct vec frames;    /* struct frame *: symbols that were given out must not move */
+    struct vec addresses; /* struct address */
+    struct vec stacks;    /* struct stack */
+    struct vec warnings;  /* const char * (of texts) */
+};
+
+struct symbols *symbols__new(void)
+{
+    struct symbols *symbols = memory__zeroed(1, sizeof *symbols);
+    symbols->texts = VEC_OF(char *);
+    symbols->frames = VEC_OF(struct frame *);
+    symbols->addresses = VEC_OF(struct address);
+    symbols->stacks = VEC_OF(struct stack);
+    symbols->warnings = VEC_OF(const char *);
+    return symbols;
+}
+
+void symbols__free(struct symbols *symbols)
+{
+    if (!symbols)
+        return;
+    VEC_EACH(text, &symbols->texts, char *)
+    free(*text);
+    VEC_EACH(frame, &symbols->frames, struct frame *)
+    free(*frame);
+    VEC_EACH(stack, &symbols->stacks, struct stack)
+    free(stack->frames);
+    map__free(&symbols->text_index);
+    map__free(&symbols->frame_index);
+    map__free(&symbols->address_index);
+    map__free(&symbols->stack_index);
+    map__free(&symbols->warning_index);
+    vec__free(&symbols->texts);
+    vec__free(&symbols->frames);
+    vec__free(&symbols->addresses);
+    vec__free(&symbols->stacks);
+    vec__free(&symbols->warnings);
+    free(symbols);
+}
+
+/* ---- keeping -------------------------------------------------------------------------------- */
+
+static uint64_t keep_text(struct symbols *symbols, const char *text)
+{
+    uint64_t index =
+        map__put(&symbols->text_index, text, strlen(text), (uint64_t)symbols->texts.count);
+    if (index == symbols->texts.count) {
+        char *copy = memory__text(text);
+        vec__push(&symbols->texts, &copy);
+    }
+    return index;
+}
+
+static const char *text_at(const struct symbols *symbols, uint64_t index)
+{
+    return index == NONE ? NULL : *VEC_AT(&symbols->texts, char *, index);
+}
+
+static struct frame *frame_at(const struct symbols *symbols, uint64_t index)
+{
+    return *VEC_AT(&symbols->frames, struct frame *, index);
+}
+
+static uint64_t keep_frame(struct symbols *symbols, struct frame_key key)
+{
+    uint64_t index = map__put(&symbols->frame_index, &key, sizeof key, symbols->frames.count);
+    if (index < symbols->frames.count)
+        return index;
+    struct frame *frame = memory__zeroed(1, sizeof *frame);
+    frame->key = key;
+    frame->symbol = (struct symbol){
+        .function = text_at(symbols, key.function),
+        .module = text_at(symbols, key.module),
+        .file = text_at(symbols, key.file),
+        .line = (uint32_t)key.line,
+        .named = key.named,
+        .inlined_by = key.inlined_by == NONE ? NULL : &frame_at(symbols, key.inlined_by)->symbol,
+    };
+    vec__push(&symbols->frames, &frame);
+    return index;
+}
+
+/* Keeps the outer frames first, since each frame names the one around it. */
+static uint64_t keep_chain(struct symbols *symbols, const struct symbol *symbol)
+{
+    struct vec chain = VEC_OF(const struct symbol *);
+    for (; symbol; symbol = symbol->inlined_by)
+        vec__push(&chain, &symbol);
+    uint64_t index = NONE;
+    for (size_t i = chain.count; i-- > 0;) {
+        const struct symbol *at = *VEC_AT(&chain, const struct symbol *, i);
+        index = keep_frame(symbols,
+                           (struct frame_key){
+                               .function = keep_text(symbols, at->function ? at->function : "?"),
+                               .module = keep_text(symbols, at->module ? at->module : ""),
+                               .file = at->file ? keep_text(symbols, at->file) : NONE,
+                               .line = at->line,
+                               .named = at->named,
+                               .inlined_by = index,
+                           });
+    }
+    vec__free(&chain);
+    return index;
+}
+
+static void keep_address(struct symbols *symbols, struct address item)
+{
+    uint64_t key[] = {item.process, item.address};
+    uint64_t index = map__put(&symbols->address_index, key, sizeof key, symbols->addresses.count);
+    if (index == symbols->addresses.count)
+        vec__push(&symbols->addresses, &item);
+    else
+        VEC_AT(&symbols->addresses, struct address, index)->frame = item.frame;
+}
+
+void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
+                  const struct symbol *symbol)
+{
+    if (symbol)
+        keep_address(symbols, (struct address){process, address, keep_chain(symbols, symbol)});
+}
+
+const struct symbol *symbols__get(const struct symbols *symbols, uint32_t process, uint64_t address)
+{
+    uint64_t key[] = {process, address};
+    uint64_t index = map__get(&symbols->address_index, key, sizeof key);
+    if (index == MAP_ABSENT)
+        return NULL;
+    return &frame_at(symbols, VEC_AT(&symbols->addresses, struct address, index)->frame)->symbol;
+}
+
+void symbols__put_stack(struct symbols *symbols, uint32_t thread, uint64_t tick,
+                        const uint64_t *frames, size_t count)
+{
+    uint64_t key[] = {thread, tick};
+    if (map__get(&symbols->stack_index, key, sizeof key) != MAP_ABSENT)
+        return;
+    map__put(&symbols->stack_index, key, sizeof key, symbols->stacks.count);
+    struct stack stack = {
+        .thread = thread,
+        .tick = tick,
+        .frames = memory__zeroed(count, sizeof *frames),
+        .count = count,
+    };
+    if (count)
+        memcpy(stack.frames, frames, count * sizeof *frames);
+    vec__push(&symbols->stacks, &stack);
+}
+
+size_t symbols__get_stack(const struct symbols *symbols, uint32_t thread, uint64_t tick,
+                          const uint64_t **frames)
+{
+    uint64_t key[] = {thread, tick};
+    uint64_t index = map__get(&symbols->stack_index, key, sizeof key);
+    *frames = NULL;
+    if (index == MAP_ABSENT)
+        return 0;
+    const struct stack *stack = VEC_AT(&symbols->stacks, struct stack, index);
+    *frames = stack->frames;
+    return stack->count;
+}
+
+void symbols__warn(struct symbols *symbols, const char *sentence)
+{
+    const char *text = text_at(symbols, keep_text(symbols, sentence));
+    size_t count = symbols->warnings.count;
+    if (map__put(&symbols->warning_index, sentence, strlen(sentence), count) == count)
+        vec__push(&symbols->warnings, &text);
+}
+
+size_t symbols__warnings(const struct symbols *symbols, const char *const **sentences)
+{
+    *sentences = symbols->warnings.items;
+    return symbols->warnings.count;
+}
+
+/* ---- saving --------------------------------------------------------------------------------- */
+
+static void add_number(struct json_object *row, uint64_t number)
+{
+    json_object_array_add(row, number == NONE ? json_object_new_int(-1)
+                                              : json_object_new_uint64(number));
+}
+
+/* A row of numbers, appended to table. */
+static struct json_object *add_row(struct json_object *table, const uint64_t *numbers, size_t count)
+{
+    struct json_object *row = json_object_new_array_ext((int)count);
+    for (size_t i = 0; i < count; i++)
+        add_number(row, numbers[i]);
+    json_object_array_add(table, row);
+    return row;
+}
+
+static struct json_object *texts_to_json(const struct vec *texts)
+{
+    struct json_object *table = json_object_new_array();
+    VEC_EACH(text, texts, const char *)
+    json_object_array_add(table, json_object_new_string(*text));
+    return table;
+}
+
+static struct json_object *to_json(const struct symbols *symbols)
+{
+    struct json_object *root = json_object_new_object();
+    struct json_object *frames = json_object_new_array();
+    struct json_object *addresses = json_object_new_array();
+    struct json_object *stacks = json_object_new_array();
+    VEC_EACH(frame, &symbols->frames, struct frame *)
+    {
+        const struct frame_key *key = &(*frame)->key;
+        add_row(frames,
+                (uint64_t[FRAME_FIELDS]){key->function, key->module, key->file, key->line,
+                                         key->named, key->inlined_by},
+                FRAME_FIELDS);
+    }
+    VEC_EACH(item, &symbols->addresses, struct address)
+    add_row(addresses, (uint64_t[]){item->process, item->address, item->frame}, 3);
+    VEC_EACH(stack, &symbols->stacks, struct stack)
+    add_row(add_row(stacks, (uint64_t[]){stack->thread, stack->tick}, 2), stack->frames,
+            stack->count);
+    json_object_object_add(root, "schema", json_object_new_string(SCHEMA));
+    json_object_object_add(root, "texts", texts_to_json(&symbols->texts));
+    json_object_object_add(root, "frames", frames);
+    json_object_object_add(root, "addresses", addresses);
+    json_object_object_add(root, "stacks", stacks);
+    json_object_object_add(root, "warnings", texts_to_json(&symbols->warnings));
+    return root;
+}
+
+/* Negative errno. */
+static int write_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes) {
+        ssize_t written = write(fd, text, bytes);
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        if (written > 0) {
+            text += written;
+            bytes -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+static int write_file(const char *path, const char *text, size_t bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return -errno;
+    int code = write_all(fd, text, bytes);
+    if (close(fd) < 0 && code == 0)
+        code = -errno;
+    return code;
+}
+
+int symbols__save(const struct symbols *symbols, const char *directory, struct error *error)
+{
+    char *path = memory__format("%s/" HEURT_SYMBOLS_FILE, directory);
+    char *fresh = memory__format("%s.%d", path, (int)getpid());
+    struct json_object *root = to_json(symbols);
+    size_t bytes;
+    const char *text = json_object_to_json_string_length(
+        root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
+    int code = text ? write_file(fresh, text, bytes) : -ENOMEM;
+    if (code == 0 && rename(fresh, path) < 0)
+        code = -errno;
+    if (code < 0) {
+        unlink(fresh);
+        error__set(error, code,
+                   "the names of the trace's addresses cannot be kept in %s: %s; the trace itself "
+                   "is whole",
+                   path, strerrordesc_np(-code));
+    }
+    json_object_put(root);
+    free(fresh);
+    free(path);
+    return code;
+}
+
+/* ---- loading: nothing in the file is believed ------------------------------------------------ */
+
+/* The number at index of a row; NONE for -1. False when there is none. */
+static bool number_at(struct json_object *row, size_t index, uint64_t *number)
+{
+    struct json_object *item = json_object_array_get_idx(row, index);
+    if (!json_object_is_type(item, json_type_int))
+        return false;
+    *number = json_object_get_int64(item) < 0 ? NONE : json_object_get_uint64(item);
+    return true;
+}
+
+/* A row of at least count numbers. */
+static bool read_row(struct json_object *row, uint64_t *numbers, size_t count)
+{
+    if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) < count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!number_at(row, i, &numbers[i]))
+            return false;
+    return true;
+}
+
+static bool load_text(struct symbols *symbols, struct json_object *item)
+{
+    if (!json_object_is_type(item, json_type_string))
+        return false;
+    /* The index in the file must stay the index here, so texts are not made one when equal. */
+    char *copy = memory__text(json_object_get_string(item));
+    map__put(&symbols->text_index, copy, strlen(copy), symbols->texts.count);
+    vec__push(&symbols->texts, &copy);
+    return true;
+}
+
+static bool load_frame(struct symbols *symbols, struct json_object *row)
+{
+    struct frame_key key = {0};
+    uint64_t fields[FRAME_FIELDS];
+    if (!read_row(row, fields, FRAME_FIELDS))
+        return false;
+    key = (struct frame_key){fields[0], fields[1], fields[2], fields[3], fields[4], fields[5]};
+    size_t texts = symbols->texts.count, frames = symbols->frames.count;
+    if (key.function >= texts || key.module >= texts || (key.file != NONE && key.file >= texts) ||
+        key.line > UINT32_MAX || key.named > 1 ||
+        (key.inlined_by != NONE && key.inlined_by >= frames))
+        return false;
+    return keep_frame(symbols, key) == frames; /* one that was there would shift the indices */
+}
+
+static bool load_address(struct symbols *symbols, struct json_object *row)
+{
+    uint64_t fields[3];
+    if (!read_row(row, fields, 3) || fields[0] > UINT32_MAX || fields[2] >= symbols->frames.count)
+        return false;
+    keep_address(symbols, (struct address){fields[0], fields[1], fields[2]});
+    return true;
+}
+
+static bool load_stack(struct symbols *symbols, struct json_object *row)
+{
+    uint64_t fields[2];
+    if (!read_row(row, fields, 2) || fields[0] > UINT32_MAX)
+        return false;
+    struct json_object *addresses = json_object_array_get_idx(row, 2);
+    if (!json_object_is_type(addresses, json_type_array))
+        return false;
+    size_t count = json_object_array_length(addresses);
+    uint64_t *frames = memory__zeroed(count, sizeof *frames);
+    bool good = read_row(addresses, frames, count);
+    if (good)
+        symbols__put_stack(symbols, (uint32_t)fields[0], fields[1], frames, count);
+    free(frames);
+    return good;
+}
+
+static bool load_warning(struct symbols *symbols, struct json_object *item)
+{
+    if (!json_object_is_type(item, json_type_string))
+        return false;
+    symbols__warn(symbols, json_object_get_string(item));
+    return true;
+}
+
+static bool load_table(struct symbols *symbols, struct json_object *root, const char *name,
+                       bool (*load)(struct symbols *, struct json_object *))
+{
+    struct json_object *table;
+    if (!json_object_object_get_ex(root, name, &table) ||
+        !json_object_is_type(table, json_type_array))
+        return false;
+    for (size_t i = 0; i < json_object_array_length(table); i++)
+        if (!load(symbols, json_object_array_get_idx(table, i)))
+            return false;
+    return true;
+}
+
+static bool has_schema(struct json_object *root)
+{
+    struct json_object *schema;
+    return json_object_object_get_ex(root, "schema", &schema) &&
+           json_object_is_type(schema, json_type_string) &&
+           strcmp(json_object_get_string(schema), SCHEMA) == 0;
+}
+
+static struct json_object *parse(const char *text, size_t bytes)
+{
+    struct json_tokener *tokener = bytes < INT_MAX ? json_tokener_new() : NULL;
+    if (!tokener)
+        return NULL;
+    struct json_object *root = json_tokener_parse_ex(tokener, text, (int)bytes);
+    json_tokener_free(tokener);
+    return root;
+}
+
+int symbols__load_memory(const char *text, size_t bytes, struct symbols **result,
+                         struct error *error)
+{
+    *result = NULL;
+    struct json_object *root = parse(text, bytes);
+    if (!has_schema(root)) {
+        json_object_put(root);
+        return error__set(error, -EPROTONOSUPPORT,
+                          "the names of the trace's addresses (file %s) cannot be understood: they "
+                          "are not in the form " SCHEMA "; remove that file to have them looked up "
+                          "again",
+                          HEURT_SYMBOLS_FILE);
+    }
+    struct symbols *symbols = symbols__new();
+    bool good = load_table(symbols, root, "texts", load_text) &&
+                load_table(symbols, root, "frames", load_frame) &&
+                load_table(symbols, root, "addresses", load_address) &&
+                load_table(symbols, root, "stacks", load_stack) &&
+                load_table(symbols, root, "warnings", load_warning);
+    json_object_put(root);
+    if (!good) {
+        symbols__free(symbols);
+        return error__set(error, -EINVAL,
+                          "the names of the trace's addresses (file %s) are damaged; remove that "
+                          "file to have them looked up again",
+                          HEURT_SYMBOLS_FILE);
+    }
+    *result = symbols;
+    return 0;
+}
+
+/* The whole file; negative errno. */
+static int read_file(const char *path, char **text, size_t *bytes)
+{
+    struct stat status;
+    *text = NULL;
+    *bytes = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int code = fd < 0 || fstat(fd, &status) < 0 ? -errno : 0;
+    if (code == 0 && (!S_ISREG(status.st_mode) || status.st_size >= INT_MAX))
+        code = -EFBIG;
+    if (code == 0)
+        *text = memory__zeroed((size_t)status.st_size + 1, 1);
+    while (code == 0 && *bytes < (size_t)status.st_size) {
+        ssize_t got = read(fd, *text + *bytes, (size_t)status.st_size - *bytes);
+        if (got < 0 && errno != EINTR)
+            code = -errno;
+        if (got == 0)
+            break;
+        *bytes += got > 0 ? (size_t)got : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+int symbols__load(const char *directory, struct symbols **symbols, struct error *error)
+{
+    char *path = memory__format("%s/" HEURT_SYMBOLS_FILE, directory), *text;
+    size_t bytes;
+    *symbols = NULL;
+    int code = read_file(path, &text, &bytes);
+    if (code < 0)
+        error__set(error, code, "the names of the trace's addresses in %s cannot be read: %s", path,
+                   strerrordesc_np(-code));
+    else
+        code = symbols__load_memory(text, bytes, symbols, error);
+    free(text);
+    free(path);
+    return code;
+}

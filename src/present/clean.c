@@ -1,0 +1,99 @@
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Length of the UTF-8 character at text (RFC 3629: shortest form, no surrogates, ≤ U+10FFFF) and
+ * its code point; 0 when the bytes are none. */
+static size_t character_bytes(const unsigned char *text, uint32_t *point)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = *text;
+    *point = first;
+    if (first < 0x80)
+        return 1;
+    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4)
+        return 0;
+    *point = first & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        *point = *point << 6 | (text[i] & 0x3f);
+    }
+    if (*point < smallest[length] || *point > 0x10ffff || (*point >= 0xd800 && *point < 0xe000))
+        return 0;
+    return length;
+}
+
+/* Control characters (C0, DEL, C1), line separators, and marks of the direction of writing. */
+static bool is_obeyed(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+           (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069);
+}
+
+static size_t put_escape(char *to, uint32_t point)
+{
+    if (point == '\n')
+        return (size_t)sprintf(to, "\\n");
+    if (point == '\t')
+        return (size_t)sprintf(to, "\\t");
+    return (size_t)sprintf(to, point < 0x100 ? "\\x%02x" : "\\u%04x", point);
+}
+
+char *text__for_screen(const char *text)
+{
+    const unsigned char *from = (const unsigned char *)(text ? text : "");
+    char *clean = memory__zeroed(strlen((const char *)from) + 1, 6);
+    char *to = clean;
+    while (*from) {
+        uint32_t point;
+        size_t length = character_bytes(from, &point);
+        if (length == 0 || is_obeyed(point)) {
+            to += put_escape(to, length ? point : *from);
+        } else {
+            memcpy(to, from, length);
+            to += length;
+        }
+        from += length ? length : 1;
+    }
+    return clean;
+}
+
+char *text__utf8(const char *text)
+{
+    const unsigned char *from = (const unsigned char *)(text ? text : "");
+    char *clean = memory__zeroed(strlen((const char *)from) + 1, 3);
+    char *to = clean;
+    while (*from) {
+        uint32_t point;
+        size_t length = character_bytes(from, &point);
+        memcpy(to, length ? (const char *)from : "\xef\xbf\xbd", length ? length : 3);
+        to += length ? length : 3;
+        from += length ? length : 1;
+    }
+    return clean;
+}
+
+unsigned text__width(const char *text)
+{
+    unsigned columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+size_t text__bytes_of_columns(const char *text, unsigned columns)
+{
+    const char *at = text;
+    for (; *at; at++) {
+        if (((unsigned char)*at & 0xc0) == 0x80)
+            continue;
+        if (columns-- == 0)
+            break;
+    }
+    return (size_t)(at - text);
+}

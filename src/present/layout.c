@@ -1,0 +1,294 @@
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN_WIDEST \
+    48 /* without a terminal: longer cells stick out rather than push all others */
+#define COLUMN_NARROWEST 8
+#define COLUMN_GAP 2
+#define PARAGRAPH_INDENT_MAX 16
+
+void ink__put(const struct style *style, FILE *out, enum ink ink, const char *text)
+{
+    static const char *const codes[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[33m"};
+    if (style->colour && ink != INK_PLAIN)
+        fprintf(out, "%s%s\x1b[0m", codes[ink], text);
+    else
+        fputs(text, out);
+}
+
+/* ---- flow --------------------------------------------------------------------------------------
+ */
+
+struct flow flow__start(const struct style *style, FILE *out, unsigned indent)
+{
+    return (struct flow){style, out, indent, 0, true};
+}
+
+static void flow__new_line(struct flow *flow)
+{
+    fprintf(flow->out, "\n%*s", (int)flow->indent, "");
+    flow->column = flow->indent;
+    flow->first = true;
+}
+
+void flow__add(struct flow *flow, const char *piece, enum ink ink, unsigned gap)
+{
+    unsigned width = text__width(piece);
+    unsigned columns = flow->style->columns;
+    if (!flow->first && columns && flow->column + gap + width > columns)
+        flow__new_line(flow);
+    if (!flow->first) {
+        fprintf(flow->out, "%*s", (int)gap, "");
+        flow->column += gap;
+    }
+    ink__put(flow->style, flow->out, ink, piece);
+    flow->column += width;
+    flow->first = false;
+}
+
+void flow__words(struct flow *flow, const char *sentence, enum ink ink)
+{
+    char *copy = memory__text(sentence), *rest = copy;
+    for (char *word; (word = strsep(&rest, " "));)
+        if (*word)
+            flow__add(flow, word, ink, 1);
+    free(copy);
+}
+
+void flow__end(struct flow *flow)
+{
+    fputc('\n', flow->out);
+    flow->column = 0;
+    flow->first = true;
+}
+
+void paragraph__put(const struct style *style, FILE *out, enum ink ink, const char *lead,
+                    const char *sentence)
+{
+    unsigned width = text__width(lead);
+    struct flow flow = flow__start(style, out, width > PARAGRAPH_INDENT_MAX ? 4 : width);
+    ink__put(style, out, ink, lead);
+    flow.column = width;
+    flow__words(&flow, sentence, INK_PLAIN);
+    flow__end(&flow);
+}
+
+/* ---- bar ---------------------------------------------------------------------------------------
+ */
+
+char *bar__format(const struct style *style, double share, unsigned cells)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    char *bar = memory__zeroed(cells + 1, 3), *to = bar;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    unsigned steps = (unsigned)(share * cells * 8 + 0.5);
+    if (steps == 0 && share > 0)
+        steps = 1;
+    if (!style->unicode) {
+        memset(bar, '#', (steps + 7) / 8);
+        return bar;
+    }
+    for (unsigned i = 0; i < steps / 8; i++)
+        to = stpcpy(to, "█");
+    stpcpy(to, eighths[steps % 8]);
+    return bar;
+}
+
+/* ---- table -------------------------------------------------------------------------------------
+ */
+
+struct table table__start(const struct table_column *columns, size_t column_count, unsigned indent)
+{
+    return (struct table){columns, column_count, indent, VEC_OF(struct table_cell)};
+}
+
+void table__cell(struct table *table, char *text, enum ink ink)
+{
+    struct table_cell cell = {text, ink};
+    vec__push(&table->cells, &cell);
+}
+
+void table__note(struct table *table, char *text)
+{
+    table__cell(table, text, INK_DIM);
+    for (size_t i = 1; i < table->column_count; i++)
+        table__cell(table, NULL, INK_PLAIN);
+}
+
+static const struct table_cell *table__at(const struct table *table, size_t row, size_t column)
+{
+    return VEC_AT(&table->cells, struct table_cell, row * table->column_count + column);
+}
+
+static size_t table__rows(const struct table *table)
+{
+    return table->cells.count / table->column_count;
+}
+
+static bool row__is_note(const struct table *table, size_t row)
+{
+    return table->column_count > 1 && table__at(table, row, 1)->text == NULL;
+}
+
+static unsigned natural_width(const struct table *table, size_t column, bool limited)
+{
+    unsigned widest = text__width(table->columns[column].title);
+    for (size_t row = 0; row < table__rows(table); row++) {
+        unsigned width =
+            row__is_note(table, row) ? 0 : text__width(table__at(table, row, column)->text);
+        if (!limited && width > COLUMN_WIDEST)
+            continue;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
+static unsigned sum_of_widths(const struct table *table, const unsigned *widths, unsigned cap)
+{
+    unsigned sum = table->indent + (unsigned)(table->column_count - 1) * COLUMN_GAP;
+    for (size_t i = 0; i < table->column_count; i++)
+        sum += table->columns[i].flexible && widths[i] > cap ? cap : widths[i];
+    return sum;
+}
+
+/* The flexible columns share what the others leave: all are cut to one width, the widest that
+ * fits, and those that need less keep what they need. */
+static void fit_widths(const struct table *table, unsigned *widths, unsigned columns)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        widths[i] = natural_width(table, i, columns != 0);
+    if (!columns)
+        return;
+    unsigned cap = columns;
+    while (cap > COLUMN_NARROWEST && sum_of_widths(table, widths, cap) > columns)
+        cap--;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].flexible && widths[i] > cap)
+            widths[i] = cap;
+}
+
+/* Bytes of text that go on this line; *next is where the following line begins. */
+static size_t line_bytes(const char *text, unsigned width, const char **next)
+{
+    size_t fits = text__bytes_of_columns(text, width);
+    if (!text[fits]) {
+        *next = text + fits;
+        return fits;
+    }
+    size_t end = fits;
+    while (end > 0 && text[end] != ' ')
+        end--;
+    if (end == 0) { /* one long word: it is broken where it must */
+        *next = text + fits;
+        return fits;
+    }
+    *next = text + end + strspn(text + end, " ");
+    return end;
+}
+
+static void put_cell(const struct table *table, size_t column, const char *text, size_t bytes,
+                     enum ink ink, unsigned width, const struct style *style, FILE *out)
+{
+    char *part = memory__format("%.*s", (int)bytes, text);
+    unsigned used = text__width(part), pad = used < width ? width - used : 0;
+    bool right = table->columns[column].align == ALIGN_RIGHT;
+    if (right)
+        fprintf(out, "%*s", (int)pad, "");
+    ink__put(style, out, ink, part);
+    bool last = column + 1 == table->column_count;
+    if (!last)
+        fprintf(out, "%*s", (int)((right ? 0 : pad) + COLUMN_GAP), "");
+    free(part);
+}
+
+/* Whether any cell from column on still has text: no blanks are left at a line's end. */
+static bool any_left(const char **rest, size_t column, size_t column_count)
+{
+    for (size_t i = column; i < column_count; i++)
+        if (*rest[i])
+            return true;
+    return false;
+}
+
+static void put_row(const struct table *table, const char **rest, const enum ink *inks,
+                    const unsigned *widths, const struct style *style, FILE *out)
+{
+    do {
+        fprintf(out, "%*s", (int)table->indent, "");
+        for (size_t i = 0; i < table->column_count && any_left(rest, i, table->column_count); i++) {
+            const char *next = rest[i] + strlen(rest[i]);
+            size_t bytes = strlen(rest[i]);
+            if (style->columns && table->columns[i].flexible)
+                bytes = line_bytes(rest[i], widths[i], &next);
+            bool last = !any_left(rest, i + 1, table->column_count);
+            bool right = table->columns[i].align == ALIGN_RIGHT;
+            put_cell(table, last && !right ? table->column_count - 1 : i, rest[i], bytes, inks[i],
+                     widths[i], style, out);
+            rest[i] = next;
+        }
+        fputc('\n', out);
+    } while (any_left(rest, 0, table->column_count));
+}
+
+static void put_titles(const struct table *table, const char **rest, enum ink *inks,
+                       const unsigned *widths, const struct style *style, FILE *out)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        rest[i] = table->columns[i].title;
+        inks[i] = INK_DIM;
+    }
+    put_row(table, rest, inks, widths, style, out);
+}
+
+static void put_note(const struct table *table, size_t row, const struct style *style, FILE *out)
+{
+    fprintf(out, "%*s", (int)table->indent, "");
+    ink__put(style, out, INK_DIM, table__at(table, row, 0)->text);
+    fputc('\n', out);
+}
+
+static void put_table(struct table *table, bool titles, const struct style *style, FILE *out)
+{
+    const char **rest = memory__zeroed(table->column_count, sizeof *rest);
+    enum ink *inks = memory__zeroed(table->column_count, sizeof *inks);
+    unsigned *widths = memory__zeroed(table->column_count, sizeof *widths);
+    fit_widths(table, widths, style->columns);
+    if (titles)
+        put_titles(table, rest, inks, widths, style, out);
+    for (size_t row = 0; row < table__rows(table); row++) {
+        if (row__is_note(table, row)) {
+            put_note(table, row, style, out);
+            continue;
+        }
+        for (size_t i = 0; i < table->column_count; i++) {
+            rest[i] = table__at(table, row, i)->text;
+            inks[i] = table__at(table, row, i)->ink;
+        }
+        put_row(table, rest, inks, widths, style, out);
+    }
+    free(rest);
+    free(inks);
+    free(widths);
+}
+
+static void free_table(struct table *table)
+{
+    VEC_EACH(cell, &table->cells, struct table_cell)
+    free(cell->text);
+    vec__free(&table->cells);
+}
+
+void table__end(struct table *table, const struct style *style, FILE *out)
+{
+    put_table(table, true, style, out);
+    free_table(table);
+}
+
+void table__end_without_titles(struct table *table, const struct style *style, FILE *out)
+{
+    put_table(table, false, style, out);
+    free_table(table);
+}

@@ -1,0 +1,193 @@
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const struct trace_process *report__process(const struct report *report, uint32_t serial)
+{
+    VEC_EACH(process, trace__processes(report->trace), struct trace_process)
+    if (process->serial == serial)
+        return process;
+    return NULL;
+}
+
+const struct trace_module *process__module_of(const struct trace_process *process, uint64_t address)
+{
+    if (!process)
+        return NULL;
+    VEC_EACH(module, &process->modules, struct trace_module)
+    if (address >= module->start && address < module->end)
+        return module;
+    return NULL;
+}
+
+bool class__is_hooked(const struct profile_class *class)
+{
+    return class->kind != CLASS_CALL && class->kind != CLASS_REGION &&
+           class->kind != CLASS_ITERATION;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* std::mutex::lock and its like: code of the system that calls on behalf of the program. */
+static bool is_system(const struct symbol *symbol)
+{
+    static const char *const libraries[] = {"libc.so.", "libstdc++.so.", "libc++.so.",
+                                            "libpthread.so."};
+    if (symbol->file && (strncmp(symbol->file, "/usr/include/", 13) == 0 ||
+                         strstr(symbol->file, "/include/c++/") != NULL))
+        return true;
+    const char *module = symbol->module ? base_name(symbol->module) : "";
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        if (strncmp(module, libraries[i], strlen(libraries[i])) == 0)
+            return true;
+    return false;
+}
+
+static struct place place_of_symbol(const struct symbol *symbol)
+{
+    return (struct place){symbol->function, symbol->module, symbol->file, symbol->line};
+}
+
+static struct place place_without_symbol(const struct report *report, uint32_t process,
+                                         uint64_t address, char unknown[32])
+{
+    const struct trace_module *module =
+        process__module_of(report__process(report, process), address);
+    snprintf(unknown, 32, "0x%" PRIx64, address);
+    return (struct place){unknown, module ? module->path : NULL, NULL, 0};
+}
+
+static const struct symbol *first_of_program(const struct symbol *symbol)
+{
+    while (symbol && is_system(symbol))
+        symbol = symbol->inlined_by;
+    return symbol;
+}
+
+struct place place__of_site(const struct report *report, uint32_t process, uint64_t site,
+                            char unknown[32])
+{
+    const struct symbol *symbol = symbols__get(report->symbols, process, site);
+    if (!symbol)
+        return place_without_symbol(report, process, site, unknown);
+    const struct symbol *own = first_of_program(symbol);
+    return place_of_symbol(own ? own : symbol);
+}
+
+/* The first frame of the program in the most frequent stack, outwards from the site. */
+static const struct symbol *caller_in_stack(const struct report *report,
+                                            const struct profile_class *class)
+{
+    if (class->stacks.count == 0)
+        return NULL;
+    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
+    size_t i = 0;
+    while (i < stack->frame_count && stack->frames[i] != class->site)
+        i++;
+    for (; i < stack->frame_count; i++) {
+        const struct symbol *symbol =
+            symbols__get(report->symbols, stack->process, stack->frames[i]);
+        if (!symbol)
+            return NULL;
+        const struct symbol *own = first_of_program(symbol);
+        if (own)
+            return own;
+    }
+    return NULL;
+}
+
+static struct place place_of_call(const struct report *report, const struct profile_class *class,
+                                  char unknown[32])
+{
+    const struct symbol *symbol = symbols__get(report->symbols, class->process, class->site);
+    const struct symbol *own = symbol ? first_of_program(symbol) : NULL;
+    if (symbol && !own)
+        own = caller_in_stack(report, class);
+    return own ? place_of_symbol(own)
+               : place__of_site(report, class->process, class->site, unknown);
+}
+
+/* At a function's first address another one may already be inlined: look for its own name, else
+ * the outermost. */
+static struct place place_of_function(const struct report *report,
+                                      const struct profile_class *class)
+{
+    struct place place = {class->function, NULL, class->file, class->line};
+    const struct symbol *symbol = symbols__get(report->symbols, class->process, class->address);
+    while (symbol && symbol->inlined_by && strcmp(symbol->function, class->function) != 0)
+        symbol = symbol->inlined_by;
+    const struct trace_module *module =
+        process__module_of(report__process(report, class->process), class->address);
+    if (symbol && !place.file) {
+        place.file = symbol->file;
+        place.line = symbol->line;
+    }
+    place.module = symbol && symbol->module ? symbol->module : module ? module->path : NULL;
+    return place;
+}
+
+struct place place__of_class(const struct report *report, const struct profile_class *class,
+                             char unknown[32])
+{
+    if (!class__is_hooked(class))
+        return place_of_function(report, class);
+    if (class->site)
+        return place_of_call(report, class, unknown);
+    return (struct place){class->function, NULL, class->file, class->line};
+}
+
+const char *class__object_name(const struct report *report, const struct profile_class *class)
+{
+    if (!class->has_object)
+        return NULL;
+    if (!process__module_of(report__process(report, class->process), class->object))
+        return NULL;
+    const struct symbol *symbol = symbols__get(report->symbols, class->process, class->object);
+    return symbol && symbol->named ? symbol->function : NULL;
+}
+
+struct vec stack__frames(const struct report *report, const struct profile_stack *stack,
+                         struct vec *texts)
+{
+    struct vec frames = VEC_OF(struct frame);
+    *texts = VEC_OF(char *);
+    for (size_t i = 0; i < stack->frame_count; i++) {
+        uint64_t address = stack->frames[i];
+        const struct symbol *symbol = symbols__get(report->symbols, stack->process, address);
+        if (!symbol) {
+            char *text = memory__zeroed(1, 32);
+            struct frame frame = {
+                address, place_without_symbol(report, stack->process, address, text), false};
+            vec__push(texts, &text);
+            vec__push(&frames, &frame);
+        }
+        for (; symbol; symbol = symbol->inlined_by) {
+            struct frame frame = {address, place_of_symbol(symbol), symbol->inlined_by != NULL};
+            vec__push(&frames, &frame);
+        }
+    }
+    return frames;
+}
+
+char *place__source(const struct place *place, bool whole_path)
+{
+    if (!place->file)
+        return memory__text("");
+    const char *file = whole_path ? place->file : base_name(place->file);
+    return place->line ? memory__format("%s:%u", file, place->line) : memory__text(file);
+}
+
+char *place__text(const struct place *place)
+{
+    if (!place->file)
+        return memory__text(place->function);
+    if (!place->line)
+        return memory__format("%s %s", place->function, base_name(place->file));
+    return memory__format("%s %s:%u", place->function, base_name(place->file), place->line);
+}

@@ -1,0 +1,184 @@
+/* shared.h: what the presenters have in common. Private to this room. */
+#ifndef HEURT_PRESENT_SHARED_H
+#define HEURT_PRESENT_SHARED_H
+
+#include "present/present.h"
+
+/* ---- words.c: numbers and names as people read them ---------------------------------------- */
+
+/* "1,234,567" into a buffer of 32 bytes; returns it. */
+char *count__format(uint64_t count, char buffer[32]);
+/* "38 MB" (powers of 1000) into a buffer of 16 bytes; returns it. */
+char *bytes__format(uint64_t bytes, char buffer[16]);
+/* "46 %", "<1 %" of a share (0 … 1) into a buffer of 16 bytes; returns it. */
+char *share__format(double share, char buffer[16]);
+
+/* Keys of the JSON contract, for a thread's time and for an excess (where the rest differs). */
+const char *component__time_key(enum component component);
+const char *component__excess_key(enum component component);
+/* The same in words for a screen. */
+const char *component__time_words(enum component component);
+const char *component__excess_words(enum component component);
+const char *confidence__name(enum confidence confidence);
+
+/* ---- clean.c: text from a trace is foreign text ---------------------------------------------- */
+
+/* A copy that a terminal shows on one line and does not obey: control characters, marks that
+ * change the direction of writing, and bytes that are not UTF-8 become \n, \x1b, \u202e ….
+ * NULL gives "". free() it. */
+char *text__for_screen(const char *text);
+/* A copy that is UTF-8: each foreign byte becomes U+FFFD. NULL gives "". free() it. */
+char *text__utf8(const char *text);
+/* Columns of UTF-8 text on a terminal, one a character. */
+unsigned text__width(const char *text);
+/* Bytes of the first characters that fill at most columns. */
+size_t text__bytes_of_columns(const char *text, unsigned columns);
+
+/* ---- place.c: where in the program ------------------------------------------------------------
+ */
+
+struct place {
+    const char *function; /* never NULL */
+    const char *module;   /* or NULL */
+    const char *file;     /* or NULL */
+    uint32_t line;        /* 0: not known */
+};
+
+/* A line of a stack: one address can stand for several, where calls were inlined. */
+struct frame {
+    uint64_t address;
+    struct place place;
+    bool inlined;
+};
+
+const struct trace_process *report__process(const struct report *report, uint32_t serial);
+/* The module that holds address at any time of the run, or NULL. */
+const struct trace_module *process__module_of(const struct trace_process *process,
+                                              uint64_t address);
+
+/* The function that holds a call, skipping inlined frames that lie in system headers.
+ * unknown must be a buffer for the text of an address without a name. */
+struct place place__of_site(const struct report *report, uint32_t process, uint64_t site,
+                            char unknown[32]);
+/* Of a hooked call: its caller (through the class's stacks when the call was made by libc or
+ * libstdc++); of a function or a marker: itself. */
+struct place place__of_class(const struct report *report, const struct profile_class *class,
+                             char unknown[32]);
+/* Whether a class is a call that the runtime hooks, not a function or a marker. */
+bool class__is_hooked(const struct profile_class *class);
+/* The variable at the class's object, or NULL. */
+const char *class__object_name(const struct report *report, const struct profile_class *class);
+/* struct frame, innermost first. vec__free it; names without a symbol are in *texts (char *, to be
+ * freed by texts__free). */
+struct vec stack__frames(const struct report *report, const struct profile_stack *stack,
+                         struct vec *texts);
+
+/* "queue.c:97" (base name) or "" — free() it. */
+char *place__source(const struct place *place, bool whole_path);
+/* "write_batch queue.c:97" — free() it. */
+char *place__text(const struct place *place);
+
+/* ---- findings.c: what the numbers say in words -------------------------------------------------
+ */
+
+/* Why a class loses time. free() it. */
+char *class__why(const struct report *report, const struct profile_class *class);
+/* "fd=5 bytes=512", "" without keys. free() it. */
+char *class__keys(const struct profile_class *class);
+/* Everything that makes the report less certain: sentences (char *), texts__free it. */
+struct vec report__warnings(const struct report *report);
+void texts__free(struct vec *texts); /* a vec of char * that own their text */
+
+/* Σ cpu_ns (or Σ runnable_ns) over all threads; the number of threads of which it is not known. */
+uint64_t report__cpu_ns(const struct report *report, size_t *unknown);
+uint64_t report__runnable_ns(const struct report *report, size_t *unknown);
+
+/* ---- coverage.c --------------------------------------------------------------------------------
+ */
+
+struct coverage_row {
+    const char *function, *module; /* module may be "" */
+    const char *reason;            /* NULL: instrumented */
+};
+
+struct coverage {
+    struct vec instrumented; /* struct coverage_row, each once */
+    struct vec refused;      /* struct coverage_row, each once, grouped by reason */
+    size_t markers;          /* regions and iterations in the source */
+};
+
+struct coverage coverage__collect(const struct report *report);
+void coverage__free(struct coverage *coverage);
+
+/* ---- layout.c: lines, paragraphs, bars, tables -------------------------------------------------
+ */
+
+enum ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_ALARM, INK_WARNING };
+
+/* Writes text in a colour when style has any. */
+void ink__put(const struct style *style, FILE *out, enum ink ink, const char *text);
+
+/* Pieces in a row that goes on in the next line, indented, where the terminal ends. */
+struct flow {
+    const struct style *style;
+    FILE *out;
+    unsigned indent;
+    unsigned column;
+    bool first; /* nothing stands in this line yet */
+};
+
+struct flow flow__start(const struct style *style, FILE *out, unsigned indent);
+/* A piece is never divided. gap: blanks before it when it is not the first of its line. */
+void flow__add(struct flow *flow, const char *piece, enum ink ink, unsigned gap);
+void flow__words(struct flow *flow, const char *sentence, enum ink ink);
+void flow__end(struct flow *flow);
+/* A whole paragraph in one call: lead stands in front, the rest is indented below it. */
+void paragraph__put(const struct style *style, FILE *out, enum ink ink, const char *lead,
+                    const char *sentence);
+
+/* share (0 … 1) of cells as blocks or '#'; at least a sliver when share > 0. free() it. */
+char *bar__format(const struct style *style, double share, unsigned cells);
+
+enum align { ALIGN_LEFT, ALIGN_RIGHT };
+
+struct table_column {
+    const char *title;
+    enum align align;
+    bool flexible; /* wraps at blanks when the terminal is too narrow */
+};
+
+struct table_cell {
+    char *text; /* owned by the table; fit for a screen */
+    enum ink ink;
+};
+
+struct table {
+    const struct table_column *columns;
+    size_t column_count;
+    unsigned indent;
+    struct vec cells; /* struct table_cell, row by row; a note is one cell, the others NULL */
+};
+
+struct table table__start(const struct table_column *columns, size_t column_count, unsigned indent);
+/* Takes over text. */
+void table__cell(struct table *table, char *text, enum ink ink);
+/* A line across the table, between its rows. Takes over text. */
+void table__note(struct table *table, char *text);
+/* Prints and frees. */
+void table__end(struct table *table, const struct style *style, FILE *out);
+void table__end_without_titles(struct table *table, const struct style *style, FILE *out);
+
+/* ---- histogram.c --------------------------------------------------------------------------------
+ */
+
+void histogram__put(const struct report *report, const struct profile_class *class,
+                    const struct style *style, FILE *out);
+
+/* ---- text_class.c -------------------------------------------------------------------------------
+ */
+
+void text__one_class(const struct report *report, size_t rank, const struct style *style,
+                     FILE *out);
+void text__coverage(const struct report *report, const struct style *style, FILE *out);
+
+#endif

@@ -1,0 +1,376 @@
+/* One class in depth, and the list of what was instrumented. */
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_AT_MOST 32
+#define STACKS_AT_MOST 5
+#define BAR_CELLS 20
+
+/* Takes over text. */
+static void put_cell(struct table *table, char *text, enum ink ink)
+{
+    table__cell(table, text__for_screen(text), ink);
+    free(text);
+}
+
+static void put_duration(struct table *table, uint64_t ns)
+{
+    char buffer[16];
+    table__cell(table, memory__text(duration__format(ns, buffer)), INK_PLAIN);
+}
+
+static void put_count(struct table *table, uint64_t count)
+{
+    char buffer[32];
+    table__cell(table, memory__text(count__format(count, buffer)), INK_PLAIN);
+}
+
+static void put_share(struct table *table, double share)
+{
+    char buffer[16];
+    table__cell(table, memory__text(share__format(share, buffer)), INK_PLAIN);
+}
+
+static void put_heading(const struct style *style, FILE *out, const char *heading)
+{
+    fputc('\n', out);
+    ink__put(style, out, INK_BOLD, heading);
+    fputc('\n', out);
+}
+
+/* Takes over text. */
+static void put_line(const struct style *style, FILE *out, const char *lead, char *text)
+{
+    char *clean = text__for_screen(text);
+    paragraph__put(style, out, INK_DIM, lead, clean);
+    free(clean);
+    free(text);
+}
+
+/* ---- who and what ------------------------------------------------------------------------------
+ */
+
+static void put_title(const struct report *report, const struct profile_class *class, size_t rank,
+                      const struct style *style, FILE *out)
+{
+    char unknown[32];
+    struct place place = place__of_class(report, class, unknown);
+    bool hooked = class__is_hooked(class) && class->site;
+    char *text =
+        hooked ? memory__format("class %zu: %s called by %s", rank, class->function, place.function)
+               : memory__format("class %zu: %s", rank, class->function);
+    char *clean = text__for_screen(text);
+    ink__put(style, out, INK_BOLD, clean);
+    fputc('\n', out);
+    free(clean);
+    free(text);
+    if (place.file)
+        put_line(style, out, "  source   ", place__source(&place, true));
+    if (place.module)
+        put_line(style, out, "  module   ", memory__text(place.module));
+}
+
+static void put_identity(const struct report *report, const struct profile_class *class,
+                         const struct style *style, FILE *out)
+{
+    put_line(style, out, "  kind     ", memory__text(class_kind__name(class->kind)));
+    const char *name = class__object_name(report, class);
+    if (class->has_object)
+        put_line(style, out, "  object   ",
+                 name ? memory__format("0x%" PRIx64 " %s", class->object, name)
+                      : memory__format("0x%" PRIx64, class->object));
+    if (class->keys.count)
+        put_line(style, out, "  key      ", class__keys(class));
+    const struct trace_process *process = report__process(report, class->process);
+    if (process && trace__processes(report->trace)->count > 1)
+        put_line(style, out, "  process  ",
+                 memory__format("%s (pid %u)", process->path, process->pid));
+    if (class->idle)
+        put_line(style, out, "  ranked   ",
+                 memory__text("no: it waits for events, for time or for a thread's end"));
+    if (class->ignored)
+        put_line(style, out, "  ranked   ", memory__text("no: ignored by a rule in heurt.rules"));
+}
+
+static char *confidence_reason(const struct profile_class *class)
+{
+    char number[32], open[32];
+    count__format(class->count, number);
+    if (class->confidence == CONFIDENCE_WEAK)
+        return memory__format("weak: of only %s occurrence%s the fastest may itself have been "
+                              "disturbed, so more than this may be lost",
+                              number, class->count == 1 ? "" : "s");
+    if (class->confidence == CONFIDENCE_MEASURED)
+        return memory__format("measured: each of %s occurrences was timed from its begin to its "
+                              "end",
+                              number);
+    if (class->unfinished)
+        return memory__format("estimated: %s of %s occurrences have no end of their own in the "
+                              "trace",
+                              count__format(class->unfinished, open), number);
+    return memory__text("estimated: a part of it was not measured itself");
+}
+
+static void put_verdict(const struct report *report, const struct profile_class *class,
+                        const struct style *style, FILE *out)
+{
+    char lost[16], all[16];
+    put_line(style, out, "  lost     ",
+             memory__format("%s of %s thread time, wall gain not known yet",
+                            duration__format(class->excess_ns, lost),
+                            duration__format(report->profile->lifetime_sum_ns, all)));
+    put_line(style, out, "  score    ",
+             memory__format("%.4f on the thread that loses most, %.4f over all threads "
+                            "(threshold %g)",
+                            class->score, class->score_all, report->profile->threshold));
+    put_line(style, out, "  why      ", class__why(report, class));
+    put_line(style, out, "  sure     ", confidence_reason(class));
+}
+
+static void put_durations(const struct profile_class *class, const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {
+        {"times", ALIGN_RIGHT, false}, {"waited", ALIGN_RIGHT, false},
+        {"min", ALIGN_RIGHT, false},   {"p50", ALIGN_RIGHT, false},
+        {"p99", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false},
+        {"sum", ALIGN_RIGHT, false},   {"not ended", ALIGN_RIGHT, false}};
+    put_heading(style, out, "durations");
+    struct table table = table__start(columns, 8, 2);
+    bool waits = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE;
+    put_count(&table, class->count);
+    if (waits)
+        put_count(&table, class->contended);
+    else
+        table__cell(&table, memory__text("-"), INK_PLAIN);
+    put_duration(&table, class->min_ns);
+    put_duration(&table, class->p50_ns);
+    put_duration(&table, class->p99_ns);
+    put_duration(&table, class->max_ns);
+    put_duration(&table, class->sum_ns);
+    put_count(&table, class->unfinished);
+    table__end(&table, style, out);
+}
+
+/* ---- tables -------------------------------------------------------------------------------------
+ */
+
+/* A component can be smaller than in the fastest occurrence; then its part is negative. */
+static void put_components(const struct profile_class *class, const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {{"lost", ALIGN_RIGHT, false},
+                                                  {"share", ALIGN_RIGHT, false},
+                                                  {"to", ALIGN_LEFT, false},
+                                                  {"", ALIGN_LEFT, false}};
+    if (class->excess_ns == 0)
+        return;
+    put_heading(style, out, "what the lost time went to (adds up to all of it)");
+    struct table table = table__start(columns, 4, 2);
+    for (int c = 0; c < COMPONENTS; c++) {
+        int64_t ns = class->why_ns[c];
+        char buffer[16];
+        if (ns == 0)
+            continue;
+        double share = (double)ns / (double)class->excess_ns;
+        duration__format((uint64_t)(ns < 0 ? -ns : ns), buffer);
+        table__cell(&table, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
+        put_share(&table, share);
+        table__cell(&table, memory__text(component__excess_words((enum component)c)), INK_PLAIN);
+        table__cell(&table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
+    }
+    table__end(&table, style, out);
+}
+
+static void put_holders(const struct report *report, const struct profile_class *class,
+                        const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {{"share", ALIGN_RIGHT, false},
+                                                  {"waited", ALIGN_RIGHT, false},
+                                                  {"times", ALIGN_RIGHT, false},
+                                                  {"acquired by", ALIGN_LEFT, true},
+                                                  {"", ALIGN_LEFT, true}};
+    uint64_t all_ns = 0;
+    if (class->holders.count == 0)
+        return;
+    VEC_EACH(holder, &class->holders, struct profile_holder)
+    all_ns += holder->wait_ns;
+    put_heading(style, out, "who held the lock meanwhile");
+    struct table table = table__start(columns, 5, 2);
+    VEC_EACH(holder, &class->holders, struct profile_holder)
+    {
+        char unknown[32];
+        struct place place = place__of_site(report, holder->process, holder->site, unknown);
+        put_share(&table, all_ns ? (double)holder->wait_ns / (double)all_ns : 0);
+        put_duration(&table, holder->wait_ns);
+        put_count(&table, holder->waits);
+        put_cell(&table, memory__text(place.function), INK_BOLD);
+        put_cell(&table, place__source(&place, true), INK_PLAIN);
+    }
+    table__end(&table, style, out);
+}
+
+static void put_thread(struct table *table, const struct report *report,
+                       const struct profile_thread_row *row)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    const struct trace_thread *thread =
+        row->thread < threads->count ? VEC_AT(threads, struct trace_thread, row->thread) : NULL;
+    table__cell(table, thread ? memory__format("%u", thread->tid) : memory__text("?"), INK_PLAIN);
+    put_cell(table, memory__text(thread ? thread->name : ""), INK_PLAIN);
+    table__cell(table, memory__format("%.4f", row->score), INK_PLAIN);
+    put_duration(table, row->excess_ns);
+    put_count(table, row->count);
+    put_duration(table, row->sum_ns);
+}
+
+static void put_threads(const struct report *report, const struct profile_class *class,
+                        const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {
+        {"tid", ALIGN_RIGHT, false},  {"name", ALIGN_LEFT, false},   {"score", ALIGN_LEFT, false},
+        {"lost", ALIGN_RIGHT, false}, {"times", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
+    put_heading(style, out, "threads");
+    struct table table = table__start(columns, 6, 2);
+    for (size_t i = 0; i < class->threads.count && i < THREADS_AT_MOST; i++)
+        put_thread(&table, report, VEC_AT(&class->threads, struct profile_thread_row, i));
+    if (class->threads.count > THREADS_AT_MOST)
+        table__note(&table, memory__format("and %zu more that lose less (--json has them all)",
+                                           class->threads.count - THREADS_AT_MOST));
+    table__end(&table, style, out);
+}
+
+/* ---- stacks
+ * -------------------------------------------------------------------------------------- */
+
+static void put_stack(const struct report *report, const struct profile_stack *stack,
+                      const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {
+        {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
+    char share[16];
+    struct vec texts;
+    struct vec frames = stack__frames(report, stack, &texts);
+    fprintf(out, "  %s\n", share__format(stack->share, share));
+    struct table table = table__start(columns, 3, 6);
+    VEC_EACH(frame, &frames, struct frame)
+    {
+        put_cell(&table, memory__text(frame->place.function), INK_PLAIN);
+        put_cell(&table, place__source(&frame->place, true), INK_PLAIN);
+        table__cell(&table, memory__text(frame->inlined ? "inlined" : ""), INK_DIM);
+    }
+    table__end_without_titles(&table, style, out);
+    vec__free(&frames);
+    texts__free(&texts);
+}
+
+static void put_stacks(const struct report *report, const struct profile_class *class,
+                       const struct style *style, FILE *out)
+{
+    if (class->stacks.count == 0)
+        return;
+    put_heading(style, out, "call stacks (innermost first; share of those that were taken)");
+    for (size_t i = 0; i < class->stacks.count && i < STACKS_AT_MOST; i++)
+        put_stack(report, VEC_AT(&class->stacks, struct profile_stack, i), style, out);
+    if (class->stacks.count > STACKS_AT_MOST)
+        fprintf(out, "  and %zu rarer ones (--json has them all)\n",
+                class->stacks.count - STACKS_AT_MOST);
+}
+
+static void put_feedback(const struct profile_class *class, const struct style *style, FILE *out)
+{
+    put_heading(style, out, "if this is no interference");
+    if (class->kind == CLASS_CALL)
+        put_line(style, out, "  ",
+                 memory__format("Its duration depends on an argument: record the argument (heurt "
+                                "record -A '%s=arg1') and make it a key: heurt report --key "
+                                "'%s=arg1'",
+                                class->function, class->function));
+    put_line(style, out, "  ",
+             memory__format("It does not matter, here and wherever this name appears: heurt "
+                            "report --ignore '%s'; take it back with --forget '%s'",
+                            class->function, class->function));
+}
+
+void text__one_class(const struct report *report, size_t rank, const struct style *style, FILE *out)
+{
+    if (rank < 1 || rank > report->profile->classes.count)
+        return;
+    const struct profile_class *class =
+        VEC_AT(&report->profile->classes, struct profile_class, rank - 1);
+    put_title(report, class, rank, style, out);
+    put_identity(report, class, style, out);
+    put_verdict(report, class, style, out);
+    put_durations(class, style, out);
+    fputc('\n', out);
+    histogram__put(report, class, style, out);
+    put_components(class, style, out);
+    put_holders(report, class, style, out);
+    put_threads(report, class, style, out);
+    put_stacks(report, class, style, out);
+    put_feedback(class, style, out);
+}
+
+/* ---- coverage
+ * -------------------------------------------------------------------------------------- */
+
+static size_t rows_alike(const struct vec *rows, size_t from, bool by_reason)
+{
+    const struct coverage_row *first = VEC_AT(rows, struct coverage_row, from);
+    size_t i = from + 1;
+    for (; i < rows->count; i++) {
+        const struct coverage_row *row = VEC_AT(rows, struct coverage_row, i);
+        if (strcmp(by_reason ? row->reason : row->module,
+                   by_reason ? first->reason : first->module) != 0)
+            break;
+    }
+    return i - from;
+}
+
+/* One heading a reason (or a module), then its functions. */
+static void put_groups(const struct vec *rows, bool by_reason, const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
+    for (size_t i = 0; i < rows->count;) {
+        size_t alike = rows_alike(rows, i, by_reason);
+        const struct coverage_row *first = VEC_AT(rows, struct coverage_row, i);
+        const char *heading = by_reason ? first->reason : first->module;
+        char *lead = memory__format("%6zu  ", alike);
+        put_line(style, out, lead, memory__text(*heading ? heading : "(module not known)"));
+        free(lead);
+        struct table table = table__start(columns, 2, 10);
+        for (size_t end = i + alike; i < end; i++) {
+            const struct coverage_row *row = VEC_AT(rows, struct coverage_row, i);
+            put_cell(&table, memory__text(row->function), INK_PLAIN);
+            put_cell(&table, memory__text(by_reason ? row->module : ""), INK_DIM);
+        }
+        table__end_without_titles(&table, style, out);
+    }
+}
+
+void text__coverage(const struct report *report, const struct style *style, FILE *out)
+{
+    struct coverage coverage = coverage__collect(report);
+    size_t done = coverage.instrumented.count, refused = coverage.refused.count;
+    char first[32], second[32], third[32];
+    if (done + refused == 0)
+        paragraph__put(style, out, INK_PLAIN, "",
+                       "No function was asked for (heurt record -f NAME, -F FILE, -M MODULE): only "
+                       "the calls that heurt knows were recorded.");
+    else
+        fprintf(out, "%s function%s asked for: %s instrumented, %s not.\n",
+                count__format(done + refused, first), done + refused == 1 ? " was" : "s were",
+                count__format(done, second), count__format(refused, third));
+    if (coverage.markers)
+        fprintf(out, "%s marked region%s in the source.\n", count__format(coverage.markers, first),
+                coverage.markers == 1 ? "" : "s");
+    if (refused)
+        put_heading(style, out, "not instrumented, by reason");
+    put_groups(&coverage.refused, true, style, out);
+    if (done)
+        put_heading(style, out, "instrumented, by module");
+    put_groups(&coverage.instrumented, false, style, out);
+    coverage__free(&coverage);
+}

@@ -1,0 +1,105 @@
+#include "present/shared.h"
+
+#include <inttypes.h>
+
+/* Three digits that count: 1.23, 12.3, 123. value and unit are integers so that 999.96 rounds up
+ * into the next unit in one place. */
+static bool three_digits(uint64_t value, uint64_t unit, const char *name, char *buffer, size_t size)
+{
+    uint64_t fraction[] = {100, 10, 1};
+    uint64_t limit[] = {1000, 1000, 1000};
+    for (int i = 0; i < 3; i++) {
+        uint64_t step = unit / fraction[i] ? unit / fraction[i] : 1;
+        uint64_t steps = value / step + (value % step >= (step + 1) / 2 && step > 1);
+        if (steps >= limit[i])
+            continue;
+        snprintf(buffer, size, "%.*f %s", 2 - i, (double)steps / (double)fraction[i], name);
+        return true;
+    }
+    return false;
+}
+
+char *duration__format(uint64_t ns, char buffer[16])
+{
+    if (ns < 1000)
+        snprintf(buffer, 16, "%" PRIu64 " ns", ns);
+    else if (!three_digits(ns, 1000, "us", buffer, 16) &&
+             !three_digits(ns, 1000000, "ms", buffer, 16) &&
+             !three_digits(ns, 1000000000, "s", buffer, 16))
+        snprintf(buffer, 16, "%" PRIu64 " s", ns / 1000000000 + (ns % 1000000000 >= 500000000));
+    return buffer;
+}
+
+char *bytes__format(uint64_t bytes, char buffer[16])
+{
+    if (bytes < 1000)
+        snprintf(buffer, 16, "%" PRIu64 " B", bytes);
+    else if (!three_digits(bytes, 1000, "kB", buffer, 16) &&
+             !three_digits(bytes, 1000000, "MB", buffer, 16) &&
+             !three_digits(bytes, 1000000000, "GB", buffer, 16))
+        snprintf(buffer, 16, "%" PRIu64 " GB", bytes / 1000000000);
+    return buffer;
+}
+
+char *count__format(uint64_t count, char buffer[32])
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    char *to = buffer;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return buffer;
+}
+
+char *share__format(double share, char buffer[16])
+{
+    double percent = share * 100;
+    if (percent > 0 && percent < 0.5)
+        snprintf(buffer, 16, "<1 %%");
+    else if (percent > 99.5 && percent < 100)
+        snprintf(buffer, 16, ">99 %%");
+    else
+        snprintf(buffer, 16, "%.0f %%", percent);
+    return buffer;
+}
+
+const char *component__time_key(enum component component)
+{
+    static const char *const keys[COMPONENTS] = {
+        [COMPONENT_LOCK] = "lock",       [COMPONENT_CONDITION] = "condition",
+        [COMPONENT_BARRIER] = "barrier", [COMPONENT_DISK] = "disk",
+        [COMPONENT_NETWORK] = "network", [COMPONENT_MESSAGE] = "message",
+        [COMPONENT_SLEEP] = "sleep",     [COMPONENT_OTHER_BLOCKED] = "other_blocked",
+        [COMPONENT_REST] = "rest",
+    };
+    return keys[component];
+}
+
+const char *component__excess_key(enum component component)
+{
+    return component == COMPONENT_REST ? "unexplained" : component__time_key(component);
+}
+
+const char *component__time_words(enum component component)
+{
+    if (component == COMPONENT_OTHER_BLOCKED)
+        return "other waits";
+    if (component == COMPONENT_REST)
+        return "no known wait";
+    return component__time_key(component);
+}
+
+const char *component__excess_words(enum component component)
+{
+    return component == COMPONENT_REST ? "not explained yet" : component__time_words(component);
+}
+
+const char *confidence__name(enum confidence confidence)
+{
+    static const char *const names[] = {"measured", "estimated", "weak"};
+    return names[confidence];
+}

@@ -1,0 +1,185 @@
+/* chunk.c: claiming parts of the shared events file. */
+#include "runtime/runtime.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#define RAW_EINVAL 22
+
+__thread struct thread heurt_thread TLS_MODEL;
+struct state heurt_state;
+
+uint64_t signals__block(void)
+{
+    uint64_t all = ~0ull, old = 0;
+    RAW4(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &old, sizeof old);
+    return old;
+}
+
+void signals__restore(uint64_t mask)
+{
+    RAW4(rt_sigprocmask, 2, &mask, 0, sizeof mask);
+}
+
+struct heurt_clock_pair clock__pair(void)
+{
+    struct heurt_clock_pair pair;
+    pair.tick = clock__tick();
+    pair.monotonic_ns = raw__clock_ns(CLOCK_MONOTONIC);
+    uint64_t after = clock__tick();
+    pair.tick += (after - pair.tick) / 2;
+    return pair;
+}
+
+/* Makes the file system promise the blocks, so that no store can end in SIGBUS on a full disk.
+ * Linux ≥ 5.14 does it through the mapping; before, the file has to be opened again: the runtime
+ * keeps no descriptor, since programs close those that they do not know. */
+static bool reserve(void *memory, uint64_t offset, uint64_t bytes)
+{
+    long result = RAW3(madvise, memory, bytes, MADV_POPULATE_WRITE);
+    if (result != -RAW_EINVAL)
+        return result == 0;
+    char path[sizeof heurt_state.directory + sizeof HEURT_EVENTS_FILE + 1];
+    size_t length = text__length(heurt_state.directory);
+    bytes__copy(path, heurt_state.directory, length);
+    path[length] = '/';
+    bytes__copy(path + length + 1, HEURT_EVENTS_FILE, sizeof HEURT_EVENTS_FILE);
+    long descriptor = RAW3(open, path, O_RDWR | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return false;
+    result = RAW4(fallocate, descriptor, 0, offset, bytes);
+    RAW1(close, descriptor);
+    return result == 0;
+}
+
+static bool claim_units(uint32_t units, uint64_t *first)
+{
+    struct heurt_session *session = heurt_state.session;
+    if (__atomic_load_n(&session->flags, __ATOMIC_RELAXED) & HEURT_SESSION_CLOSED)
+        return false;
+    uint64_t limit = session->limit_units < heurt_state.mapped_units ? session->limit_units
+                                                                     : heurt_state.mapped_units;
+    uint64_t next = __atomic_load_n(&session->next_unit, __ATOMIC_RELAXED);
+    do {
+        if (next + units > limit)
+            return false;
+    } while (!__atomic_compare_exchange_n(&session->next_unit, &next, next + units, true,
+                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    *first = next;
+    return true;
+}
+
+struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
+                                 uint64_t sequence)
+{
+    uint64_t first;
+    if (heurt_state.full || !claim_units(units, &first)) {
+        heurt_state.full = true;
+        return NULL;
+    }
+    uint64_t offset = first * HEURT_UNIT_BYTES;
+    struct heurt_chunk *chunk = (void *)((char *)heurt_state.session + offset);
+    if (!reserve(chunk, offset, (uint64_t)units * HEURT_UNIT_BYTES)) {
+        heurt_state.full = true;
+        return NULL;
+    }
+    chunk->kind = kind;
+    chunk->units = units;
+    chunk->process = heurt_state.process;
+    chunk->thread = thread;
+    chunk->pid = heurt_state.pid;
+    chunk->tid = kind == HEURT_CHUNK_EVENTS ? (uint32_t)RAW0(gettid) : heurt_state.pid;
+    chunk->sequence = sequence;
+    chunk->start = clock__pair();
+    __atomic_store_n(&chunk->magic, HEURT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    return chunk;
+}
+
+static struct countdowns *countdowns__get(void)
+{
+    spin__lock(&heurt_state.countdowns_lock);
+    struct countdowns *countdowns = heurt_state.countdowns_free;
+    if (countdowns)
+        heurt_state.countdowns_free = countdowns->next_free;
+    spin__unlock(&heurt_state.countdowns_lock);
+    if (countdowns)
+        return countdowns;
+    long memory = RAW6(mmap, 0, sizeof *countdowns, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory < 0 && memory > -4096 ? NULL : (struct countdowns *)memory;
+}
+
+/* Counts an event that cannot be written, where a reader finds it after the process's death. */
+static void count_lost(struct thread *thread)
+{
+    if (thread->chunk)
+        thread->chunk->events_lost++;
+    else
+        __atomic_fetch_add(&heurt_state.session->events_lost, 1, __ATOMIC_RELAXED);
+}
+
+/* Starts a thread's record: its serial, its counters, and the event that says so. */
+static bool start(struct thread *thread)
+{
+    if (!thread->countdowns && !(thread->countdowns = countdowns__get()))
+        return false;
+    thread->serial = __atomic_fetch_add(&heurt_state.session->next_thread, 1, __ATOMIC_RELAXED);
+    thread->next_units = 1;
+    thread->sequence = 0;
+    thread->chunk = NULL;
+    thread->name[0] = 0;
+    thread->started = true;
+    return true;
+}
+
+static bool renew(struct thread *thread)
+{
+    thread->next = thread->limit = NULL;
+    if (heurt_state.full || (!thread->started && !start(thread)))
+        return false;
+    struct heurt_chunk *chunk =
+        chunk__claim(thread->next_units, HEURT_CHUNK_EVENTS, thread->serial, thread->sequence);
+    if (!chunk)
+        return false;
+    bool first = thread->sequence++ == 0;
+    thread->chunk = chunk;
+    thread->next = (uint64_t *)(chunk + 1);
+    thread->limit = (uint64_t *)((char *)chunk + (uint64_t)chunk->units * HEURT_UNIT_BYTES);
+    if (thread->next_units < HEURT_CHUNK_UNITS_MAX)
+        thread->next_units *= 2;
+    define__thread_name(thread);
+    if (first)
+        event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
+                      thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
+                      thread->start_routine);
+    return true;
+}
+
+uint64_t *event__refill(uint64_t *at, unsigned words)
+{
+    struct thread *thread = &heurt_thread;
+    if (!heurt_state.recording) {
+        thread->next = thread->limit = NULL;
+        return NULL;
+    }
+    uint64_t mask = signals__block();
+    uint64_t *data = (uint64_t *)(thread->chunk + 1);
+    uint64_t *result = NULL;
+    if (thread->limit && at >= data && at + words <= thread->limit) {
+        result = at; /* a handler renewed the chunk between our two loads */
+    } else if (thread->limit && thread->next + words <= thread->limit) {
+        result = thread->next; /* a handler renewed it after our claim had failed */
+        thread->next += words;
+    } else if (renew(thread)) {
+        result = thread->next;
+        thread->next += words;
+    } else {
+        count_lost(thread);
+    }
+    signals__restore(mask);
+    return result;
+}

@@ -1,0 +1,397 @@
+/* hook_io.c: files, pipes, sockets, and waiting for them. One span a call. */
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#define KINDS (1 << 16) /* descriptors whose kind is remembered */
+
+/* ---- what a descriptor leads to ---------------------------------------------------------------
+ */
+
+static uint8_t kind_of_mode(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFREG:
+    case S_IFBLK:
+        return HEURT_DESCRIPTOR_FILE;
+    case S_IFSOCK:
+        return HEURT_DESCRIPTOR_SOCKET;
+    case S_IFIFO:
+        return HEURT_DESCRIPTOR_PIPE;
+    case S_IFCHR:
+        return HEURT_DESCRIPTOR_TERMINAL;
+    default:
+        return HEURT_DESCRIPTOR_OTHER;
+    }
+}
+
+static uint64_t descriptor__kind(int descriptor)
+{
+    if (descriptor < 0)
+        return HEURT_DESCRIPTOR_UNKNOWN;
+    uint8_t *known = descriptor < KINDS ? &heurt_state.descriptor_kinds[descriptor] : NULL;
+    if (known && *known)
+        return *known;
+    struct stat status;
+    uint8_t kind = RAW2(fstat, descriptor, &status) == 0 ? kind_of_mode(status.st_mode)
+                                                         : HEURT_DESCRIPTOR_UNKNOWN;
+    if (known)
+        *known = kind;
+    return kind;
+}
+
+static void descriptor__forget(int descriptor)
+{
+    if (descriptor >= 0 && descriptor < KINDS && heurt_state.descriptor_kinds)
+        heurt_state.descriptor_kinds[descriptor] = 0;
+}
+
+/* ---- one span a call
+ * ------------------------------------------------------------------------------ */
+
+static struct thread *io__begin(uint64_t site, int descriptor, uint64_t size)
+{
+    struct thread *thread = hook__thread();
+    if (thread) {
+        hook__stack(thread, site, (void *)(intptr_t)descriptor);
+        event__write3(thread, HEURT_EVENT_IO, site,
+                      (uint32_t)descriptor | descriptor__kind(descriptor) << 32, size);
+    }
+    return thread;
+}
+
+static void io__end(struct thread *thread, int64_t result)
+{
+    if (thread)
+        event__write1(thread, HEURT_EVENT_IO | 1, (uint64_t)result);
+}
+
+#define IO(type, call, descriptor, size, real)                                                  \
+    do {                                                                                        \
+        struct thread *thread = io__begin(SITE(HEURT_IO_##call), descriptor, (uint64_t)(size)); \
+        type result = real;                                                                     \
+        io__end(thread, (int64_t)result);                                                       \
+        return result;                                                                          \
+    } while (0)
+
+/* Off_t is 64 bits wide here: the names that end in 64 are the same functions. */
+#define ALSO_64(name) extern __typeof__(name) name##64 __attribute__((alias(#name))) EXPORT
+
+EXPORT ssize_t read(int descriptor, void *data, size_t size)
+{
+    IO(ssize_t, READ, descriptor, size, REAL(read)(descriptor, data, size));
+}
+
+ssize_t __read_chk(int descriptor, void *data, size_t size, size_t room);
+EXPORT ssize_t __read_chk(int descriptor, void *data, size_t size, size_t room)
+{
+    IO(ssize_t, READ, descriptor, size, REAL(__read_chk)(descriptor, data, size, room));
+}
+
+EXPORT ssize_t write(int descriptor, const void *data, size_t size)
+{
+    IO(ssize_t, WRITE, descriptor, size, REAL(write)(descriptor, data, size));
+}
+
+EXPORT ssize_t pread(int descriptor, void *data, size_t size, off_t at)
+{
+    IO(ssize_t, PREAD, descriptor, size, REAL(pread)(descriptor, data, size, at));
+}
+ALSO_64(pread);
+
+ssize_t __pread_chk(int descriptor, void *data, size_t size, off_t at, size_t room);
+EXPORT ssize_t __pread_chk(int descriptor, void *data, size_t size, off_t at, size_t room)
+{
+    IO(ssize_t, PREAD, descriptor, size, REAL(__pread_chk)(descriptor, data, size, at, room));
+}
+extern __typeof__(__pread_chk) __pread64_chk __attribute__((alias("__pread_chk"))) EXPORT;
+
+EXPORT ssize_t pwrite(int descriptor, const void *data, size_t size, off_t at)
+{
+    IO(ssize_t, PWRITE, descriptor, size, REAL(pwrite)(descriptor, data, size, at));
+}
+ALSO_64(pwrite);
+
+static uint64_t total(const struct iovec *parts, int count)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; parts && i < count && i < 1024; i++)
+        bytes += parts[i].iov_len;
+    return bytes;
+}
+
+EXPORT ssize_t readv(int descriptor, const struct iovec *parts, int count)
+{
+    IO(ssize_t, READV, descriptor, total(parts, count), REAL(readv)(descriptor, parts, count));
+}
+
+EXPORT ssize_t writev(int descriptor, const struct iovec *parts, int count)
+{
+    IO(ssize_t, WRITEV, descriptor, total(parts, count), REAL(writev)(descriptor, parts, count));
+}
+
+EXPORT ssize_t preadv(int descriptor, const struct iovec *parts, int count, off_t at)
+{
+    IO(ssize_t, PREADV, descriptor, total(parts, count),
+       REAL(preadv)(descriptor, parts, count, at));
+}
+ALSO_64(preadv);
+
+EXPORT ssize_t pwritev(int descriptor, const struct iovec *parts, int count, off_t at)
+{
+    IO(ssize_t, PWRITEV, descriptor, total(parts, count),
+       REAL(pwritev)(descriptor, parts, count, at));
+}
+ALSO_64(pwritev);
+
+EXPORT ssize_t preadv2(int descriptor, const struct iovec *parts, int count, off_t at, int flags)
+{
+    IO(ssize_t, PREADV, descriptor, total(parts, count),
+       REAL(preadv2)(descriptor, parts, count, at, flags));
+}
+extern __typeof__(preadv2) preadv64v2 __attribute__((alias("preadv2"))) EXPORT;
+
+EXPORT ssize_t pwritev2(int descriptor, const struct iovec *parts, int count, off_t at, int flags)
+{
+    IO(ssize_t, PWRITEV, descriptor, total(parts, count),
+       REAL(pwritev2)(descriptor, parts, count, at, flags));
+}
+extern __typeof__(pwritev2) pwritev64v2 __attribute__((alias("pwritev2"))) EXPORT;
+
+EXPORT ssize_t sendfile(int to, int from, off_t *at, size_t size)
+{
+    IO(ssize_t, SENDFILE, to, size, REAL(sendfile)(to, from, at, size));
+}
+ALSO_64(sendfile);
+
+EXPORT int fsync(int descriptor)
+{
+    IO(int, FSYNC, descriptor, 0, REAL(fsync)(descriptor));
+}
+
+EXPORT int fdatasync(int descriptor)
+{
+    IO(int, FDATASYNC, descriptor, 0, REAL(fdatasync)(descriptor));
+}
+
+/* ---- open and close
+ * -------------------------------------------------------------------------------- */
+
+static bool needs_mode(int flags)
+{
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = needs_mode(flags) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    IO(int, OPEN, -1, 0, REAL(open)(path, flags, mode));
+}
+ALSO_64(open);
+
+int __open_2(const char *path, int flags);
+EXPORT int __open_2(const char *path, int flags)
+{
+    IO(int, OPEN, -1, 0, REAL(__open_2)(path, flags));
+}
+extern __typeof__(__open_2) __open64_2 __attribute__((alias("__open_2"))) EXPORT;
+
+EXPORT int openat(int directory, const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = needs_mode(flags) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    IO(int, OPEN, -1, 0, REAL(openat)(directory, path, flags, mode));
+}
+ALSO_64(openat);
+
+int __openat_2(int directory, const char *path, int flags);
+EXPORT int __openat_2(int directory, const char *path, int flags)
+{
+    IO(int, OPEN, -1, 0, REAL(__openat_2)(directory, path, flags));
+}
+extern __typeof__(__openat_2) __openat64_2 __attribute__((alias("__openat_2"))) EXPORT;
+
+EXPORT int creat(const char *path, mode_t mode)
+{
+    IO(int, OPEN, -1, 0, REAL(creat)(path, mode));
+}
+ALSO_64(creat);
+
+EXPORT int close(int descriptor)
+{
+    struct thread *thread = io__begin(SITE(HEURT_IO_CLOSE), descriptor, 0);
+    descriptor__forget(descriptor);
+    int result = REAL(close)(descriptor);
+    io__end(thread, result);
+    return result;
+}
+
+/* Not recorded, but what a descriptor leads to changes. */
+EXPORT int dup2(int from, int to)
+{
+    descriptor__forget(to);
+    return REAL(dup2)(from, to);
+}
+
+EXPORT int dup3(int from, int to, int flags)
+{
+    descriptor__forget(to);
+    return REAL(dup3)(from, to, flags);
+}
+
+/* ---- waiting for descriptors
+ * ------------------------------------------------------------------------- */
+
+static uint64_t ms_of(const struct timespec *time)
+{
+    return time ? (uint64_t)time->tv_sec * 1000 + (uint64_t)time->tv_nsec / 1000000 : ~0ull;
+}
+
+EXPORT int poll(struct pollfd *set, nfds_t count, int timeout)
+{
+    IO(int, POLL, -1, (int64_t)timeout, REAL(poll)(set, count, timeout));
+}
+
+int __poll_chk(struct pollfd *set, nfds_t count, int timeout, size_t room);
+EXPORT int __poll_chk(struct pollfd *set, nfds_t count, int timeout, size_t room)
+{
+    IO(int, POLL, -1, (int64_t)timeout, REAL(__poll_chk)(set, count, timeout, room));
+}
+
+EXPORT int ppoll(struct pollfd *set, nfds_t count, const struct timespec *timeout,
+                 const sigset_t *mask)
+{
+    IO(int, POLL, -1, ms_of(timeout), REAL(ppoll)(set, count, timeout, mask));
+}
+
+int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout,
+                const sigset_t *mask, size_t room);
+EXPORT int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout,
+                       const sigset_t *mask, size_t room)
+{
+    IO(int, POLL, -1, ms_of(timeout), REAL(__ppoll_chk)(set, count, timeout, mask, room));
+}
+
+EXPORT int select(int count, fd_set *readable, fd_set *writable, fd_set *special,
+                  struct timeval *timeout)
+{
+    uint64_t ms =
+        timeout ? (uint64_t)timeout->tv_sec * 1000 + (uint64_t)timeout->tv_usec / 1000 : ~0ull;
+    IO(int, SELECT, -1, ms, REAL(select)(count, readable, writable, special, timeout));
+}
+
+EXPORT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *special,
+                   const struct timespec *timeout, const sigset_t *mask)
+{
+    IO(int, SELECT, -1, ms_of(timeout),
+       REAL(pselect)(count, readable, writable, special, timeout, mask));
+}
+
+EXPORT int epoll_wait(int descriptor, struct epoll_event *events, int most, int timeout)
+{
+    IO(int, EPOLL_WAIT, descriptor, (int64_t)timeout,
+       REAL(epoll_wait)(descriptor, events, most, timeout));
+}
+
+EXPORT int epoll_pwait(int descriptor, struct epoll_event *events, int most, int timeout,
+                       const sigset_t *mask)
+{
+    IO(int, EPOLL_WAIT, descriptor, (int64_t)timeout,
+       REAL(epoll_pwait)(descriptor, events, most, timeout, mask));
+}
+
+EXPORT int epoll_pwait2(int descriptor, struct epoll_event *events, int most,
+                        const struct timespec *timeout, const sigset_t *mask)
+{
+    IO(int, EPOLL_WAIT, descriptor, ms_of(timeout),
+       REAL(epoll_pwait2)(descriptor, events, most, timeout, mask));
+}
+
+/* ---- sockets
+ * --------------------------------------------------------------------------------------------- */
+
+EXPORT ssize_t send(int descriptor, const void *data, size_t size, int flags)
+{
+    IO(ssize_t, SEND, descriptor, size, REAL(send)(descriptor, data, size, flags));
+}
+
+EXPORT ssize_t sendto(int descriptor, const void *data, size_t size, int flags,
+                      const struct sockaddr *to, socklen_t length)
+{
+    IO(ssize_t, SENDTO, descriptor, size, REAL(sendto)(descriptor, data, size, flags, to, length));
+}
+
+EXPORT ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
+{
+    IO(ssize_t, SENDMSG, descriptor, total(message->msg_iov, (int)message->msg_iovlen),
+       REAL(sendmsg)(descriptor, message, flags));
+}
+
+EXPORT int sendmmsg(int descriptor, struct mmsghdr *messages, unsigned count, int flags)
+{
+    IO(int, SENDMMSG, descriptor, count, REAL(sendmmsg)(descriptor, messages, count, flags));
+}
+
+EXPORT ssize_t recv(int descriptor, void *data, size_t size, int flags)
+{
+    IO(ssize_t, RECV, descriptor, size, REAL(recv)(descriptor, data, size, flags));
+}
+
+ssize_t __recv_chk(int descriptor, void *data, size_t size, size_t room, int flags);
+EXPORT ssize_t __recv_chk(int descriptor, void *data, size_t size, size_t room, int flags)
+{
+    IO(ssize_t, RECV, descriptor, size, REAL(__recv_chk)(descriptor, data, size, room, flags));
+}
+
+EXPORT ssize_t recvfrom(int descriptor, void *restrict data, size_t size, int flags,
+                        struct sockaddr *restrict from, socklen_t *restrict length)
+{
+    IO(ssize_t, RECVFROM, descriptor, size,
+       REAL(recvfrom)(descriptor, data, size, flags, from, length));
+}
+
+ssize_t __recvfrom_chk(int descriptor, void *data, size_t size, size_t room, int flags,
+                       struct sockaddr *from, socklen_t *length);
+EXPORT ssize_t __recvfrom_chk(int descriptor, void *data, size_t size, size_t room, int flags,
+                              struct sockaddr *from, socklen_t *length)
+{
+    IO(ssize_t, RECVFROM, descriptor, size,
+       REAL(__recvfrom_chk)(descriptor, data, size, room, flags, from, length));
+}
+
+EXPORT ssize_t recvmsg(int descriptor, struct msghdr *message, int flags)
+{
+    IO(ssize_t, RECVMSG, descriptor, total(message->msg_iov, (int)message->msg_iovlen),
+       REAL(recvmsg)(descriptor, message, flags));
+}
+
+EXPORT int recvmmsg(int descriptor, struct mmsghdr *messages, unsigned count, int flags,
+                    struct timespec *timeout)
+{
+    IO(int, RECVMMSG, descriptor, count,
+       REAL(recvmmsg)(descriptor, messages, count, flags, timeout));
+}
+
+EXPORT int accept(int descriptor, struct sockaddr *restrict from, socklen_t *restrict length)
+{
+    IO(int, ACCEPT, descriptor, 0, REAL(accept)(descriptor, from, length));
+}
+
+EXPORT int accept4(int descriptor, struct sockaddr *restrict from, socklen_t *restrict length,
+                   int flags)
+{
+    IO(int, ACCEPT, descriptor, 0, REAL(accept4)(descriptor, from, length, flags));
+}
+
+EXPORT int connect(int descriptor, const struct sockaddr *to, socklen_t length)
+{
+    IO(int, CONNECT, descriptor, 0, REAL(connect)(descriptor, to, length));
+}

@@ -1,0 +1,192 @@
+/* hook_lock.c: mutexes, reader-writer locks, spin locks, and C11's mutexes.
+ *
+ * Each acquisition tries first: when that succeeds it did not wait and is one event; when the lock
+ * is held the real call is made inside a span.  Trying first is what the real calls do, too, so
+ * neither order nor result changes. */
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+
+#include <errno.h>
+
+static inline void acquired(struct thread *thread, uint64_t site, const void *lock)
+{
+    hook__stack(thread, site, lock);
+    event__write2(thread, HEURT_EVENT_LOCK_ACQUIRED, site, (uintptr_t)lock);
+}
+
+static inline void wait_begins(struct thread *thread, uint64_t site, const void *lock)
+{
+    hook__stack(thread, site, lock);
+    event__write2(thread, HEURT_EVENT_LOCK_WAIT, site, (uintptr_t)lock);
+}
+
+static inline int wait_ended(struct thread *thread, int result)
+{
+    event__write1(thread, HEURT_EVENT_LOCK_WAIT | 1, (uint64_t)result);
+    return result;
+}
+
+static inline void releasing(struct thread *thread, uint64_t site, const void *lock)
+{
+    event__write2(thread, HEURT_EVENT_LOCK_RELEASED, site, (uintptr_t)lock);
+}
+
+/* An acquisition: try is called first; busy is its answer for "held"; then the real call. */
+#define ACQUIRE(kind, lock, try, busy, real)             \
+    do {                                                 \
+        struct thread *thread = hook__thread();          \
+        if (unlikely(!thread))                           \
+            return real;                                 \
+        int result = try;                                \
+        if (likely(result == 0 || result == EOWNERDEAD)) \
+            acquired(thread, SITE(kind), lock);          \
+        if (likely(result != (busy)))                    \
+            return result;                               \
+        wait_begins(thread, SITE(kind), lock);           \
+        return wait_ended(thread, real);                 \
+    } while (0)
+
+/* A try that the program makes itself. */
+#define TRY(kind, lock, busy, real)                                                      \
+    do {                                                                                 \
+        struct thread *thread = hook__thread();                                          \
+        int result = real;                                                               \
+        if (thread && (result == 0 || result == EOWNERDEAD))                             \
+            acquired(thread, SITE(kind), lock);                                          \
+        else if (thread && result == (busy))                                             \
+            event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(kind), (uintptr_t)(lock)); \
+        return result;                                                                   \
+    } while (0)
+
+#define RELEASE(kind, lock, real)                \
+    do {                                         \
+        struct thread *thread = hook__thread();  \
+        if (likely(thread))                      \
+            releasing(thread, SITE(kind), lock); \
+        return real;                             \
+    } while (0)
+
+EXPORT int pthread_mutex_lock(pthread_mutex_t *lock)
+{
+    ACQUIRE(HEURT_LOCK_MUTEX, lock, REAL(pthread_mutex_trylock)(lock), EBUSY,
+            REAL(pthread_mutex_lock)(lock));
+}
+
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *lock)
+{
+    TRY(HEURT_LOCK_MUTEX, lock, EBUSY, REAL(pthread_mutex_trylock)(lock));
+}
+
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *lock, const struct timespec *until)
+{
+    ACQUIRE(HEURT_LOCK_MUTEX, lock, REAL(pthread_mutex_trylock)(lock), EBUSY,
+            REAL(pthread_mutex_timedlock)(lock, until));
+}
+
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *lock, clockid_t clock,
+                                   const struct timespec *until)
+{
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+        return REAL(pthread_mutex_clocklock)(lock, clock, until);
+    ACQUIRE(HEURT_LOCK_MUTEX, lock, REAL(pthread_mutex_trylock)(lock), EBUSY,
+            REAL(pthread_mutex_clocklock)(lock, clock, until));
+}
+
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *lock)
+{
+    RELEASE(HEURT_LOCK_MUTEX, lock, REAL(pthread_mutex_unlock)(lock));
+}
+
+EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    ACQUIRE(HEURT_LOCK_READ, lock, REAL(pthread_rwlock_tryrdlock)(lock), EBUSY,
+            REAL(pthread_rwlock_rdlock)(lock));
+}
+
+EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    TRY(HEURT_LOCK_READ, lock, EBUSY, REAL(pthread_rwlock_tryrdlock)(lock));
+}
+
+EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    ACQUIRE(HEURT_LOCK_READ, lock, REAL(pthread_rwlock_tryrdlock)(lock), EBUSY,
+            REAL(pthread_rwlock_timedrdlock)(lock, until));
+}
+
+EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                                      const struct timespec *until)
+{
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+        return REAL(pthread_rwlock_clockrdlock)(lock, clock, until);
+    ACQUIRE(HEURT_LOCK_READ, lock, REAL(pthread_rwlock_tryrdlock)(lock), EBUSY,
+            REAL(pthread_rwlock_clockrdlock)(lock, clock, until));
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    ACQUIRE(HEURT_LOCK_WRITE, lock, REAL(pthread_rwlock_trywrlock)(lock), EBUSY,
+            REAL(pthread_rwlock_wrlock)(lock));
+}
+
+EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    TRY(HEURT_LOCK_WRITE, lock, EBUSY, REAL(pthread_rwlock_trywrlock)(lock));
+}
+
+EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    ACQUIRE(HEURT_LOCK_WRITE, lock, REAL(pthread_rwlock_trywrlock)(lock), EBUSY,
+            REAL(pthread_rwlock_timedwrlock)(lock, until));
+}
+
+EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                                      const struct timespec *until)
+{
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+        return REAL(pthread_rwlock_clockwrlock)(lock, clock, until);
+    ACQUIRE(HEURT_LOCK_WRITE, lock, REAL(pthread_rwlock_trywrlock)(lock), EBUSY,
+            REAL(pthread_rwlock_clockwrlock)(lock, clock, until));
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    RELEASE(HEURT_LOCK_RW_ANY, lock, REAL(pthread_rwlock_unlock)(lock));
+}
+
+EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    ACQUIRE(HEURT_LOCK_SPIN, (const void *)lock, REAL(pthread_spin_trylock)(lock), EBUSY,
+            REAL(pthread_spin_lock)(lock));
+}
+
+EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    TRY(HEURT_LOCK_SPIN, (const void *)lock, EBUSY, REAL(pthread_spin_trylock)(lock));
+}
+
+EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    RELEASE(HEURT_LOCK_SPIN, (const void *)lock, REAL(pthread_spin_unlock)(lock));
+}
+
+EXPORT int mtx_lock(mtx_t *lock)
+{
+    ACQUIRE(HEURT_LOCK_MUTEX, lock, REAL(mtx_trylock)(lock), thrd_busy, REAL(mtx_lock)(lock));
+}
+
+EXPORT int mtx_trylock(mtx_t *lock)
+{
+    TRY(HEURT_LOCK_MUTEX, lock, thrd_busy, REAL(mtx_trylock)(lock));
+}
+
+EXPORT int mtx_timedlock(mtx_t *lock, const struct timespec *until)
+{
+    ACQUIRE(HEURT_LOCK_MUTEX, lock, REAL(mtx_trylock)(lock), thrd_busy,
+            REAL(mtx_timedlock)(lock, until));
+}
+
+EXPORT int mtx_unlock(mtx_t *lock)
+{
+    RELEASE(HEURT_LOCK_MUTEX, lock, REAL(mtx_unlock)(lock));
+}

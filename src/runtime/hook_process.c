@@ -1,0 +1,179 @@
+/* hook_process.c: new program images go on being recorded.
+ *
+ * What started the recording was taken out of the program's environment, so that the program sees
+ * the one it would have had; each way to a new image puts it back for that image alone.  Between
+ * vfork and exec only the stack is used. */
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* Calls real with injected standing for environment plus ours. */
+#define WITH_ENVIRONMENT(type, environment, real)                              \
+    do {                                                                       \
+        if (!heurt_state.recording || !heurt_state.library[0] ||               \
+            heurt_state.session->flags & HEURT_SESSION_CLOSED) {               \
+            char *const *injected = environment;                               \
+            return real;                                                       \
+        }                                                                      \
+        char *slots[environment__slots(environment)];                          \
+        char text[ENVIRONMENT_TEXT];                                           \
+        char *const *injected = environment__inject(environment, slots, text); \
+        type result = real;                                                    \
+        return result;                                                         \
+    } while (0)
+
+/* Not in the child of a vfork: its memory, and so its record, is the parent's. */
+static void exec__begins(void)
+{
+    struct thread *thread = hook__thread();
+    if (thread && (uint32_t)RAW0(getpid) == heurt_state.pid)
+        event__write0(thread, HEURT_EVENT_EXEC);
+}
+
+EXPORT int execve(const char *path, char *const *argv, char *const *envp)
+{
+    exec__begins();
+    WITH_ENVIRONMENT(int, envp, REAL(execve)(path, argv, injected));
+}
+
+EXPORT int execv(const char *path, char *const *argv)
+{
+    exec__begins();
+    WITH_ENVIRONMENT(int, environ, REAL(execve)(path, argv, injected));
+}
+
+EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
+{
+    exec__begins();
+    WITH_ENVIRONMENT(int, envp, REAL(execvpe)(file, argv, injected));
+}
+
+EXPORT int execvp(const char *file, char *const *argv)
+{
+    exec__begins();
+    WITH_ENVIRONMENT(int, environ, REAL(execvpe)(file, argv, injected));
+}
+
+EXPORT int fexecve(int descriptor, char *const *argv, char *const *envp)
+{
+    exec__begins();
+    WITH_ENVIRONMENT(int, envp, REAL(fexecve)(descriptor, argv, injected));
+}
+
+EXPORT int execveat(int directory, const char *path, char *const *argv, char *const *envp,
+                    int flags)
+{
+    exec__begins();
+    WITH_ENVIRONMENT(int, envp, REAL(execveat)(directory, path, argv, injected, flags));
+}
+
+/* The list's first argument is already taken; execl(path, NULL) is not a program's call. */
+static size_t count_arguments(va_list arguments)
+{
+    size_t count = 1;
+    while (va_arg(arguments, char *))
+        count++;
+    return count;
+}
+
+/* The variadic family: first is argv[0]; a NULL ends the list, after which execle has envp. */
+#define LIST_TO_ARGV(first)                             \
+    va_list arguments;                                  \
+    va_start(arguments, first);                         \
+    size_t argument_count = count_arguments(arguments); \
+    va_end(arguments);                                  \
+    char *argv[argument_count + 1];                     \
+    argv[0] = (char *)first;                            \
+    va_start(arguments, first);                         \
+    for (size_t i = 1; i < argument_count + 1; i++)     \
+    argv[i] = va_arg(arguments, char *)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+    LIST_TO_ARGV(first);
+    va_end(arguments);
+    return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+    LIST_TO_ARGV(first);
+    va_end(arguments);
+    return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+    LIST_TO_ARGV(first);
+    char *const *envp = va_arg(arguments, char *const *);
+    va_end(arguments);
+    return execve(path, argv, envp);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
+{
+    WITH_ENVIRONMENT(int, envp, REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
+{
+    WITH_ENVIRONMENT(int, envp, REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
+}
+
+/* system and popen start the shell inside libc with the global environment: it is exchanged for
+ * the time of the call.  A copy that another thread may still be reading is never freed: one is
+ * kept for the process and filled anew. */
+struct lent {
+    char **own;
+    char **ours;
+};
+
+static bool lent__begin(struct lent *lent)
+{
+    char **slots = heurt_state.lent_slots;
+    lent->own = environ;
+    if (!heurt_state.recording || !heurt_state.library[0] ||
+        environment__slots(environ) > LENT_SLOTS ||
+        heurt_state.session->flags & HEURT_SESSION_CLOSED)
+        return false;
+    spin__lock(&heurt_state.lent_lock);
+    if (environ != slots)
+        environment__inject(environ, slots, heurt_state.lent_text);
+    spin__unlock(&heurt_state.lent_lock);
+    lent->ours = slots;
+    environ = slots;
+    return true;
+}
+
+static void lent__end(const struct lent *lent)
+{
+    if (environ == lent->ours && lent->own != lent->ours)
+        environ = lent->own;
+}
+
+EXPORT int system(const char *command)
+{
+    struct lent lent;
+    if (!lent__begin(&lent))
+        return REAL(system)(command);
+    int result = REAL(system)(command);
+    lent__end(&lent);
+    return result;
+}
+
+EXPORT FILE *popen(const char *command, const char *mode)
+{
+    struct lent lent;
+    if (!lent__begin(&lent))
+        return REAL(popen)(command, mode);
+    FILE *result = REAL(popen)(command, mode);
+    lent__end(&lent);
+    return result;
+}

@@ -1,0 +1,223 @@
+/* hook_thread.c: threads begin, end, are waited for; sleeping and yielding. */
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static struct beginning *beginning__get(void)
+{
+    for (unsigned i = 0; i < BEGINNINGS_MAX; i++)
+        if (!__atomic_exchange_n(&heurt_state.beginnings[i].taken, 1, __ATOMIC_ACQUIRE))
+            return &heurt_state.beginnings[i];
+    return NULL;
+}
+
+static void beginning__put(struct beginning *beginning)
+{
+    __atomic_store_n(&beginning->taken, 0, __ATOMIC_RELEASE);
+}
+
+/* The new thread's first act: its own start event, the destructor that will end it, the bounds of
+ * its stack. */
+static void begin_thread(const struct beginning *beginning, uint64_t routine)
+{
+    struct thread *thread = &heurt_thread;
+    thread->creator = beginning->creator;
+    thread->start_routine = routine;
+    thread->stack_high = (uint64_t)__builtin_frame_address(0);
+    thread->stack_low = thread->stack_high - beginning->stack_bytes + (64 << 10);
+    if (!heurt_state.recording)
+        return;
+    event__refill(NULL, 0);
+    pthread_setspecific(heurt_state.end_key, thread);
+}
+
+static void *posix_main(void *data)
+{
+    struct beginning beginning = *(struct beginning *)data;
+    beginning__put(data);
+    begin_thread(&beginning, (uint64_t)beginning.routine.posix);
+    return beginning.routine.posix(beginning.argument);
+}
+
+static int c11_main(void *data)
+{
+    struct beginning beginning = *(struct beginning *)data;
+    beginning__put(data);
+    begin_thread(&beginning, (uint64_t)beginning.routine.c11);
+    return beginning.routine.c11(beginning.argument);
+}
+
+static void fill(struct beginning *beginning, const pthread_attr_t *attributes)
+{
+    const struct thread *thread = &heurt_thread;
+    beginning->creator = thread->started ? thread->serial : HEURT_NO_SERIAL;
+    size_t bytes = 0;
+    pthread_attr_t defaults;
+    if (attributes) {
+        pthread_attr_getstacksize(attributes, &bytes);
+    } else if (pthread_attr_init(&defaults) == 0) {
+        pthread_attr_getstacksize(&defaults, &bytes);
+        pthread_attr_destroy(&defaults);
+    }
+    beginning->stack_bytes = bytes > (128 << 10) ? bytes : 128 << 10;
+}
+
+EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
+                          void *argument)
+{
+    struct thread *thread = hook__thread();
+    struct beginning *beginning = thread ? beginning__get() : NULL;
+    if (!beginning)
+        return REAL(pthread_create)(id, attributes, routine, argument);
+    if (!thread->started)
+        event__refill(NULL, 0);
+    fill(beginning, attributes);
+    beginning->routine.posix = routine;
+    beginning->argument = argument;
+    int result = REAL(pthread_create)(id, attributes, posix_main, beginning);
+    if (result != 0)
+        beginning__put(beginning);
+    else
+        event__write2(thread, HEURT_EVENT_THREAD_CREATED, SITE(0), (uint64_t)*id);
+    return result;
+}
+
+EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
+{
+    struct thread *thread = hook__thread();
+    struct beginning *beginning = thread ? beginning__get() : NULL;
+    if (!beginning)
+        return REAL(thrd_create)(id, routine, argument);
+    if (!thread->started)
+        event__refill(NULL, 0);
+    fill(beginning, NULL);
+    beginning->routine.c11 = routine;
+    beginning->argument = argument;
+    int result = REAL(thrd_create)(id, c11_main, beginning);
+    if (result != thrd_success)
+        beginning__put(beginning);
+    else
+        event__write2(thread, HEURT_EVENT_THREAD_CREATED, SITE(0), (uint64_t)*id);
+    return result;
+}
+
+#define JOIN(id, real)                                                    \
+    do {                                                                  \
+        struct thread *thread = hook__thread();                           \
+        if (unlikely(!thread))                                            \
+            return real;                                                  \
+        hook__stack(thread, SITE(0), NULL);                               \
+        event__write2(thread, HEURT_EVENT_JOIN, SITE(0), (uint64_t)(id)); \
+        int result = real;                                                \
+        event__write1(thread, HEURT_EVENT_JOIN | 1, (uint64_t)result);    \
+        return result;                                                    \
+    } while (0)
+
+EXPORT int pthread_join(pthread_t id, void **value)
+{
+    JOIN(id, REAL(pthread_join)(id, value));
+}
+
+EXPORT int pthread_tryjoin_np(pthread_t id, void **value)
+{
+    JOIN(id, REAL(pthread_tryjoin_np)(id, value));
+}
+
+EXPORT int pthread_timedjoin_np(pthread_t id, void **value, const struct timespec *until)
+{
+    JOIN(id, REAL(pthread_timedjoin_np)(id, value, until));
+}
+
+EXPORT int pthread_clockjoin_np(pthread_t id, void **value, clockid_t clock,
+                                const struct timespec *until)
+{
+    JOIN(id, REAL(pthread_clockjoin_np)(id, value, clock, until));
+}
+
+EXPORT int thrd_join(thrd_t id, int *value)
+{
+    JOIN(id, REAL(thrd_join)(id, value));
+}
+
+/* Another thread's name is said when that thread next takes a chunk, or ends. */
+EXPORT int pthread_setname_np(pthread_t id, const char *name)
+{
+    int result = REAL(pthread_setname_np)(id, name);
+    struct thread *thread = hook__thread();
+    if (result == 0 && thread && thread->started && pthread_equal(id, pthread_self()))
+        define__thread_name(thread);
+    return result;
+}
+
+/* ---- sleep and yield
+ * ------------------------------------------------------------------------------ */
+
+static uint64_t ns_of(const struct timespec *time)
+{
+    return time ? (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec : 0;
+}
+
+static struct thread *sleep__begin(uint64_t site, uint64_t ns)
+{
+    struct thread *thread = hook__thread();
+    if (thread) {
+        hook__stack(thread, site, NULL);
+        event__write2(thread, HEURT_EVENT_SLEEP, site, ns);
+    }
+    return thread;
+}
+
+static void sleep__end(struct thread *thread)
+{
+    if (thread)
+        event__write0(thread, HEURT_EVENT_SLEEP | 1);
+}
+
+#define SLEEP(type, how, ns, real)                           \
+    do {                                                     \
+        struct thread *thread = sleep__begin(SITE(how), ns); \
+        type result = real;                                  \
+        sleep__end(thread);                                  \
+        return result;                                       \
+    } while (0)
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+    SLEEP(int, HEURT_SLEEP_NANOSLEEP, ns_of(time), REAL(nanosleep)(time, rest));
+}
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                           struct timespec *rest)
+{
+    SLEEP(int, HEURT_SLEEP_CLOCK_NANOSLEEP, flags ? 0 : ns_of(time),
+          REAL(clock_nanosleep)(clock, flags, time, rest));
+}
+
+EXPORT int usleep(useconds_t time)
+{
+    SLEEP(int, HEURT_SLEEP_USLEEP, time * 1000ull, REAL(usleep)(time));
+}
+
+EXPORT unsigned sleep(unsigned seconds)
+{
+    SLEEP(unsigned, HEURT_SLEEP_SLEEP, seconds * 1000000000ull, REAL(sleep)(seconds));
+}
+
+EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
+{
+    SLEEP(int, HEURT_SLEEP_THRD_SLEEP, ns_of(time), REAL(thrd_sleep)(time, rest));
+}
+
+EXPORT int sched_yield(void)
+{
+    SLEEP(int, HEURT_SLEEP_YIELD, 0, REAL(sched_yield)());
+}
+
+EXPORT void thrd_yield(void)
+{
+    struct thread *thread = sleep__begin(SITE(HEURT_SLEEP_YIELD), 0);
+    REAL(thrd_yield)();
+    sleep__end(thread);
+}

@@ -1,0 +1,151 @@
+/* marker.c: the program's own marks (include/heurt.h). Its markers are notes in its files; each
+ * note leads to a gate, a pointer that is NULL until it is set here. */
+#include "runtime/runtime.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+/* As in include/heurt.h, which stands alone in users' programs. */
+struct heurt_marker {
+    const char *name;
+    const char *file;
+    uint32_t line;
+    uint32_t step;
+    uint32_t id; /* 0: not yet defined; 1: no id left */
+    uint32_t reserved;
+};
+struct heurt_markers {
+    void (*begin)(struct heurt_marker *);
+    void (*end)(struct heurt_marker *);
+    void (*iteration)(struct heurt_marker *);
+    void (*iteration_end)(struct heurt_marker *);
+};
+
+#define NO_ID 1u
+
+/* The id of a name: places that mark the same name are one region. */
+static uint32_t region__find(const char *name, enum heurt_function_kind kind)
+{
+    for (unsigned i = 0; i < heurt_state.region_count; i++) {
+        struct region *region = &heurt_state.regions[i];
+        if (region->kind == kind && strcmp(region->name, name) == 0)
+            return region->id;
+    }
+    return 0;
+}
+
+static uint32_t region__define(const struct heurt_marker *marker, enum heurt_function_kind kind)
+{
+    struct state *state = &heurt_state;
+    size_t length = strlen(marker->name);
+    if (state->region_count == REGIONS_MAX || length >= sizeof state->regions[0].name)
+        return NO_ID;
+    uint32_t id = define__function(kind, (uintptr_t)marker, marker->line, 0, marker->name,
+                                   marker->file ? marker->file : "", "");
+    if (!id)
+        return NO_ID;
+    struct region *region = &state->regions[state->region_count++];
+    region->id = id;
+    region->kind = kind;
+    memcpy(region->name, marker->name, length + 1);
+    return id;
+}
+
+static uint32_t marker__id(struct heurt_marker *marker, enum heurt_function_kind kind)
+{
+    uint32_t id = __atomic_load_n(&marker->id, __ATOMIC_ACQUIRE);
+    if (likely(id))
+        return id;
+    uint64_t mask = signals__block();
+    spin__lock(&heurt_state.regions_lock);
+    id = region__find(marker->name, kind);
+    if (!id)
+        id = region__define(marker, kind);
+    spin__unlock(&heurt_state.regions_lock);
+    signals__restore(mask);
+    __atomic_store_n(&marker->id, id, __ATOMIC_RELEASE);
+    return id;
+}
+
+static void enter(struct thread *thread, uint32_t id)
+{
+    if (heurt_state.session->stack_every)
+        stack__consider(thread, id);
+    event__write0(thread, id);
+}
+
+static void begin(struct heurt_marker *marker)
+{
+    struct thread *thread = hook__thread();
+    uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_REGION) : NO_ID;
+    if (id != NO_ID)
+        enter(thread, id);
+}
+
+static void end(struct heurt_marker *marker)
+{
+    struct thread *thread = hook__thread();
+    uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_REGION) : NO_ID;
+    if (id != NO_ID)
+        event__write0(thread, id | 1);
+}
+
+/* The turns of a loop since its span began, per thread; 0: no span is open. */
+static int32_t *turns__of(struct thread *thread, uint32_t id)
+{
+    if (!thread->countdowns)
+        event__refill(NULL, 0);
+    return thread->countdowns ? &thread->countdowns->function[id / 2] : NULL;
+}
+
+static void iteration(struct heurt_marker *marker)
+{
+    struct thread *thread = hook__thread();
+    uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_ITERATION) : NO_ID;
+    int32_t *turns = id != NO_ID ? turns__of(thread, id) : NULL;
+    if (!turns)
+        return;
+    if (*turns && (uint32_t)(*turns)++ < marker->step)
+        return;
+    if (*turns)
+        event__write0(thread, id | 1);
+    *turns = 1;
+    enter(thread, id);
+}
+
+static void iteration_end(struct heurt_marker *marker)
+{
+    struct thread *thread = hook__thread();
+    uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_ITERATION) : NO_ID;
+    int32_t *turns = id != NO_ID ? turns__of(thread, id) : NULL;
+    if (!turns || !*turns)
+        return;
+    event__write0(thread, id | 1);
+    *turns = 0;
+}
+
+static struct heurt_markers markers = {begin, end, iteration, iteration_end};
+
+#define MARKER_NOTE 1u
+
+void marker__connect(const uint8_t *note, size_t bytes)
+{
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *header = (const void *)note;
+        size_t name = (header->n_namesz + 3u) & ~3u, text = (header->n_descsz + 3u) & ~3u;
+        size_t whole = sizeof *header + name + text;
+        if (whole > bytes)
+            return;
+        if (header->n_type == MARKER_NOTE && header->n_namesz == 6 && header->n_descsz == 4 &&
+            memcmp(header + 1, "heurt", 6) == 0) {
+            const uint8_t *at = note + sizeof *header + name;
+            int32_t distance;
+            memcpy(&distance, at, sizeof distance);
+            struct heurt_markers **gate = (void *)(at + distance);
+            *gate = &markers;
+        }
+        note += whole;
+        bytes -= whole;
+    }
+}

@@ -1,0 +1,181 @@
+/* module.c: which files are mapped where, now and after each dlopen and dlclose. */
+#include "runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* What one walk over the loader's list collects. */
+struct walk {
+    uint8_t *definitions; /* MODULE definitions of the new ones, for the recorder */
+    size_t bytes, capacity;
+    unsigned count;
+};
+
+static void note__read(const uint8_t *note, size_t bytes, struct heurt_module *module)
+{
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *header = (const void *)note;
+        size_t name = (header->n_namesz + 3u) & ~3u, text = (header->n_descsz + 3u) & ~3u;
+        size_t whole = sizeof *header + name + text;
+        if (whole > bytes)
+            return;
+        const uint8_t *description = note + sizeof *header + name;
+        if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
+            memcmp(header + 1, "GNU", 4) == 0 && header->n_descsz <= HEURT_BUILD_ID_MAX) {
+            module->build_id_bytes = header->n_descsz;
+            memcpy(module->build_id, description, header->n_descsz);
+        }
+        note += whole;
+        bytes -= whole;
+    }
+}
+
+static struct known_module *known(uint64_t start, uint64_t bias)
+{
+    for (unsigned i = 0; i < heurt_state.module_count; i++)
+        if (heurt_state.modules[i].start == start && heurt_state.modules[i].bias == bias)
+            return &heurt_state.modules[i];
+    return NULL;
+}
+
+/* The loader's name; the executable has none there, but its link in /proc. */
+static const char *path_of(const struct dl_phdr_info *info, char room[4096])
+{
+    if (info->dlpi_name && info->dlpi_name[0])
+        return info->dlpi_name;
+    long length = heurt_state.module_count == 0 ? RAW3(readlink, "/proc/self/exe", room, 4095) : 0;
+    room[length > 0 ? length : 0] = 0;
+    return room;
+}
+
+/* Keeps the definition for the recorder's plan too. */
+static void keep(struct walk *walk, const struct heurt_module *module, const char *path)
+{
+    size_t length = strlen(path) + 1;
+    struct heurt_definition header = {
+        .bytes = (uint32_t)(sizeof header + sizeof *module + length + 7) & ~7u,
+        .type = HEURT_DEFINITION_MODULE,
+    };
+    if (walk->bytes + header.bytes > walk->capacity)
+        return;
+    uint8_t *to = walk->definitions + walk->bytes;
+    memcpy(to, &header, sizeof header);
+    memcpy(to + sizeof header, module, sizeof *module);
+    memcpy(to + sizeof header + sizeof *module, path, length);
+    walk->bytes += header.bytes;
+    walk->count++;
+}
+
+static void mark_connect(const struct dl_phdr_info *info)
+{
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_NOTE)
+            marker__connect((const uint8_t *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
+                            info->dlpi_phdr[i].p_memsz);
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct heurt_module module = {.tick = clock__tick(), .bias = info->dlpi_addr, .start = ~0ull};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_NOTE)
+            note__read((const uint8_t *)start, header->p_memsz, &module);
+        if (header->p_type != PT_LOAD)
+            continue;
+        module.start = start < module.start ? start : module.start;
+        module.end = start + header->p_memsz > module.end ? start + header->p_memsz : module.end;
+    }
+    struct known_module *old = known(module.start, module.bias);
+    if (old)
+        old->seen = true;
+    if (old || module.end == 0 || heurt_state.module_count == MODULES_MAX)
+        return 0;
+    char room[4096];
+    const char *path = path_of(info, room);
+    define__parts(HEURT_DEFINITION_MODULE,
+                  (struct text_part[]){{&module, sizeof module}, {path, strlen(path) + 1}}, 2);
+    keep(data, &module, path);
+    mark_connect(info);
+    heurt_state.modules[heurt_state.module_count++] =
+        (struct known_module){module.start, module.end, module.bias, true};
+    return 0;
+}
+
+static void forget_unseen(void)
+{
+    for (unsigned i = 0; i < heurt_state.module_count;) {
+        struct known_module *module = &heurt_state.modules[i];
+        if (module->seen) {
+            i++;
+            continue;
+        }
+        struct heurt_module_gone gone = {clock__tick(), module->start};
+        define__parts(HEURT_DEFINITION_MODULE_GONE, &(struct text_part){&gone, sizeof gone}, 1);
+        *module = heurt_state.modules[--heurt_state.module_count];
+    }
+}
+
+#define WALK_BYTES (1u << 20)
+
+void module__scan(void)
+{
+    struct walk walk = {.capacity = WALK_BYTES};
+    long memory =
+        RAW6(mmap, 0, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory < 0 && memory > -4096)
+        return;
+    walk.definitions = (uint8_t *)memory;
+    heurt_thread.inside++;
+    spin__lock(&heurt_state.modules_lock);
+    for (unsigned i = 0; i < heurt_state.module_count; i++)
+        heurt_state.modules[i].seen = false;
+    dl_iterate_phdr(visit, &walk);
+    forget_unseen();
+    spin__unlock(&heurt_state.modules_lock);
+    if (walk.count && heurt_state.session->flags & HEURT_SESSION_PLANS)
+        patch__modules(walk.definitions, walk.bytes, walk.count);
+    heurt_thread.inside--;
+    RAW2(munmap, memory, WALK_BYTES);
+}
+
+/* The loader calls the function at r_brk, made for debuggers, when its list has changed: after a
+ * new library is mapped and before any of its code has run.  Interposing dlopen instead would
+ * change whose RUNPATH it searches. */
+static void on_loader_change(void)
+{
+    if (heurt_state.recording && heurt_state.loader->r_state == RT_CONSISTENT &&
+        heurt_thread.inside == 0)
+        module__scan();
+}
+
+void module__watch_loader(void)
+{
+    /* By dlsym: a reference would put the loader on the list of needed libraries. */
+    heurt_state.loader = dlsym(RTLD_DEFAULT, "_r_debug");
+    uint8_t *entry = heurt_state.loader ? (uint8_t *)heurt_state.loader->r_brk : NULL;
+    static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    if (!entry)
+        return;
+    uint8_t *body = memcmp(entry, endbr64, sizeof endbr64) == 0 ? entry + sizeof endbr64 : entry;
+    /* An empty function that is padded to sixteen bytes: nothing is lost by the jump. */
+    if (*body != 0xc3 || ((uintptr_t)entry & 15) != 0) {
+        define__note("Libraries that are loaded later are not seen: this loader's debug hook is "
+                     "not the empty function that heurt knows.");
+        return;
+    }
+    uint8_t *jump = near__allocate((uint64_t)entry, (uint64_t)entry + 16, 4096);
+    if (!jump)
+        return;
+    static const uint8_t code[] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
+    void (*target)(void) = on_loader_change;
+    memcpy(jump, code, sizeof code);
+    memcpy(jump + sizeof code, &target, sizeof target);
+    if (near__seal(jump, 4096))
+        code__write_jump(body, jump);
+}

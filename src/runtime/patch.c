@@ -1,0 +1,379 @@
+/* patch.c: applies the recorder's plans, and the C side of stub.S. What to do with which bytes was
+ * decided outside, by src/symbol/plan.c; here is only memory. */
+#include "runtime/runtime.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define REACH (1ull << 31)
+#define REACH_MARGIN (16ull << 20)
+
+void heurt_stub(void);
+void heurt_stub_full(void);
+
+/* ---- memory near code ---------------------------------------------------------------------------
+ */
+
+static bool is_error(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+static void *try_at(uint64_t address, size_t bytes)
+{
+    long memory = RAW6(mmap, address, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (!is_error(memory) && (uint64_t)memory != address) {
+        RAW2(munmap, memory, bytes); /* a kernel that does not know NOREPLACE */
+        return NULL;
+    }
+    return is_error(memory) ? NULL : (void *)memory;
+}
+
+void *near__allocate(uint64_t start, uint64_t end, size_t bytes)
+{
+    const uint64_t step = 1ull << 20;
+    uint64_t first = start & ~(step - 1), last = (end + step) & ~(step - 1);
+    /* Below first, then above, far from the heap that grows behind a program's data. */
+    for (uint64_t distance = step; distance < REACH - REACH_MARGIN; distance += step) {
+        void *memory = NULL;
+        if (first > distance + bytes + step && end - (first - distance) < REACH - REACH_MARGIN)
+            memory = try_at(first - distance, bytes);
+        if (!memory && distance > REACH / 2 &&
+            last + distance + bytes - start < REACH - REACH_MARGIN)
+            memory = try_at(last + distance, bytes);
+        if (memory)
+            return memory;
+    }
+    return NULL;
+}
+
+bool near__seal(void *memory, size_t bytes)
+{
+    return RAW3(mprotect, memory, (bytes + 4095) & ~4095ull, PROT_READ | PROT_EXEC) == 0;
+}
+
+static bool rel32(uint64_t target, uint64_t from, int32_t *field)
+{
+    int64_t distance = (int64_t)(target - from);
+    *field = (int32_t)distance;
+    return distance == *field;
+}
+
+bool code__write_jump(uint8_t *address, const void *target)
+{
+    uint64_t page = (uint64_t)address & ~4095ull;
+    uint64_t bytes = (((uint64_t)address + HEURT_PATCH_BYTES + 4095) & ~4095ull) - page;
+    int32_t distance;
+    if (!rel32((uint64_t)target, (uint64_t)address + HEURT_PATCH_BYTES, &distance) ||
+        RAW3(mprotect, page, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+        return false;
+    address[0] = 0xe9;
+    bytes__copy(address + 1, &distance, sizeof distance);
+    RAW3(mprotect, page, bytes, PROT_READ | PROT_EXEC);
+    return true;
+}
+
+/* ---- what stub.S calls
+ * ---------------------------------------------------------------------------- */
+
+/* The stack as the macros SAVED and heurt_stub leave it, lowest address first. */
+struct stub_frame {
+    uint64_t r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rsi, rdi;
+    uint64_t back_to_stub;
+    uint64_t *claimed; /* scratch */
+    uint64_t rax, rdx, rcx;
+    uint64_t id;
+    uint64_t caller; /* return address of the patched function */
+};
+
+/* Which argument registers a function records: count, then their numbers. */
+struct argument_registers {
+    uint8_t count;
+    uint8_t registers[HEURT_ARGUMENTS_MAX];
+    uint8_t reserved;
+};
+
+static void consider_stack(struct thread *thread, struct stub_frame *frame)
+{
+    int32_t *left = &thread->countdowns->function[frame->id / 2];
+    uint32_t every = heurt_state.session->stack_every;
+    if (*left >= 0 && --*left >= 0)
+        return;
+    *left = every ? (int32_t)every - 1 : INT32_MAX;
+    if (!every)
+        return;
+    uint64_t registers[HEURT_STACK_REGISTERS] = {
+        (uint64_t)frame->caller,
+        (uint64_t)(&frame->caller + 1),
+        frame->rbp,
+        frame->rbx,
+        frame->r12,
+        frame->r13,
+        frame->r14,
+        frame->r15,
+    };
+    stack__take(thread, registers);
+}
+
+static void write_enter(struct thread *thread, const struct stub_frame *frame)
+{
+    const uint64_t values[HEURT_ARGUMENTS_MAX] = {frame->rdi, frame->rsi, frame->rdx,
+                                                  frame->rcx, frame->r8,  frame->r9};
+    const struct argument_registers *arguments = &heurt_state.argument_registers[frame->id / 2];
+    uint64_t *at = event__claim(thread, 1u + arguments->count);
+    if (!at)
+        return;
+    for (unsigned i = 0; i < arguments->count; i++)
+        at[1 + i] = values[arguments->registers[i]];
+    event__publish(at, clock__tick(), (uint32_t)frame->id);
+}
+
+void heurt_stub_enter(struct stub_frame *frame);
+void heurt_stub_enter(struct stub_frame *frame)
+{
+    struct thread *thread = &heurt_thread;
+    if (!heurt_state.recording)
+        return;
+    if (!thread->countdowns)
+        event__refill(NULL, 0);
+    if (thread->countdowns)
+        consider_stack(thread, frame);
+    write_enter(thread, frame);
+}
+
+void heurt_stub_refill(struct stub_frame *frame);
+void heurt_stub_refill(struct stub_frame *frame)
+{
+    uint64_t *at = event__refill(frame->claimed, 1);
+    if (at)
+        event__publish(at, clock__tick(), (uint32_t)frame->id);
+}
+
+void heurt_stub_leave(struct stub_frame *frame);
+void heurt_stub_leave(struct stub_frame *frame)
+{
+    uint64_t tick = clock__tick();
+    uint64_t *at =
+        frame->claimed ? event__refill(frame->claimed, 1) : event__claim(&heurt_thread, 1);
+    if (at)
+        event__publish(at, tick, (uint32_t)frame->id | 1);
+}
+
+/* The personality of the stub's frames (Itanium C++ ABI, exception handling, 2.5.2): nothing is
+ * caught here; when an exception or a forced unwind takes the frame away, the function has ended.
+ */
+int heurt_personality(int version, int actions, uint64_t kind, void *exception, void *context);
+int heurt_personality(int version, int actions, uint64_t kind, void *exception, void *context)
+{
+    enum { CLEANUP_PHASE = 2, CONTINUE_UNWIND = 8 };
+    (void)version, (void)kind, (void)exception, (void)context;
+    struct thread *thread = hook__thread();
+    if (actions & CLEANUP_PHASE && thread)
+        event__write0(thread, HEURT_EVENT_UNWOUND);
+    return CONTINUE_UNWIND;
+}
+
+/* ---- plans
+ * ------------------------------------------------------------------------------------------- */
+
+static bool send_all(int descriptor, const void *bytes, size_t count)
+{
+    for (size_t sent = 0; sent < count;) {
+        long result =
+            RAW6(sendto, descriptor, (const char *)bytes + sent, count - sent, MSG_NOSIGNAL, 0, 0);
+        if (result == -4 /* EINTR */)
+            continue;
+        if (result <= 0)
+            return false;
+        sent += (size_t)result;
+    }
+    return true;
+}
+
+static bool receive_all(int descriptor, void *bytes, size_t count)
+{
+    for (size_t got = 0; got < count;) {
+        long result = RAW3(read, descriptor, (char *)bytes + got, count - got);
+        if (result == -4 /* EINTR */)
+            continue;
+        if (result <= 0)
+            return false;
+        got += (size_t)result;
+    }
+    return true;
+}
+
+static int connect_recorder(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strnlen(heurt_state.session->socket, sizeof heurt_state.session->socket);
+    memcpy(address.sun_path + 1, heurt_state.session->socket, length);
+    long descriptor = RAW3(socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (is_error(descriptor))
+        return -1;
+    size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
+    if (!length || RAW3(connect, descriptor, &address, size) != 0) {
+        RAW1(close, descriptor);
+        return -1;
+    }
+    return (int)descriptor;
+}
+
+struct answer {
+    struct heurt_plan_answer header;
+    uint8_t *plans; /* mapped; header.bytes of them */
+};
+
+static bool ask(const void *definitions, size_t bytes, unsigned count, struct answer *answer)
+{
+    struct heurt_plan_request request = {HEURT_PLAN_MAGIC, heurt_state.process, count,
+                                         (uint32_t)bytes};
+    int descriptor = connect_recorder();
+    bool done = descriptor >= 0 && send_all(descriptor, &request, sizeof request) &&
+                send_all(descriptor, definitions, bytes) &&
+                receive_all(descriptor, &answer->header, sizeof answer->header) &&
+                answer->header.magic == HEURT_PLAN_MAGIC;
+    if (done && answer->header.bytes) {
+        long memory = RAW6(mmap, 0, answer->header.bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        answer->plans = is_error(memory) ? NULL : (uint8_t *)memory;
+        done = answer->plans && receive_all(descriptor, answer->plans, answer->header.bytes);
+    }
+    if (descriptor >= 0)
+        RAW1(close, descriptor);
+    return done;
+}
+
+/* push $id; jmp *0(%rip); .quad the stub */
+#define STUB_CODE_BYTES 24
+
+static size_t write_stub(uint8_t *at, uint32_t id, void (*stub)(void))
+{
+    static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+    at[0] = 0x68;
+    memcpy(at + 1, &id, sizeof id);
+    memcpy(at + 5, jump, sizeof jump);
+    memcpy(at + 5 + sizeof jump, &stub, sizeof stub);
+    return STUB_CODE_BYTES;
+}
+
+static bool write_moved(uint8_t *at, const struct heurt_plan *plan)
+{
+    memcpy(at, plan->code, plan->code_bytes);
+    for (unsigned i = 0; i < plan->fixup_count; i++) {
+        const struct heurt_plan_fixup *fixup = &plan->fixups[i];
+        int32_t field;
+        if (!rel32(fixup->target, (uint64_t)at + fixup->next, &field))
+            return false;
+        memcpy(at + fixup->offset, &field, sizeof field);
+    }
+    return true;
+}
+
+static const struct known_module *module_at(uint64_t address)
+{
+    for (unsigned i = 0; i < heurt_state.module_count; i++)
+        if (address >= heurt_state.modules[i].start && address < heurt_state.modules[i].end)
+            return &heurt_state.modules[i];
+    return NULL;
+}
+
+static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
+{
+    struct argument_registers *arguments = &heurt_state.argument_registers[id / 2];
+    arguments->count = plan->argument_count;
+    memcpy(arguments->registers, plan->arguments, sizeof arguments->registers);
+}
+
+/* One function: its code near it first, its definition, then the jump. NULL or a reason. */
+static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_t *id)
+{
+    const uint8_t *entry = (const uint8_t *)plan->address + plan->skip;
+    const char *name = (const char *)(plan + 1);
+    const char *argument_names = name + strlen(name) + 1;
+    if (memcmp(entry, plan->original, plan->moved) != 0)
+        return "its bytes in memory are not those of its file";
+    *id = define__function(HEURT_FUNCTION_PATCHED, plan->address, 0, plan->argument_count, name, "",
+                           argument_names);
+    if (!*id)
+        return "no event number is left for it, or the trace is full";
+    uint8_t *moved = code + STUB_CODE_BYTES;
+    if (!write_moved(moved, plan))
+        return "its moved code cannot reach what it refers to";
+    bool plain = heurt_state.uses_tsc && plan->argument_count == 0;
+    write_stub(code, *id, plain ? heurt_stub : heurt_stub_full);
+    remember_arguments(*id, plan);
+    heurt_state.bodies[*id / 2] = moved;
+    return NULL;
+}
+
+static void refuse(const struct heurt_plan *plan, const char *reason)
+{
+    define__refusal((const char *)(plan + 1), "", reason);
+}
+
+/* The plans that lie in one module, from *at on, which is left at the first of the next one. */
+static void apply_to_module(const struct known_module *module, uint8_t **at, uint8_t *end)
+{
+    const size_t each = (STUB_CODE_BYTES + HEURT_PLAN_CODE_MAX + 15) & ~15ull;
+    uint8_t *first = *at;
+    size_t count = 0;
+    for (; *at < end; *at += ((struct heurt_plan *)*at)->bytes, count++) {
+        uint64_t address = ((struct heurt_plan *)*at)->address;
+        if (module && (address < module->start || address >= module->end))
+            break;
+        if (!module && count)
+            break;
+    }
+    uint8_t *memory = module ? near__allocate(module->start, module->end, count * each) : NULL;
+    uint8_t *code = memory;
+    for (uint8_t *plan = first; plan < *at; plan += ((struct heurt_plan *)plan)->bytes) {
+        uint32_t id;
+        const char *reason = memory ? prepare((void *)plan, code, &id)
+                                    : "no free memory within reach of a jump from it";
+        if (reason)
+            refuse((void *)plan, reason);
+        else
+            code += each;
+        ((struct heurt_plan *)plan)->reserved = reason != NULL;
+    }
+    if (!memory || !near__seal(memory, count * each))
+        return;
+    code = memory;
+    for (uint8_t *plan = first; plan < *at; plan += ((struct heurt_plan *)plan)->bytes) {
+        struct heurt_plan *one = (void *)plan;
+        if (one->reserved)
+            continue;
+        if (!code__write_jump((uint8_t *)one->address + one->skip, code))
+            refuse(one, "the system does not let its code be changed");
+        code += each;
+    }
+}
+
+void patch__modules(const void *definitions, size_t bytes, unsigned count)
+{
+    struct answer answer = {0};
+    if (!ask(definitions, bytes, count, &answer)) {
+        define__note("The recorder did not answer: functions of the modules loaded at this point "
+                     "are not instrumented.");
+        return;
+    }
+    if (!heurt_state.argument_registers) {
+        long memory =
+            RAW6(mmap, 0, (HEURT_EVENT_LAST / 2 + 1) * sizeof(struct argument_registers),
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (is_error(memory))
+            return;
+        heurt_state.argument_registers = (struct argument_registers *)memory;
+    }
+    uint8_t *end = answer.plans + answer.header.bytes;
+    for (uint8_t *at = answer.plans; at < end;)
+        apply_to_module(module_at(((struct heurt_plan *)at)->address), &at, end);
+    if (answer.header.bytes)
+        RAW2(munmap, answer.plans, answer.header.bytes);
+}

@@ -1,0 +1,155 @@
+/* real.h: the functions behind the hooks, found by dlsym(RTLD_NEXT). */
+#ifndef HEURT_RUNTIME_REAL_H
+#define HEURT_RUNTIME_REAL_H
+
+#include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+/* X(name, result, parameters). The version of pthread_cond_* is asked for by name: glibc keeps an
+ * incompatible one of 2.2.5 beside it. */
+#define REAL_FUNCTIONS(X)                                                                          \
+    X(syscall, long, (long, ...)) /* stub.S knows that it is the first */                          \
+    X(pthread_create, int, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))       \
+    X(pthread_join, int, (pthread_t, void **))                                                     \
+    X(pthread_tryjoin_np, int, (pthread_t, void **))                                               \
+    X(pthread_timedjoin_np, int, (pthread_t, void **, const struct timespec *))                    \
+    X(pthread_clockjoin_np, int, (pthread_t, void **, clockid_t, const struct timespec *))         \
+    X(pthread_setname_np, int, (pthread_t, const char *))                                          \
+    X(pthread_mutex_lock, int, (pthread_mutex_t *))                                                \
+    X(pthread_mutex_trylock, int, (pthread_mutex_t *))                                             \
+    X(pthread_mutex_timedlock, int, (pthread_mutex_t *, const struct timespec *))                  \
+    X(pthread_mutex_clocklock, int, (pthread_mutex_t *, clockid_t, const struct timespec *))       \
+    X(pthread_mutex_unlock, int, (pthread_mutex_t *))                                              \
+    X(pthread_rwlock_rdlock, int, (pthread_rwlock_t *))                                            \
+    X(pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *))                                         \
+    X(pthread_rwlock_timedrdlock, int, (pthread_rwlock_t *, const struct timespec *))              \
+    X(pthread_rwlock_clockrdlock, int, (pthread_rwlock_t *, clockid_t, const struct timespec *))   \
+    X(pthread_rwlock_wrlock, int, (pthread_rwlock_t *))                                            \
+    X(pthread_rwlock_trywrlock, int, (pthread_rwlock_t *))                                         \
+    X(pthread_rwlock_timedwrlock, int, (pthread_rwlock_t *, const struct timespec *))              \
+    X(pthread_rwlock_clockwrlock, int, (pthread_rwlock_t *, clockid_t, const struct timespec *))   \
+    X(pthread_rwlock_unlock, int, (pthread_rwlock_t *))                                            \
+    X(pthread_spin_lock, int, (pthread_spinlock_t *))                                              \
+    X(pthread_spin_trylock, int, (pthread_spinlock_t *))                                           \
+    X(pthread_spin_unlock, int, (pthread_spinlock_t *))                                            \
+    X(pthread_cond_wait, int, (pthread_cond_t *, pthread_mutex_t *))                               \
+    X(pthread_cond_timedwait, int, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *)) \
+    X(pthread_cond_clockwait, int,                                                                 \
+      (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                   \
+    X(pthread_cond_signal, int, (pthread_cond_t *))                                                \
+    X(pthread_cond_broadcast, int, (pthread_cond_t *))                                             \
+    X(pthread_barrier_wait, int, (pthread_barrier_t *))                                            \
+    X(sem_wait, int, (sem_t *))                                                                    \
+    X(sem_trywait, int, (sem_t *))                                                                 \
+    X(sem_timedwait, int, (sem_t *, const struct timespec *))                                      \
+    X(sem_clockwait, int, (sem_t *, clockid_t, const struct timespec *))                           \
+    X(sem_post, int, (sem_t *))                                                                    \
+    X(thrd_create, int, (thrd_t *, thrd_start_t, void *))                                          \
+    X(thrd_join, int, (thrd_t, int *))                                                             \
+    X(thrd_sleep, int, (const struct timespec *, struct timespec *))                               \
+    X(thrd_yield, void, (void))                                                                    \
+    X(mtx_lock, int, (mtx_t *))                                                                    \
+    X(mtx_trylock, int, (mtx_t *))                                                                 \
+    X(mtx_timedlock, int, (mtx_t *, const struct timespec *))                                      \
+    X(mtx_unlock, int, (mtx_t *))                                                                  \
+    X(cnd_wait, int, (cnd_t *, mtx_t *))                                                           \
+    X(cnd_timedwait, int, (cnd_t *, mtx_t *, const struct timespec *))                             \
+    X(cnd_signal, int, (cnd_t *))                                                                  \
+    X(cnd_broadcast, int, (cnd_t *))                                                               \
+    X(read, ssize_t, (int, void *, size_t))                                                        \
+    X(__read_chk, ssize_t, (int, void *, size_t, size_t))                                          \
+    X(write, ssize_t, (int, const void *, size_t))                                                 \
+    X(pread, ssize_t, (int, void *, size_t, off_t))                                                \
+    X(__pread_chk, ssize_t, (int, void *, size_t, off_t, size_t))                                  \
+    X(pwrite, ssize_t, (int, const void *, size_t, off_t))                                         \
+    X(readv, ssize_t, (int, const struct iovec *, int))                                            \
+    X(writev, ssize_t, (int, const struct iovec *, int))                                           \
+    X(preadv, ssize_t, (int, const struct iovec *, int, off_t))                                    \
+    X(pwritev, ssize_t, (int, const struct iovec *, int, off_t))                                   \
+    X(preadv2, ssize_t, (int, const struct iovec *, int, off_t, int))                              \
+    X(pwritev2, ssize_t, (int, const struct iovec *, int, off_t, int))                             \
+    X(sendfile, ssize_t, (int, int, off_t *, size_t))                                              \
+    X(fsync, int, (int))                                                                           \
+    X(fdatasync, int, (int))                                                                       \
+    X(open, int, (const char *, int, ...))                                                         \
+    X(__open_2, int, (const char *, int))                                                          \
+    X(openat, int, (int, const char *, int, ...))                                                  \
+    X(__openat_2, int, (int, const char *, int))                                                   \
+    X(creat, int, (const char *, mode_t))                                                          \
+    X(close, int, (int))                                                                           \
+    X(dup2, int, (int, int))                                                                       \
+    X(dup3, int, (int, int, int))                                                                  \
+    X(poll, int, (struct pollfd *, nfds_t, int))                                                   \
+    X(__poll_chk, int, (struct pollfd *, nfds_t, int, size_t))                                     \
+    X(ppoll, int, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *))            \
+    X(__ppoll_chk, int,                                                                            \
+      (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t))                \
+    X(select, int, (int, fd_set *, fd_set *, fd_set *, struct timeval *))                          \
+    X(pselect, int,                                                                                \
+      (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *))              \
+    X(epoll_wait, int, (int, struct epoll_event *, int, int))                                      \
+    X(epoll_pwait, int, (int, struct epoll_event *, int, int, const sigset_t *))                   \
+    X(epoll_pwait2, int,                                                                           \
+      (int, struct epoll_event *, int, const struct timespec *, const sigset_t *))                 \
+    X(send, ssize_t, (int, const void *, size_t, int))                                             \
+    X(sendto, ssize_t, (int, const void *, size_t, int, const struct sockaddr *, socklen_t))       \
+    X(sendmsg, ssize_t, (int, const struct msghdr *, int))                                         \
+    X(sendmmsg, int, (int, struct mmsghdr *, unsigned, int))                                       \
+    X(recv, ssize_t, (int, void *, size_t, int))                                                   \
+    X(__recv_chk, ssize_t, (int, void *, size_t, size_t, int))                                     \
+    X(recvfrom, ssize_t, (int, void *, size_t, int, struct sockaddr *, socklen_t *))               \
+    X(__recvfrom_chk, ssize_t, (int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *)) \
+    X(recvmsg, ssize_t, (int, struct msghdr *, int))                                               \
+    X(recvmmsg, int, (int, struct mmsghdr *, unsigned, int, struct timespec *))                    \
+    X(accept, int, (int, struct sockaddr *, socklen_t *))                                          \
+    X(accept4, int, (int, struct sockaddr *, socklen_t *, int))                                    \
+    X(connect, int, (int, const struct sockaddr *, socklen_t))                                     \
+    X(nanosleep, int, (const struct timespec *, struct timespec *))                                \
+    X(clock_nanosleep, int, (clockid_t, int, const struct timespec *, struct timespec *))          \
+    X(usleep, int, (useconds_t))                                                                   \
+    X(sleep, unsigned, (unsigned))                                                                 \
+    X(sched_yield, int, (void))                                                                    \
+    X(_exit, void, (int))                                                                          \
+    X(_Exit, void, (int))                                                                          \
+    X(_Fork, pid_t, (void))                                                                        \
+    X(execve, int, (const char *, char *const *, char *const *))                                   \
+    X(execvpe, int, (const char *, char *const *, char *const *))                                  \
+    X(fexecve, int, (int, char *const *, char *const *))                                           \
+    X(execveat, int, (int, const char *, char *const *, char *const *, int))                       \
+    X(posix_spawn, int,                                                                            \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const *, char *const *))                                                              \
+    X(posix_spawnp, int,                                                                           \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
+       char *const *, char *const *))                                                              \
+    X(system, int, (const char *))                                                                 \
+    X(popen, FILE *, (const char *, const char *))
+
+struct real {
+#define REAL_MEMBER(name, result, parameters) result(*name) parameters;
+    REAL_FUNCTIONS(REAL_MEMBER)
+#undef REAL_MEMBER
+};
+extern struct real heurt_real __attribute__((visibility("hidden")));
+
+/* Fills heurt_real. Calls dlsym; may be called again and from a call that comes before any
+ * constructor. */
+void real__find(void);
+
+/* The real function, also before the constructor has run. */
+#define REAL(name) (heurt_real.name ? heurt_real.name : (real__find(), heurt_real.name))
+
+#endif

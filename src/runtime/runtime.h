@@ -1,0 +1,316 @@
+/* runtime.h: the injected library's one state, a thread's buffer, and how events are written.
+ *
+ * Concurrency
+ *   what                     who writes                       how
+ *   struct thread            its own thread, and that         a claim is one xadd: a handler that
+ *                            thread's signal handlers         interrupts it gets words of its own
+ *   a chunk                  the thread that claimed it       first word of an event stored last
+ *   definitions chunk        any thread, under                size of a definition stored last
+ *                            state.definitions_lock
+ *   session header           all processes                    atomic additions
+ *   state                    the constructor, later under     readers need no lock: written before
+ *                            its locks                        recording is set
+ *
+ * Everything here may run in a signal handler and inside a patched function's entry: no libc call
+ * except where a comment says so, no vector registers (the room is compiled with
+ * -mgeneral-regs-only), errno untouched. */
+#ifndef HEURT_RUNTIME_RUNTIME_H
+#define HEURT_RUNTIME_RUNTIME_H
+
+#include "format/layout.h"
+#include "runtime/raw.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* How often each class of hooked calls still runs until its next call stack is taken. */
+struct class_countdown {
+    uint64_t key; /* 0: free */
+    int64_t left;
+};
+#define CLASS_COUNTDOWNS 1024
+
+/* Counters of one thread until the next call stack, mapped once and passed on when it ends. */
+struct countdowns {
+    int32_t function[(HEURT_EVENT_LAST + 1) / 2]; /* by event id / 2 */
+    struct class_countdown classes[CLASS_COUNTDOWNS];
+    struct countdowns *next_free;
+};
+
+/* stub.S knows the offsets of the first three. */
+struct thread {
+    uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
+    uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
+    struct countdowns *countdowns;
+    struct heurt_chunk *chunk;
+    uint64_t sequence; /* of the next chunk */
+    uint64_t start_routine;
+    uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
+    uint32_t serial;                /* valid when started */
+    uint32_t creator;
+    uint32_t next_units; /* size of the next chunk */
+    uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
+    uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
+    bool started, ended;
+    char name[16]; /* as last defined */
+};
+
+#define TLS_MODEL __attribute__((tls_model("initial-exec")))
+extern __thread struct thread heurt_thread TLS_MODEL;
+
+#define ENVIRONMENT_TEXT 16384
+#define LENT_SLOTS 4096
+
+#define MODULES_MAX 2048
+struct known_module {
+    uint64_t start, end, bias;
+    bool seen; /* in the walk that is under way */
+};
+
+/* What a new thread needs before it runs the program's function: taken by its creator, given back
+ * by its first instructions. */
+#define BEGINNINGS_MAX 256
+struct beginning {
+    union {
+        void *(*posix)(void *);
+        int (*c11)(void *);
+    } routine;
+    void *argument;
+    uint64_t stack_bytes;
+    uint32_t creator;
+    uint32_t taken;
+};
+
+#define REGIONS_MAX 4096
+struct region {
+    uint32_t id, kind;
+    char name[120];
+};
+
+struct state {
+    /* read on hot paths; stub.S knows that bodies is the first */
+    const void **bodies; /* by event id / 2: the moved code of a patched function */
+    bool recording;
+    bool uses_tsc;
+    uint8_t *descriptor_kinds; /* enum heurt_descriptor by descriptor, 0: ask */
+
+    struct heurt_session *session;
+    uint64_t mapped_units; /* of the events file */
+    bool full;             /* no chunk could be had: count, write no more */
+    uint32_t process;      /* serial */
+    uint32_t pid;
+    uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end */
+
+    uint32_t definitions_lock;
+    struct heurt_chunk
+        *definitions; /* the current one; reserved[0] is the unit of the one before */
+    uint32_t definitions_used;
+    uint64_t definitions_sequence;
+    uint32_t next_function; /* event id of the next function or region */
+
+    struct beginning beginnings[BEGINNINGS_MAX];
+
+    uint32_t lent_lock; /* the environment that system and popen are lent (hook_process.c) */
+    char *lent_slots[LENT_SLOTS];
+    char lent_text[ENVIRONMENT_TEXT];
+
+    uint32_t countdowns_lock;
+    struct countdowns *countdowns_free;
+
+    uint32_t regions_lock;
+    unsigned region_count;
+    struct region regions[REGIONS_MAX]; /* named regions and loops, by first use */
+
+    struct r_debug *loader; /* <link.h> */
+    uint32_t modules_lock;
+    unsigned module_count;
+    struct known_module modules[MODULES_MAX];
+
+    struct argument_registers *argument_registers; /* by event id / 2 (patch.c) */
+
+    char directory[4096]; /* of the trace, absolute */
+    char library[4096];   /* path of this library as LD_PRELOAD had it */
+};
+extern struct state heurt_state __attribute__((visibility("hidden")));
+
+/* ---- spin locks for rare paths; signals are blocked by the caller where handlers may come ---- */
+
+static inline void spin__lock(uint32_t *lock)
+{
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+        RAW0(sched_yield);
+}
+
+static inline void spin__unlock(uint32_t *lock)
+{
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Blocks all signals of this thread; returns the old mask for signals__restore. */
+uint64_t signals__block(void);
+void signals__restore(uint64_t mask);
+
+/* ---- clock --------------------------------------------------------------------------------- */
+
+static inline uint64_t clock__tick(void)
+{
+    if (unlikely(!heurt_state.uses_tsc))
+        return raw__clock_ns(CLOCK_MONOTONIC);
+    return __builtin_ia32_rdtsc();
+}
+
+struct heurt_clock_pair clock__pair(void);
+
+/* ---- chunks and events ----------------------------------------------------------------------- */
+
+/* A claimed and zeroed run of units with its header filled in, or NULL (sets state.full). */
+struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
+                                 uint64_t sequence);
+
+/* The slow path of event__claim: a new chunk, the thread's first event, or the count of what is
+ * lost. at is what the claim got. NULL: not to be written. */
+uint64_t *event__refill(uint64_t *at, unsigned words);
+
+/* Room for an event of that many words, or NULL. The caller stores the first word last. */
+static inline uint64_t *event__claim(struct thread *thread, unsigned words)
+{
+    uint64_t *limit = *(uint64_t *volatile *)&thread->limit;
+    uint64_t at = words * 8;
+    __asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(thread->next) : : "memory", "cc");
+    if (unlikely((uint64_t *)at + words > limit))
+        return event__refill((uint64_t *)at, words);
+    return (uint64_t *)at;
+}
+
+static inline void event__publish(uint64_t *at, uint64_t tick, uint32_t id)
+{
+    __atomic_store_n(at, tick << HEURT_ID_BITS | id, __ATOMIC_RELEASE);
+}
+
+static inline void event__write0(struct thread *thread, uint32_t id)
+{
+    uint64_t *at = event__claim(thread, 1);
+    if (likely(at))
+        event__publish(at, clock__tick(), id);
+}
+
+static inline void event__write1(struct thread *thread, uint32_t id, uint64_t a)
+{
+    uint64_t *at = event__claim(thread, 2);
+    if (unlikely(!at))
+        return;
+    at[1] = a;
+    event__publish(at, clock__tick(), id);
+}
+
+static inline void event__write2(struct thread *thread, uint32_t id, uint64_t a, uint64_t b)
+{
+    uint64_t *at = event__claim(thread, 3);
+    if (unlikely(!at))
+        return;
+    at[1] = a;
+    at[2] = b;
+    event__publish(at, clock__tick(), id);
+}
+
+static inline void event__write3(struct thread *thread, uint32_t id, uint64_t a, uint64_t b,
+                                 uint64_t c)
+{
+    uint64_t *at = event__claim(thread, 4);
+    if (unlikely(!at))
+        return;
+    at[1] = a;
+    at[2] = b;
+    at[3] = c;
+    event__publish(at, clock__tick(), id);
+}
+
+/* ---- hooks ----------------------------------------------------------------------------------- */
+
+/* This thread when its calls are to be recorded, else NULL: pass through. */
+static inline struct thread *hook__thread(void)
+{
+    struct thread *thread = &heurt_thread;
+    return likely(heurt_state.recording && !thread->inside) ? thread : NULL;
+}
+
+#define SITE(how) HEURT_SITE(__builtin_return_address(0), how)
+
+/* ---- call stacks (stack.c) --------------------------------------------------------------------
+ */
+
+/* Takes a call stack when this occurrence of the class is the first or an N-th one. key: site and
+ * object. Called just before the event that it belongs to, from the hook itself. */
+void stack__consider(struct thread *thread, uint64_t key);
+
+/* The same for a patched function at its entry, whose counter has run out.
+ * registers: rip rsp rbp rbx r12 r13 r14 r15. */
+void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS]);
+
+static inline void hook__stack(struct thread *thread, uint64_t site, const void *object)
+{
+    if (heurt_state.session->stack_every)
+        stack__consider(thread, HEURT_SITE_ADDRESS(site) * 31 + (uintptr_t)object);
+}
+
+/* ---- definitions (define.c) --------------------------------------------------------------------
+ */
+
+struct text_part {
+    const void *bytes;
+    size_t length;
+};
+
+/* Appends one definition made of parts. False when the trace is full. */
+bool define__parts(enum heurt_definition_type type, const struct text_part *parts, unsigned count);
+void define__note(const char *sentence);
+void define__refusal(const char *function, const char *module, const char *reason);
+/* Gives an id; 0 when there is none left. names: name \0 file \0 argument names \0. */
+uint32_t define__function(enum heurt_function_kind kind, uint64_t address, uint32_t line,
+                          uint32_t argument_count, const char *name, const char *file,
+                          const char *argument_names);
+void define__process(uint32_t parent_process);
+/* Says the calling thread's name when it is not what was last said. */
+void define__thread_name(struct thread *thread);
+/* In a forked child: says again what the parent's image had defined. */
+void define__inherited(struct heurt_chunk *last_of_parent, uint32_t used);
+size_t text__length(const char *text);
+void *bytes__copy(void *to, const void *from, size_t count);
+
+/* ---- modules (module.c), patches (patch.c), markers (marker.c) ----------------------------------
+ */
+
+/* Defines modules that are new, notes those that are gone, patches what the recorder plans in the
+ * new ones. Calls libc (dl_iterate_phdr). */
+void module__scan(void);
+/* From now on the loader calls module__scan after each dlopen and dlclose. */
+void module__watch_loader(void);
+
+/* Asks the recorder for a plan for these modules and applies it. definitions: MODULE definitions.
+ */
+void patch__modules(const void *definitions, size_t bytes, unsigned count);
+/* Memory for code within reach of a jump from [start, end), or NULL. Writable until
+ * near__seal. */
+void *near__allocate(uint64_t start, uint64_t end, size_t bytes);
+bool near__seal(void *memory, size_t bytes);
+/* Overwrites the five bytes at address with a jump; protection is what the segment has. */
+bool code__write_jump(uint8_t *address, const void *target);
+
+/* Connects the markers of a module: its .note.heurt notes. */
+void marker__connect(const uint8_t *note, size_t bytes);
+
+/* ---- processes (start.c)
+ * -------------------------------------------------------------------------- */
+
+/* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
+ * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. */
+size_t environment__slots(char *const *envp);
+char *const *environment__inject(char *const *envp, char **slots, char *text);
+void thread__end(void);
+
+#endif

@@ -1,0 +1,82 @@
+/* stack.c: snapshots of the call stack: registers and the top of the stack's memory, unwound after
+ * the run. */
+#include "runtime/runtime.h"
+
+#include <sys/uio.h>
+
+/* Copies what is readable at from, up to bytes; returns how much. Never faults. */
+static size_t copy_readable(void *to, uint64_t from, size_t bytes)
+{
+    const struct thread *thread = &heurt_thread;
+    if (from >= thread->stack_low && from < thread->stack_high) {
+        size_t most = thread->stack_high - from;
+        bytes = bytes < most ? bytes : most;
+        bytes__copy(to, (const void *)from, bytes);
+        return bytes;
+    }
+    /* A coroutine's or a signal handler's stack, whose end nobody told. */
+    struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
+    long copied = RAW6(process_vm_readv, heurt_state.pid, &local, 1, &remote, 1, 0);
+    return copied < 0 ? 0 : (size_t)copied;
+}
+
+void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS])
+{
+    size_t words = heurt_state.session->stack_bytes / 8;
+    uint64_t *at = event__claim(thread, (unsigned)(2 + HEURT_STACK_REGISTERS + words));
+    if (!at)
+        return;
+    bytes__copy(at + 2, registers, HEURT_STACK_REGISTERS * 8);
+    copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
+    at[1] = HEURT_STACK_REGISTERS + words;
+    event__publish(at, clock__tick(), HEURT_EVENT_STACK);
+}
+
+/* The registers of the hook that called stack__consider are not needed: the unwinder finds them
+ * from ours by this library's own unwind information. */
+static __attribute__((noinline)) void take_here(struct thread *thread)
+{
+    uint64_t registers[HEURT_STACK_REGISTERS];
+    __asm__ volatile("lea 0f(%%rip), %%rax\n\t"
+                     "0: mov %%rax, 0(%0)\n\t"
+                     "mov %%rsp, 8(%0)\n\t"
+                     "mov %%rbp, 16(%0)\n\t"
+                     "mov %%rbx, 24(%0)\n\t"
+                     "mov %%r12, 32(%0)\n\t"
+                     "mov %%r13, 40(%0)\n\t"
+                     "mov %%r14, 48(%0)\n\t"
+                     "mov %%r15, 56(%0)"
+                     :
+                     : "r"(registers)
+                     : "rax", "memory");
+    stack__take(thread, registers);
+}
+
+#define PROBES 4
+
+void stack__consider(struct thread *thread, uint64_t key)
+{
+    if (!thread->countdowns) {
+        event__refill(NULL, 0);
+        if (!thread->countdowns)
+            return;
+    }
+    struct class_countdown *classes = thread->countdowns->classes;
+    uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 40;
+    struct class_countdown *found = NULL;
+    for (unsigned i = 0; i < PROBES; i++) {
+        found = &classes[(hash + i) % CLASS_COUNTDOWNS];
+        if (likely(found->key == key))
+            break;
+        if (found->key == 0) {
+            found->key = key;
+            found->left = 0;
+            break;
+        }
+        /* The last of them is shared by classes that find no place of their own. */
+    }
+    if (likely(--found->left >= 0))
+        return;
+    found->left = heurt_state.session->stack_every - 1;
+    take_here(thread);
+}

@@ -1,0 +1,321 @@
+/* start.c: a process image's way in and out: attach to the trace, fork, exec, exit. */
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+
+#include <cpuid.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+extern char **environ;
+
+#define PRELOAD "LD_PRELOAD"
+
+/* ---- the environment: what started us is taken out of the program's sight ---------------------
+ */
+
+static const char *environment__value(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : NULL;
+}
+
+/* Where our library stands in a list as LD_PRELOAD has it, or NULL. */
+static const char *list__find(const char *list, const char *item)
+{
+    size_t length = text__length(item);
+    for (const char *at = list; *at;) {
+        size_t part = strcspn(at, ": ");
+        if (part == length && memcmp(at, item, length) == 0)
+            return at;
+        at += part;
+        at += strspn(at, ": ");
+    }
+    return NULL;
+}
+
+/* LD_PRELOAD's value with our library cut out, in place. False when nothing is left. */
+static bool list__cut(char *list, const char *item)
+{
+    char *at = (char *)list__find(list, item);
+    if (at) {
+        char *rest = at + text__length(item);
+        rest += strspn(rest, ": ");
+        if (!*rest)
+            while (at > list && (at[-1] == ':' || at[-1] == ' '))
+                at--;
+        memmove(at, rest, text__length(rest) + 1);
+    }
+    return *list != 0;
+}
+
+static void environment__clean(void)
+{
+    char **to = environ;
+    for (char **from = environ; *from; from++) {
+        char *list = (char *)environment__value(*from, PRELOAD);
+        if (environment__value(*from, HEURT_ENVIRONMENT) ||
+            (list && list__find(list, heurt_state.library) &&
+             !list__cut(list, heurt_state.library)))
+            continue;
+        *to++ = *from;
+    }
+    *to = NULL;
+}
+
+size_t environment__slots(char *const *envp)
+{
+    size_t count = 0;
+    while (envp && envp[count])
+        count++;
+    return count + 3;
+}
+
+static char *append(char *to, const char *text)
+{
+    size_t length = text__length(text);
+    bytes__copy(to, text, length + 1);
+    return to + length;
+}
+
+char *const *environment__inject(char *const *envp, char **slots, char *text)
+{
+    const char *preload = NULL;
+    char **to = slots;
+    for (; envp && *envp; envp++) {
+        const char *list = environment__value(*envp, PRELOAD);
+        if (list)
+            preload = list;
+        else if (!environment__value(*envp, HEURT_ENVIRONMENT))
+            *to++ = *envp;
+    }
+    bool has_ours = preload && list__find(preload, heurt_state.library);
+    size_t needed = 2 * sizeof heurt_state.directory + (preload ? text__length(preload) : 0) + 64;
+    if (needed > ENVIRONMENT_TEXT)
+        preload = NULL;
+    *to++ = text;
+    text = append(append(text, HEURT_ENVIRONMENT "="), heurt_state.directory) + 1;
+    *to++ = text;
+    text = append(text, PRELOAD "=");
+    if (!has_ours)
+        text = append(text, heurt_state.library);
+    if (preload && *preload)
+        append(append(text, has_ours ? "" : ":"), preload);
+    *to = NULL;
+    return slots;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------
+ */
+
+/* Runs in every round of the thread's destructors; the last one ends its record, so that what
+ * other destructors do is still in it. */
+static void on_thread_end(void *value)
+{
+    struct thread *thread = &heurt_thread;
+    if (++thread->end_rounds < 4 /* PTHREAD_DESTRUCTOR_ITERATIONS */)
+        pthread_setspecific(heurt_state.end_key, value);
+    else
+        thread__end();
+}
+
+void thread__end(void)
+{
+    struct thread *thread = hook__thread();
+    /* A child of vfork that exits has its parent's memory, not a record of its own. */
+    if (!thread || !thread->started || thread->ended || (uint32_t)RAW0(getpid) != heurt_state.pid)
+        return;
+    thread->ended = true;
+    define__thread_name(thread);
+    event__write2(thread, HEURT_EVENT_THREAD_END, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), ~0ull);
+    struct countdowns *countdowns = thread->countdowns;
+    uint64_t mask = signals__block();
+    spin__lock(&heurt_state.countdowns_lock);
+    countdowns->next_free = heurt_state.countdowns_free;
+    heurt_state.countdowns_free = countdowns;
+    spin__unlock(&heurt_state.countdowns_lock);
+    signals__restore(mask);
+}
+
+/* ---- fork ---------------------------------------------------------------------------------------
+ */
+
+static void begin_image(uint32_t parent_process)
+{
+    heurt_state.pid = (uint32_t)RAW0(getpid);
+    heurt_state.process =
+        __atomic_fetch_add(&heurt_state.session->next_process, 1, __ATOMIC_RELAXED);
+    heurt_state.definitions = NULL;
+    heurt_state.definitions_used = 0;
+    heurt_state.definitions_sequence = 0;
+    define__process(parent_process);
+}
+
+/* In the child: the parent's chunks are the parent's; locks that other threads held are free. */
+static void after_fork(void)
+{
+    if (!heurt_state.recording)
+        return;
+    struct thread *thread = &heurt_thread;
+    struct heurt_chunk *definitions = heurt_state.definitions;
+    uint32_t used = heurt_state.definitions_used;
+    heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
+    uint64_t mask = signals__block();
+    thread->next = thread->limit = NULL;
+    thread->chunk = NULL;
+    thread->started = thread->ended = false;
+    thread->creator = HEURT_NO_SERIAL;
+    begin_image(heurt_state.process);
+    if (definitions)
+        define__inherited(definitions, used);
+    event__refill(NULL, 0);
+    signals__restore(mask);
+}
+
+static void before_fork(void)
+{
+    struct thread *thread = hook__thread();
+    if (thread)
+        event__write0(thread, HEURT_EVENT_FORKED);
+}
+
+EXPORT pid_t _Fork(void)
+{
+    pid_t child = REAL(_Fork)();
+    if (child == 0)
+        after_fork();
+    return child;
+}
+
+/* ---- attach
+ * ---------------------------------------------------------------------------------------- */
+
+static bool tsc_is_invariant(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+}
+
+/* Maps the events file; the descriptor is closed again: programs close those they do not know. */
+static bool attach(void)
+{
+    char path[sizeof heurt_state.directory + 16];
+    append(append(append(path, heurt_state.directory), "/"), HEURT_EVENTS_FILE);
+    long descriptor = RAW3(open, path, O_RDWR | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return false;
+    struct stat status;
+    uint64_t bytes = RAW2(fstat, descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
+    long memory = -1;
+    /* Under a limit of address space less is mapped; claims end there. */
+    for (; bytes >= 2 * HEURT_UNIT_BYTES; bytes = bytes / 2 & ~(uint64_t)(HEURT_UNIT_BYTES - 1)) {
+        memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        if (memory > 0 || memory < -4095)
+            break;
+    }
+    RAW1(close, descriptor);
+    if (bytes < 2 * HEURT_UNIT_BYTES)
+        return false;
+    heurt_state.session = (struct heurt_session *)memory;
+    heurt_state.mapped_units = bytes / HEURT_UNIT_BYTES;
+    struct heurt_session *session = heurt_state.session;
+    return memcmp(session->magic, HEURT_MAGIC, sizeof session->magic) == 0 &&
+           session->version == HEURT_VERSION && session->unit_bytes == HEURT_UNIT_BYTES &&
+           !(session->flags & HEURT_SESSION_CLOSED) &&
+           (session->clock == HEURT_CLOCK_MONOTONIC || tsc_is_invariant());
+}
+
+static void *zeroed_pages(size_t bytes)
+{
+    long memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory < 0 && memory > -4096 ? NULL : (void *)memory;
+}
+
+static bool prepare(const char *directory)
+{
+    struct state *state = &heurt_state;
+    if (text__length(directory) >= sizeof state->directory)
+        return false;
+    append(state->directory, directory);
+    if (!attach())
+        return false;
+    state->uses_tsc = state->session->clock == HEURT_CLOCK_TSC;
+    state->next_function = HEURT_EVENT_FUNCTIONS;
+    state->bodies = zeroed_pages((HEURT_EVENT_LAST + 1) / 2 * sizeof *state->bodies);
+    state->descriptor_kinds = zeroed_pages(1 << 16);
+    return state->bodies && state->descriptor_kinds &&
+           pthread_key_create(&state->end_key, on_thread_end) == 0 &&
+           pthread_atfork(before_fork, NULL, after_fork) == 0;
+}
+
+/* Our own name in LD_PRELOAD: the entry that ends in libheurt.so. */
+static void find_library(const char *preload)
+{
+    static const char name[] = "/libheurt.so";
+    for (const char *at = preload ? preload : ""; *at;) {
+        size_t part = strcspn(at, ": ");
+        if (part >= sizeof name - 1 && part < sizeof heurt_state.library &&
+            memcmp(at + part - (sizeof name - 1), name, sizeof name - 1) == 0) {
+            bytes__copy(heurt_state.library, at, part);
+            heurt_state.library[part] = 0;
+            return;
+        }
+        at += part;
+        at += strspn(at, ": ");
+    }
+}
+
+/* Below the main thread's stack the kernel keeps at least this much free of other mappings. */
+#define MAIN_STACK_BYTES (8u << 20)
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *directory = NULL, *preload = NULL;
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *value = environment__value(*entry, HEURT_ENVIRONMENT);
+        directory = value ? value : directory;
+        value = environment__value(*entry, PRELOAD);
+        preload = value ? value : preload;
+    }
+    if (!directory)
+        return;
+    struct thread *thread = &heurt_thread;
+    thread->inside++;
+    real__find();
+    find_library(preload);
+    thread->creator = HEURT_NO_SERIAL;
+    thread->stack_high = (uint64_t)environ; /* above all frames of the main thread */
+    thread->stack_low = thread->stack_high - MAIN_STACK_BYTES;
+    if (prepare(directory)) {
+        begin_image(HEURT_NO_SERIAL);
+        environment__clean();
+        module__scan();
+        module__watch_loader();
+        pthread_setspecific(heurt_state.end_key, &heurt_state);
+        heurt_state.recording = true;
+        event__refill(NULL, 0); /* the main thread's life begins here, whatever it calls first */
+    }
+    thread->inside--;
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    thread__end();
+}
+
+EXPORT _Noreturn void _exit(int status)
+{
+    thread__end();
+    for (;;)
+        REAL(_exit)(status);
+}
+
+EXPORT _Noreturn void _Exit(int status)
+{
+    thread__end();
+    for (;;)
+        REAL(_Exit)(status);
+}

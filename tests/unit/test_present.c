@@ -1,0 +1,462 @@
+/* Reports are compared with files in tests/golden/report; HEURT_UPDATE_GOLDEN=1 writes these anew
+ * (read them before they are committed). */
+#include "report_fixture.h"
+
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct style to_file = {.columns = 0, .colour = false, .unicode = true};
+static const struct style terminal_80 = {.columns = 80, .colour = false, .unicode = true};
+static const struct style terminal_ascii = {.columns = 120, .colour = true, .unicode = false};
+
+enum view { SUMMARY, ONE_CLASS, COVERAGE };
+
+/* What a presenter writes. free() it. */
+static char *render(const struct fixture *fixture, const struct presenter *presenter,
+                    enum view view, size_t rank, const struct style *style)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    if (view == SUMMARY)
+        presenter->summary(&fixture->report, style, out);
+    else if (view == ONE_CLASS)
+        presenter->one_class(&fixture->report, rank, style, out);
+    else
+        presenter->coverage(&fixture->report, style, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return NULL;
+    char *text = memory__zeroed(1, 1 << 20);
+    size_t bytes = fread(text, 1, (1 << 20) - 1, file);
+    assert_true(bytes < (1 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Takes over text. */
+static void assert_golden(const char *name, char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, GOLDEN_DIRECTORY "/report/%s", name);
+    if (getenv("HEURT_UPDATE_GOLDEN"))
+        write_file(path, text);
+    char *expected = read_file(path);
+    if (!expected)
+        fail_msg("there is no %s; HEURT_UPDATE_GOLDEN=1 writes it", path);
+    if (strcmp(text, expected) != 0)
+        fail_msg("differs from %s; this came:\n%s", path, text);
+    free(expected);
+    free(text);
+}
+
+/* ---- golden
+ * ----------------------------------------------------------------------------------------- */
+
+static void busy_is_as_in_the_files(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__busy(&fixture);
+    assert_golden("busy.txt", render(&fixture, &presenter_text, SUMMARY, 0, &to_file));
+    assert_golden("busy-80.txt", render(&fixture, &presenter_text, SUMMARY, 0, &terminal_80));
+    assert_golden("busy-ascii.txt", render(&fixture, &presenter_text, SUMMARY, 0, &terminal_ascii));
+    assert_golden("busy-lock.txt", render(&fixture, &presenter_text, ONE_CLASS, 1, &to_file));
+    assert_golden("busy-function.txt",
+                  render(&fixture, &presenter_text, ONE_CLASS, 2, &terminal_80));
+    assert_golden("busy-coverage.txt", render(&fixture, &presenter_text, COVERAGE, 0, &to_file));
+    assert_golden("busy.json", render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    assert_golden("busy.csv", render(&fixture, &presenter_csv, SUMMARY, 0, &to_file));
+    assert_golden("busy-coverage.csv", render(&fixture, &presenter_csv, COVERAGE, 0, &to_file));
+    fixture__free(&fixture);
+}
+
+static void quiet_and_empty_say_what_that_means(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__quiet(&fixture);
+    assert_golden("quiet.txt", render(&fixture, &presenter_text, SUMMARY, 0, &to_file));
+    assert_golden("quiet-coverage.txt", render(&fixture, &presenter_text, COVERAGE, 0, &to_file));
+    fixture__free(&fixture);
+    fixture__empty(&fixture);
+    assert_golden("empty.txt", render(&fixture, &presenter_text, SUMMARY, 0, &to_file));
+    assert_golden("empty.json", render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    assert_golden("empty.csv", render(&fixture, &presenter_csv, SUMMARY, 0, &to_file));
+    fixture__free(&fixture);
+}
+
+static void hostile_is_as_in_the_files(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__hostile(&fixture);
+    assert_golden("hostile.txt", render(&fixture, &presenter_text, SUMMARY, 0, &to_file));
+    assert_golden("hostile.csv", render(&fixture, &presenter_csv, SUMMARY, 0, &to_file));
+    fixture__free(&fixture);
+}
+
+/* ---- what must hold for any report
+ * ------------------------------------------------------------------- */
+
+static void assert_obeys_nothing(const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if ((byte < 0x20 && byte != '\n') || byte == 0x7f || byte == 0xff)
+            fail_msg("byte 0x%02x in:\n%s", byte, text);
+        assert_false(byte == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80);
+    }
+    assert_null(strstr(text, "\xe2\x80\xae"));
+}
+
+static void a_terminal_is_not_commanded_by_names(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__hostile(&fixture);
+    const struct style *const styles[] = {&to_file, &terminal_80};
+    for (int i = 0; i < 2; i++)
+        for (int view = SUMMARY; view <= COVERAGE; view++) {
+            char *text = render(&fixture, &presenter_text, (enum view)view, 1, styles[i]);
+            assert_obeys_nothing(text);
+            free(text);
+        }
+    fixture__free(&fixture);
+}
+
+static struct json_object *parse_json(char *text)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    struct json_object *root = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
+    if (!root)
+        fail_msg("%s", json_tokener_error_desc(json_tokener_get_error(tokener)));
+    json_tokener_free(tokener);
+    free(text);
+    return root;
+}
+
+static struct json_object *member(struct json_object *object, const char *name)
+{
+    struct json_object *value;
+    if (!json_object_object_get_ex(object, name, &value))
+        fail_msg("there is no \"%s\" in %s", name, json_object_to_json_string(object));
+    return value;
+}
+
+static void json_survives_hostile_names(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__hostile(&fixture);
+    struct json_object *root = parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    struct json_object *class = json_object_array_get_idx(member(root, "classes"), 0);
+    const char *function = json_object_get_string(member(class, "function"));
+    assert_string_equal(function,
+                        "\x1b[31mred\x07 \"quo,ted\"\nnext\tline\xef\xbf\xbd\xef\xbf\xbd( "
+                        "\xc2\x9b"
+                        "31m \xe2\x80\xae"
+                        "flip \xc3\xa9t\xc3\xa9");
+    assert_int_equal(json_object_get_int64(member(class, "line")), 4294967295);
+    assert_null(member(root, "exit_status"));
+    json_object_put(root);
+    fixture__free(&fixture);
+}
+
+static void json_has_every_field_of_the_contract(void **state)
+{
+    (void)state;
+    static const char *const run[] = {"schema",  "command",  "exit_status", "wall_ns",
+                                      "threads", "overhead", "coverage",    "classes"};
+    static const char *const of_class[] = {
+        "rank",       "kind",      "function", "module",  "file",      "line",
+        "caller",     "object",    "key",      "threads", "count",     "min_ns",
+        "p50_ns",     "p99_ns",    "max_ns",   "sum_ns",  "excess_ns", "exclusive_excess_ns",
+        "score",      "score_all", "why_ns",   "verdict", "cause",     "wall_gain",
+        "confidence", "stacks"};
+    struct fixture fixture;
+    fixture__busy(&fixture);
+    struct json_object *root = parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    for (size_t i = 0; i < sizeof run / sizeof run[0]; i++)
+        member(root, run[i]);
+    struct json_object *classes = member(root, "classes");
+    assert_int_equal(json_object_array_length(classes), fixture.profile.classes.count);
+    for (size_t c = 0; c < json_object_array_length(classes); c++) {
+        struct json_object *class = json_object_array_get_idx(classes, c);
+        for (size_t i = 0; i < sizeof of_class / sizeof of_class[0]; i++)
+            member(class, of_class[i]);
+        int64_t sum = 0;
+        json_object_object_foreach(member(class, "why_ns"), key, value)
+        {
+            (void)key;
+            sum += json_object_get_int64(value);
+        }
+        assert_int_equal(sum, json_object_get_int64(member(class, "excess_ns")));
+    }
+    json_object_put(root);
+    fixture__free(&fixture);
+}
+
+static void thread_components_add_up_to_the_lifetime(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__busy(&fixture);
+    struct json_object *root = parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    struct json_object *threads = member(root, "threads");
+    assert_int_equal(json_object_array_length(threads), 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct json_object *thread = json_object_array_get_idx(threads, i);
+        int64_t sum = 0;
+        json_object_object_foreach(member(thread, "components_ns"), key, value)
+        {
+            (void)key;
+            sum += json_object_get_int64(value); /* null counts as 0 */
+        }
+        assert_int_equal(sum, json_object_get_int64(member(thread, "lifetime_ns")));
+    }
+    json_object_put(root);
+    fixture__free(&fixture);
+}
+
+static void one_class_as_json_is_that_class(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__busy(&fixture);
+    struct json_object *root =
+        parse_json(render(&fixture, &presenter_json, ONE_CLASS, 3, &to_file));
+    struct json_object *classes = member(root, "classes");
+    assert_int_equal(json_object_array_length(classes), 1);
+    struct json_object *class = json_object_array_get_idx(classes, 0);
+    assert_int_equal(json_object_get_int(member(class, "rank")), 3);
+    assert_string_equal(json_object_get_string(member(class, "function")), "pread");
+    json_object_put(root);
+    fixture__free(&fixture);
+}
+
+/* Fields of the CSV line at *at; moves it behind the line. Quotes as in RFC 4180. */
+static size_t csv_fields(const char **at, char *fields[], size_t size)
+{
+    size_t count = 0;
+    for (bool more = true; more; count++) {
+        assert_true(count < size);
+        char *to = fields[count] = memory__zeroed(1, strlen(*at) + 1);
+        bool quoted = **at == '"';
+        *at += quoted;
+        while (**at && !(quoted ? **at == '"' && (*at)[1] != '"' : strchr(",\n", **at) != NULL)) {
+            assert_true(quoted || **at != '"');
+            *at += quoted && **at == '"';
+            *to++ = *(*at)++;
+        }
+        *at += quoted;
+        more = **at == ',';
+        assert_true(more || **at == '\n');
+        (*at)++;
+    }
+    return count;
+}
+
+static void csv_lines_have_the_fields_of_the_header(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__hostile(&fixture);
+    char *text = render(&fixture, &presenter_csv, SUMMARY, 0, &to_file);
+    const char *at = text;
+    char *names[64], *values[64];
+    size_t count = csv_fields(&at, names, 64);
+    assert_int_equal(csv_fields(&at, values, 64), count);
+    assert_true(*at == 0);
+    assert_string_equal(names[2], "function");
+    assert_non_null(strstr(values[2], "\"quo,ted\"\nnext\tline"));
+    for (size_t i = 0; i < count; i++) {
+        free(names[i]);
+        free(values[i]);
+    }
+    free(text);
+    fixture__free(&fixture);
+}
+
+/* Rows of a table may not stick out of a terminal; one long word is broken. */
+static void lines_fit_the_terminal(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__busy(&fixture);
+    for (unsigned columns = 72; columns < 200; columns += 16) {
+        const struct style style = {.columns = columns, .unicode = true};
+        for (size_t rank = 0; rank <= fixture.profile.classes.count; rank++) {
+            char *text =
+                render(&fixture, &presenter_text, rank ? ONE_CLASS : SUMMARY, rank, &style);
+            char *rest = text;
+            for (char *line; (line = strsep(&rest, "\n"));)
+                if (text__width(line) > columns)
+                    fail_msg("%u columns, but %u wide: %s", columns, text__width(line), line);
+            free(text);
+        }
+    }
+    fixture__free(&fixture);
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+        count++;
+    return count;
+}
+
+static void ten_classes_or_all_above_the_threshold(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count, above, shown;
+    } cases[] = {{3, 0, 3}, {25, 0, 10}, {25, 4, 10}, {25, 17, 17}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fixture;
+        fixture__many(&fixture, cases[i].count, cases[i].above);
+        char *text = render(&fixture, &presenter_text, SUMMARY, 0, &to_file);
+        assert_int_equal(count_of(text, "class_"), cases[i].shown);
+        assert_int_equal(count_of(text, "more cost less"), cases[i].shown < cases[i].count);
+        assert_int_equal(count_of(text, "No class reaches"), cases[i].above == 0);
+        assert_int_equal(count_of(text, "below the threshold of 0.2:"),
+                         cases[i].above < cases[i].shown);
+        free(text);
+        fixture__free(&fixture);
+    }
+}
+
+/* ---- words
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void durations_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } cases[] = {{0, "0 ns"},
+                 {999, "999 ns"},
+                 {1000, "1.00 us"},
+                 {9994, "9.99 us"},
+                 {9996, "10.0 us"},
+                 {99960, "100 us"},
+                 {999499, "999 us"},
+                 {999500, "1.00 ms"},
+                 {3200000, "3.20 ms"},
+                 {41800000000, "41.8 s"},
+                 {999499999999, "999 s"},
+                 {1234500000000, "1235 s"},
+                 {UINT64_MAX, "18446744074 s"}};
+    char buffer[16];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(duration__format(cases[i].ns, buffer), cases[i].text);
+}
+
+static void numbers_are_grouped(void **state)
+{
+    (void)state;
+    char buffer[32];
+    assert_string_equal(count__format(0, buffer), "0");
+    assert_string_equal(count__format(999, buffer), "999");
+    assert_string_equal(count__format(1000, buffer), "1,000");
+    assert_string_equal(count__format(UINT64_MAX, buffer), "18,446,744,073,709,551,615");
+    char bytes[16];
+    assert_string_equal(bytes__format(38200000, bytes), "38.2 MB");
+    assert_string_equal(bytes__format(UINT64_MAX, bytes), "18446744073 GB");
+}
+
+static void bars_are_as_long_as_their_share(void **state)
+{
+    (void)state;
+    static const struct {
+        double share;
+        const char *blocks, *signs;
+    } cases[] = {
+        {0, "", ""},         {0.0001, "▏", "#"},  {0.5, "██", "##"}, {0.53125, "██▏", "###"},
+        {1, "████", "####"}, {7, "████", "####"}, {-1, "", ""}};
+    const struct style blocks = {.unicode = true}, signs = {.unicode = false};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = bar__format(&blocks, cases[i].share, 4);
+        assert_string_equal(text, cases[i].blocks);
+        free(text);
+        text = bar__format(&signs, cases[i].share, 4);
+        assert_string_equal(text, cases[i].signs);
+        free(text);
+    }
+}
+
+static void foreign_bytes_are_shown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *screen, *utf8;
+    } cases[] = {
+        {"été", "été", "été"},
+        {"a\xffz", "a\\xffz", "a\xef\xbf\xbdz"},
+        {"\xc0\xaf", "\\xc0\\xaf", "\xef\xbf\xbd\xef\xbf\xbd"}, /* not the shortest form */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* surrogate */
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+        {"\xe2\x82", "\\xe2\\x82", "\xef\xbf\xbd\xef\xbf\xbd"}, /* cut off */
+        {"\xc2\x9b", "\\x9b", "\xc2\x9b"},
+        {NULL, "", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = text__for_screen(cases[i].from);
+        assert_string_equal(text, cases[i].screen);
+        free(text);
+        text = text__utf8(cases[i].from);
+        assert_string_equal(text, cases[i].utf8);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_have_three_digits),
+        cmocka_unit_test(numbers_are_grouped),
+        cmocka_unit_test(bars_are_as_long_as_their_share),
+        cmocka_unit_test(foreign_bytes_are_shown),
+        cmocka_unit_test(ten_classes_or_all_above_the_threshold),
+        cmocka_unit_test(lines_fit_the_terminal),
+        cmocka_unit_test(json_has_every_field_of_the_contract),
+        cmocka_unit_test(thread_components_add_up_to_the_lifetime),
+        cmocka_unit_test(one_class_as_json_is_that_class),
+        cmocka_unit_test(json_survives_hostile_names),
+        cmocka_unit_test(csv_lines_have_the_fields_of_the_header),
+        cmocka_unit_test(a_terminal_is_not_commanded_by_names),
+        cmocka_unit_test(busy_is_as_in_the_files),
+        cmocka_unit_test(quiet_and_empty_say_what_that_means),
+        cmocka_unit_test(hostile_is_as_in_the_files),
+    };
+    return cmocka_run_group_tests_name("present", tests, NULL, NULL);
+}

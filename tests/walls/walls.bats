@@ -1,0 +1,148 @@
+# The walls of the house, and that a breach of each is seen.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    walls=$HEURT_SOURCE/tests/walls/walls.sh
+    mkdir -p "$BATS_TEST_TMPDIR/src"/{base,format,analysis,present,runtime,cmd}
+    cd "$BATS_TEST_TMPDIR"
+}
+
+rooms_with_code() {
+    local room
+    for room in "$HEURT_SOURCE"/src/*/; do
+        room=$(basename "$room")
+        [ "$room" = cmd ] || [ "$room" = runtime ] ||
+            ! ls "$HEURT_SOURCE/src/$room"/*.c >/dev/null 2>&1 || echo "$room"
+    done
+}
+
+archives() {
+    local room
+    for room in $(rooms_with_code); do
+        ls "$HEURT_BUILD/src/$room"/lib*.a
+    done
+}
+
+compile() { # NAME, source on stdin: an archive NAME.a
+    "${CC:-cc}" -c -fPIC -O0 -fno-builtin -w -x c -o "$1.o" - && ar rc "$1.a" "$1.o"
+}
+
+library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
+    local name=$1
+    shift
+    "${CC:-cc}" -shared -fPIC -O0 -fno-builtin -w -x c -o "$name.so" - -x none "$@"
+}
+
+@test "rooms include only whom they may know" {
+    "$walls" includes "$HEURT_SOURCE"
+}
+
+@test "an include through a wall is seen" {
+    echo '#include "base/vec.h"' >src/analysis/good.c
+    touch src/base/vec.h
+    "$walls" includes .
+    echo '#include "present/present.h"' >src/analysis/bad.c
+    run -1 "$walls" includes .
+    [[ $output == *"analysis/bad.c"*"present/present.h"* ]]
+}
+
+@test "the runtime includes layout.h and its own headers alone" {
+    touch src/runtime/own.h
+    printf '%s\n' '#include "format/layout.h"' '#include "own.h"' '#include "runtime/own.h"' \
+        >src/runtime/good.c
+    "$walls" includes .
+    echo ' # include "format/reader.h"' >src/runtime/bad.c
+    run -1 "$walls" includes .
+    [[ $output == *"runtime/bad.c"*"format/reader.h"* ]]
+}
+
+@test "a way around through .. is seen, and a room that nobody knows" {
+    echo '#include "../base/vec.h"' >src/present/bad.c
+    run -1 "$walls" includes .
+    rm src/present/bad.c
+    mkdir src/util
+    touch src/util/misc.c
+    run -1 "$walls" includes .
+}
+
+@test "no source file is above 800 lines" {
+    "$walls" sizes "$HEURT_SOURCE"
+    seq 801 >src/base/long.c
+    run -1 "$walls" sizes .
+}
+
+needs_runtime() {
+    ls "$HEURT_SOURCE"/src/runtime/*.c >/dev/null 2>&1 || skip "the runtime is not there yet"
+}
+
+@test "the runtime needs libc alone" {
+    needs_runtime
+    "$walls" needed "$HEURT_RUNTIME"
+}
+
+@test "a second library is seen" {
+    echo 'double sqrt(double); double root(double x) { return sqrt(x); }' |
+        library two -Wl,--no-as-needed -lm
+    run -1 "$walls" needed two.so
+}
+
+@test "the runtime never prints, exits, aborts or calls malloc" {
+    needs_runtime
+    "$walls" imports "$HEURT_RUNTIME"
+}
+
+@test "each of these calls is seen in a library" {
+    local call
+    for call in 'malloc(8)' 'printf("x%d", n)' 'puts("x")' 'exit(1)' '_exit(1)' 'abort()' \
+        'fprintf(stderr, "%d", n)' 'strdup("x")'; do
+        printf '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>
+            int f(int n) { %s; return n; }' "$call" |
+            library bad
+        run -1 "$walls" imports bad.so
+    done
+    printf '#include <string.h>\nsize_t f(const char *t) { return strlen(t); }' | library good
+    "$walls" imports good.so
+}
+
+@test "every room is built as a library of its name" {
+    local room
+    for room in $(rooms_with_code); do
+        echo "$room"
+        [ -f "$HEURT_BUILD/src/$room/lib$room.a" ]
+    done
+}
+
+@test "no mutable globals outside runtime and cmd" {
+    # shellcheck disable=SC2046
+    "$walls" globals $(archives)
+}
+
+@test "mutable globals of every sort are seen, tables are not" {
+    local code
+    for code in 'int counter = 1;' 'int counter;' 'int f(void) { static int n; return n++; }' \
+        'static int n = 3; int *f(void) { return &n; }' '__thread int n;' 'const char *name = "x";'; do
+        compile bad <<<"$code"
+        run -1 "$walls" globals bad.a
+    done
+    compile good <<<'static const char *const names[] = {"a", "b"}; const int n = 3;
+        const char *f(int i) { return names[i]; }'
+    "$walls" globals good.a
+}
+
+@test "only cmd prints, reads the command line or ends the process" {
+    # shellcheck disable=SC2046
+    "$walls" commands $(archives)
+}
+
+@test "each of these acts is seen in a room" {
+    local call
+    for call in 'printf("%d", n)' 'puts("x")' 'fputs("x", stderr)' 'exit(1)' 'perror("x")' \
+        'getopt(0, 0, "x")' 'abort()' 'fprintf(stdout, "x%d", n)'; do
+        printf '#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>
+            int f(int n) { %s; return n; }' "$call" | compile bad
+        run -1 "$walls" commands bad.a
+    done
+    printf '#include <stdio.h>\nvoid f(FILE *out) { fprintf(out, "%%d", 3); fputs("x", out); }' |
+        compile good
+    "$walls" commands good.a
+}
