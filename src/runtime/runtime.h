@@ -63,10 +63,27 @@ struct thread {
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
 extern __thread struct thread heurt_thread TLS_MODEL;
 
+#define ENVIRONMENT_TEXT 16384
+#define LENT_SLOTS 4096
+
 #define MODULES_MAX 2048
 struct known_module {
     uint64_t start, end, bias;
     bool seen; /* in the walk that is under way */
+};
+
+/* What a new thread needs before it runs the program's function: taken by its creator, given back
+ * by its first instructions. */
+#define BEGINNINGS_MAX 256
+struct beginning {
+    union {
+        void *(*posix)(void *);
+        int (*c11)(void *);
+    } routine;
+    void *argument;
+    uint64_t stack_bytes;
+    uint32_t creator;
+    uint32_t taken;
 };
 
 #define REGIONS_MAX 4096
@@ -95,6 +112,12 @@ struct state {
     uint32_t definitions_used;
     uint64_t definitions_sequence;
     uint32_t next_function; /* event id of the next function or region */
+
+    struct beginning beginnings[BEGINNINGS_MAX];
+
+    uint32_t lent_lock; /* the environment that system and popen are lent (hook_process.c) */
+    char *lent_slots[LENT_SLOTS];
+    char lent_text[ENVIRONMENT_TEXT];
 
     uint32_t countdowns_lock;
     struct countdowns *countdowns_free;
@@ -285,8 +308,7 @@ void marker__connect(const uint8_t *note, size_t bytes);
  * -------------------------------------------------------------------------- */
 
 /* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
- * caller gives room for environment__slots(envp) pointers and HEURT_ENVIRONMENT_TEXT bytes. */
-#define ENVIRONMENT_TEXT 16384
+ * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. */
 size_t environment__slots(char *const *envp);
 char *const *environment__inject(char *const *envp, char **slots, char *text);
 void thread__end(void);
