@@ -18,9 +18,12 @@ show_run() {
     printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$output" "${stderr-}"
 }
 
-# heurt ARG…: run, stdout and stderr apart, in $status, $output and $stderr.
+# heurt ARG…: runs it, stdout and stderr apart, in $status, $output and $stderr.
 heurt() {
-    run --separate-stderr "$HEURT" "$@" </dev/null
+    status=0
+    "$HEURT" "$@" >"$BATS_TEST_TMPDIR/.out" 2>"$BATS_TEST_TMPDIR/.err" </dev/null || status=$?
+    output=$(tr -d '\0' <"$BATS_TEST_TMPDIR/.out")
+    stderr=$(tr -d '\0' <"$BATS_TEST_TMPDIR/.err")
     show_run
 }
 
