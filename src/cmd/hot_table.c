@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cmd/function_list.h"
 #include "symbol/functions.h"
+#include "symbol/name.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -39,11 +40,14 @@ static char *module_glob(const struct summing *summing)
     return glob;
 }
 
-/* The part of a function that the compiler moved out of the way is never called: it counts as
- * the function. */
+/* The symbol without version. The part of a function that the compiler moved out of the way is
+ * never called: it counts as the function. */
 static char *whole_function(const char *symbol)
 {
     char *name = memory__text(symbol);
+    char *version = strchr(name, '@');
+    if (version && version != name)
+        *version = 0;
     char *cold = strstr(name, ".cold");
     if (cold && cold != name && (cold[5] == 0 || cold[5] == '.'))
         *cold = 0;
@@ -61,10 +65,11 @@ static bool is_printable(const char *text)
 static void describe_named(struct hot_function *function, const char *symbol)
 {
     function->symbol = whole_function(symbol);
-    function->demangled = function__demangle(function->symbol);
+    function->demangled = symbol_name__demangle(function->symbol);
     if (!is_printable(function->symbol))
         function->reason = memory__text("a name with control characters");
-    else if (function_list__is_plain(function->demangled))
+    else if (function_list__is_plain(function->demangled) &&
+             symbol_name__matches(function->demangled, function->symbol))
         function->pattern = memory__text(function->demangled);
     else
         function->pattern = function_list__quote(function->symbol);

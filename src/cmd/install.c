@@ -19,7 +19,7 @@ static const char *const places[] = {
 
 static int accept(char *found, char **path, struct error *error)
 {
-    if (strpbrk(found, " \t\n:")) {
+    if (strpbrk(found, " :")) {
         error__set(error, -EINVAL,
                    "the loader cannot preload %s: its path has a blank or a colon; install heurt "
                    "elsewhere",

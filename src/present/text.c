@@ -11,11 +11,6 @@
 #define IDLE_AT_MOST 4
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
 
-static const char *separator(const struct style *style)
-{
-    return style->unicode ? " · " : " | ";
-}
-
 /* Takes over text: cleans it, cuts it to the terminal, adds it, frees it. */
 static void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap)
 {
@@ -30,6 +25,23 @@ static void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap
     flow__add(flow, clean, ink, gap);
     free(clean);
     free(text);
+}
+
+/* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
+ * default one. free() it. */
+static char *hint(const struct report *report, const char *verb, const char *rest)
+{
+    const char *blank = *rest ? " " : "", *directory = report->directory;
+    if (strcmp(directory, "heurt.data") == 0)
+        return memory__format("heurt %s%s%s", verb, blank, rest);
+    bool plain = *directory && strspn(directory, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                                 "WXYZ0123456789_-./+:@%") == strlen(directory);
+    const char *quote = plain ? "" : "'";
+    char *text =
+        memory__format("heurt %s -i %s%s%s%s%s", verb, quote, directory, quote, blank, rest);
+    char *clean = text__for_screen(text);
+    free(text);
+    return clean;
 }
 
 /* ---- header ------------------------------------------------------------------------------------
@@ -155,6 +167,8 @@ static void put_bars(const struct report *report, const struct style *style, FIL
 static void put_thread_time(const struct report *report, const struct style *style, FILE *out)
 {
     char duration[16];
+    if (report->profile->threads.count == 0)
+        return;
     char *work = work_sentence(report), *runnable = runnable_sentence(report);
     uint64_t all_ns = report->profile->lifetime_sum_ns;
     struct flow flow = flow__start(style, out, 2);
@@ -286,10 +300,12 @@ static void put_ranking(const struct report *report, const struct style *style, 
     table__end(&table, style, out);
     if (tally.hidden) {
         char number[32];
-        char *text = memory__format("%s more cost less: heurt report --threshold 0",
-                                    count__format(tally.hidden, number));
+        char *command = hint(report, "report", "--threshold 0");
+        char *text =
+            memory__format("%s more cost less: %s", count__format(tally.hidden, number), command);
         paragraph__put(style, out, INK_PLAIN, "    ", text);
         free(text);
+        free(command);
     }
     if (tally.above == 0) {
         char *text = memory__format("No class reaches the threshold of %g: in what was recorded "
@@ -382,11 +398,12 @@ static void put_coverage_line(const struct report *report, FILE *out)
 {
     struct coverage coverage = coverage__collect(report);
     size_t all = coverage.instrumented.count + coverage.refused.count;
-    char refused[32], asked[32];
+    char refused[32], asked[32], *command = hint(report, "report", "--coverage");
     if (coverage.refused.count)
-        fprintf(out, "  not instrumented: %s of %s function%s (heurt report --coverage)\n",
+        fprintf(out, "  not instrumented: %s of %s function%s (%s)\n",
                 count__format(coverage.refused.count, refused), count__format(all, asked),
-                all == 1 ? "" : "s");
+                all == 1 ? "" : "s", command);
+    free(command);
     coverage__free(&coverage);
 }
 
@@ -402,24 +419,33 @@ static void put_warnings(const struct report *report, const struct style *style,
     texts__free(&warnings);
 }
 
-/* Commands that help from here; -i only where the trace is not the default one. */
+static void add_hint(struct flow *flow, const struct report *report, const char *verb,
+                     const char *rest)
+{
+    bool first = flow->column == flow->indent;
+    char *command = hint(report, verb, rest);
+    char *piece = memory__format("%s%s", first ? "" : flow->style->unicode ? "· " : "| ", command);
+    flow__add(flow, piece, INK_PLAIN, 1);
+    free(piece);
+    free(command);
+}
+
+/* Commands that help from here. */
 static void put_next(const struct report *report, const struct style *style, FILE *out)
 {
-    bool usual = strcmp(report->directory, "heurt.data") == 0;
-    char *input = usual ? memory__text("") : memory__format(" -i %s", report->directory);
-    char *clean = text__for_screen(input);
+    struct flow flow = flow__start(style, out, 8);
     struct coverage coverage = coverage__collect(report);
     fputs("  next: ", out);
-    if (!nothing_is_ranked(report))
-        fprintf(out, "heurt report%s 1%s", clean, separator(style));
+    flow.column = flow.indent;
+    if (nothing_is_ranked(report))
+        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
     else
-        fprintf(out, "heurt hot -- CMD%s", separator(style));
+        add_hint(&flow, report, "report", "1");
     if (coverage.refused.count)
-        fprintf(out, "heurt report%s --coverage%s", clean, separator(style));
-    fprintf(out, "heurt dump%s\n", clean);
+        add_hint(&flow, report, "report", "--coverage");
+    add_hint(&flow, report, "dump", "");
+    flow__end(&flow);
     coverage__free(&coverage);
-    free(clean);
-    free(input);
 }
 
 static void summary(const struct report *report, const struct style *style, FILE *out)

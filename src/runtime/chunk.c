@@ -131,6 +131,7 @@ static bool start(struct thread *thread)
     thread->next_units = 1;
     thread->sequence = 0;
     thread->chunk = NULL;
+    thread->name[0] = 0;
     thread->started = true;
     return true;
 }
@@ -150,6 +151,7 @@ static bool renew(struct thread *thread)
     thread->limit = (uint64_t *)((char *)chunk + (uint64_t)chunk->units * HEURT_UNIT_BYTES);
     if (thread->next_units < HEURT_CHUNK_UNITS_MAX)
         thread->next_units *= 2;
+    define__thread_name(thread);
     if (first)
         event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,

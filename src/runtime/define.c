@@ -137,6 +137,21 @@ void define__process(uint32_t parent_process)
     define__parts(HEURT_DEFINITION_PROCESS, parts, 2);
 }
 
+void define__thread_name(struct thread *thread)
+{
+    struct heurt_thread_name definition = {.thread = thread->serial};
+    if (RAW2(prctl, 16 /* PR_GET_NAME */, definition.name) != 0)
+        return;
+    bool same = true;
+    for (unsigned i = 0; i < sizeof thread->name; i++) {
+        same = same && thread->name[i] == definition.name[i];
+        thread->name[i] = definition.name[i];
+    }
+    if (!same)
+        define__parts(HEURT_DEFINITION_THREAD_NAME,
+                      &(struct text_part){&definition, sizeof definition}, 1);
+}
+
 static void repeat(const struct heurt_chunk *chunk, uint32_t used)
 {
     for (uint32_t at = 0; at < used;) {

@@ -135,22 +135,18 @@ struct lent {
     char **ours;
 };
 
-#define LENT_SLOTS 4096
-
 static bool lent__begin(struct lent *lent)
 {
-    static uint32_t lock;
-    static char *slots[LENT_SLOTS];
-    static char text[ENVIRONMENT_TEXT];
+    char **slots = heurt_state.lent_slots;
     lent->own = environ;
     if (!heurt_state.recording || !heurt_state.library[0] ||
         environment__slots(environ) > LENT_SLOTS ||
         heurt_state.session->flags & HEURT_SESSION_CLOSED)
         return false;
-    spin__lock(&lock);
+    spin__lock(&heurt_state.lent_lock);
     if (environ != slots)
-        environment__inject(environ, slots, text);
-    spin__unlock(&lock);
+        environment__inject(environ, slots, heurt_state.lent_text);
+    spin__unlock(&heurt_state.lent_lock);
     lent->ours = slots;
     environ = slots;
     return true;

@@ -5,26 +5,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* What a new thread needs before it runs the program's function. */
-struct beginning {
-    union {
-        void *(*posix)(void *);
-        int (*c11)(void *);
-    } routine;
-    void *argument;
-    uint64_t stack_bytes;
-    uint32_t creator;
-    uint32_t taken;
-};
-
-/* Beginnings live only between a create and its thread's first instructions. */
-#define BEGINNINGS 256
 static struct beginning *beginning__get(void)
 {
-    static struct beginning pool[BEGINNINGS];
-    for (unsigned i = 0; i < BEGINNINGS; i++)
-        if (!__atomic_exchange_n(&pool[i].taken, 1, __ATOMIC_ACQUIRE))
-            return &pool[i];
+    for (unsigned i = 0; i < BEGINNINGS_MAX; i++)
+        if (!__atomic_exchange_n(&heurt_state.beginnings[i].taken, 1, __ATOMIC_ACQUIRE))
+            return &heurt_state.beginnings[i];
     return NULL;
 }
 
@@ -154,6 +139,16 @@ EXPORT int pthread_clockjoin_np(pthread_t id, void **value, clockid_t clock,
 EXPORT int thrd_join(thrd_t id, int *value)
 {
     JOIN(id, REAL(thrd_join)(id, value));
+}
+
+/* Another thread's name is said when that thread next takes a chunk, or ends. */
+EXPORT int pthread_setname_np(pthread_t id, const char *name)
+{
+    int result = REAL(pthread_setname_np)(id, name);
+    struct thread *thread = hook__thread();
+    if (result == 0 && thread && thread->started && pthread_equal(id, pthread_self()))
+        define__thread_name(thread);
+    return result;
 }
 
 /* ---- sleep and yield

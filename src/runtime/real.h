@@ -27,6 +27,7 @@
     X(pthread_tryjoin_np, int, (pthread_t, void **))                                               \
     X(pthread_timedjoin_np, int, (pthread_t, void **, const struct timespec *))                    \
     X(pthread_clockjoin_np, int, (pthread_t, void **, clockid_t, const struct timespec *))         \
+    X(pthread_setname_np, int, (pthread_t, const char *))                                          \
     X(pthread_mutex_lock, int, (pthread_mutex_t *))                                                \
     X(pthread_mutex_trylock, int, (pthread_mutex_t *))                                             \
     X(pthread_mutex_timedlock, int, (pthread_mutex_t *, const struct timespec *))                  \

@@ -57,15 +57,33 @@ struct thread {
     uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
     uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
     bool started, ended;
+    char name[16]; /* as last defined */
 };
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
 extern __thread struct thread heurt_thread TLS_MODEL;
 
+#define ENVIRONMENT_TEXT 16384
+#define LENT_SLOTS 4096
+
 #define MODULES_MAX 2048
 struct known_module {
     uint64_t start, end, bias;
     bool seen; /* in the walk that is under way */
+};
+
+/* What a new thread needs before it runs the program's function: taken by its creator, given back
+ * by its first instructions. */
+#define BEGINNINGS_MAX 256
+struct beginning {
+    union {
+        void *(*posix)(void *);
+        int (*c11)(void *);
+    } routine;
+    void *argument;
+    uint64_t stack_bytes;
+    uint32_t creator;
+    uint32_t taken;
 };
 
 #define REGIONS_MAX 4096
@@ -94,6 +112,12 @@ struct state {
     uint32_t definitions_used;
     uint64_t definitions_sequence;
     uint32_t next_function; /* event id of the next function or region */
+
+    struct beginning beginnings[BEGINNINGS_MAX];
+
+    uint32_t lent_lock; /* the environment that system and popen are lent (hook_process.c) */
+    char *lent_slots[LENT_SLOTS];
+    char lent_text[ENVIRONMENT_TEXT];
 
     uint32_t countdowns_lock;
     struct countdowns *countdowns_free;
@@ -251,6 +275,8 @@ uint32_t define__function(enum heurt_function_kind kind, uint64_t address, uint3
                           uint32_t argument_count, const char *name, const char *file,
                           const char *argument_names);
 void define__process(uint32_t parent_process);
+/* Says the calling thread's name when it is not what was last said. */
+void define__thread_name(struct thread *thread);
 /* In a forked child: says again what the parent's image had defined. */
 void define__inherited(struct heurt_chunk *last_of_parent, uint32_t used);
 size_t text__length(const char *text);
@@ -282,8 +308,7 @@ void marker__connect(const uint8_t *note, size_t bytes);
  * -------------------------------------------------------------------------- */
 
 /* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
- * caller gives room for environment__slots(envp) pointers and HEURT_ENVIRONMENT_TEXT bytes. */
-#define ENVIRONMENT_TEXT 16384
+ * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. */
 size_t environment__slots(char *const *envp);
 char *const *environment__inject(char *const *envp, char **slots, char *text);
 void thread__end(void);

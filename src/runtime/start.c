@@ -124,9 +124,11 @@ static void on_thread_end(void *value)
 void thread__end(void)
 {
     struct thread *thread = hook__thread();
-    if (!thread || !thread->started || thread->ended)
+    /* A child of vfork that exits has its parent's memory, not a record of its own. */
+    if (!thread || !thread->started || thread->ended || (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
     thread->ended = true;
+    define__thread_name(thread);
     event__write2(thread, HEURT_EVENT_THREAD_END, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), ~0ull);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
@@ -266,6 +268,9 @@ static void find_library(const char *preload)
     }
 }
 
+/* Below the main thread's stack the kernel keeps at least this much free of other mappings. */
+#define MAIN_STACK_BYTES (8u << 20)
+
 __attribute__((constructor)) static void start(void)
 {
     const char *directory = NULL, *preload = NULL;
@@ -282,6 +287,8 @@ __attribute__((constructor)) static void start(void)
     real__find();
     find_library(preload);
     thread->creator = HEURT_NO_SERIAL;
+    thread->stack_high = (uint64_t)environ; /* above all frames of the main thread */
+    thread->stack_low = thread->stack_high - MAIN_STACK_BYTES;
     if (prepare(directory)) {
         begin_image(HEURT_NO_SERIAL);
         environment__clean();

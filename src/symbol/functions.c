@@ -8,7 +8,6 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -326,8 +325,49 @@ size_t module_functions__count(const struct module_functions *functions)
     return functions->functions.count;
 }
 
-char *function__demangle(const char *name)
+/* The property note (x86-64 psABI, "Program Property"): whether all of the file was built for
+ * indirect branch tracking. */
+static bool note_says_ibt(const unsigned char *description, size_t bytes)
 {
-    char *text = cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-    return text ? text : memory__text(name);
+    uint32_t property[3]; /* type, size of the data, its first word */
+    while (bytes >= sizeof property) {
+        memcpy(property, description, sizeof property);
+        if (property[0] == GNU_PROPERTY_X86_FEATURE_1_AND && property[1] >= sizeof property[2])
+            return property[2] & GNU_PROPERTY_X86_FEATURE_1_IBT;
+        size_t step = 8 + (((size_t)property[1] + 7) & ~(size_t)7);
+        if (step > bytes)
+            break;
+        description += step;
+        bytes -= step;
+    }
+    return false;
+}
+
+static bool has_ibt(Elf *elf)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        Elf_Data *data;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
+            !(data = elf_getdata(section, NULL)))
+            continue;
+        GElf_Nhdr note;
+        size_t name, description, next = 0;
+        while ((next = gelf_getnote(data, next, &note, &name, &description)) > 0)
+            if (note.n_type == NT_GNU_PROPERTY_TYPE_0 &&
+                note_says_ibt((const unsigned char *)data->d_buf + description, note.n_descsz))
+                return true;
+    }
+    return false;
+}
+
+struct module_traits module_functions__traits(const struct module_functions *functions)
+{
+    GElf_Ehdr header;
+    return (struct module_traits){
+        .is_position_independent = gelf_getehdr(functions->elf, &header) && header.e_type == ET_DYN,
+        .has_endbr64 = has_ibt(functions->elf),
+        .has_unwind_table = functions->unwind.count > 0,
+        .unwound_functions = functions->unwind.count,
+    };
 }

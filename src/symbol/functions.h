@@ -24,8 +24,8 @@ bool module_functions__address(const struct module_functions *functions, uint64_
                                uint64_t *file_address);
 
 /* The symbol of the function around an address in the file, as in the symbol table (mangled,
- * without version), or NULL. *start is where the function begins; without a name, where unwind
- * information says so, else file_address itself. */
+ * perhaps with a version), or NULL. *start is where the function begins; without a name, where
+ * unwind information says so, else file_address itself. */
 const char *module_functions__find(const struct module_functions *functions, uint64_t file_address,
                                    uint64_t *start);
 
@@ -39,8 +39,14 @@ const char *module_functions__soname(const struct module_functions *functions);
 /* How many functions have a name. */
 size_t module_functions__count(const struct module_functions *functions);
 
-/* "ns::f(int)" for "_ZN2ns1fEi" (C++, Rust, D); a copy of name when it is not mangled. free() it.
- */
-char *function__demangle(const char *name);
+/* What else decides how well a module can be recorded. */
+struct module_traits {
+    bool is_position_independent;
+    bool has_endbr64; /* built for indirect branch tracking: functions begin with endbr64 */
+    bool has_unwind_table;
+    size_t unwound_functions; /* entries of that table */
+};
+
+struct module_traits module_functions__traits(const struct module_functions *functions);
 
 #endif

@@ -1,0 +1,12 @@
+/* check_program.h: what heurt check says about a program and the libraries it is linked to. */
+#ifndef HEURT_CMD_CHECK_PROGRAM_H
+#define HEURT_CMD_CHECK_PROGRAM_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+/* Appends rows (struct facility) about the program found along PATH. Its path goes to *path, to be
+ * freed. -ENOENT, -EACCES, -ENOEXEC with a sentence when there is no such program. */
+int program__judge(const char *name, struct vec *rows, char **path, struct error *error);
+
+#endif

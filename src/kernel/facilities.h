@@ -1,0 +1,33 @@
+/* facilities.h: facts and trials judged: what of a machine is there, what it buys, what would
+ * bring more. Pure: the same facts give the same judgement. */
+#ifndef HEURT_KERNEL_FACILITIES_H
+#define HEURT_KERNEL_FACILITIES_H
+
+#include "base/vec.h"
+#include "kernel/facts.h"
+
+enum facility_state {
+    FACILITY_NO,
+    FACILITY_PARTLY,
+    FACILITY_YES,
+};
+
+struct facility {
+    const char *key; /* for programs that read the table */
+    const char *name;
+    const char *buys;
+    enum facility_state state;
+    bool is_used;     /* by heurt today; else it is for later versions */
+    bool is_required; /* without it nothing can be recorded */
+    char *found;      /* what was seen; never NULL */
+    char *enable;     /* what to do for more, or NULL */
+};
+
+/* Appends struct facility to facilities (VEC_OF(struct facility)); facilities__free it. */
+void facilities__judge(const struct machine_facts *facts, const struct machine_trials *trials,
+                       struct vec *facilities);
+void facilities__free(struct vec *facilities);
+
+const char *facility_state__name(enum facility_state state); /* "no", "partly", "yes" */
+
+#endif
