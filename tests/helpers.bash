@@ -13,9 +13,14 @@ fail() { # WORD…: a sentence, and the test has failed
     return 1
 }
 
+teardown() {
+    leave_room
+}
+
 # The last run's stdout (with --separate-stderr) and stderr, for who reads a failure.
 show_run() {
-    printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$output" "${stderr-}"
+    printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$(head -n 8 <<<"$output")" \
+        "$(head -n 8 <<<"${stderr-}")"
 }
 
 # heurt ARG…: runs it, stdout and stderr apart, in $status, $output and $stderr.
