@@ -221,7 +221,7 @@ static void put_class(struct table *table, const struct report *report,
     table__cell(table, memory__text(duration__format(class->excess_ns, duration)), INK_PLAIN);
     if (gain)
         table__cell(table, memory__text("?"), INK_PLAIN);
-    clean_cell(table, memory__text(place.function), INK_BOLD);
+    clean_cell(table, function__short(place.function), INK_BOLD);
     clean_cell(table, place__source(&place, false), INK_PLAIN);
     clean_cell(table, class__why(report, class), INK_PLAIN);
     table__cell(table, memory__text(confidence__name(class->confidence)), INK_PLAIN);
@@ -272,19 +272,30 @@ static size_t patched_functions(const struct report *report)
     return count;
 }
 
+#define LOOK_INTO_FUNCTIONS                                                                  \
+    "To look into the program's own functions: heurt hot -- CMD finds the busy ones, heurt " \
+    "record -f NAME -- CMD records them."
+
 static const char *advice(const struct report *report)
 {
     if (report->profile->events == 0)
         return "Nothing was recorded: the program called none of the functions that heurt knows "
-               "(locks, waits, input and output, sleep). Find its busy functions with heurt hot "
-               "-- CMD and record them: heurt record -f NAME -- CMD.";
+               "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
     if (patched_functions(report) == 0)
         return "No known call (lock, wait, input, output) took longer than it must, so no time is "
-               "lost there. To look into the program's own functions: heurt hot -- CMD finds the "
-               "busy ones, heurt record -f NAME -- CMD records them.";
+               "lost there. " LOOK_INTO_FUNCTIONS;
     return "Every call and function that was recorded took as long as its fastest occurrence: no "
-           "time is lost in them. Others: heurt hot -- CMD finds the busy ones, heurt record -f "
-           "NAME -- CMD records them.";
+           "time is lost in them. " LOOK_INTO_FUNCTIONS;
+}
+
+static void put_none_above(const struct report *report, const struct style *style, FILE *out)
+{
+    char *text = memory__format("No class reaches the threshold of %g: in what was recorded no "
+                                "thread loses much time to others.%s",
+                                report->profile->threshold,
+                                patched_functions(report) ? "" : " " LOOK_INTO_FUNCTIONS);
+    paragraph__put(style, out, INK_PLAIN, "  ", text);
+    free(text);
 }
 
 static void put_ranking(const struct report *report, const struct style *style, FILE *out)
@@ -307,13 +318,8 @@ static void put_ranking(const struct report *report, const struct style *style, 
         free(text);
         free(command);
     }
-    if (tally.above == 0) {
-        char *text = memory__format("No class reaches the threshold of %g: in what was recorded "
-                                    "no thread loses much time to others.",
-                                    report->profile->threshold);
-        paragraph__put(style, out, INK_PLAIN, "  ", text);
-        free(text);
-    }
+    if (tally.above == 0)
+        put_none_above(report, style, out);
 }
 
 /* ---- what is not in the table

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -746,25 +747,72 @@ static void check_profile(const struct profile *profile)
     }
 }
 
+static void random_scene(struct scene *scene, uint64_t *seed)
+{
+    scene__begin_counter(scene, 2995 + random_of(seed) % 100);
+    define_functions(scene);
+    for (uint32_t thread = 0; thread < 4; thread++) {
+        uint64_t tick = 1000 + random_of(seed) % 5000;
+        for (uint64_t n = random_of(seed) % 300; n > 0; n--) {
+            random_event(scene, seed, thread, tick);
+            tick += random_of(seed) % (n % 7 ? 1000 : 1000000);
+        }
+        if (random_of(seed) % 2)
+            scene__end(scene, thread, tick);
+    }
+}
+
 static void everything_adds_up(void **state)
 {
     (void)state;
     uint64_t seed = 88172645463325252u;
     for (unsigned round = 0; round < 200; round++) {
         struct scene scene;
-        scene__begin_counter(&scene, 2995 + random_of(&seed) % 100);
-        define_functions(&scene);
-        for (uint32_t thread = 0; thread < 4; thread++) {
-            uint64_t tick = 1000 + random_of(&seed) % 5000;
-            for (uint64_t n = random_of(&seed) % 300; n > 0; n--) {
-                random_event(&scene, &seed, thread, tick);
-                tick += random_of(&seed) % (n % 7 ? 1000 : 1000000);
-            }
-            if (random_of(&seed) % 2)
-                scene__end(&scene, thread, tick);
-        }
+        random_scene(&scene, &seed);
         check_profile(scene__profile(&scene));
         scene__free(&scene);
+    }
+}
+
+/* Changes some bytes of a trace and profiles what is left of it. */
+static void profile_damaged(uint64_t *seed, const char *bytes, size_t size)
+{
+    struct trace *trace;
+    struct profile *profile;
+    char *damaged = malloc(size);
+    memcpy(damaged, bytes, size);
+    for (uint64_t n = 1 + random_of(seed) % 40; n > 0; n--) {
+        /* Most in what is used of the units. */
+        size_t at = random_of(seed) % (size / HEURT_UNIT_BYTES) * HEURT_UNIT_BYTES +
+                    random_of(seed) % (random_of(seed) % 2 ? 400 : HEURT_UNIT_BYTES);
+        damaged[at] = (char)random_of(seed);
+    }
+    if (trace__open_memory(damaged, size, &trace, NULL) == 0) {
+        assert_int_equal(profile__compute(trace, NULL, NULL, 0.2, &profile, NULL), 0);
+        profile__free(profile);
+        trace__close(trace);
+    }
+    free(damaged);
+}
+
+static void damaged_traces_do_no_harm(void **state)
+{
+    (void)state;
+    uint64_t seed = 2463534242u;
+    for (unsigned round = 0; round < 20; round++) {
+        struct scene scene;
+        char path[128];
+        static char bytes[16 * HEURT_UNIT_BYTES];
+        random_scene(&scene, &seed);
+        scene__profile(&scene);
+        snprintf(path, sizeof path, "%s/" HEURT_EVENTS_FILE, scene.directory);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        scene__free(&scene);
+        for (unsigned copy = 0; copy < 50; copy++)
+            profile_damaged(&seed, bytes, size);
     }
 }
 
@@ -805,6 +853,7 @@ int main(void)
         TEST(stacks_belong_to_the_event_that_follows),
         TEST(an_empty_trace_has_a_profile),
         cmocka_unit_test(everything_adds_up),
+        cmocka_unit_test(damaged_traces_do_no_harm),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }
