@@ -13,14 +13,22 @@ fail() { # WORD…: a sentence, and the test has failed
     return 1
 }
 
-# The last run's stdout (with --separate-stderr) and stderr, for who reads a failure.
-show_run() {
-    printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$output" "${stderr-}"
+teardown() {
+    leave_room
 }
 
-# heurt ARG…: run, stdout and stderr apart, in $status, $output and $stderr.
+# The last run's stdout (with --separate-stderr) and stderr, for who reads a failure.
+show_run() {
+    printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$(head -n 8 <<<"$output")" \
+        "$(head -n 8 <<<"${stderr-}")"
+}
+
+# heurt ARG…: runs it, stdout and stderr apart, in $status, $output and $stderr.
 heurt() {
-    run --separate-stderr "$HEURT" "$@" </dev/null
+    status=0
+    "$HEURT" "$@" >"$BATS_TEST_TMPDIR/.out" 2>"$BATS_TEST_TMPDIR/.err" </dev/null || status=$?
+    output=$(tr -d '\0' <"$BATS_TEST_TMPDIR/.out")
+    stderr=$(tr -d '\0' <"$BATS_TEST_TMPDIR/.err")
     show_run
 }
 

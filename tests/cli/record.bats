@@ -220,7 +220,7 @@ load ../helpers
         "$PROGRAMS/close_all" $way </dev/null >plain
         # shellcheck disable=SC2086
         "$HEURT" record --quiet -o t "$PROGRAMS/close_all" $way </dev/null >recorded
-        diff plain recorded
+        diff <(grep -v _address= plain) <(grep -v _address= recorded)
         "$HEURT" report -i t >/dev/null
     done
 }
