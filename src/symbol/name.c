@@ -1,0 +1,57 @@
+#include "symbol/name.h"
+
+#include "base/memory.h"
+
+#include <fnmatch.h>
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Only these prefixes are tried: a C function "f" is also a valid mangled type (float). */
+static char *demangled(const char *symbol, int options)
+{
+    if (strncmp(symbol, "_Z", 2) == 0 || strncmp(symbol, "_R", 2) == 0 ||
+        strncmp(symbol, "__Z", 3) == 0)
+        return cplus_demangle(symbol, options | DMGL_AUTO);
+    if (strncmp(symbol, "_D", 2) == 0)
+        return cplus_demangle(symbol, options | DMGL_DLANG);
+    return NULL;
+}
+
+/* Symbols of a shared library's static table may carry their version. */
+static char *without_version(const char *symbol)
+{
+    char *name = memory__text(symbol);
+    char *at = strchr(name, '@');
+    if (at && at != name)
+        *at = 0;
+    return name;
+}
+
+char *symbol_name__demangle(const char *symbol)
+{
+    char *plain = without_version(symbol);
+    char *name = demangled(plain, DMGL_PARAMS | DMGL_ANSI);
+    if (!name)
+        return plain;
+    free(plain);
+    return name;
+}
+
+static bool is_or_matches(const char *pattern, const char *name)
+{
+    return name && (strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0);
+}
+
+bool symbol_name__matches(const char *pattern, const char *symbol)
+{
+    char *plain = without_version(symbol);
+    char *whole = demangled(plain, DMGL_PARAMS | DMGL_ANSI);
+    char *bare = whole ? demangled(plain, DMGL_ANSI) : NULL;
+    bool matches = is_or_matches(pattern, plain) || is_or_matches(pattern, whole) ||
+                   is_or_matches(pattern, bare);
+    free(plain);
+    free(whole);
+    free(bare);
+    return matches;
+}

@@ -1,0 +1,15 @@
+/* name.h: symbol names as people read and write them. */
+#ifndef HEURT_SYMBOL_NAME_H
+#define HEURT_SYMBOL_NAME_H
+
+#include <stdbool.h>
+
+/* The readable form of a C++, Rust or D symbol (a Rust symbol without its hash); any other name
+ * without its version ("@@GLIBC_2.2.5"). free() it. */
+char *symbol_name__demangle(const char *symbol);
+
+/* Whether pattern (an fnmatch glob) is or matches the symbol itself, its demangled form, or the
+ * demangled form without parameters. */
+bool symbol_name__matches(const char *pattern, const char *symbol);
+
+#endif

@@ -1,0 +1,25 @@
+/* plan_arguments.h: which registers hold the arguments that the user asked for. */
+#ifndef HEURT_SYMBOL_PLAN_ARGUMENTS_H
+#define HEURT_SYMBOL_PLAN_ARGUMENTS_H
+
+#include "format/layout.h"
+#include "symbol/plan.h"
+#include "symbol/world.h"
+
+struct argument_refusal {
+    char *reason; /* owned by whoever empties the vec */
+};
+
+struct argument_choice {
+    char *names; /* joined by ','; owned by the caller */
+    uint8_t count;
+    uint8_t registers[HEURT_ARGUMENTS_MAX];
+    struct vec refusals; /* struct argument_refusal */
+};
+
+/* Chooses what requests (struct plan_arguments) want of the function; later ones add to earlier
+ * ones. "arg1" to "arg6" are the integer registers in order; other names are looked up in DWARF. */
+void arguments__choose(const struct vec *requests, const struct world_module *module,
+                       const struct code_function *function, struct argument_choice *choice);
+
+#endif
