@@ -10,10 +10,10 @@
 
 enum branch {
     BRANCH_NONE,
-    BRANCH_JUMP,          /* jmp rel: target */
-    BRANCH_CONDITIONAL,   /* jcc rel: target */
-    BRANCH_SHORT,         /* loop, jrcxz, xbegin: target; there is no longer form of equal meaning */
-    BRANCH_CALL,          /* call rel: target */
+    BRANCH_JUMP,        /* jmp rel: target */
+    BRANCH_CONDITIONAL, /* jcc rel: target */
+    BRANCH_SHORT,       /* loop, jrcxz, xbegin: target; there is no longer form of equal meaning */
+    BRANCH_CALL,        /* call rel: target */
     BRANCH_JUMP_INDIRECT, /* jmp through a register or memory */
     BRANCH_CALL_INDIRECT,
     BRANCH_RETURN,

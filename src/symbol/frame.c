@@ -27,21 +27,39 @@ struct frame_checker {
     struct cfa_row row;
     const struct code_function *function;
     uint64_t body; /* the first instruction that is not endbr64 */
-    const char *refusal;
+    enum frame_fault fault;
+    bool loops;
     struct alias aliases[REGISTERS];
     unsigned alias_count;
-    int64_t
-        depth; /* CFA - rsp: exact while the CFA is told by rsp; then a lower bound; 0: unknown */
-    bool in_prologue;  /* the lower bound still grows */
-    ZydisRegister sum; /* the register that the last addition of two registers wrote */
+    int64_t framed_depth; /* CFA - rsp where rbp tells the CFA: a lower bound; 0: unknown */
+    bool in_prologue;     /* the lower bound still grows */
+    ZydisRegister sum;    /* the register that the last addition of two registers wrote */
     uint64_t sum_at;
     bool flow_ended;
 };
 
-static void refuse(struct frame_checker *checker, const char *reason)
+const char *frame_fault__text(enum frame_fault fault)
 {
-    if (!checker->refusal)
-        checker->refusal = reason;
+    static const char *const texts[] = {
+        [FRAME_TAKES_STACK] = "it takes arguments on the stack",
+        [FRAME_LOOKS_UP] = "it looks at its return address",
+        [FRAME_SWITCHES] = "it switches stacks",
+        [FRAME_FAR] = "it leaves by a far return or jump",
+        [FRAME_NO_UNWIND] = "no unwind information",
+        [FRAME_CFA_UNKNOWN] = "its unwind information does not tell where its stack pointer is",
+        [FRAME_UNWIND_UNFIT] = "its unwind information does not fit its code",
+        [FRAME_NOT_UNDERSTOOD] = "it holds an instruction that is not understood",
+        [FRAME_NOT_CODE] = "it holds bytes that are no instruction",
+        [FRAME_NO_SIZE] = "its size is not known",
+        [FRAME_NOT_IN_FILE] = "its code is not in the file",
+    };
+    return texts[fault];
+}
+
+static void refuse(struct frame_checker *checker, enum frame_fault fault)
+{
+    if (!checker->fault)
+        checker->fault = fault;
 }
 
 /* ---- the unwind information at an instruction ---------------------------------------------- */
@@ -70,18 +88,21 @@ static bool find_row(struct frame_checker *checker, uint64_t address)
 
 static void enter_row(struct frame_checker *checker)
 {
+    enum cfa_base before = checker->row.base;
+    int64_t offset_before = checker->row.offset;
     uint64_t address = checker->instruction.address;
     if (!find_row(checker, address)) {
         checker->row = (struct cfa_row){0};
         if (!instruction__is_nop(&checker->instruction) &&
             checker->instruction.branch != BRANCH_STOP)
-            refuse(checker, "no unwind information");
+            refuse(checker, FRAME_NO_UNWIND);
         return;
     }
     if (checker->row.base == CFA_UNKNOWN)
-        refuse(checker, "its unwind information does not tell where its stack pointer is");
-    if (checker->row.base == CFA_RSP) {
-        checker->depth = checker->row.offset;
+        refuse(checker, FRAME_CFA_UNKNOWN);
+    /* push rbp; mov rbp, rsp lies just behind; an epilogue ends in a jump or return. */
+    if (before == CFA_RSP && checker->row.base == CFA_RBP && !checker->flow_ended) {
+        checker->framed_depth = offset_before;
         checker->in_prologue = true;
     }
 }
@@ -100,8 +121,8 @@ static int number_of(ZydisRegister reg)
 static bool offset_of(const struct frame_checker *checker, ZydisRegister reg, int64_t *offset)
 {
     if (reg == ZYDIS_REGISTER_RSP) {
-        *offset = -checker->depth;
-        return checker->depth != 0;
+        *offset = checker->row.base == CFA_RSP ? -checker->row.offset : -checker->framed_depth;
+        return *offset != 0;
     }
     if (reg == ZYDIS_REGISTER_RBP && checker->row.base == CFA_RBP) {
         *offset = -checker->row.offset;
@@ -120,9 +141,9 @@ static void use_stack(struct frame_checker *checker, int64_t offset, int64_t siz
     if (offset + size < RETURN_ADDRESS || (size && offset + size == RETURN_ADDRESS))
         return;
     if (offset >= 0 || offset + size > 0)
-        refuse(checker, "it takes arguments on the stack");
+        refuse(checker, FRAME_TAKES_STACK);
     else
-        refuse(checker, "it looks at its return address");
+        refuse(checker, FRAME_LOOKS_UP);
 }
 
 static bool writes(const ZydisDecodedOperand *operand)
@@ -183,7 +204,7 @@ static void check_rsp_write(struct frame_checker *checker)
         anchored = false;
     }
     if (!anchored)
-        refuse(checker, "it switches stacks");
+        refuse(checker, FRAME_SWITCHES);
 }
 
 static void check_operand(struct frame_checker *checker, const ZydisDecodedOperand *operand)
@@ -281,16 +302,16 @@ static bool is_of_interest(const struct frame_checker *checker)
 static void follow_depth(struct frame_checker *checker, bool operands_known)
 {
     const struct instruction *instruction = &checker->instruction;
-    if (checker->row.base != CFA_RBP || !checker->in_prologue || !checker->depth)
+    if (checker->row.base != CFA_RBP || !checker->in_prologue)
         return;
     if (instruction->branch != BRANCH_NONE)
         checker->in_prologue = false;
     else if (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_PUSH)
-        checker->depth += 8;
+        checker->framed_depth += 8;
     else if (operands_known && instruction->zydis.mnemonic == ZYDIS_MNEMONIC_SUB &&
              is_register(&instruction->operands[0], ZYDIS_REGISTER_RSP) &&
              instruction->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-        checker->depth += instruction->operands[1].imm.value.s;
+        checker->framed_depth += instruction->operands[1].imm.value.s;
 }
 
 /* add r64, r64: the last step of a position-independent table jump. */
@@ -317,12 +338,12 @@ static void check_stack(struct frame_checker *checker)
     struct instruction *instruction = &checker->instruction;
     ZydisMnemonic mnemonic = instruction->zydis.mnemonic;
     if (mnemonic == ZYDIS_MNEMONIC_POP && checker->row.base == CFA_RSP && checker->row.offset < 16)
-        refuse(checker, "it looks at its return address");
+        refuse(checker, FRAME_LOOKS_UP);
     if (mnemonic == ZYDIS_MNEMONIC_ENTER)
-        refuse(checker, "it holds an instruction that is not understood (enter)");
+        refuse(checker, FRAME_NOT_UNDERSTOOD);
     bool known = is_of_interest(checker);
     if (known && !instruction__operands(instruction, &checker->decoder)) {
-        refuse(checker, "it holds an instruction that is not understood");
+        refuse(checker, FRAME_NOT_UNDERSTOOD);
         return;
     }
     for (int i = 0; known && i < instruction->zydis.operand_count_visible; i++)
@@ -345,7 +366,7 @@ static void jump_to(struct frame_checker *checker, uint64_t target)
     if (target < checker->function->start || target >= checker->function->end)
         add_tail(checker, target, NULL);
     else if (target == checker->function->start || target == checker->body)
-        refuse(checker, "its loop begins at its first instruction");
+        checker->loops = true;
 }
 
 /* Whether the words at table are addresses in the function. */
@@ -368,7 +389,7 @@ static void jump_indirect(struct frame_checker *checker)
     if (!has_bare_frame(checker))
         return;
     if (!instruction__operands(instruction, &checker->decoder)) {
-        refuse(checker, "it holds an instruction that is not understood");
+        refuse(checker, FRAME_NOT_UNDERSTOOD);
         return;
     }
     const ZydisDecodedOperand *operand = &instruction->operands[0];
@@ -398,13 +419,13 @@ static void check_branch(struct frame_checker *checker)
         break;
     case BRANCH_RETURN:
         if (!has_bare_frame(checker))
-            refuse(checker, "its unwind information does not fit its code");
+            refuse(checker, FRAME_UNWIND_UNFIT);
         break;
     case BRANCH_RETURN_POP:
-        refuse(checker, "it takes arguments on the stack");
+        refuse(checker, FRAME_TAKES_STACK);
         break;
     case BRANCH_FAR:
-        refuse(checker, "it leaves by a far return or jump");
+        refuse(checker, FRAME_FAR);
         break;
     case BRANCH_CALL:
     case BRANCH_CALL_INDIRECT:
@@ -435,9 +456,10 @@ static void begin(struct frame_checker *checker, const struct code_function *fun
 {
     checker->function = function;
     checker->tails = tails;
-    checker->refusal = NULL;
+    checker->fault = FRAME_KEPT;
+    checker->loops = false;
     checker->body = function->start;
-    checker->depth = 0;
+    checker->framed_depth = 0;
     checker->in_prologue = false;
     checker->flow_ended = false;
     checker->sum = ZYDIS_REGISTER_NONE;
@@ -450,10 +472,10 @@ static void check_code(struct frame_checker *checker, const uint8_t *bytes)
 {
     uint64_t start = checker->function->start, end = checker->function->end;
     struct instruction *instruction = &checker->instruction;
-    for (uint64_t at = start; at < end && !checker->refusal; at = instruction->end) {
+    for (uint64_t at = start; at < end && !checker->fault; at = instruction->end) {
         if (!instruction__decode(instruction, &checker->decoder, bytes + (at - start), end - at,
                                  at)) {
-            refuse(checker, "it holds bytes that are no instruction");
+            refuse(checker, FRAME_NOT_CODE);
             return;
         }
         if (at == start && instruction__is_endbr64(instruction))
@@ -463,22 +485,25 @@ static void check_code(struct frame_checker *checker, const uint8_t *bytes)
         check_branch(checker);
         follow_flow(checker);
     }
-    if (!checker->flow_ended && !checker->refusal)
+    if (!checker->flow_ended && !checker->fault)
         add_tail(checker, end, NULL);
 }
 
-const char *frame_checker__check(struct frame_checker *checker,
-                                 const struct code_function *function, struct vec *tails)
+enum frame_fault frame_checker__check(struct frame_checker *checker,
+                                      const struct code_function *function, struct vec *tails,
+                                      bool *loops)
 {
     size_t size;
     const uint8_t *bytes = code_file__bytes(checker->file, function->start, &size);
+    *loops = false;
     if (function->end == function->start)
-        return "its size is not known";
+        return FRAME_NO_SIZE;
     if (!bytes || size < function->end - function->start)
-        return "its code is not in the file";
+        return FRAME_NOT_IN_FILE;
     begin(checker, function, tails);
     check_code(checker, bytes);
-    return checker->refusal;
+    *loops = checker->loops;
+    return checker->fault;
 }
 
 struct frame_checker *frame_checker__new(const struct code_file *file)

@@ -10,6 +10,23 @@
 
 #include "symbol/code_file.h"
 
+enum frame_fault {
+    FRAME_KEPT, /* none */
+    FRAME_TAKES_STACK,
+    FRAME_LOOKS_UP, /* its return address */
+    FRAME_SWITCHES, /* to another stack */
+    FRAME_FAR,
+    FRAME_NO_UNWIND,
+    FRAME_CFA_UNKNOWN,
+    FRAME_UNWIND_UNFIT,
+    FRAME_NOT_UNDERSTOOD,
+    FRAME_NOT_CODE,
+    FRAME_NO_SIZE,
+    FRAME_NOT_IN_FILE,
+};
+
+const char *frame_fault__text(enum frame_fault fault); /* in plain words; NULL for none */
+
 /* Where control goes when it leaves a function by a jump (or runs over its end). */
 struct frame_tail {
     uint64_t address; /* in the same file, or 0 */
@@ -21,9 +38,10 @@ struct frame_checker;
 struct frame_checker *frame_checker__new(const struct code_file *file);
 void frame_checker__free(struct frame_checker *checker); /* NULL is allowed */
 
-/* Appends the function's tails (struct frame_tail) to tails. Returns NULL when the function itself
- * keeps to its own frame, else why this is not so or cannot be told, in plain words (static). */
-const char *frame_checker__check(struct frame_checker *checker,
-                                 const struct code_function *function, struct vec *tails);
+/* Appends the function's tails (struct frame_tail) to tails and says whether the function itself
+ * keeps to its own frame. *loops: it jumps to its own beginning. */
+enum frame_fault frame_checker__check(struct frame_checker *checker,
+                                      const struct code_function *function, struct vec *tails,
+                                      bool *loops);
 
 #endif

@@ -35,8 +35,7 @@ bool parameters__read(const struct code_file *file, const struct code_function *
                       struct parameters *parameters);
 
 /* Whether it is certain that the function takes nothing on the stack. */
-bool parameters__fit_registers(const struct code_file *file,
-                               const struct code_function *function);
+bool parameters__fit_registers(const struct code_file *file, const struct code_function *function);
 
 /* The same from a C++ symbol alone: all its parameters are numbers, pointers or references and fit
  * even if there is a this and a hidden place for the result. */

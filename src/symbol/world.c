@@ -19,7 +19,8 @@ struct world_verdict {
     uint32_t query; /* the last one that came here */
     uint32_t tail_count;
     size_t first_tail;
-    const char *refusal;
+    enum frame_fault fault;
+    bool loops;
 };
 
 struct node {
@@ -158,8 +159,8 @@ static struct world_verdict *verdict_of(const struct node *node)
         return verdict;
     verdict->checked = true;
     verdict->first_tail = node->module->tails.count;
-    verdict->refusal =
-        frame_checker__check(node->module->checker, node->function, &node->module->tails);
+    verdict->fault = frame_checker__check(node->module->checker, node->function,
+                                          &node->module->tails, &verdict->loops);
     verdict->tail_count = (uint32_t)(node->module->tails.count - verdict->first_tail);
     return verdict;
 }
@@ -185,7 +186,7 @@ static char *refusal_through(const struct node *root, const struct node *node, c
     if (root->function == node->function)
         return memory__text(reason);
     char *label = label_of(node);
-    char *text = memory__format("it may end in a jump to %s, of which is true: %s", label, reason);
+    char *text = memory__format("it may end in a jump to %s: %s", label, reason);
     free(label);
     return text;
 }
@@ -199,38 +200,64 @@ static bool leads_to_entry(const struct node *root, const struct node *node,
             tail->address == root->function->start + ENDBR64_BYTES);
 }
 
-/* Looks at one reached function; pushes what it leads to. NULL or the reason. */
-static char *visit(struct world *world, const struct node *root, struct node node,
+/* What a reached function does by itself. NULL or the reason. */
+static char *own_refusal(const struct node *root, const struct node *node)
+{
+    struct world_verdict *verdict = verdict_of(node);
+    if (node->function->ifunc)
+        return never__is_c_library(node->module->name.base)
+                   ? NULL /* the versions of such functions take nothing on the stack */
+                   : refusal_through(root, node, "it is chosen at run time (IFUNC)");
+    if (verdict->fault)
+        return refusal_through(root, node, frame_fault__text(verdict->fault));
+    if (verdict->loops && node->function == root->function)
+        return memory__text("its loop begins at its first instruction");
+    return NULL;
+}
+
+/* Whether next, which from may end in a jump to, needs to be looked at for the first time. */
+static bool is_new(const struct world *world, const struct node *from, const struct node *next)
+{
+    struct world_verdict *verdict = verdict_of(next);
+    if (verdict->query == world->query)
+        return false;
+    /* It can take arguments there (variable ones, say), but from has none to hand on. */
+    if (verdict->fault == FRAME_TAKES_STACK && fits_registers(from))
+        return false;
+    verdict->query = world->query;
+    return true;
+}
+
+static char *follow_tail(struct world *world, const struct node *root, const struct node *node,
+                         const struct frame_tail *tail, struct vec *reached)
+{
+    struct node next;
+    if (leads_to_entry(root, node, tail))
+        return memory__text("a function that it ends in jumps to its beginning again");
+    if (!find_tail(world, node, tail, &next))
+        return fits_registers(node)
+                   ? NULL
+                   : refusal_through(root, node,
+                                     "it may end in a jump to a function that is not known here "
+                                     "and could take arguments on the stack");
+    if (is_new(world, node, &next))
+        vec__push(reached, &next);
+    return NULL;
+}
+
+static char *visit(struct world *world, const struct node *root, const struct node *node,
                    struct vec *reached)
 {
-    struct world_verdict *verdict = verdict_of(&node);
-    /* The versions of such functions are known: none takes anything on the stack. */
-    if (node.function->ifunc && never__is_c_library(node.module->name.base))
-        return NULL;
-    if (node.function->ifunc)
-        return refusal_through(root, &node, "it is chosen at run time (IFUNC)");
-    if (verdict->refusal)
-        return refusal_through(root, &node, verdict->refusal);
-    for (size_t i = 0; i < verdict->tail_count; i++) {
+    char *reason = own_refusal(root, node);
+    if (reason || node->function->ifunc)
+        return reason;
+    struct world_verdict *verdict = verdict_of(node);
+    for (size_t i = 0; i < verdict->tail_count && !reason; i++) {
         struct frame_tail tail =
-            *VEC_AT(&node.module->tails, struct frame_tail, verdict->first_tail + i);
-        struct node next;
-        if (leads_to_entry(root, &node, &tail))
-            return memory__text("a function that it ends in jumps to its beginning again");
-        if (!find_tail(world, &node, &tail, &next)) {
-            if (fits_registers(&node))
-                continue;
-            return refusal_through(root, &node,
-                                   "it may end in a jump to a function that is not known here "
-                                   "and could take arguments on the stack");
-        }
-        struct world_verdict *seen = verdict_of(&next);
-        if (seen->query == world->query)
-            continue;
-        seen->query = world->query;
-        vec__push(reached, &next);
+            *VEC_AT(&node->module->tails, struct frame_tail, verdict->first_tail + i);
+        reason = follow_tail(world, root, node, &tail, reached);
     }
-    return NULL;
+    return reason;
 }
 
 char *world__refusal(struct world *world, struct world_module *module,
@@ -241,8 +268,10 @@ char *world__refusal(struct world *world, struct world_module *module,
     char *reason = NULL;
     verdict_of(&root)->query = ++world->query;
     vec__push(&reached, &root);
-    for (size_t i = 0; i < reached.count && !reason; i++)
-        reason = visit(world, &root, *VEC_AT(&reached, struct node, i), &reached);
+    for (size_t i = 0; i < reached.count && i < REACHED_MAX && !reason; i++) {
+        struct node node = *VEC_AT(&reached, struct node, i);
+        reason = visit(world, &root, &node, &reached);
+    }
     if (!reason && reached.count > REACHED_MAX)
         reason = memory__text("it is part of a net of too many functions that end in one another");
     vec__free(&reached);

@@ -25,7 +25,7 @@ struct world_module {
     struct error error;
     struct map exports; /* name of a function that others may call → index into functions */
     struct frame_checker *checker;
-    struct vec tails; /* struct frame_tail */
+    struct vec tails;               /* struct frame_tail */
     struct world_verdict *verdicts; /* one a function */
 };
 
