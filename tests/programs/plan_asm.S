@@ -353,10 +353,13 @@ r_no_unwind:
     ret
     .size r_no_unwind, . - r_no_unwind
 
+/* The unwind information misses the pop. */
 function r_unfit_unwind
     push rbx
+    .cfi_adjust_cfa_offset 8
     mov eax, edi
     add eax, ebx
+    pop rbx
     ret
 end r_unfit_unwind
 

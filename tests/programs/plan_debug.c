@@ -40,6 +40,6 @@ int main(int argc, char **argv)
     struct pair pair = {argc, 2};
     struct large large = returns_large(argc, 3);
     return takes_numbers(argv[0], 2.5, argc, RED, 1) + takes_pair(1, pair, 2) + is_local(argc) +
-                   (int)large.values[2] ==
+               (int)large.values[2] ==
            123456;
 }
