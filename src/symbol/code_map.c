@@ -40,11 +40,17 @@ static bool mark(struct code_map *map, uint64_t address)
     return true;
 }
 
-static void mark_immediates(struct code_map *map)
+/* Code at a fixed address names code by absolute numbers. */
+static void mark_numbers(struct code_map *map)
 {
+    const ZydisDecodedInstruction *zydis = &map->instruction.zydis;
     for (int i = 0; i < 2; i++)
-        if (map->instruction.zydis.raw.imm[i].size == 32)
-            mark(map, (uint32_t)map->instruction.zydis.raw.imm[i].value.u);
+        if (zydis->raw.imm[i].size == 32)
+            mark(map, (uint32_t)zydis->raw.imm[i].value.u);
+        else if (zydis->raw.imm[i].size == 64)
+            mark(map, zydis->raw.imm[i].value.u);
+    if (zydis->raw.disp.size == 32)
+        mark(map, (uint32_t)zydis->raw.disp.value);
 }
 
 static void look_at(struct code_map *map)
@@ -68,7 +74,7 @@ static void look_at(struct code_map *map)
         }
     }
     if (map->file->position_dependent)
-        mark_immediates(map);
+        mark_numbers(map);
 }
 
 /* Decodes from one label to the next; a byte that is no instruction is passed over. */

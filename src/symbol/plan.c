@@ -20,6 +20,7 @@ struct maker {
     const struct plan_request *request;
     struct world world;
     struct patterns patterns;
+    struct vec arguments; /* struct argument_request */
     struct plan *plan;
 };
 
@@ -131,7 +132,7 @@ static void add_function(struct maker *maker, struct world_module *module,
     }
     planned.name = name;
     struct argument_choice choice = {.refusals = VEC_OF(struct argument_refusal)};
-    arguments__choose(&maker->request->arguments, module, wanted->function, &choice);
+    arguments__choose(&maker->arguments, module, wanted->function, &choice);
     planned.argument_names = choice.names;
     planned.plan.argument_count = choice.count;
     memcpy(planned.plan.arguments, choice.registers, sizeof choice.registers);
@@ -166,9 +167,19 @@ static bool is_named(const struct maker *maker, const struct world_module *modul
     return false;
 }
 
+/* The same file at the same place, told twice. */
+static bool is_repeated(const struct maker *maker, const struct world_module *module)
+{
+    for (const struct world_module *other = maker->world.modules.items; other < module; other++)
+        if (other->module->bias == module->module->bias &&
+            strcmp(other->module->path, module->module->path) == 0)
+            return true;
+    return false;
+}
+
 static void add_module(struct maker *maker, struct world_module *module)
 {
-    if (!is_module_wanted(maker, module))
+    if (!is_module_wanted(maker, module) || is_repeated(maker, module))
         return;
     const char *reason = never__module(module->name.base);
     if (reason) {
@@ -215,6 +226,17 @@ static void refuse_unmatched(struct maker *maker)
     }
 }
 
+static void refuse_unused_arguments(struct maker *maker)
+{
+    VEC_EACH(request, &maker->arguments, struct argument_request)
+    {
+        const struct pattern *pattern = VEC_AT(&request->patterns.items, struct pattern, 0);
+        if (!pattern->answered)
+            refuse(maker->plan, pattern->text, "",
+                   "its arguments were asked for, but no function of this name is recorded");
+    }
+}
+
 int plan__make(const struct plan_request *request, const struct trace_module *modules,
                size_t module_count, struct plan **plan, struct error *error)
 {
@@ -225,14 +247,17 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     maker.plan->refusals = VEC_OF(struct refused_function);
     world__start(&maker.world, modules, module_count);
     patterns__start(&maker.patterns);
+    argument_requests__start(&maker.arguments, &request->arguments);
     VEC_EACH(text, &request->functions, char *)
     patterns__add(&maker.patterns, *text);
     if (request->functions.count || request->modules.count) {
         VEC_EACH(module, &maker.world.modules, struct world_module)
         add_module(&maker, module);
         refuse_unmatched(&maker);
+        refuse_unused_arguments(&maker);
     }
     patterns__free(&maker.patterns);
+    argument_requests__free(&maker.arguments);
     world__free(&maker.world);
     *plan = maker.plan;
     return 0;

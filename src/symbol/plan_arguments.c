@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "symbol/parameters.h"
-#include "symbol/patterns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,17 +102,13 @@ static void choose_names(struct chooser *chooser, const char *names)
     free(copy);
 }
 
-static bool is_meant(const struct chooser *chooser, const char *pattern)
+static bool is_meant(const struct chooser *chooser, struct patterns *patterns)
 {
-    struct patterns patterns;
     bool meant = false, exact;
-    patterns__start(&patterns);
-    patterns__add(&patterns, pattern);
     for (size_t i = 0; i < chooser->function->name_count && !meant; i++)
         meant = patterns__match(
-            &patterns, &chooser->module->name,
+            patterns, &chooser->module->name,
             code_function__name(chooser->module->file, chooser->function, i)->text, &exact);
-    patterns__free(&patterns);
     return meant;
 }
 
@@ -122,9 +117,28 @@ void arguments__choose(const struct vec *requests, const struct world_module *mo
 {
     struct chooser chooser = {.module = module, .function = function, .choice = choice};
     choice->names = memory__text("");
-    VEC_EACH(request, requests, struct plan_arguments)
-    if (is_meant(&chooser, request->function))
+    VEC_EACH(request, requests, struct argument_request)
+    if (is_meant(&chooser, &request->patterns))
         choose_names(&chooser, request->names);
     if (chooser.known)
         vec__free(&chooser.parameters.items);
+}
+
+void argument_requests__start(struct vec *requests, const struct vec *arguments)
+{
+    *requests = VEC_OF(struct argument_request);
+    VEC_EACH(arguments_of, arguments, struct plan_arguments)
+    {
+        struct argument_request *request = vec__push(requests, NULL);
+        request->names = arguments_of->names;
+        patterns__start(&request->patterns);
+        patterns__add(&request->patterns, arguments_of->function);
+    }
+}
+
+void argument_requests__free(struct vec *requests)
+{
+    VEC_EACH(request, requests, struct argument_request)
+    patterns__free(&request->patterns);
+    vec__free(requests);
 }

@@ -3,6 +3,7 @@
 #define HEURT_SYMBOL_PLAN_ARGUMENTS_H
 
 #include "format/layout.h"
+#include "symbol/patterns.h"
 #include "symbol/plan.h"
 #include "symbol/world.h"
 
@@ -17,7 +18,17 @@ struct argument_choice {
     struct vec refusals; /* struct argument_refusal */
 };
 
-/* Chooses what requests (struct plan_arguments) want of the function; later ones add to earlier
+/* One struct plan_arguments, ready for matching. */
+struct argument_request {
+    struct patterns patterns; /* the one pattern */
+    const char *names;
+};
+
+/* From struct plan_arguments to struct argument_request; the texts must outlive these. */
+void argument_requests__start(struct vec *requests, const struct vec *arguments);
+void argument_requests__free(struct vec *requests);
+
+/* Chooses what requests (struct argument_request) want of the function; later ones add to earlier
  * ones. "arg1" to "arg6" are the integer registers in order; other names are looked up in DWARF. */
 void arguments__choose(const struct vec *requests, const struct world_module *module,
                        const struct code_function *function, struct argument_choice *choice);

@@ -187,22 +187,22 @@ end a_loop_later
 /* A jump table that leads elsewhere. */
 function a_table
     and edi, 3
-    lea rdx, [rip + a_table_entries]
+    lea rdx, [rip + .La_table_entries]
     movsxd rax, dword ptr [rdx + rdi * 4]
     add rax, rdx
     jmp rax
-a_table_0:
+.La_table_0:
     mov eax, 70
     ret
-a_table_1:
+.La_table_1:
     mov eax, 71
     ret
 end a_table
     .section .rodata
     .p2align 2
-a_table_entries:
-    .long a_table_0 - a_table_entries, a_table_1 - a_table_entries
-    .long a_table_0 - a_table_entries, a_table_1 - a_table_entries
+.La_table_entries:
+    .long .La_table_0 - .La_table_entries, .La_table_1 - .La_table_entries
+    .long .La_table_0 - .La_table_entries, .La_table_1 - .La_table_entries
     .text
 
 /* Called with the return address where the caller of a_calls left it. */
@@ -397,7 +397,7 @@ end r_inner_jump
 
 function r_foreign_jump
     xor eax, eax
-r_foreign_target:
+.Lr_foreign_target:
     add eax, edi
     inc eax
     ret
@@ -406,7 +406,7 @@ end r_foreign_jump
 function x_intruder
     mov eax, 5
     cmp edi, 3
-    je r_foreign_target
+    je .Lr_foreign_target
     ret
 end x_intruder
 
@@ -424,21 +424,21 @@ end r_foreign_address
 
 function r_table
     xor eax, eax
-r_table_0:
+.Lr_table_0:
     inc eax
     inc eax
     and edi, 1
-    lea rdx, [rip + r_table_entries]
+    lea rdx, [rip + .Lr_table_entries]
     movsxd rcx, dword ptr [rdx + rdi * 4]
     add rcx, rdx
     jmp rcx
-r_table_1:
+.Lr_table_1:
     ret
 end r_table
     .section .rodata
     .p2align 2
-r_table_entries:
-    .long r_table_1 - r_table_entries, r_table_0 - r_table_entries
+.Lr_table_entries:
+    .long .Lr_table_1 - .Lr_table_entries, .Lr_table_0 - .Lr_table_entries
     .text
 
 function r_call_first

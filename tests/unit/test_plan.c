@@ -480,6 +480,20 @@ static void arguments_that_cannot_be_found_are_told(void **state)
     plan__free(plan);
 }
 
+static void arguments_of_functions_that_are_not_recorded_are_told(void **state)
+{
+    (void)state;
+    struct trace_module modules[2] = {self_module(), self_module()};
+    struct asked asked;
+    ask(&asked);
+    ask_function(&asked, "a_plain");
+    ask_arguments(&asked, "a_push", "arg1");
+    struct plan *plan = answer(&asked, modules, 2);
+    assert_int_equal(plan->functions.count, 1); /* though the module was told twice */
+    assert_refused(plan, "a_push", "no function of this name is recorded");
+    plan__free(plan);
+}
+
 static void local_functions_are_found_under_their_own_name(void **state)
 {
     (void)state;
@@ -521,6 +535,7 @@ int main(void)
         cmocka_unit_test(some_functions_are_never_touched),
         cmocka_unit_test(arguments_are_found_by_number_and_name),
         cmocka_unit_test(arguments_that_cannot_be_found_are_told),
+        cmocka_unit_test(arguments_of_functions_that_are_not_recorded_are_told),
         cmocka_unit_test(local_functions_are_found_under_their_own_name),
         cmocka_unit_test(symbols_tell_what_fits_into_registers),
         cmocka_unit_test(assembled_functions_run_moved),
