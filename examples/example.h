@@ -113,12 +113,19 @@ static inline uint64_t example__now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* turns of work that needs nothing but a processor: one dependent addition each.  Not inlined, so
- * that a turn takes as long wherever it is called. */
+/* turns of work that needs nothing but a processor: a chain of multiplications that wait for each
+ * other, some 3 ns a turn.  It leaves the processor's units nearly idle, so that it takes as long
+ * whether or not another thread runs on the same core; it is not inlined, so that it takes as long
+ * wherever it is called. */
 static __attribute__((noinline, aligned(64), unused)) void busy(long turns)
 {
-    for (long i = 0; i < turns; i++)
-        __asm__ volatile("" : "+r"(i));
+    unsigned long value = 3;
+    for (long i = 0; i < turns; i++) {
+        value = value * value + (unsigned long)i;
+        value = value * value + 1;
+        value = value * value + 3;
+        __asm__ volatile("" : "+r"(value));
+    }
 }
 
 /* A small generator of random numbers (xorshift); the same seed gives the same work. */

@@ -47,7 +47,7 @@ static void count(long index, void *argument)
 
 int main(int argc, char **argv)
 {
-    struct shared shared = {.iterations = 200000, .work = 100, .delay = 0, .stride = NEIGHBOURS};
+    struct shared shared = {.iterations = 200000, .work = 10, .delay = 0, .stride = NEIGHBOURS};
     long threads = example__cpus();
     bool padded = false;
     const struct example_option options[] = {

@@ -36,7 +36,7 @@ static void take_turns(long index, void *argument)
 
 int main(int argc, char **argv)
 {
-    struct shared shared = {.iterations = 2000, .work = 50000, .delay = 25000};
+    struct shared shared = {.iterations = 2000, .work = 4000, .delay = 2000};
     long threads = example__cpus();
     const struct example_option options[] = {
         {"threads", .number = &threads, .help = "how many threads"},

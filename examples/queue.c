@@ -92,9 +92,9 @@ static void work(long index, void *argument)
 int main(int argc, char **argv)
 {
     struct shared *shared = example__aligned(sizeof *shared);
-    long threads = example__cpus(), locks = 1, delay = 5000;
+    long threads = example__cpus(), locks = 1, delay = 400;
     shared->iterations = 5000;
-    shared->work = 5000;
+    shared->work = 400;
     const struct example_option options[] = {
         {"threads", .number = &threads, .help = "how many threads"},
         {"iterations", .number = &shared->iterations, .help = "values of each thread"},

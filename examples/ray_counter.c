@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     memset(shared, 0, sizeof *shared);
     shared->threads = example__cpus();
     shared->iterations = 200000;
-    shared->delay = 200;
+    shared->delay = 20;
     const char *cure = "none";
     const struct example_option options[] = {
         {"threads", .number = &shared->threads, .help = "how many threads"},

@@ -40,7 +40,7 @@ static void take_turns(long index, void *argument)
 
 int main(int argc, char **argv)
 {
-    struct shared shared = {.iterations = 20000, .work = 5000, .delay = 2500};
+    struct shared shared = {.iterations = 20000, .work = 400, .delay = 200};
     long threads = 0;
     bool oversubscribe = false;
     const struct example_option options[] = {

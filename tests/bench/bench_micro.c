@@ -8,12 +8,15 @@
  *     alone       the same work without interference its own elapsed_ns
  *     recorded    the contended one under heurt      the class's score and minimum
  *
- *     slowdown = contended / alone          (medians over the runs, which are interleaved)
+ *     slowdown = contended / alone
  *
+ * contended is the median over the runs of a point; alone, which the parameter does not change, the
+ * median over all runs of all points (that it does not is printed).  The runs are interleaved.
  * The score is thus compared with a completion time that heurt had no part in.  Bar: Pearson's
  * correlation of score and slowdown over the points ≥ 0.95, for each benchmark. */
 #include "base/memory.h"
 #include "child.h"
+#include "foreign.h"
 #include "outcome.h"
 #include "plot.h"
 #include "statistics.h"
@@ -27,10 +30,11 @@
 #include <unistd.h>
 
 #define BAR 0.95
-#define FLAT_RATIO 1.5 /* of largest to smallest minimum */
-#define FLAT_NS 50.0   /* or so close together, whatever the ratio */
+#define FOREIGN_MOST 0.1 /* of the CPUs; a measurement beside more is made again */
+#define FLAT_RATIO 1.5   /* of largest to smallest minimum */
+#define FLAT_NS 50.0     /* or so close together, whatever the ratio */
 
-enum { POINTS_LEAST = 3, POINTS_MOST = 100, RUNS_MOST = 99, WORDS = 10 };
+enum { POINTS_LEAST = 3, POINTS_MOST = 100, RUNS_MOST = 99, WORDS = 10, TRIES = 8 };
 
 struct benchmark {
     const char *name;
@@ -118,12 +122,12 @@ struct options {
 
 struct samples {
     double contended_ns[RUNS_MOST], alone_ns[RUNS_MOST], score[RUNS_MOST], min_ns[RUNS_MOST];
-    double slowdown[RUNS_MOST];
 };
 
 struct point {
     double delay;
-    double contended_ns, slowdown, score, min_ns; /* medians */
+    double contended_ns, alone_ns, score, min_ns; /* medians over the runs */
+    double slowdown;
 };
 
 struct sweep {
@@ -131,10 +135,11 @@ struct sweep {
     size_t count;
     struct point *points;
     struct samples *samples; /* one a point */
-    double correlation;      /* of score and slowdown */
-    double correlation_time; /* of score and contended_ns */
-    double min_low_ns, min_high_ns;
+    double correlation;      /* of score and slowdown, or, which is the same, completion time */
+    double alone_ns;         /* median over all runs of all points */
+    double alone_low_ns, alone_high_ns, min_low_ns, min_high_ns; /* over the points */
     bool flat;
+    size_t disturbed; /* measurements that no try found quiet */
 };
 
 /* What a session has: where traces and logs go. */
@@ -207,25 +212,50 @@ static int measure_recorded(const struct options *options, const struct place *p
     return code;
 }
 
+/* One run of one point. */
+struct measurement {
+    double contended_ns, alone_ns;
+    struct class_outcome outcome;
+    double foreign; /* share of the CPUs that others used meanwhile */
+};
+
+static int measure_once(const struct options *options, const struct place *place,
+                        const struct benchmark *benchmark, double delay,
+                        struct measurement *measurement, struct error *error)
+{
+    struct cpu_use before = cpu_use__now();
+    int code = measure_alone(options, place, benchmark, benchmark->contended, delay,
+                             &measurement->contended_ns, error);
+    if (code == 0)
+        code = measure_alone(options, place, benchmark, benchmark->alone, delay,
+                             &measurement->alone_ns, error);
+    if (code == 0)
+        code = measure_recorded(options, place, benchmark, delay, &measurement->outcome, error);
+    struct cpu_use after = cpu_use__now();
+    measurement->foreign = cpu_use__foreign(&before, &after);
+    return code;
+}
+
+/* Again while other programs are busy, whatever the result; of TRIES the least disturbed. */
 static int sweep__measure(struct sweep *sweep, const struct options *options,
                           const struct place *place, size_t point, size_t run, struct error *error)
 {
-    const struct benchmark *benchmark = sweep->benchmark;
     struct samples *samples = &sweep->samples[point];
-    struct class_outcome outcome;
-    double delay = sweep->points[point].delay;
-    int code = measure_alone(options, place, benchmark, benchmark->contended, delay,
-                             &samples->contended_ns[run], error);
-    if (code == 0)
-        code = measure_alone(options, place, benchmark, benchmark->alone, delay,
-                             &samples->alone_ns[run], error);
-    if (code == 0)
-        code = measure_recorded(options, place, benchmark, delay, &outcome, error);
-    if (code != 0)
-        return code;
-    samples->slowdown[run] = samples->contended_ns[run] / samples->alone_ns[run];
-    samples->score[run] = outcome.score;
-    samples->min_ns[run] = outcome.min_ns;
+    struct measurement best = {.foreign = INFINITY};
+    for (int i = 0; i < TRIES && best.foreign > FOREIGN_MOST; i++) {
+        struct measurement measurement;
+        int code = measure_once(options, place, sweep->benchmark, sweep->points[point].delay,
+                                &measurement, error);
+        if (code != 0)
+            return code;
+        if (measurement.foreign < best.foreign)
+            best = measurement;
+    }
+    sweep->disturbed += best.foreign > FOREIGN_MOST;
+    samples->contended_ns[run] = best.contended_ns;
+    samples->alone_ns[run] = best.alone_ns;
+    samples->score[run] = best.outcome.score;
+    samples->min_ns[run] = best.outcome.min_ns;
     return 0;
 }
 
@@ -269,22 +299,37 @@ static int sweep__run(struct sweep *sweep, const struct options *options, const 
     return 0;
 }
 
+/* The medians of one point; notes in *all what the runs alone took. */
+static void point__conclude(struct point *point, struct samples *samples, size_t runs, double *all)
+{
+    memcpy(all, samples->alone_ns, runs * sizeof *all);
+    point->contended_ns = samples__median(samples->contended_ns, runs);
+    point->alone_ns = samples__median(samples->alone_ns, runs);
+    point->score = samples__median(samples->score, runs);
+    point->min_ns = samples__median(samples->min_ns, runs);
+}
+
 static void sweep__conclude(struct sweep *sweep, size_t runs)
 {
-    double time[POINTS_MOST], slowdown[POINTS_MOST], score[POINTS_MOST];
-    sweep->min_low_ns = INFINITY;
+    double slowdown[POINTS_MOST], score[POINTS_MOST];
+    double *alone = memory__zeroed(sweep->count * runs, sizeof *alone);
+    sweep->min_low_ns = sweep->alone_low_ns = INFINITY;
     for (size_t i = 0; i < sweep->count; i++) {
-        struct samples *samples = &sweep->samples[i];
         struct point *point = &sweep->points[i];
-        time[i] = point->contended_ns = samples__median(samples->contended_ns, runs);
-        slowdown[i] = point->slowdown = samples__median(samples->slowdown, runs);
-        score[i] = point->score = samples__median(samples->score, runs);
-        point->min_ns = samples__median(samples->min_ns, runs);
+        point__conclude(point, &sweep->samples[i], runs, alone + i * runs);
         sweep->min_low_ns = fmin(sweep->min_low_ns, point->min_ns);
         sweep->min_high_ns = fmax(sweep->min_high_ns, point->min_ns);
+        sweep->alone_low_ns = fmin(sweep->alone_low_ns, point->alone_ns);
+        sweep->alone_high_ns = fmax(sweep->alone_high_ns, point->alone_ns);
+    }
+    sweep->alone_ns = samples__median(alone, sweep->count * runs);
+    free(alone);
+    for (size_t i = 0; i < sweep->count; i++) {
+        struct point *point = &sweep->points[i];
+        slowdown[i] = point->slowdown = point->contended_ns / sweep->alone_ns;
+        score[i] = point->score;
     }
     sweep->correlation = samples__correlation(slowdown, score, sweep->count);
-    sweep->correlation_time = samples__correlation(time, score, sweep->count);
     sweep->flat = sweep->min_high_ns - sweep->min_low_ns <= FLAT_NS ||
                   sweep->min_high_ns <= FLAT_RATIO * sweep->min_low_ns;
 }
@@ -299,8 +344,13 @@ static void sweep__print(const struct sweep *sweep)
         printf("  %8.0f  %12.2f  %9.2f  %12.0f  %6.3f\n", point->delay, point->contended_ns / 1e6,
                point->slowdown, point->min_ns, point->score);
     }
-    printf("  correlation of score and slowdown %.3f, of score and time %.3f\n", sweep->correlation,
-           sweep->correlation_time);
+    printf("  correlation of score and completion time %.3f\n", sweep->correlation);
+    printf("  alone %.2f ms, over the points %.2f to %.2f ms\n", sweep->alone_ns / 1e6,
+           sweep->alone_low_ns / 1e6, sweep->alone_high_ns / 1e6);
+    if (sweep->disturbed)
+        printf("  %zu measurements ran beside other programs that used more than %.0f %% of the "
+               "CPUs\n",
+               sweep->disturbed, FOREIGN_MOST * 100);
     printf("  minimum %.0f to %.0f ns: %s\n\n", sweep->min_low_ns, sweep->min_high_ns,
            sweep->flat ? "flat" : "not flat");
     fflush(stdout);

@@ -14,10 +14,9 @@ static void *work(void *unused)
 {
     for (;;) {
         pthread_mutex_lock(&mutex);
-        count++;
-        pthread_mutex_unlock(&mutex);
-        if (count == 100000 && write(1, "ready\n", 6) < 0)
+        if (++count == 100000 && write(1, "ready\n", 6) < 0)
             _exit(1);
+        pthread_mutex_unlock(&mutex);
     }
     return unused;
 }

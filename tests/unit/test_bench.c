@@ -1,4 +1,5 @@
 /* The pure parts of the benchmarks: statistics, plot, reading of outcomes. */
+#include "bench/foreign.h"
 #include "bench/outcome.h"
 #include "bench/plot.h"
 #include "bench/statistics.h"
@@ -141,6 +142,19 @@ static void elapsed_times(void **state)
     assert_true(outcome__elapsed("elapsed_ns=0 operations=0", &elapsed_ns, &error) < 0);
 }
 
+static void foreign_shares(void **state)
+{
+    (void)state;
+    struct cpu_use before = {.wall_s = 10, .busy_s = 100, .ours_s = 5, .cpus = 2};
+    struct cpu_use after = {.wall_s = 12, .busy_s = 103, .ours_s = 7, .cpus = 2};
+    assert_close(cpu_use__foreign(&before, &after), 0.25); /* 1 s of 2 × 2 s */
+    after.busy_s = 101;                                    /* ticks are coarse: less than ours */
+    assert_close(cpu_use__foreign(&before, &after), 0);
+    after.busy_s = 200;
+    assert_close(cpu_use__foreign(&before, &after), 1);
+    assert_close(cpu_use__foreign(&before, &before), 0);
+}
+
 static const char report[] =
     "{\"schema\": \"heurt.report/1\", \"classes\": ["
     "{\"kind\": \"lock\", \"function\": \"pthread_mutex_lock\", \"score\": 0.2, \"min_ns\": 5,"
@@ -177,10 +191,11 @@ static void classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians),       cmocka_unit_test(correlations),
-        cmocka_unit_test(fits),          cmocka_unit_test(steps),
-        cmocka_unit_test(plots),         cmocka_unit_test(plots_nothing),
-        cmocka_unit_test(elapsed_times), cmocka_unit_test(classes),
+        cmocka_unit_test(medians),        cmocka_unit_test(correlations),
+        cmocka_unit_test(fits),           cmocka_unit_test(steps),
+        cmocka_unit_test(plots),          cmocka_unit_test(plots_nothing),
+        cmocka_unit_test(elapsed_times),  cmocka_unit_test(classes),
+        cmocka_unit_test(foreign_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
