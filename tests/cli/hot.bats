@@ -97,6 +97,17 @@ expect_known_shares() { # of 8 parts, by construction
     [ "$(grep -c 'no symbol. stripped+' list)" -le 4 ]
 }
 
+@test "what ends before it can be seen is said" {
+    cat >brief <<'SH'
+i=0
+while [ $i -lt 10000 ]; do i=$((i + 1)); done
+SH
+    "$HEURT" hot --frequency 5 -- sh -c 'for i in 1 2 3 4 5 6; do sh ./brief; done' >list
+    grep -q '^# only [0-9.]* s were sampled' list
+    known >list 2>talk || true
+    run ! grep -q '^# only [0-9.]* s were sampled' list
+}
+
 @test "the program's end is heurt's end" {
     run -3 "$HEURT" hot sh -c 'exit 3'
     run -0 "$HEURT" hot true

@@ -1,5 +1,6 @@
 /* without_call NUMBER ERRNO PROGRAM [ARG]…: runs a program to which the system call of that number
- * always fails with that errno, as in a container with a filter. Exit status 77: no filters here. */
+ * always fails with that errno, as in a container with a filter. Exit status 77: no filters here.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
