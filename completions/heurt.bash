@@ -4,8 +4,8 @@
 _heurt_options() {
     case $1 in
     record) echo '-o -f -F -M -A --stack-every --stack-bytes --max-size --quiet --help' ;;
-    report) echo '-i --threshold --key --ignore --coverage --json --csv --help' ;;
-    hot) echo '-o --frequency --threshold --help' ;;
+    report) echo '-i --input --threshold --key --ignore --forget --no-rules --coverage --json --csv --help' ;;
+    hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i --thread --function --from --to --help' ;;
     check) echo '--json --help' ;;
     esac
@@ -14,7 +14,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --stack-every | --stack-bytes | --max-size | --threshold | --key | --ignore | \
-        --frequency | --thread | --function | --from | --to) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --thread | --function | --from | --to) return 0 ;;
     esac
     return 1
 }
@@ -55,7 +55,7 @@ _heurt_program() { # the word of the program, or one of its own arguments
 _heurt_value() { # the value of option $1
     local word=${COMP_WORDS[COMP_CWORD]}
     case $1 in
-    -o | -i)
+    -o | -i | --input | --output)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")
         ;;

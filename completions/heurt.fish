@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --stack-every --stack-bytes --max-size --frequency --threshold
+            case -o -f -F -M -A --stack-every --stack-bytes --max-size --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -69,10 +69,12 @@ complete -c heurt -n __heurt_records -l max-size -x -a '256M 1G 4G 16G' -d 'Boun
 complete -c heurt -n __heurt_records -l quiet -d 'Say only what went wrong'
 
 set -l in_report '__fish_seen_subcommand_from report'
-complete -c heurt -n "$in_report" -s i -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_report" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 complete -c heurt -n "$in_report" -l threshold -x -a '0.1 0.2 0.3' -d 'Score from which a class is shown first'
 complete -c heurt -n "$in_report" -l key -x -d 'Tell calls apart by arguments'
 complete -c heurt -n "$in_report" -l ignore -x -d 'Put a function aside'
+complete -c heurt -n "$in_report" -l forget -x -d 'Forget what was said about a function'
+complete -c heurt -n "$in_report" -l no-rules -d 'As if nothing had been said'
 complete -c heurt -n "$in_report" -l coverage -d 'List what was not instrumented'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
@@ -83,3 +85,9 @@ complete -c heurt -n "$in_dump" -l thread -x -d 'Of this thread only'
 complete -c heurt -n "$in_dump" -l function -x -d 'Of these functions only'
 complete -c heurt -n "$in_dump" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'
+
+set -l in_hot '__heurt_in_options; and __fish_seen_subcommand_from hot'
+complete -c heurt -n "$in_hot" -s o -l output -r -F -d 'Write the list to a file'
+complete -c heurt -n "$in_hot" -l frequency -x -d 'Samples a second'
+complete -c heurt -n "$in_hot" -l min -x -d 'Smallest share in per cent'
+complete -c heurt -n "$in_hot" -l json -d 'As JSON'

@@ -38,6 +38,14 @@ struct lock_thread {
     uint64_t condition_site, condition_mutex;
 };
 
+/* Where locks were found lately, so that most need no map. Direct-mapped. */
+struct recent_lock {
+    uint64_t process_and_1, address;
+    uint64_t place; /* in locks */
+};
+
+#define RECENT_LOCKS 1024u
+
 struct holders {
     struct class_table *table;
     const struct thread_result *results;
@@ -46,6 +54,7 @@ struct holders {
     size_t count;
     struct map by_address; /* process index and address -> place in locks */
     struct vec locks;      /* struct lock_state */
+    struct recent_lock *recent;
 };
 
 /* ---- locks ---------------------------------------------------------------------------------- */
@@ -55,19 +64,35 @@ static uint32_t process_of(const struct lock_thread *thread)
     return thread->cursor.thread->process;
 }
 
+static struct lock_state *fresh_lock(struct holders *holders, uint32_t process, uint64_t address,
+                                     uint64_t tick)
+{
+    struct lock_state *fresh = vec__push(&holders->locks, NULL);
+    *fresh = (struct lock_state){.process = process, .address = address, .tick = tick};
+    fresh->holders = VEC_OF(struct holder);
+    fresh->sites = VEC_OF(struct lock_site);
+    return fresh;
+}
+
+static struct lock_state *lock_of(struct holders *holders, uint32_t process, uint64_t address,
+                                  uint64_t tick)
+{
+    uint64_t hash = (address + process) * 0x9e3779b97f4a7c15ull;
+    struct recent_lock *recent = &holders->recent[hash >> 40 & (RECENT_LOCKS - 1)];
+    if (recent->address == address && recent->process_and_1 == process + 1ull)
+        return VEC_AT(&holders->locks, struct lock_state, recent->place);
+    uint64_t key[2] = {process, address};
+    uint64_t place = map__put(&holders->by_address, key, sizeof key, holders->locks.count);
+    *recent = (struct recent_lock){process + 1ull, address, place};
+    return place < holders->locks.count ? VEC_AT(&holders->locks, struct lock_state, place)
+                                        : fresh_lock(holders, process, address, tick);
+}
+
 /* The lock, brought forward to tick. */
 static struct lock_state *lock_at(struct holders *holders, const struct lock_thread *thread,
                                   uint64_t address, uint64_t tick)
 {
-    uint64_t key[2] = {process_of(thread), address};
-    uint64_t place = map__put(&holders->by_address, key, sizeof key, holders->locks.count);
-    if (place == holders->locks.count) {
-        struct lock_state fresh = {.process = process_of(thread), .address = address, .tick = tick};
-        fresh.holders = VEC_OF(struct holder);
-        fresh.sites = VEC_OF(struct lock_site);
-        return vec__push(&holders->locks, &fresh);
-    }
-    struct lock_state *lock = VEC_AT(&holders->locks, struct lock_state, place);
+    struct lock_state *lock = lock_of(holders, process_of(thread), address, tick);
     if (tick <= lock->tick)
         return lock;
     VEC_EACH(holder, &lock->holders, struct holder)
@@ -371,6 +396,7 @@ void holders__find(struct class_table *table, const struct thread_result *result
     holders.locks = VEC_OF(struct lock_state);
     holders.threads = memory__zeroed(threads, sizeof *holders.threads);
     holders.heap = memory__zeroed(threads, sizeof(struct lock_thread *));
+    holders.recent = memory__zeroed(RECENT_LOCKS, sizeof *holders.recent);
     start_threads(&holders);
     merge(&holders);
     close_waits(&holders, threads);
@@ -383,6 +409,7 @@ void holders__find(struct class_table *table, const struct thread_result *result
     }
     vec__free(&holders.locks);
     map__free(&holders.by_address);
+    free(holders.recent);
     free(holders.heap);
     free(holders.threads);
 }

@@ -15,10 +15,11 @@ static double share_of(uint64_t part, uint64_t whole)
     return share < 1 ? share : 1; /* a clock that stepped may have made more of it */
 }
 
-static int64_t signed_ns(const struct trace *trace, int64_t ticks)
+/* Of what a damaged trace holds, nothing may overflow a signed number: two's complement in
+ * unsigned ones until the end. */
+static uint64_t signed_ns(const struct trace *trace, int64_t ticks)
 {
-    return ticks < 0 ? -(int64_t)trace__ns(trace, -(uint64_t)ticks)
-                     : (int64_t)trace__ns(trace, (uint64_t)ticks);
+    return ticks < 0 ? -trace__ns(trace, -(uint64_t)ticks) : trace__ns(trace, (uint64_t)ticks);
 }
 
 static uint64_t size_of(int64_t value)
@@ -29,16 +30,17 @@ static uint64_t size_of(int64_t value)
 /* The parts are rounded to ns one by one; the largest takes what that makes of their sum. */
 static void fill_why(const struct trace *trace, struct profile_class *result)
 {
-    int64_t missing = (int64_t)result->excess_ns;
+    uint64_t missing = result->excess_ns;
     unsigned largest = COMPONENT_REST;
     for (unsigned i = 0; i < COMPONENTS; i++) {
-        result->why_ns[i] =
+        uint64_t ns =
             signed_ns(trace, accumulator__component_excess(result->accumulator, (enum component)i));
-        missing -= result->why_ns[i];
+        missing -= ns;
+        result->why_ns[i] = (int64_t)ns;
         if (size_of(result->why_ns[i]) > size_of(result->why_ns[largest]))
             largest = i;
     }
-    result->why_ns[largest] += missing;
+    result->why_ns[largest] = (int64_t)((uint64_t)result->why_ns[largest] + missing);
 }
 
 static void fill_durations(const struct trace *trace, struct profile_class *result)

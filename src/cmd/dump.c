@@ -1,10 +1,567 @@
+/* dump.c: heurt dump: the trace as text, one line an event, all threads merged by time. */
+#include "base/memory.h"
+#include "base/vec.h"
 #include "cmd/command.h"
+#include "format/reader.h"
+#include "format/symbols.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the user asked for. */
+struct request {
+    const char *directory;
+    struct vec threads;   /* const char *: TID, NAME (a glob) or #SERIAL; empty: all */
+    struct vec functions; /* const char *: globs; empty: all */
+    uint64_t from_ns, to_ns;
+    bool raw;
+};
+
+/* A span that a thread is in; its payload lives in the trace. */
+struct open_span {
+    uint32_t id;
+    const uint64_t *payload;
+};
+
+/* A thread while the dump goes through its events. */
+struct dumped_thread {
+    const struct trace_thread *thread;
+    const struct trace_process *process;
+    struct vec open; /* struct open_span, outermost first */
+    bool wanted;
+};
+
+struct dump {
+    const struct request *request;
+    const struct trace *trace;
+    const struct symbols *symbols; /* NULL: none */
+    struct dumped_thread *threads; /* as trace__threads */
+    FILE *out;
+};
+
+/* ---- what the payload words of an event are ------------------------------------------------- */
+
+enum field {
+    FIELD_NONE,
+    FIELD_SITE,
+    FIELD_POINTER,   /* an object's address, under the name that the shape gives */
+    FIELD_MUTEX,     /* of a condition wait */
+    FIELD_OPERATION, /* SITE of a raw futex(2) */
+    FIELD_DESCRIPTOR,
+    FIELD_SIZE, /* or a timeout, by the call */
+    FIELD_NS,   /* under the name that the shape gives */
+    FIELD_CPU,
+    FIELD_RUNNABLE,
+    FIELD_CREATOR,
+    FIELD_CODE, /* the address of a function */
+    FIELD_NUMBER,
+    FIELD_STACK,
+};
+
+/* Fields of the enter or point event; a leave has at most its result. */
+struct shape {
+    const char *object; /* what POINTER, NS and NUMBER are called */
+    enum field fields[3];
+};
+
+static const struct shape shapes[HEURT_EVENT_LOST + 1] = {
+    [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
+    [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
+    [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_LOCK_ACQUIRED] = {"lock", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_LOCK_BUSY] = {"lock", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_LOCK_RELEASED] = {"lock", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_CONDITION_WAIT] = {"condition", {FIELD_SITE, FIELD_POINTER, FIELD_MUTEX}},
+    [HEURT_EVENT_CONDITION_SIGNALLED] = {"condition", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_BARRIER_WAIT] = {"barrier", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_SEMAPHORE_WAIT] = {"semaphore", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_SEMAPHORE_ACQUIRED] = {"semaphore", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_SEMAPHORE_POSTED] = {"semaphore", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_JOIN] = {"pthread", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_THREAD_CREATED] = {"pthread", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_IO] = {"", {FIELD_SITE, FIELD_DESCRIPTOR, FIELD_SIZE}},
+    [HEURT_EVENT_SLEEP] = {"requested", {FIELD_SITE, FIELD_NS}},
+    [HEURT_EVENT_FUTEX_WAIT] = {"address", {FIELD_OPERATION, FIELD_POINTER}},
+    [HEURT_EVENT_FUTEX_WOKEN] = {"address", {FIELD_OPERATION, FIELD_POINTER}},
+    [HEURT_EVENT_FORKED] = {"pid", {FIELD_NUMBER}},
+    [HEURT_EVENT_STACK] = {"", {FIELD_STACK}},
+    [HEURT_EVENT_LOST] = {"events", {FIELD_NUMBER}},
+};
+
+static const char *lock_kind(uint32_t how)
+{
+    static const char *const kinds[] = {
+        [HEURT_LOCK_MUTEX] = "mutex",          [HEURT_LOCK_READ] = "read",
+        [HEURT_LOCK_WRITE] = "write",          [HEURT_LOCK_SPIN] = "spin",
+        [HEURT_LOCK_RW_ANY] = "read or write",
+    };
+    return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
+}
+
+static const char *descriptor_kind(uint32_t kind)
+{
+    static const char *const kinds[] = {
+        [HEURT_DESCRIPTOR_UNKNOWN] = "",           [HEURT_DESCRIPTOR_FILE] = " file",
+        [HEURT_DESCRIPTOR_SOCKET] = " socket",     [HEURT_DESCRIPTOR_PIPE] = " pipe",
+        [HEURT_DESCRIPTOR_TERMINAL] = " terminal", [HEURT_DESCRIPTOR_OTHER] = " other",
+    };
+    return kind < sizeof kinds / sizeof kinds[0] ? kinds[kind] : " ?";
+}
+
+/* What an event is called, and what stands in parentheses behind it (or ""). */
+struct title {
+    const char *name, *detail;
+};
+
+static struct title title_of(const struct dumped_thread *thread, uint32_t id,
+                             const uint64_t *payload)
+{
+    uint32_t even = id & ~1u, how = payload ? HEURT_SITE_HOW(payload[0]) : 0;
+    if (even >= HEURT_EVENT_FUNCTIONS) {
+        const struct trace_function *function = trace_process__function(thread->process, even);
+        return (struct title){function ? function->name : "?", ""};
+    }
+    const char *name = event__name(even);
+    if (!name)
+        name = "?";
+    if (payload && even == HEURT_EVENT_IO)
+        return (struct title){io__name(how), ""};
+    if (payload && even == HEURT_EVENT_SLEEP)
+        return (struct title){sleep__name(how), ""};
+    if (payload && even >= HEURT_EVENT_LOCK_WAIT && even <= HEURT_EVENT_LOCK_RELEASED)
+        return (struct title){name, lock_kind(how)};
+    if (payload && even == HEURT_EVENT_CONDITION_SIGNALLED)
+        return (struct title){name, how ? "broadcast" : "signal"};
+    return (struct title){name, ""};
+}
+
+/* ---- one line ------------------------------------------------------------------------------- */
+
+/* Names come from the recorded program: what would steer a terminal is not shown. */
+static void print_text(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+}
+
+static void print_symbol(FILE *out, const struct symbol *symbol)
+{
+    print_text(out, symbol->function);
+    if (!symbol->file)
+        return;
+    fputc(' ', out);
+    print_text(out, symbol->file);
+    if (symbol->line)
+        fprintf(out, ":%u", symbol->line);
+}
+
+/* An address as function file:line where its symbol is kept, else as module+offset. */
+static void print_code(const struct dump *dump, const struct dumped_thread *thread,
+                       uint64_t address, uint64_t tick)
+{
+    const struct trace_process *process = thread->process;
+    const struct symbol *symbol =
+        dump->symbols ? symbols__get(dump->symbols, process->serial, address) : NULL;
+    if (symbol) {
+        print_symbol(dump->out, symbol);
+        return;
+    }
+    const struct trace_module *module = trace_process__module(process, address, tick);
+    if (!module) {
+        fprintf(dump->out, "0x%" PRIx64, address);
+        return;
+    }
+    const char *slash = strrchr(module->path, '/');
+    print_text(dump->out, slash ? slash + 1 : module->path);
+    fprintf(dump->out, "+0x%" PRIx64, address - module->bias);
+}
+
+static void print_known_ns(FILE *out, const char *name, uint64_t ns)
+{
+    if (ns == UINT64_MAX)
+        fprintf(out, " %s=?", name);
+    else
+        fprintf(out, " %s=%" PRIu64 " ns", name, ns);
+}
+
+static void print_size(FILE *out, uint32_t call, uint64_t word)
+{
+    if (call == HEURT_IO_POLL || call == HEURT_IO_SELECT || call == HEURT_IO_EPOLL_WAIT)
+        fprintf(out, " timeout=%" PRId64 " ms", (int64_t)word);
+    else
+        fprintf(out, " size=%" PRIu64, word);
+}
+
+static void print_stack(const struct dump *dump, const struct dumped_thread *thread,
+                        const struct event *event)
+{
+    const uint64_t *frames;
+    size_t count = dump->symbols ? symbols__get_stack(dump->symbols, thread->thread->serial,
+                                                      event->tick, &frames)
+                                 : 0;
+    if (!count)
+        fprintf(dump->out, " words=%" PRIu64, event->payload[0]);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? " < " : " ", dump->out);
+        print_code(dump, thread, frames[i], event->tick);
+    }
+}
+
+static void print_field(const struct dump *dump, const struct dumped_thread *thread,
+                        const struct event *event, size_t index)
+{
+    FILE *out = dump->out;
+    uint64_t word = event->payload[index];
+    const struct shape *shape = &shapes[event->id];
+    switch (shape->fields[index]) {
+    case FIELD_NONE:
+        return;
+    case FIELD_OPERATION:
+        fprintf(out, " operation=%u", HEURT_SITE_HOW(word));
+        /* fall through */
+    case FIELD_SITE:
+        fputs(" site=", out);
+        print_code(dump, thread, HEURT_SITE_ADDRESS(word), event->tick);
+        return;
+    case FIELD_POINTER:
+    case FIELD_MUTEX:
+        fprintf(out, " %s=0x%" PRIx64, index == 2 ? "mutex" : shape->object, word);
+        return;
+    case FIELD_DESCRIPTOR:
+        fprintf(out, " fd=%d%s", (int)(uint32_t)word, descriptor_kind((uint32_t)(word >> 32)));
+        return;
+    case FIELD_SIZE:
+        print_size(out, HEURT_SITE_HOW(event->payload[0]), word);
+        return;
+    case FIELD_NS:
+        print_known_ns(out, shape->object, word);
+        return;
+    case FIELD_CPU:
+        print_known_ns(out, "cpu", word);
+        return;
+    case FIELD_RUNNABLE:
+        print_known_ns(out, "runnable", word);
+        return;
+    case FIELD_CREATOR:
+        if (word != HEURT_NO_SERIAL)
+            fprintf(out, " creator=#%" PRIu64, word);
+        return;
+    case FIELD_CODE:
+        fputs(" routine=", out);
+        print_code(dump, thread, word, event->tick);
+        return;
+    case FIELD_NUMBER:
+        fprintf(out, " %s=%" PRIu64, shape->object, word);
+        return;
+    case FIELD_STACK:
+        print_stack(dump, thread, event);
+    }
+}
+
+/* The arguments of a function by their names; argN where there are too few names. */
+static void print_arguments(const struct dump *dump, const struct dumped_thread *thread,
+                            const struct event *event)
+{
+    const struct trace_function *function = trace_process__function(thread->process, event->id);
+    const char *name = function ? function->argument_names : "";
+    for (uint32_t i = 0; i < event->words; i++) {
+        int length = (int)strcspn(name, ",");
+        if (length)
+            fprintf(dump->out, " %.*s=", length, name);
+        else
+            fprintf(dump->out, " arg%u=", i + 1);
+        fprintf(dump->out, "%" PRId64, (int64_t)event->payload[i]);
+        if (event->payload[i] > 0xffff)
+            fprintf(dump->out, " (0x%" PRIx64 ")", event->payload[i]);
+        name += length + (name[length] == ',');
+    }
+    if (function && *function->file) {
+        fputs(" at=", dump->out);
+        print_text(dump->out, function->file);
+        fprintf(dump->out, ":%u", function->line);
+    }
+}
+
+static void print_fields(const struct dump *dump, const struct dumped_thread *thread,
+                         const struct event *event)
+{
+    if (event->id % 2) {
+        if (event->words)
+            fprintf(dump->out, " result=%" PRId64, (int64_t)event->payload[0]);
+    } else if (event->id >= HEURT_EVENT_FUNCTIONS) {
+        print_arguments(dump, thread, event);
+    } else {
+        size_t fields = event->words < 3 ? event->words : 3;
+        for (size_t i = 0; i < fields && event->id <= HEURT_EVENT_LOST; i++)
+            print_field(dump, thread, event, i);
+    }
+}
+
+/* ---- which events, and where they stand ------------------------------------------------------ */
+
+static bool is_wanted(const struct dump *dump, const struct dumped_thread *thread,
+                      const struct event *event, struct title title)
+{
+    const struct request *request = dump->request;
+    uint64_t ns = trace__since_start_ns(dump->trace, event->tick);
+    if (!thread->wanted || ns < request->from_ns || ns > request->to_ns)
+        return false;
+    const char *kind = event__name(event->id & ~1u);
+    VEC_EACH(glob, &request->functions, const char *)
+    if (fnmatch(*glob, title.name, 0) == 0 || (kind && fnmatch(*glob, kind, 0) == 0))
+        return true;
+    return request->functions.count == 0;
+}
+
+/* Takes the span that a leave ends, and what was left open in it, off the thread's stack. Returns
+ * the payload of its enter, or NULL when that was never seen. */
+static const uint64_t *leave_span(struct dumped_thread *thread, uint32_t id)
+{
+    for (size_t i = thread->open.count; i-- > 0;) {
+        const struct open_span *span = VEC_AT(&thread->open, struct open_span, i);
+        if (span->id != (id & ~1u))
+            continue;
+        thread->open.count = i;
+        return span->payload;
+    }
+    return NULL;
+}
+
+static void leave_innermost_function(struct dumped_thread *thread)
+{
+    for (size_t i = thread->open.count; i-- > 0;)
+        if (VEC_AT(&thread->open, struct open_span, i)->id >= HEURT_EVENT_FUNCTIONS) {
+            thread->open.count = i;
+            return;
+        }
+}
+
+static void print_line(const struct dump *dump, const struct dumped_thread *thread,
+                       const struct event *event, struct title title, size_t depth)
+{
+    uint64_t ns = trace__since_start_ns(dump->trace, event->tick);
+    const char *what = event->id % 2 ? "leave" : event__is_span(event->id) ? "enter" : "point";
+    char name[17] = "";
+    strncpy(name, thread->thread->name, sizeof name - 1);
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    fprintf(dump->out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s %s %*s", ns / 1000000000,
+            ns % 1000000000, thread->thread->tid, name, what, (int)(depth * 2), "");
+    print_text(dump->out, title.name);
+    if (*title.detail)
+        fprintf(dump->out, " (%s)", title.detail);
+    print_fields(dump, thread, event);
+    fputc('\n', dump->out);
+}
+
+/* Tick, serial of the thread, id and payload, as they are in the file. */
+static void print_raw(const struct dump *dump, const struct dumped_thread *thread,
+                      const struct event *event)
+{
+    fprintf(dump->out, "%" PRIu64 " #%u %u", event->tick, thread->thread->serial, event->id);
+    for (uint32_t i = 0; i < event->words; i++)
+        fprintf(dump->out, " 0x%" PRIx64, event->payload[i]);
+    fputc('\n', dump->out);
+}
+
+static void dump_event(const struct dump *dump, struct dumped_thread *thread,
+                       const struct event *event)
+{
+    const uint64_t *payload = event->words && event->id % 2 == 0 ? event->payload : NULL;
+    if (event->id == HEURT_EVENT_UNWOUND)
+        leave_innermost_function(thread);
+    if (event->id % 2)
+        payload = leave_span(thread, event->id);
+    struct title title = title_of(thread, event->id, payload);
+    if (is_wanted(dump, thread, event, title)) {
+        if (dump->request->raw)
+            print_raw(dump, thread, event);
+        else
+            print_line(dump, thread, event, title, thread->open.count);
+    }
+    if (event->id % 2 == 0 && event__is_span(event->id))
+        vec__push(&thread->open, &(struct open_span){event->id, payload});
+}
+
+/* ---- the whole trace ------------------------------------------------------------------------- */
+
+static bool matches_thread(const struct trace_thread *thread, const char *wanted)
+{
+    char *end;
+    bool is_serial = wanted[0] == '#';
+    unsigned long number = strtoul(wanted + is_serial, &end, 10);
+    if (end != wanted + is_serial && !*end && number == (is_serial ? thread->serial : thread->tid))
+        return true;
+    return fnmatch(wanted, thread->name, 0) == 0;
+}
+
+/* The threads, each with whether it was asked for; *matched counts these. */
+static struct dumped_thread *make_threads(const struct trace *trace, const struct request *request,
+                                          size_t *matched)
+{
+    const struct vec *threads = trace__threads(trace);
+    struct dumped_thread *all = memory__zeroed(threads->count, sizeof *all);
+    *matched = 0;
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
+        all[i].thread = thread;
+        all[i].process = VEC_AT(trace__processes(trace), struct trace_process, thread->process);
+        all[i].open = VEC_OF(struct open_span);
+        all[i].wanted = request->threads.count == 0;
+        VEC_EACH(wanted, &request->threads, const char *)
+        all[i].wanted |= matches_thread(thread, *wanted);
+        *matched += all[i].wanted;
+    }
+    return all;
+}
+
+/* Returns 0, or the errno of a write that failed. */
+static int dump_all(const struct dump *dump)
+{
+    struct trace_merge *merge = trace_merge__start(dump->trace);
+    struct event event;
+    size_t thread;
+    int failed = 0;
+    while (!failed && trace_merge__next(merge, &event, &thread)) {
+        errno = 0;
+        dump_event(dump, &dump->threads[thread], &event);
+        if (ferror(dump->out))
+            failed = errno ? errno : EIO;
+    }
+    trace_merge__free(merge);
+    if (!failed && fflush(dump->out) < 0)
+        failed = errno;
+    return failed;
+}
+
+static void say_what_is_missing(const struct trace *trace)
+{
+    uint64_t lost = trace__events_lost(trace), damaged = trace__damaged_chunks(trace);
+    if (lost)
+        say("%" PRIu64 " events are missing: the trace was full when they happened (record again "
+            "with a larger --max-size)",
+            lost);
+    if (damaged)
+        say("%" PRIu64 " place%s of the trace could not be understood; the events there are "
+            "missing",
+            damaged, damaged == 1 ? "" : "s");
+}
+
+static int dump_trace(const struct request *request, const struct trace *trace)
+{
+    struct symbols *symbols = NULL;
+    struct error error = {""};
+    size_t matched;
+    int code = symbols__load(request->directory, &symbols, &error);
+    if (code < 0 && code != -ENOENT)
+        say("%s", error.text);
+    struct dump dump = {
+        .request = request,
+        .trace = trace,
+        .symbols = symbols,
+        .threads = make_threads(trace, request, &matched),
+    };
+    if (!matched && request->threads.count)
+        say("no thread of the trace is the one that --thread asks for");
+    dump.out = pager__open();
+    int failed = dump_all(&dump);
+    pager__close(dump.out);
+    if (failed && failed != EPIPE)
+        say("the dump could not be written: %s", strerror(failed));
+    else if (!failed)
+        say_what_is_missing(trace);
+    for (size_t i = 0; i < trace__threads(trace)->count; i++)
+        vec__free(&dump.threads[i].open);
+    free(dump.threads);
+    symbols__free(symbols);
+    return failed && failed != EPIPE ? EXIT_HEURT : 0;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+/* Seconds since the start as ns; false when text is no such number. */
+static bool parse_seconds(const char *text, uint64_t *ns)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0 && seconds < 1e9))
+        return false;
+    *ns = (uint64_t)(seconds * 1e9 + 0.5);
+    return true;
+}
+
+/* Fills request; -1, or the exit status when there is nothing more to do. */
+static int parse(int argc, char **argv, struct request *request)
+{
+    enum { OPTION_FROM = 256, OPTION_TO, OPTION_RAW };
+    static const struct option options[] = {
+        {"input", required_argument, NULL, 'i'},    {"thread", required_argument, NULL, 't'},
+        {"function", required_argument, NULL, 'f'}, {"from", required_argument, NULL, OPTION_FROM},
+        {"to", required_argument, NULL, OPTION_TO}, {"raw", no_argument, NULL, OPTION_RAW},
+        {"help", no_argument, NULL, 'h'},           {0},
+    };
+    optind = 0; /* other commands may have used getopt before */
+    for (int option; (option = getopt_long(argc, argv, "i:t:f:h", options, NULL)) != -1;) {
+        const char *argument = optarg;
+        if (option == 'h')
+            return show_help(&command_dump);
+        else if (option == 'i')
+            request->directory = argument;
+        else if (option == 't')
+            vec__push(&request->threads, &argument);
+        else if (option == 'f')
+            vec__push(&request->functions, &argument);
+        else if (option == OPTION_RAW)
+            request->raw = true;
+        else if (option == '?')
+            return wrong_usage(&command_dump, "these options are not understood");
+        else if (!parse_seconds(argument,
+                                option == OPTION_FROM ? &request->from_ns : &request->to_ns))
+            return wrong_usage(&command_dump, "--%s needs seconds since the start, not '%s'",
+                               option == OPTION_FROM ? "from" : "to", argument);
+    }
+    if (optind < argc)
+        return wrong_usage(&command_dump, "'%s' is not an option; a trace is named with -i",
+                           argv[optind]);
+    return -1;
+}
 
 static int run(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    say("dump is still to be built");
-    return EXIT_HEURT;
+    struct request request = {
+        .directory = DEFAULT_TRACE,
+        .threads = VEC_OF(const char *),
+        .functions = VEC_OF(const char *),
+        .to_ns = UINT64_MAX,
+    };
+    struct trace *trace;
+    struct error error = {""};
+    int status = parse(argc, argv, &request);
+    if (status < 0 && trace__open(request.directory, &trace, &error) < 0) {
+        say("%s", error.text);
+        status = EXIT_HEURT;
+    }
+    if (status < 0) {
+        /* A reader that goes away, or a pager that is left, is no reason to die by a signal. */
+        signal(SIGPIPE, SIG_IGN);
+        status = dump_trace(&request, trace);
+        trace__close(trace);
+    }
+    vec__free(&request.threads);
+    vec__free(&request.functions);
+    return status;
 }
 
-const struct command command_dump = {"dump", "", "dump", run};
+const struct command command_dump = {
+    "dump",
+    "[-i DIR] [--thread TID|NAME|#SERIAL]… [--function GLOB]… [--from SECONDS] [--to SECONDS] "
+    "[--raw]",
+    "the events of a trace as text, one line an event",
+    run,
+};

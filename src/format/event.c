@@ -1,7 +1,7 @@
 /* event.c: what the ids of events are called and how much payload they have. */
 #include "format/trace.h"
 
-#define STORED(words) ((words) == HEURT_WORDS_VARIABLE ? PAYLOAD_VARIABLE : (words) + 1)
+#define STORED(words) ((words) == HEURT_WORDS_VARIABLE ? PAYLOAD_VARIABLE : ((words) + 1) & 0xff)
 
 const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS] = {
 #define POINT_WORDS(name, id, words) [id] = STORED(words),

@@ -394,6 +394,25 @@ static int open_events(const char *directory, struct stat *status)
     return code < 0 ? code : fd;
 }
 
+/* Lays zeroes over the holes of a sparse file: tmpfs would give a hole a page when it is read, and
+ * a SIGBUS when it is full. */
+static void cover_holes(struct trace *trace, int fd)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (off_t at = 0, data; (size_t)at < trace->mapped_bytes; at = data) {
+        off_t hole = lseek(fd, at, SEEK_HOLE);
+        if (hole < 0 || (size_t)hole >= trace->mapped_bytes)
+            return;
+        data = lseek(fd, hole, SEEK_DATA);
+        if (data < 0 || (size_t)data > trace->mapped_bytes)
+            data = (off_t)trace->mapped_bytes;
+        size_t start = ((size_t)hole + page - 1) / page * page, end = (size_t)data / page * page;
+        if (start < end)
+            mmap((void *)((uintptr_t)trace->bytes + start), end - start, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    }
+}
+
 /* Only what is claimed is mapped: the file of a recorder that was killed has its full bound. */
 static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
 {
@@ -412,6 +431,7 @@ static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
         return -errno;
     trace->bytes = bytes;
     trace->mapped_bytes = size;
+    cover_holes(trace, fd);
     return 0;
 }
 

@@ -2,8 +2,8 @@
  *
  * The events file is mapped read-only and checked as it is walked: whatever a file holds, these
  * functions return an error or less data, never crash, and never read outside of the mapping.
- * (A file that somebody cuts while it is read is the exception; the recorder never cuts what is
- * claimed.)
+ * (A file that somebody cuts while it is read, or a disk that cannot be read, is the exception; the
+ * recorder never cuts what is claimed.)
  * All tables belong to the trace and live until trace__close().  A trace may be read by several
  * threads at once; each needs cursors of its own. */
 #ifndef HEURT_FORMAT_READER_H

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A field may end up on a terminal: of the control characters only line breaks and tabs stay. */
+static void replace_controls(char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < 0x20 && !strchr("\n\r\t", *text)) || *text == 0x7f)
+            *text = '?';
+}
+
 /* Fields of a line: a comma in front of all but the first. */
 struct line {
     FILE *out;
@@ -15,6 +23,7 @@ struct line {
 static void put_text(struct line *line, const char *text)
 {
     char *clean = text__utf8(text);
+    replace_controls(clean);
     if (line->begun)
         fputc(',', line->out);
     line->begun = true;

@@ -33,10 +33,30 @@ static char *subject_with_object(const struct report *report, const struct profi
     return memory__text(noun);
 }
 
+/* "fd 5, 512 B to 1.02 kB": a size class is the logarithm of a size to the base 2. */
+static char *keys_in_words(const struct profile_class *class)
+{
+    char *text = memory__text("");
+    VEC_EACH(key, &class->keys, struct profile_key)
+    {
+        char low[16], high[16], *longer;
+        const char *comma = *text ? "," : "";
+        if (strcmp(key->name, "size_class") == 0 && key->value < 63)
+            longer = memory__format("%s%s %s to %s", text, comma,
+                                    bytes__format(key->value ? 1ull << key->value : 0, low),
+                                    bytes__format((2ull << key->value) - 1, high));
+        else
+            longer = memory__format("%s%s %s %" PRIu64, text, comma, key->name, key->value);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 static char *subject_with_call(const struct profile_class *class, const char *noun)
 {
-    char *keys = class__keys(class);
-    char *text = memory__format("%s: %s%s%s", noun, class->function, *keys ? " " : "", keys);
+    char *keys = keys_in_words(class);
+    char *text = memory__format("%s: %s%s", noun, class->function, keys);
     free(keys);
     return text;
 }

@@ -5,6 +5,8 @@
 
 #define OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
 #define BAR_CELLS 40
+#define BAR_CELLS_NARROW 24 /* on a terminal below NARROW_COLUMNS */
+#define NARROW_COLUMNS 100
 
 /* One line of the picture: the occurrences whose duration lies in [lower_ns, upper_ns). */
 struct octave {
@@ -64,12 +66,13 @@ static void put_octave(struct table *table, const struct octave *octaves, unsign
 {
     char buffer[32], duration[16];
     const struct octave *octave = &octaves[line];
+    bool narrow = style->columns && style->columns < NARROW_COLUMNS;
+    unsigned cells = narrow ? BAR_CELLS_NARROW : BAR_CELLS;
     table__cell(table, memory__format("%s", duration__format(octave->lower_ns, duration)),
                 INK_PLAIN);
     table__cell(table, memory__text(count__format(octave->count, buffer)), INK_PLAIN);
+    table__cell(table, bar__format(style, (double)octave->count / (double)most, cells), INK_PLAIN);
     table__cell(table, marks(octaves, first, last, line, class), INK_BOLD);
-    table__cell(table, bar__format(style, (double)octave->count / (double)most, BAR_CELLS),
-                INK_PLAIN);
 }
 
 void histogram__put(const struct report *report, const struct profile_class *class,
@@ -92,8 +95,8 @@ void histogram__put(const struct report *report, const struct profile_class *cla
         return;
     static const struct table_column columns[] = {{"from", ALIGN_RIGHT, false},
                                                   {"times", ALIGN_RIGHT, false},
-                                                  {"marks", ALIGN_LEFT, false},
-                                                  {"", ALIGN_LEFT, false}};
+                                                  {"", ALIGN_LEFT, false},
+                                                  {"", ALIGN_LEFT, true}};
     struct table table = table__start(columns, 4, 2);
     for (unsigned o = first; o <= last; o++)
         put_octave(&table, octaves, first, last, o, class, style, most);

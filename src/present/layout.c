@@ -13,10 +13,17 @@
 void ink__put(const struct style *style, FILE *out, enum ink ink, const char *text)
 {
     static const char *const codes[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[33m"};
-    if (style->colour && ink != INK_PLAIN)
+    if (style->colour && ink != INK_PLAIN && *text)
         fprintf(out, "%s%s\x1b[0m", codes[ink], text);
     else
         fputs(text, out);
+}
+
+/* Whether a line may end at this blank: not between a number and its unit. */
+static bool is_break(const char *text, const char *at)
+{
+    bool after_digit = at > text && at[-1] >= '0' && at[-1] <= '9';
+    return *at == ' ' && !after_digit;
 }
 
 /* ---- flow --------------------------------------------------------------------------------------
@@ -51,11 +58,14 @@ void flow__add(struct flow *flow, const char *piece, enum ink ink, unsigned gap)
 
 void flow__words(struct flow *flow, const char *sentence, enum ink ink)
 {
-    char *copy = memory__text(sentence), *rest = copy;
-    for (char *word; (word = strsep(&rest, " "));)
-        if (*word)
-            flow__add(flow, word, ink, 1);
-    free(copy);
+    for (const char *word = sentence, *end; *word; word = end + strspn(end, " ")) {
+        end = word;
+        while (*end && !is_break(word, end))
+            end++;
+        char *piece = memory__format("%.*s", (int)(end - word), word);
+        flow__add(flow, piece, ink, 1);
+        free(piece);
+    }
 }
 
 void flow__end(struct flow *flow)
@@ -179,7 +189,7 @@ static size_t line_bytes(const char *text, unsigned width, const char **next)
         return fits;
     }
     size_t end = fits;
-    while (end > 0 && text[end] != ' ')
+    while (end > 0 && !is_break(text, text + end))
         end--;
     if (end == 0) { /* one long word: it is broken where it must */
         *next = text + fits;
@@ -190,7 +200,7 @@ static size_t line_bytes(const char *text, unsigned width, const char **next)
 }
 
 static void put_cell(const struct table *table, size_t column, const char *text, size_t bytes,
-                     enum ink ink, unsigned width, const struct style *style, FILE *out)
+                     enum ink ink, unsigned width, bool last, const struct style *style, FILE *out)
 {
     char *part = memory__format("%.*s", (int)bytes, text);
     unsigned used = text__width(part), pad = used < width ? width - used : 0;
@@ -198,7 +208,6 @@ static void put_cell(const struct table *table, size_t column, const char *text,
     if (right)
         fprintf(out, "%*s", (int)pad, "");
     ink__put(style, out, ink, part);
-    bool last = column + 1 == table->column_count;
     if (!last)
         fprintf(out, "%*s", (int)((right ? 0 : pad) + COLUMN_GAP), "");
     free(part);
@@ -224,9 +233,7 @@ static void put_row(const struct table *table, const char **rest, const enum ink
             if (style->columns && table->columns[i].flexible)
                 bytes = line_bytes(rest[i], widths[i], &next);
             bool last = !any_left(rest, i + 1, table->column_count);
-            bool right = table->columns[i].align == ALIGN_RIGHT;
-            put_cell(table, last && !right ? table->column_count - 1 : i, rest[i], bytes, inks[i],
-                     widths[i], style, out);
+            put_cell(table, i, rest[i], bytes, inks[i], widths[i], last, style, out);
             rest[i] = next;
         }
         fputc('\n', out);

@@ -2,6 +2,7 @@
 #include "present/shared.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct trace_process *report__process(const struct report *report, uint32_t serial)
@@ -185,9 +186,10 @@ char *place__source(const struct place *place, bool whole_path)
 
 char *place__text(const struct place *place)
 {
-    if (!place->file)
-        return memory__text(place->function);
-    if (!place->line)
-        return memory__format("%s %s", place->function, base_name(place->file));
-    return memory__format("%s %s:%u", place->function, base_name(place->file), place->line);
+    char *function = function__short(place->function);
+    char *source = place__source(place, false);
+    char *text = memory__format("%s%s%s", function, *source ? " " : "", source);
+    free(function);
+    free(source);
+    return text;
 }

@@ -73,6 +73,10 @@ const char *class__object_name(const struct report *report, const struct profile
 struct vec stack__frames(const struct report *report, const struct profile_stack *stack,
                          struct vec *texts);
 
+/* A C++ or copied function's name without what a first screen can spare: std::string for what it
+ * stands for, no .constprop.0, no parameters when it is long. free() it. */
+char *function__short(const char *function);
+
 /* "queue.c:97" (base name) or "" — free() it. */
 char *place__source(const struct place *place, bool whole_path);
 /* "write_batch queue.c:97" — free() it. */

@@ -11,11 +11,6 @@
 #define IDLE_AT_MOST 4
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
 
-static const char *separator(const struct style *style)
-{
-    return style->unicode ? " · " : " | ";
-}
-
 /* Takes over text: cleans it, cuts it to the terminal, adds it, frees it. */
 static void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap)
 {
@@ -30,6 +25,23 @@ static void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap
     flow__add(flow, clean, ink, gap);
     free(clean);
     free(text);
+}
+
+/* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
+ * default one. free() it. */
+static char *hint(const struct report *report, const char *verb, const char *rest)
+{
+    const char *blank = *rest ? " " : "", *directory = report->directory;
+    if (strcmp(directory, "heurt.data") == 0)
+        return memory__format("heurt %s%s%s", verb, blank, rest);
+    bool plain = *directory && strspn(directory, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                                 "WXYZ0123456789_-./+:@%") == strlen(directory);
+    const char *quote = plain ? "" : "'";
+    char *text =
+        memory__format("heurt %s -i %s%s%s%s%s", verb, quote, directory, quote, blank, rest);
+    char *clean = text__for_screen(text);
+    free(text);
+    return clean;
 }
 
 /* ---- header ------------------------------------------------------------------------------------
@@ -155,6 +167,8 @@ static void put_bars(const struct report *report, const struct style *style, FIL
 static void put_thread_time(const struct report *report, const struct style *style, FILE *out)
 {
     char duration[16];
+    if (report->profile->threads.count == 0)
+        return;
     char *work = work_sentence(report), *runnable = runnable_sentence(report);
     uint64_t all_ns = report->profile->lifetime_sum_ns;
     struct flow flow = flow__start(style, out, 2);
@@ -207,7 +221,7 @@ static void put_class(struct table *table, const struct report *report,
     table__cell(table, memory__text(duration__format(class->excess_ns, duration)), INK_PLAIN);
     if (gain)
         table__cell(table, memory__text("?"), INK_PLAIN);
-    clean_cell(table, memory__text(place.function), INK_BOLD);
+    clean_cell(table, function__short(place.function), INK_BOLD);
     clean_cell(table, place__source(&place, false), INK_PLAIN);
     clean_cell(table, class__why(report, class), INK_PLAIN);
     table__cell(table, memory__text(confidence__name(class->confidence)), INK_PLAIN);
@@ -258,19 +272,30 @@ static size_t patched_functions(const struct report *report)
     return count;
 }
 
+#define LOOK_INTO_FUNCTIONS                                                                  \
+    "To look into the program's own functions: heurt hot -- CMD finds the busy ones, heurt " \
+    "record -f NAME -- CMD records them."
+
 static const char *advice(const struct report *report)
 {
     if (report->profile->events == 0)
         return "Nothing was recorded: the program called none of the functions that heurt knows "
-               "(locks, waits, input and output, sleep). Find its busy functions with heurt hot "
-               "-- CMD and record them: heurt record -f NAME -- CMD.";
+               "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
     if (patched_functions(report) == 0)
         return "No known call (lock, wait, input, output) took longer than it must, so no time is "
-               "lost there. To look into the program's own functions: heurt hot -- CMD finds the "
-               "busy ones, heurt record -f NAME -- CMD records them.";
+               "lost there. " LOOK_INTO_FUNCTIONS;
     return "Every call and function that was recorded took as long as its fastest occurrence: no "
-           "time is lost in them. Others: heurt hot -- CMD finds the busy ones, heurt record -f "
-           "NAME -- CMD records them.";
+           "time is lost in them. " LOOK_INTO_FUNCTIONS;
+}
+
+static void put_none_above(const struct report *report, const struct style *style, FILE *out)
+{
+    char *text = memory__format("No class reaches the threshold of %g: in what was recorded no "
+                                "thread loses much time to others.%s",
+                                report->profile->threshold,
+                                patched_functions(report) ? "" : " " LOOK_INTO_FUNCTIONS);
+    paragraph__put(style, out, INK_PLAIN, "  ", text);
+    free(text);
 }
 
 static void put_ranking(const struct report *report, const struct style *style, FILE *out)
@@ -286,18 +311,15 @@ static void put_ranking(const struct report *report, const struct style *style, 
     table__end(&table, style, out);
     if (tally.hidden) {
         char number[32];
-        char *text = memory__format("%s more cost less: heurt report --threshold 0",
-                                    count__format(tally.hidden, number));
+        char *command = hint(report, "report", "--threshold 0");
+        char *text =
+            memory__format("%s more cost less: %s", count__format(tally.hidden, number), command);
         paragraph__put(style, out, INK_PLAIN, "    ", text);
         free(text);
+        free(command);
     }
-    if (tally.above == 0) {
-        char *text = memory__format("No class reaches the threshold of %g: in what was recorded "
-                                    "no thread loses much time to others.",
-                                    report->profile->threshold);
-        paragraph__put(style, out, INK_PLAIN, "  ", text);
-        free(text);
-    }
+    if (tally.above == 0)
+        put_none_above(report, style, out);
 }
 
 /* ---- what is not in the table
@@ -382,11 +404,12 @@ static void put_coverage_line(const struct report *report, FILE *out)
 {
     struct coverage coverage = coverage__collect(report);
     size_t all = coverage.instrumented.count + coverage.refused.count;
-    char refused[32], asked[32];
+    char refused[32], asked[32], *command = hint(report, "report", "--coverage");
     if (coverage.refused.count)
-        fprintf(out, "  not instrumented: %s of %s function%s (heurt report --coverage)\n",
+        fprintf(out, "  not instrumented: %s of %s function%s (%s)\n",
                 count__format(coverage.refused.count, refused), count__format(all, asked),
-                all == 1 ? "" : "s");
+                all == 1 ? "" : "s", command);
+    free(command);
     coverage__free(&coverage);
 }
 
@@ -402,24 +425,33 @@ static void put_warnings(const struct report *report, const struct style *style,
     texts__free(&warnings);
 }
 
-/* Commands that help from here; -i only where the trace is not the default one. */
+static void add_hint(struct flow *flow, const struct report *report, const char *verb,
+                     const char *rest)
+{
+    bool first = flow->column == flow->indent;
+    char *command = hint(report, verb, rest);
+    char *piece = memory__format("%s%s", first ? "" : flow->style->unicode ? "· " : "| ", command);
+    flow__add(flow, piece, INK_PLAIN, 1);
+    free(piece);
+    free(command);
+}
+
+/* Commands that help from here. */
 static void put_next(const struct report *report, const struct style *style, FILE *out)
 {
-    bool usual = strcmp(report->directory, "heurt.data") == 0;
-    char *input = usual ? memory__text("") : memory__format(" -i %s", report->directory);
-    char *clean = text__for_screen(input);
+    struct flow flow = flow__start(style, out, 8);
     struct coverage coverage = coverage__collect(report);
     fputs("  next: ", out);
-    if (!nothing_is_ranked(report))
-        fprintf(out, "heurt report%s 1%s", clean, separator(style));
+    flow.column = flow.indent;
+    if (nothing_is_ranked(report))
+        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
     else
-        fprintf(out, "heurt hot -- CMD%s", separator(style));
+        add_hint(&flow, report, "report", "1");
     if (coverage.refused.count)
-        fprintf(out, "heurt report%s --coverage%s", clean, separator(style));
-    fprintf(out, "heurt dump%s\n", clean);
+        add_hint(&flow, report, "report", "--coverage");
+    add_hint(&flow, report, "dump", "");
+    flow__end(&flow);
     coverage__free(&coverage);
-    free(clean);
-    free(input);
 }
 
 static void summary(const struct report *report, const struct style *style, FILE *out)

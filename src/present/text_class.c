@@ -129,29 +129,28 @@ static void put_verdict(const struct report *report, const struct profile_class 
                             class->score, class->score_all, report->profile->threshold));
     put_line(style, out, "  why      ", class__why(report, class));
     put_line(style, out, "  sure     ", confidence_reason(class));
+    char some[32], every[32], share[16];
+    if ((class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE) && class->count)
+        put_line(style, out, "  waited   ",
+                 memory__format(
+                     "%s of %s times (%s); the others had it at once",
+                     count__format(class->contended, some), count__format(class->count, every),
+                     share__format((double)class->contended / (double)class->count, share)));
 }
 
 static void put_durations(const struct profile_class *class, const struct style *style, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"times", ALIGN_RIGHT, false}, {"waited", ALIGN_RIGHT, false},
-        {"min", ALIGN_RIGHT, false},   {"p50", ALIGN_RIGHT, false},
-        {"p99", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false},
-        {"sum", ALIGN_RIGHT, false},   {"not ended", ALIGN_RIGHT, false}};
+        {"times", ALIGN_RIGHT, false}, {"min", ALIGN_RIGHT, false}, {"p50", ALIGN_RIGHT, false},
+        {"p99", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
     put_heading(style, out, "durations");
-    struct table table = table__start(columns, 8, 2);
-    bool waits = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE;
+    struct table table = table__start(columns, 6, 2);
     put_count(&table, class->count);
-    if (waits)
-        put_count(&table, class->contended);
-    else
-        table__cell(&table, memory__text("-"), INK_PLAIN);
     put_duration(&table, class->min_ns);
     put_duration(&table, class->p50_ns);
     put_duration(&table, class->p99_ns);
     put_duration(&table, class->max_ns);
     put_duration(&table, class->sum_ns);
-    put_count(&table, class->unfinished);
     table__end(&table, style, out);
 }
 
@@ -283,15 +282,17 @@ static void put_feedback(const struct profile_class *class, const struct style *
 {
     put_heading(style, out, "if this is no interference");
     if (class->kind == CLASS_CALL)
-        put_line(style, out, "  ",
-                 memory__format("Its duration depends on an argument: record the argument (heurt "
-                                "record -A '%s=arg1') and make it a key: heurt report --key "
-                                "'%s=arg1'",
-                                class->function, class->function));
-    put_line(style, out, "  ",
-             memory__format("It does not matter, here and wherever this name appears: heurt "
-                            "report --ignore '%s'; take it back with --forget '%s'",
-                            class->function, class->function));
+        put_line(
+            style, out, "  ",
+            memory__format("Where its duration rightly depends on an argument, compare only equal "
+                           "ones: record the argument (heurt record -A '%s=arg1') and make "
+                           "it a key: heurt report --key '%s=arg1'.",
+                           class->function, class->function));
+    put_line(
+        style, out, "  ",
+        memory__format("To leave out every class of this name, now and in later reports: heurt "
+                       "report --ignore '%s'; --forget '%s' takes it back.",
+                       class->function, class->function));
 }
 
 void text__one_class(const struct report *report, size_t rank, const struct style *style, FILE *out)

@@ -58,7 +58,9 @@ char *count__format(uint64_t count, char buffer[32])
 char *share__format(double share, char buffer[16])
 {
     double percent = share * 100;
-    if (percent > 0 && percent < 0.5)
+    if (percent < 0 && percent > -0.5)
+        snprintf(buffer, 16, "0 %%");
+    else if (percent > 0 && percent < 0.5)
         snprintf(buffer, 16, "<1 %%");
     else if (percent > 99.5 && percent < 100)
         snprintf(buffer, 16, ">99 %%");

@@ -18,7 +18,7 @@
 
 /* ---- along PATH -------------------------------------------------------------------------- */
 
-/* 0, or why execve would not take the file. */
+/* 0, or why execve would not take the file: -EPERM when it is there but not executable. */
 static int executable(const char *path)
 {
     struct stat status;
@@ -26,13 +26,11 @@ static int executable(const char *path)
         return -errno;
     if (S_ISDIR(status.st_mode))
         return -EISDIR;
-    if (!S_ISREG(status.st_mode))
-        return -EACCES;
-    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : -errno;
+    return S_ISREG(status.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : -EPERM;
 }
 
 /* As execvp: the first that may be executed; an empty element is the current directory. */
-static char *find_along_path(const char *name)
+static char *find_along_path(const char *name, bool *is_forbidden)
 {
     const char *path = getenv("PATH");
     if (!path)
@@ -41,31 +39,15 @@ static char *find_along_path(const char *name)
         size_t length = strcspn(path, ":");
         char *candidate = length ? memory__format("%.*s/%s", (int)length, path, name)
                                  : memory__format("./%s", name);
-        if (executable(candidate) == 0)
+        int code = executable(candidate);
+        if (code == 0)
             return candidate;
+        *is_forbidden |= code == -EPERM;
         free(candidate);
         path += length;
         if (!*path++)
             return NULL;
     }
-}
-
-/* execvp reports a file without permission only when no other was found. */
-static bool is_forbidden_along_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    bool is_forbidden = false;
-    for (path = path ? path : "/bin:/usr/bin"; !is_forbidden;) {
-        size_t length = strcspn(path, ":");
-        char *candidate = memory__format("%.*s/%s", (int)length, path, name);
-        int code = executable(candidate);
-        is_forbidden = code == -EACCES || code == -EPERM;
-        free(candidate);
-        path += length;
-        if (!*path++)
-            break;
-    }
-    return is_forbidden;
 }
 
 static int explain(const char *path, int code, struct error *error)
@@ -77,6 +59,10 @@ static int explain(const char *path, int code, struct error *error)
     case -EISDIR:
         return error__set(error, -EACCES, "%s is a directory, not a program", path);
     case -EACCES:
+        return error__set(error, -EACCES,
+                          "%s cannot be reached: a directory of it is closed to "
+                          "this user",
+                          path);
     case -EPERM:
         return error__set(error, -EACCES,
                           "%s may not be executed by this user; is it a program? (chmod +x %s)",
@@ -97,10 +83,11 @@ static int find(const char *name, char **path, struct error *error)
         *path = memory__text(name);
         return 0;
     }
-    *path = find_along_path(name);
+    bool is_forbidden = false;
+    *path = find_along_path(name, &is_forbidden);
     if (*path)
         return 0;
-    if (is_forbidden_along_path(name))
+    if (is_forbidden)
         return error__set(error, -EACCES, "%s was found along PATH but may not be executed", name);
     return error__set(error, -ENOENT,
                       "%s: no such program along PATH; give its path (./%s) if it is here", name,
@@ -259,9 +246,8 @@ static int inspect_file(int fd, struct binary *binary, struct error *error)
     return inspect_elf(fd, binary, error);
 }
 
-/* A program may be executable without being readable: then only its ids can be told, and it is
- * taken for one that the kernel will not let anyone look into. */
-static int inspect_unreadable(struct binary *binary, struct error *error)
+/* Without reading it nobody can tell whether it is static or 32-bit: refused, not guessed. */
+static int inspect_unreadable(const struct binary *binary, struct error *error)
 {
     return error__set(error, -EACCES,
                       "%s may be executed but not read by this user; heurt has to read it "

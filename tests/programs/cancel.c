@@ -32,7 +32,7 @@ static void announce(void)
 
 static void wait_in_read(void)
 {
-    char byte;
+    static char byte;
     KNOWN_CHECK(read(ends[0], &byte, 1) == 1);
 }
 
@@ -47,7 +47,7 @@ static void wait_in_condition(void)
 
 static void wait_in_nanosleep(void)
 {
-    struct timespec long_time = {3600, 0};
+    static const struct timespec long_time = {3600, 0};
     nanosleep(&long_time, NULL);
 }
 
@@ -58,7 +58,8 @@ static void wait_in_semaphore(void)
 
 static void wait_in_poll(void)
 {
-    struct pollfd polled = {.fd = ends[0], .events = POLLIN};
+    static struct pollfd polled = {.events = POLLIN};
+    polled.fd = ends[0];
     poll(&polled, 1, -1);
 }
 

@@ -47,9 +47,9 @@ static void *send_signals(void *unused)
 static void install_handlers(void)
 {
     struct sigaction action = {.sa_handler = handle};
-    stack_t stack = {.ss_size = 64 * 1024};
-    stack.ss_sp = malloc(stack.ss_size);
-    KNOWN_CHECK(stack.ss_sp && sigaltstack(&stack, NULL) == 0);
+    static char other_stack[64 * 1024];
+    stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
+    KNOWN_CHECK(sigaltstack(&stack, NULL) == 0);
     KNOWN_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
     action.sa_flags = SA_ONSTACK | SA_NODEFER;
     KNOWN_CHECK(sigaction(SIGUSR2, &action, NULL) == 0);

@@ -241,12 +241,14 @@ static int find_event(const struct fixture *fixture, const char *name, bool leav
             *id = known_events[i].id | leave;
             return known_events[i].words[leave];
         }
+    const struct known_function *found = NULL;
     VEC_EACH(function, &fixture->functions, struct known_function)
-    if (function->process == fixture->process && strcmp(function->name, name) == 0) {
-        *id = function->id | leave;
-        return leave ? 0 : (int)function->arguments;
-    }
-    return -1;
+    if (strcmp(function->name, name) == 0 && (!found || function->process == fixture->process))
+        found = function; /* of another image: inherited by a fork */
+    if (!found)
+        return -1;
+    *id = found->id | leave;
+    return leave ? 0 : (int)found->arguments;
 }
 
 static int write_event(struct fixture *fixture, uint64_t tick, char *line)

@@ -313,6 +313,7 @@ static struct trace_writer *busy_trace(struct fixture *fixture)
     define_function(writer, 1026, HEURT_FUNCTION_PATCHED, AT_HIST, "hist_add");
     define_function(writer, 1028, HEURT_FUNCTION_REGION, 0x401900, "flush");
     trace_writer__refuse(writer, 0, "tiny_get", PROGRAM, "shorter than the 5 bytes of a jump");
+    trace_writer__refuse(writer, 0, "tiny_get", PROGRAM, "shorter than the 5 bytes of a jump");
     trace_writer__refuse(writer, 0, "tiny_set", PROGRAM, "shorter than the 5 bytes of a jump");
     trace_writer__refuse(writer, 0, "jump_table", PROGRAM, "a jump leads into its first 5 bytes");
     static const char *const names[] = {"ingest", "worker-1", "worker-2", "worker-3"};
@@ -507,7 +508,8 @@ void fixture__many(struct fixture *fixture, size_t count, size_t above_threshold
     for (size_t i = 0; i < count; i++) {
         struct profile_class *class =
             add_class(fixture, CLASS_CALL, names[i % 5], 2, 10, SECOND - i * MILLISECOND);
-        add_loss(fixture, class, i < above_threshold ? 0.5 : 0.01, COMPONENT_REST, CONFIDENCE_WEAK);
+        add_loss(fixture, class, i < above_threshold ? 0.2 : 0.1999, COMPONENT_REST,
+                 CONFIDENCE_WEAK);
     }
     finish_trace(fixture, writer, 0, SECOND);
 }

@@ -22,7 +22,7 @@ void fixture__empty(struct fixture *fixture);
 /* Names that attack a terminal, a JSON reader and a CSV reader; a trace that is cut off, full and
  * damaged; threads without CPU time. */
 void fixture__hostile(struct fixture *fixture);
-/* count classes, each losing less than the one before; the first above_threshold score 0.5. */
+/* count classes, each losing less than the one before; the first above_threshold score just 0.2. */
 void fixture__many(struct fixture *fixture, size_t count, size_t above_threshold);
 void fixture__free(struct fixture *fixture);
 

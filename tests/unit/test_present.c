@@ -439,6 +439,35 @@ static void foreign_bytes_are_shown(void **state)
     }
 }
 
+static void long_names_are_shortened(void **state)
+{
+    (void)state;
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+    static const struct {
+        const char *from, *to;
+    } cases[] = {
+        {"f", "f"},
+        {"", ""},
+        {"queue__take.constprop.0", "queue__take"},
+        {"f.isra.0.part.3", "f"},
+        {"f.cold", "f"},
+        {"pool::take(int) const", "pool::take(int) const"},
+        {"a<" STRING ">::add(" STRING " const&)", "a<std::string>::add(std::string const&)"},
+        {"quite_a_long_function_name_indeed(unsigned long, void (*)(int)) const",
+         "quite_a_long_function_name_indeed"},
+        {"(anonymous namespace)::quite_a_long_function_name_without_any_parameters",
+         "(anonymous namespace)::quite_a_long_function_name_without_any_parameters"},
+        {"operator()()", "operator()()"},
+        {"((((((((((((((((((((((((((((((((((((((((((((((((((((((", NULL},
+        {"))))))))))))))))))))))))))))))))))))))))))))))))))))))", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = function__short(cases[i].from);
+        assert_string_equal(text, cases[i].to ? cases[i].to : cases[i].from);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +475,7 @@ int main(void)
         cmocka_unit_test(numbers_are_grouped),
         cmocka_unit_test(bars_are_as_long_as_their_share),
         cmocka_unit_test(foreign_bytes_are_shown),
+        cmocka_unit_test(long_names_are_shortened),
         cmocka_unit_test(ten_classes_or_all_above_the_threshold),
         cmocka_unit_test(lines_fit_the_terminal),
         cmocka_unit_test(json_has_every_field_of_the_contract),

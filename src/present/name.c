@@ -1,0 +1,61 @@
+/* Names of functions as a first screen shows them; the whole name is in the class's own view. */
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WITH_PARAMETERS_AT_MOST 48 /* columns */
+
+static void replace_all(char *text, const char *from, const char *to)
+{
+    size_t from_bytes = strlen(from), to_bytes = strlen(to); /* to is not longer */
+    for (char *at = text; (at = strstr(at, from)); at += to_bytes) {
+        memcpy(at, to, to_bytes);
+        memmove(at + to_bytes, at + from_bytes, strlen(at + from_bytes) + 1);
+    }
+}
+
+/* GCC's marks of copies: f.constprop.0, f.isra.0.part.1, f.cold */
+static void cut_copies(char *text)
+{
+    static const char *const marks[] = {".constprop.", ".isra.", ".part.", ".cold"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        char *at = strstr(text, marks[i]);
+        if (at && at > text && !strpbrk(at, "(<: "))
+            *at = 0;
+    }
+}
+
+/* The '(' that opens the parameters at the end of a name, or NULL: "f(a, g(b)) const" */
+static char *parameters(char *text)
+{
+    char *end = strrchr(text, ')');
+    if (!end || (end[1] && strcmp(end + 1, " const") != 0))
+        return NULL;
+    int depth = 0;
+    for (char *at = end; at > text; at--) {
+        depth += *at == ')';
+        depth -= *at == '(';
+        if (depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+char *function__short(const char *function)
+{
+    char *text = memory__text(function);
+    replace_all(text,
+                "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+                "std::string");
+    replace_all(text, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+                "std::string");
+    replace_all(text, "std::string >", "std::string>");
+    cut_copies(text);
+    char *open = text__width(text) > WITH_PARAMETERS_AT_MOST ? parameters(text) : NULL;
+    if (open && open > text)
+        *open = 0;
+    return text;
+}

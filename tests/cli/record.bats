@@ -1,0 +1,386 @@
+# heurt record: it runs a program as if it were not there.
+load ../helpers
+
+@test "ends with the program's exit status" {
+    heurt record -o t sh -c 'exit 0'
+    expect_status 0
+    heurt record -o t sh -c 'exit 3'
+    expect_status 3
+    heurt record -o t "$PROGRAMS/signals" --exit 41
+    expect_status 41
+}
+
+@test "ends by the program's signal" {
+    local number
+    for number in 15 6 9 11; do
+        heurt record -o t sh -c "ulimit -c 0; kill -$number \$\$"
+        expect_status $((128 + number))
+    done
+    # A shell's 143 could also be exit(143); wait(2) knows.
+    run perl -e 'system(@ARGV); print $? & 127, "\n"' "$HEURT" record --quiet -o t sh -c 'kill -15 $$'
+    [ "$output" = 15 ]
+}
+
+@test "a program that exits with 143 is told from one that a signal ended" {
+    run perl -e 'system(@ARGV); print $? >> 8, " ", $? & 127, "\n"' \
+        "$HEURT" record --quiet -o t sh -c 'exit 143'
+    [ "$output" = "143 0" ]
+}
+
+@test "a program that is missing: 127, and it is named" {
+    heurt record -o t no-such-program-here
+    expect_status 127
+    says no-such-program-here
+    heurt record -o t ./missing/program
+    expect_status 127
+    says ./missing/program
+}
+
+@test "a program that cannot be run: 126, and it is named" {
+    echo data >data.txt
+    heurt record -o t ./data.txt
+    expect_status 126
+    says data.txt
+    mkdir directory
+    heurt record -o t ./directory
+    expect_status 126
+    says directory
+}
+
+@test "nothing is recorded over when the program cannot be run" {
+    record -o t true
+    heurt record -o t no-such-program-here
+    report_json t
+    [ "$(json 'command[0]')" = true ]
+}
+
+@test "wrong usage: 2, and nothing is run" {
+    local arguments
+    for arguments in '' '-o t' '-o t --' '--no-such-option touch ran' '-o' '--max-size lots touch ran' \
+        '--max-size -1 touch ran' '--stack-every x touch ran' '--stack-bytes x touch ran' \
+        '-A nonsense touch ran' '-F ./missing-list touch ran'; do
+        # shellcheck disable=SC2086
+        heurt record $arguments
+        [ "$status" -eq 2 ] || [[ $arguments == -F* && $status -eq 125 ]] || fail "for $arguments"
+        [ -n "$stderr" ]
+        [ -z "$output" ]
+        [ ! -e ran ] || fail "ran with $arguments"
+    done
+}
+
+@test "help is data: stdout, status 0" {
+    heurt record --help
+    expect_status 0
+    [[ $output == *"usage: heurt record"* ]]
+    heurt --help
+    expect_status 0
+    [[ $output == *record*report* ]]
+    heurt --version
+    expect_status 0
+    [[ $output =~ ^heurt\ [0-9]+\.[0-9]+ ]]
+    heurt
+    expect_status 2
+    [ -z "$output" ]
+}
+
+@test "stdout and stderr are the program's own, byte for byte" {
+    printf 'a\0b\377\n' >expected
+    "$HEURT" record -o t sh -c 'printf "a\0b\377\n"; echo talk >&2' >out 2>err </dev/null
+    cmp out expected
+    grep -qx talk err
+    "$HEURT" record --quiet -o t sh -c 'echo talk >&2' 2>err </dev/null
+    [ "$(cat err)" = talk ]
+}
+
+@test "stdin goes to the program, all of it" {
+    seq 100000 >in
+    "$HEURT" record -o t cat <in >out 2>err
+    cmp in out
+    seq 10 | "$HEURT" record -o t sh -c 'read a; echo "$a"; cat >rest' >out 2>err
+    [ "$(cat out)" = 1 ]
+    [ "$(wc -l <rest)" = 9 ]
+}
+
+@test "standard descriptors that are closed stay closed" {
+    "$HEURT" record --quiet -o t sh -c '
+        [ -e /proc/self/fd/0 ] || echo no stdin >seen; exec 5>&1; echo written; exit 4' <&- >out && false
+    [ $? -eq 4 ] || fail "status"
+    [ "$(cat out)" = written ]
+    run "$HEURT" record --quiet -o t sh -c 'echo x; exit 6' >&-
+    expect_status 6
+    run "$HEURT" record -o t sh -c 'exit 7' 2>&-
+    expect_status 7
+}
+
+@test "arguments, environment, descriptors and signals are as without heurt" {
+    local differs='^environ: (LD_PRELOAD|HEURT_[A-Z]*|_|BATS[A-Z_]*)='
+    "$PROGRAMS/env_print" one 'two words' '' $'new\nline' '*' </dev/null >plain 2>err
+    "$HEURT" record -o t "$PROGRAMS/env_print" one 'two words' '' $'new\nline' '*' </dev/null >recorded 2>err
+    diff <(grep -Ev "$differs" plain) <(grep -Ev "$differs" recorded)
+    grep -q 'argv\[2\]=two words' recorded
+}
+
+@test "a signal that was ignored or blocked stays so" {
+    (
+        trap '' INT HUP
+        "$PROGRAMS/env_print" >plain
+        "$HEURT" record --quiet -o t "$PROGRAMS/env_print" >recorded
+    ) </dev/null
+    grep -q disposition_1=ignored plain
+    diff <(grep -E '^(blocked|disposition)' plain) <(grep -E '^(blocked|disposition)' recorded)
+}
+
+@test "an LD_PRELOAD of the user's stays" {
+    echo 'int marked_by_user(void) { return 7; }' | compile user.so -shared -fPIC
+    LD_PRELOAD=$PWD/user.so "$HEURT" record --quiet -o t \
+        sh -c 'grep -c user.so /proc/$$/maps >count' </dev/null
+    is_number_above 0 "$(cat count)"
+}
+
+@test "the trace is heurt.data unless said, and the one before is kept" {
+    record true
+    [ -s heurt.data/events ]
+    record sh -c 'exit 0'
+    [ -s heurt.data.old/events ]
+    report_json heurt.data
+    [ "$(json 'command[0]')" = sh ]
+    report_json heurt.data.old
+    [ "$(json 'command[0]')" = true ]
+    record -o other true
+    [ -s other/events ]
+}
+
+@test "a trace's place that holds something else is not touched" {
+    mkdir precious
+    echo data >precious/file
+    heurt record -o precious touch ran
+    [ -f precious/file ] || [ -f precious.old/file ]
+    echo text >file
+    heurt record -o file touch ran
+    [ "$(cat file)" = text ] || [ "$(cat file.old)" = text ]
+}
+
+@test "what cannot be written: 125, a sentence, and the program is not started" {
+    heurt record -o missing/directory/t touch ran
+    expect_status 125
+    says missing/directory
+    [ ! -e ran ]
+}
+
+@test "a directory that may not be written: 125, a sentence" {
+    public_room
+    mkdir "$room/closed"
+    chmod 555 "$room/closed"
+    cd "$room/closed"
+    run --separate-stderr as_ordinary_user "$room_heurt" record touch "$room/ran"
+    show_run
+    leave_room
+    expect_status 125
+    says 'heurt\.data|closed'
+    [ ! -e "$room/ran" ]
+}
+
+@test "a full disk does not harm the program, and is told" {
+    needs_root "mounting a small file system"
+    mkdir small
+    mount -t tmpfs -o size=256k none small || skip "no file system may be mounted here"
+    heurt record -o small/t "$EXAMPLES/queue" --iterations 60000
+    recorded=$status shown=$stderr
+    run "$HEURT" report -i small/t
+    reported=$status
+    umount small
+    echo "$shown"
+    [ "$recorded" -eq 0 ] || [ "$recorded" -eq 125 ]
+    [ "$recorded" -eq 125 ] || [[ $output == *elapsed_ns* ]] || grep -q elapsed_ns <<<"$output" || :
+    grep -Eqi 'space|full|lost|dropped' <<<"$shown$output"
+    [ "$reported" -lt 126 ]
+}
+
+@test "an output directory that vanishes does not harm the program, and is told" {
+    heurt record -o t sh -c "rm -rf t; '$EXAMPLES/queue' --iterations 2000 && exit 4"
+    [[ $output == *elapsed_ns* ]]
+    expect_status 4
+    [ -n "$stderr" ]
+}
+
+@test "--max-size bounds the trace, and what was dropped is counted" {
+    record -o t --max-size 1M "$EXAMPLES/queue" --iterations 50000
+    expect_status 0
+    [ "$(stat -c %s t/events)" -le $((1024 * 1024)) ]
+    report_json t
+    is_number_above 0 "$(json coverage.events_lost)"
+    run --separate-stderr "$HEURT" report -i t
+    grep -Eqi 'lost|dropped' <<<"$output$stderr"
+}
+
+@test "a program that closes all descriptors" {
+    local way
+    for way in '' --range; do
+        # shellcheck disable=SC2086
+        "$PROGRAMS/close_all" $way </dev/null >plain
+        # shellcheck disable=SC2086
+        "$HEURT" record --quiet -o t "$PROGRAMS/close_all" $way </dev/null >recorded
+        diff plain recorded
+        "$HEURT" report -i t >/dev/null
+    done
+}
+
+@test "a static program runs, and it is said that it is not recorded" {
+    echo 'int main(void) { puts("static"); return 9; }' | compile program -static
+    heurt record -o t ./program
+    expect_status 9
+    [ "$output" = static ]
+    says static
+}
+
+@test "a 32-bit program runs, and it is said that it is not recorded" {
+    echo 'int main(void) { return 9; }' | compile program -m32 2>/dev/null ||
+        skip "this compiler makes no 32-bit programs"
+    ./program || [ $? -eq 9 ] || skip "this kernel runs no 32-bit programs"
+    heurt record -o t ./program
+    expect_status 9
+    says 32
+}
+
+@test "a setuid program runs, and it is said that it is not recorded" {
+    needs_root "making a program setuid"
+    public_room
+    echo '#include <unistd.h>
+        int main(void) { printf("%d\n", (int)geteuid()); return 8; }' | compile program
+    install -m 4755 program "$room/program"
+    cd "$room"
+    run --separate-stderr as_ordinary_user ./program
+    plain=$output
+    run --separate-stderr as_ordinary_user "$room_heurt" record -o t ./program
+    show_run
+    leave_room
+    expect_status 8
+    [ "$output" = "$plain" ]
+    says 'setuid|set-user|privilege'
+}
+
+@test "a script is recorded through its interpreter" {
+    printf '#!/bin/sh\n"%s" --iterations 200 >/dev/null\nexit 12\n' "$EXAMPLES/queue" >script
+    chmod +x script
+    record -o t ./script
+    expect_status 12
+    report_json t
+    [ -n "$(classes lock count)" ]
+}
+
+@test "as an ordinary user, with perf_event_paranoid as it is" {
+    public_room
+    cd "$room"
+    run --separate-stderr as_ordinary_user "$room_heurt" record -o t "$room/programs/queue" --iterations 2000
+    show_run
+    recorded=$status
+    run --separate-stderr as_ordinary_user "$room_heurt" report -i t --json
+    echo "$output" >"$BATS_TEST_TMPDIR/report.json"
+    cd "$BATS_TEST_TMPDIR"
+    leave_room
+    [ "$recorded" -eq 0 ]
+    [ "$(json schema)" = heurt.report/1 ]
+    [ -n "$(classes lock count)" ]
+}
+
+@test "forks and executed programs are recorded too" {
+    "$PROGRAMS/forker" </dev/null >plain
+    "$HEURT" record --quiet -o t "$PROGRAMS/forker" </dev/null >recorded
+    diff plain recorded
+    report_json t
+    is_number_above 2 "$(json 'threads[].tid' | sort -u | wc -l)"
+}
+
+@test "a program that becomes another keeps its exit status" {
+    record -o t sh -c "exec '$EXAMPLES/queue' --iterations 500"
+    expect_status 0
+    report_json t
+    [ -n "$(classes lock count)" ]
+    record -o t "$PROGRAMS/forker" --exec
+    expect_status 7
+}
+
+@test "1000 short threads and 64 at once: every event is there" {
+    record -o t "$PROGRAMS/threads_many"
+    expect_status 0
+    wanted=$(sed -n 's/^mutex_acquired=//p' <<<"$output")
+    mutex=$(sed -n 's/^mutex_address=//p' <<<"$output")
+    report_json t
+    [ "$(json coverage.events_lost)" = 0 ]
+    [ "$(json 'threads[].tid' | wc -l)" = 1065 ]
+    [ "$(json "classes[object=$mutex].count" | sum)" = "$wanted" ]
+}
+
+@test "functions that were asked for are counted exactly" {
+    record -o t -f call_plain -f 'call_recursive' "$PROGRAMS/calls_known"
+    expect_status 0
+    wanted=$(sed -n 's/^call_plain=//p' <<<"$output")
+    report_json t
+    [ "$(json 'classes[function=call_plain].count' | sum)" = "$wanted" ]
+}
+
+@test "what was asked for and not found is listed with a reason" {
+    record -o t -f no_such_function_anywhere "$EXAMPLES/queue" --iterations 100
+    expect_status 0
+    report_json t
+    [[ $(json 'coverage.refused[function=no_such_function_anywhere].reason') == ?* ]]
+    run "$HEURT" report -i t --coverage
+    [[ $output == *no_such_function_anywhere* ]]
+}
+
+@test "-F reads patterns from a file and from standard input" {
+    printf '# functions\n\ncall_plain\n' >list
+    record -o t -F list "$PROGRAMS/calls_known"
+    report_json t
+    [ -n "$(json 'classes[function=call_plain].count')" ]
+    echo call_plain | "$HEURT" record --quiet -o t -F - "$PROGRAMS/calls_known" >out
+    report_json t
+    [ -n "$(json 'classes[function=call_plain].count')" ]
+}
+
+@test "arguments that were asked for are keys" {
+    record -o t -f call_arguments -A call_arguments=arg1 "$PROGRAMS/calls_known"
+    expect_status 0
+    "$HEURT" report -i t --key call_arguments=arg1 --json >report.json
+    json 'classes[function=call_arguments].key' | grep -q arg1
+}
+
+@test "handlers that interrupt hooked calls" {
+    "$HEURT" record --quiet -o t "$PROGRAMS/signals" >out </dev/null
+    report_json t
+    run "$HEURT" record --quiet -o t "$PROGRAMS/signals" --abort
+    expect_status 134
+    "$HEURT" report -i t >/dev/null
+}
+
+@test "threads that are cancelled in hooked calls" {
+    "$HEURT" record --quiet -o t "$PROGRAMS/cancel" </dev/null
+    report_json t
+}
+
+@test "libraries that come and go" {
+    "$PROGRAMS/dlopener" >plain
+    "$HEURT" record --quiet -o t -f plugin_function "$PROGRAMS/dlopener" >recorded </dev/null
+    diff plain recorded
+    report_json t
+}
+
+@test "bare heurt records, then reports; the exit status is the program's" {
+    heurt "$EXAMPLES/queue" --iterations 1000
+    expect_status 0
+    [[ $output == *elapsed_ns*wall* ]]
+    [ -s heurt.data/events ]
+    heurt -o t sh -c 'exit 3'
+    expect_status 3
+    [ -s t/events ]
+    heurt no-such-program-here
+    expect_status 127
+}
+
+@test "a program that is called like a command" {
+    printf '#!/bin/sh\necho ran; exit 5\n' >report
+    chmod +x report
+    PATH=$PWD:$PATH run --separate-stderr "$HEURT" -- report
+    expect_status 5
+    [[ $output == ran* ]]
+}

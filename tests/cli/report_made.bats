@@ -1,0 +1,171 @@
+# heurt report on traces whose content is written down here.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset HEURT_TRACE NO_COLOR PAGER
+}
+
+# Two threads and one lock: thread 2 waits 900 us of 1 ms, thread 1 at most 1 us. 0.9 is the score.
+make_trace() { # [DIRECTORY]
+    "$HEURT_BUILD/tests/tools/make_trace" "${1:-heurt.data}" <<'END'
+start 1000
+end 1001000 1001000 0x200
+meta command ./app -x
+meta cpus 4
+process 0 100 /nowhere/app
+module 0 1000 0x400000 0x500000 /nowhere/app
+function 0 1024 work 0x401000 size
+refusal 0 tiny /nowhere/app shorter than a jump
+thread 1 first
+1000 thread_start 0 -1 0x401000
+1100 work 7
+1200 leave work
+2500 lock_acquired 0x401100 0x7000
+903000 lock_released 0x401110 0x7000
+904000 work 8
+905000 leave work
+1001000 thread_end 500000 0
+thread 2 second
+1000 thread_start 0 -1 0x401000
+1500 lock_acquired 0x401100 0x7000
+1600 lock_released 0x401110 0x7000
+3000 lock_wait 0x401100 0x7000
+903000 leave lock_wait 0
+904000 lock_released 0x401110 0x7000
+1001000 thread_end 100000 0
+END
+}
+
+report() {
+    "$HEURT" report "$@"
+}
+
+json() { # PATH: of the report
+    report --json 2>/dev/null | "$JSON_GET" - "$1"
+}
+
+@test "without a trace: a sentence that says what to do, 125" {
+    run --separate-stderr report
+    [ "$status" -eq 125 ]
+    [ -z "$output" ]
+    [ "$stderr" = "heurt: no trace at heurt.data: record one first: heurt record ./program" ]
+}
+
+@test "a directory that is no trace: a sentence, 125" {
+    mkdir heurt.data
+    run --separate-stderr report
+    [ "$status" -eq 125 ]
+    [[ "$stderr" == "heurt: "*heurt.data* ]]
+}
+
+@test "the first screen names the program, the score and the refused function" {
+    make_trace
+    run --separate-stderr report
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == "./app -x   1.00 ms wall   2 threads on 4 CPUs "*"exit status 2" ]]
+    [[ "$output" == *"2 threads did the work of 0.6."* ]]
+    grep -q '^ 1  0\.90 .*lock 0x7000' <<<"$output"
+    [[ "$output" == *"not instrumented: 1 of 2 functions (heurt report --coverage)"* ]]
+    [[ "$output" != *$'\e'* ]]
+}
+
+@test "JSON, CSV, one class, and coverage come on stdout" {
+    make_trace
+    [ "$(json schema)" = heurt.report/1 ]
+    [ "$(json exit_status)" = 2 ]
+    [ "$(json classes[0].kind)" = lock ]
+    report --csv 2>/dev/null | head -n 1 | grep -q '^rank,kind,function,module,file,line,'
+    run report 1
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"class 1: pthread_mutex_lock called by"* ]]
+    [[ "$output" == *"waited   1 of 3 times (33 %)"* ]]
+    run report --coverage
+    [[ "$output" == *"2 functions were asked for: 1 instrumented, 1 not."* ]]
+    [[ "$output" == *"1  shorter than a jump"* ]]
+}
+
+@test "names are looked up once and kept with the trace" {
+    make_trace
+    [ ! -e heurt.data/symbols ]
+    report >first 2>/dev/null
+    [ -s heurt.data/symbols ]
+    run --separate-stderr report
+    diff <(tail -n +2 first) <(tail -n +2 <<<"$output") # the first line has the trace's size
+}
+
+@test "a key and an ignored function are remembered beside the trace, and forgotten" {
+    make_trace
+    [ "$(report --csv | grep -c ',work,')" = 1 ]
+    report --csv --key work=size >/dev/null 2>said
+    grep -q 'kept in heurt.rules' said
+    [ "$(cat heurt.rules)" = "key work=size" ]
+    [ "$(report --csv | grep -c ',work,')" = 2 ]
+    [ "$(report --csv --no-rules | grep -c ',work,')" = 1 ]
+    report --ignore 'pthread_*' >/dev/null 2>&1
+    [[ "$(report)" == *"ignored as you asked (heurt.rules): 1 class"* ]]
+    report --forget 'pthread_*' --forget work >/dev/null 2>&1
+    [ -e heurt.rules ]
+    [ ! -s heurt.rules ]
+    [ "$(report --csv | grep -c ',work,')" = 1 ]
+}
+
+@test "rules lie beside the trace, wherever the report is made" {
+    mkdir sub
+    make_trace sub/heurt.data
+    report -i sub/heurt.data/ --ignore work >/dev/null 2>&1
+    [ "$(cat sub/heurt.rules)" = "ignore work" ]
+    [ ! -e heurt.rules ]
+    cd sub/heurt.data
+    [[ "$(report -i .)" == *"ignored as you asked"* ]]
+}
+
+@test "a malformed rule is named with its line" {
+    make_trace
+    printf '# mine\n\nignore a\nkey work\n' >heurt.rules
+    run --separate-stderr report
+    [ "$status" -eq 125 ]
+    [[ "$stderr" == "heurt: heurt.rules, line 4: expected a key FUNCTION=ARGUMENT"* ]]
+    run report --no-rules
+    [ "$status" -eq 0 ]
+}
+
+@test "rules that cannot be written hold for this report" {
+    [ "$(id -u)" -ne 0 ] || mkdir heurt.rules.new
+    make_trace
+    [ "$(id -u)" -eq 0 ] || chmod a-w .
+    run --separate-stderr report --ignore work
+    chmod u+w .
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"ignored as you asked"* ]]
+    [[ "$stderr" == *"heurt.rules: "*"; the change holds for this report only"* ]]
+}
+
+@test "wrong usage is said, with status 2" {
+    make_trace
+    local arguments
+    for arguments in "--threshold 1.5" "--threshold -0.1" "--threshold nan" "--threshold x" "0" \
+        "-1" "x" "1 2" "99" "--json --csv" "--coverage 1" "--unknown" "--key work" "--key =a" \
+        "--key work=a,,b" "-i"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr report $arguments
+        [ "$status" -eq 2 ] || { echo "$arguments: $status"; false; }
+        [ -z "$output" ]
+        [[ "$stderr" == "heurt: "* ]]
+    done
+    [ ! -e heurt.rules ]
+}
+
+@test "a report that cannot be written is a failure" {
+    [ -e /dev/full ] || skip "no /dev/full"
+    make_trace
+    run bash -c '"$HEURT" report >/dev/full'
+    [ "$status" -eq 125 ]
+    [[ "$output" == *"cannot write the report: No space left on device"* ]]
+}
+
+@test "--help shows the usage on stdout" {
+    run --separate-stderr report --help
+    [ "$status" -eq 0 ]
+    [[ "$output" == "usage: heurt report "* ]]
+}

@@ -1,0 +1,859 @@
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { F = 1024, G = 1026, H = 1028 };
+#define LEFT | 1
+
+enum {
+    WAIT = HEURT_EVENT_LOCK_WAIT,
+    ACQUIRED = HEURT_EVENT_LOCK_ACQUIRED,
+    IO = HEURT_EVENT_IO,
+    SLEEP = HEURT_EVENT_SLEEP,
+};
+
+#define MUTEX(site) HEURT_SITE(site, HEURT_LOCK_MUTEX)
+#define CALL(call) HEURT_SITE(0x9000, HEURT_IO_##call)
+#define DESCRIPTOR(fd, kind) ((uint64_t)HEURT_DESCRIPTOR_##kind << 32 | (fd))
+
+static int begin(void **state)
+{
+    static struct scene scene;
+    scene__begin(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int end(void **state)
+{
+    scene__free(*state);
+    return 0;
+}
+
+static void define_functions(struct scene *scene)
+{
+    scene__function(scene, 0, F, 0x401000, "f", "");
+    scene__function(scene, 0, G, 0x401100, "g", "");
+    scene__function(scene, 0, H, 0x401200, "h", "");
+}
+
+static void call(struct scene *scene, uint32_t thread, uint32_t id, uint64_t from, uint64_t to)
+{
+    PUT(scene, thread, from, id);
+    PUT(scene, thread, to, id LEFT);
+}
+
+static void check_why(const struct profile_class *class, enum component which, int64_t ns)
+{
+    if (class->why_ns[which] != ns)
+        fail_msg("%s: component %d is %ld, not %ld", class->function, which,
+                 (long)class->why_ns[which], (long)ns);
+}
+
+/* ---- scores --------------------------------------------------------------------------------- */
+
+static void score_is_excess_over_lifetime(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    call(scene, 0, F, 1100, 1250);
+    call(scene, 0, F, 1300, 1400);
+    call(scene, 0, F, 1500, 1800);
+    scene__end(scene, 0, 2000);
+    scene__start(scene, 1, 1500);
+    call(scene, 1, F, 1510, 1600);
+    call(scene, 1, F, 1600, 1800);
+    scene__end(scene, 1, 1900);
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->count, 5);
+    assert_int_equal(f->address, 0x401000);
+    assert_int_equal(f->min_ns, 90); /* of thread 1, for both */
+    assert_int_equal(f->max_ns, 300);
+    assert_int_equal(f->sum_ns, 550 + 290);
+    assert_int_equal(f->excess_ns, 280 + 110);
+    assert_int_equal(f->threads.count, 2);
+    const struct profile_thread_row *first = VEC_AT(&f->threads, struct profile_thread_row, 0);
+    assert_int_equal(first->thread, 0);
+    assert_int_equal(first->excess_ns, 280);
+    assert_true(first->score > 0.27999 && first->score < 0.28001);
+    assert_int_equal(first[1].thread, 1);
+    assert_int_equal(first[1].count, 2);
+    assert_int_equal(first[1].excess_ns, 110);
+    assert_true(first[1].score > 0.27499 && first[1].score < 0.27501);
+    assert_true(f->score == first->score);
+    assert_true(f->score_all > 390.0 / 1400 - 1e-6 && f->score_all < 390.0 / 1400 + 1e-6);
+    assert_int_equal(f->confidence, CONFIDENCE_WEAK);
+    assert_int_equal(profile->events, 14);
+    assert_int_equal(profile->lifetime_sum_ns, 1400);
+    assert_int_equal(profile->wall_ns, 1000);
+    assert_int_equal(VEC_AT(&profile->threads, struct profile_thread, 0)->cpu_ns, 77);
+}
+
+static void hundred_occurrences_are_not_weak(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    for (uint64_t i = 0; i < 100; i++)
+        call(scene, 0, F, 1000 + i * 10, 1005 + i * 10);
+    for (uint64_t i = 0; i < 99; i++)
+        call(scene, 0, G, 2000 + i * 10, 2005 + i * 10);
+    scene__profile(scene);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->confidence, CONFIDENCE_MEASURED);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->confidence, CONFIDENCE_WEAK);
+}
+
+static void classes_are_ranked(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__function(scene, 0, 1030, 0x401300, "ignored", "");
+    scene__ignore(scene, "ign*");
+    scene__start(scene, 0, 1000);
+    call(scene, 0, F, 1000, 1010);
+    call(scene, 0, F, 1010, 1120); /* excess 100: score 0.1 */
+    call(scene, 0, G, 1200, 1210);
+    call(scene, 0, G, 1210, 1470); /* 250: 0.25 */
+    call(scene, 0, H, 1500, 1510);
+    call(scene, 0, H, 1510, 1570); /* 50 */
+    call(scene, 0, 1030, 1600, 1601);
+    call(scene, 0, 1030, 1601, 1900);
+    PUT(scene, 0, 1900, SLEEP, HEURT_SITE(0x9000, HEURT_SLEEP_USLEEP), 1);
+    PUT(scene, 0, 1901, SLEEP LEFT);
+    PUT(scene, 0, 1901, SLEEP, HEURT_SITE(0x9000, HEURT_SLEEP_USLEEP), 1);
+    PUT(scene, 0, 1990, SLEEP LEFT);
+    scene__end(scene, 0, 2000);
+    /* A short thread with a high score goes before a longer loss below the threshold. */
+    scene__start(scene, 1, 1000);
+    call(scene, 1, H, 1000, 1010);
+    call(scene, 1, H, 1010, 1040); /* 20 of 50 */
+    scene__end(scene, 1, 1050);
+    const struct profile *profile = scene__profile(scene);
+    static const char *const order[] = {"g", "h", "f", "usleep", "ignored"};
+    assert_int_equal(profile->classes.count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(VEC_AT(&profile->classes, struct profile_class, i)->function, order[i]);
+    assert_true(scene__class(scene, CLASS_CALL, "ignored", 0, 0)->ignored);
+    assert_false(scene__class(scene, CLASS_CALL, "f", 0, 0)->ignored);
+}
+
+/* ---- components ----------------------------------------------------------------------------- */
+
+static void waits_reach_everything_around_them(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    call(scene, 0, F, 1000, 1100); /* the reference: 100 of rest */
+    PUT(scene, 0, 1100, F);
+    PUT(scene, 0, 1110, G);
+    PUT(scene, 0, 1120, WAIT, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1150, WAIT LEFT, 0);
+    PUT(scene, 0, 1200, G LEFT);
+    PUT(scene, 0, 1210, IO, CALL(READ), DESCRIPTOR(3, FILE), 512);
+    PUT(scene, 0, 1217, IO LEFT, 512);
+    PUT(scene, 0, 1300, F LEFT);
+    scene__end(scene, 0, 2000);
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->excess_ns, 100);
+    check_why(f, COMPONENT_LOCK, 30);
+    check_why(f, COMPONENT_DISK, 7);
+    check_why(f, COMPONENT_REST, 63);
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(g->accumulator->component_sum[COMPONENT_LOCK], 30);
+    assert_int_equal(g->accumulator->component_sum[COMPONENT_REST], 60);
+    const struct profile_thread *thread = VEC_AT(&profile->threads, struct profile_thread, 0);
+    assert_int_equal(thread->lifetime_ns, 1000);
+    assert_int_equal(thread->component_ns[COMPONENT_LOCK], 30);
+    assert_int_equal(thread->component_ns[COMPONENT_DISK], 7);
+    assert_int_equal(thread->component_ns[COMPONENT_REST], 963);
+}
+
+static void waits_within_a_wait_are_part_of_it(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, F);
+    PUT(scene, 0, 1100, WAIT, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1110, G); /* a signal handler */
+    PUT(scene, 0, 1120, SLEEP, HEURT_SITE(0x9000, HEURT_SLEEP_NANOSLEEP), 20);
+    PUT(scene, 0, 1140, SLEEP LEFT);
+    PUT(scene, 0, 1150, G LEFT);
+    PUT(scene, 0, 1200, WAIT LEFT, 0);
+    PUT(scene, 0, 1300, F LEFT);
+    scene__end(scene, 0, 2000);
+    const struct profile *profile = scene__profile(scene);
+    const struct accumulator *f = scene__class(scene, CLASS_CALL, "f", 0, 0)->accumulator;
+    assert_int_equal(f->component_sum[COMPONENT_LOCK], 100);
+    assert_int_equal(f->component_sum[COMPONENT_SLEEP], 0);
+    assert_int_equal(f->component_sum[COMPONENT_REST], 200);
+    const struct accumulator *g = scene__class(scene, CLASS_CALL, "g", 0, 0)->accumulator;
+    assert_int_equal(g->component_sum[COMPONENT_SLEEP], 20);
+    const struct profile_thread *thread = VEC_AT(&profile->threads, struct profile_thread, 0);
+    assert_int_equal(thread->component_ns[COMPONENT_LOCK], 100);
+    assert_int_equal(thread->component_ns[COMPONENT_SLEEP], 0);
+    assert_int_equal(scene__class(scene, CLASS_SLEEP, "nanosleep", 0, 0)->sum_ns, 20);
+}
+
+static void each_wait_has_its_component(void **state)
+{
+    struct scene *scene = *state;
+    static const struct {
+        uint32_t id;
+        enum component component;
+        enum class_kind kind;
+        const char *function;
+        bool idle, has_object;
+    } spans[] = {
+        {HEURT_EVENT_LOCK_WAIT, COMPONENT_LOCK, CLASS_LOCK, "pthread_mutex_lock", false, true},
+        {HEURT_EVENT_CONDITION_WAIT, COMPONENT_CONDITION, CLASS_CONDITION, "pthread_cond_wait",
+         false, true},
+        {HEURT_EVENT_BARRIER_WAIT, COMPONENT_BARRIER, CLASS_BARRIER, "pthread_barrier_wait", false,
+         true},
+        {HEURT_EVENT_SEMAPHORE_WAIT, COMPONENT_CONDITION, CLASS_SEMAPHORE, "sem_wait", false, true},
+        {HEURT_EVENT_JOIN, COMPONENT_OTHER_BLOCKED, CLASS_JOIN, "pthread_join", true, false},
+        {HEURT_EVENT_FUTEX_WAIT, COMPONENT_OTHER_BLOCKED, CLASS_FUTEX, "futex", false, true},
+    };
+    enum { SPANS = sizeof spans / sizeof *spans };
+    uint64_t tick = 1000, expected[COMPONENTS] = {0};
+    for (size_t i = 0; i < SPANS; i++) {
+        uint64_t payload[] = {0, 0x9000, 0x7000, 0x7100};
+        size_t words = spans[i].id == HEURT_EVENT_CONDITION_WAIT ? 3 : 2;
+        scene__put(scene, 0, tick, spans[i].id, payload, words + 1);
+        tick += 10 + i;
+        expected[spans[i].component] += 10 + i;
+        PUT(scene, 0, tick, spans[i].id LEFT, 0);
+    }
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->classes.count, SPANS);
+    for (size_t i = 0; i < SPANS; i++) {
+        const struct profile_class *class =
+            scene__class(scene, spans[i].kind, spans[i].function, 0x9000, 0);
+        assert_int_equal(class->sum_ns, 10 + i);
+        assert_int_equal(class->idle, spans[i].idle);
+        assert_int_equal(class->has_object, spans[i].has_object);
+        assert_int_equal(class->object, spans[i].has_object ? 0x7000 : 0);
+        assert_int_equal(class->accumulator->component_sum[spans[i].component], 10 + i);
+    }
+    assert_memory_equal(VEC_AT(&profile->threads, struct profile_thread, 0)->component_ns, expected,
+                        sizeof expected);
+}
+
+static void clock_steps_back_to_nothing(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1200, F);
+    PUT(scene, 0, 1190, WAIT, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1290, WAIT LEFT, 0);
+    PUT(scene, 0, 1250, F LEFT); /* 50, of which 100 were waited */
+    call(scene, 0, G, 1300, 1280);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    const struct accumulator *f = scene__class(scene, CLASS_CALL, "f", 0, 0)->accumulator;
+    assert_int_equal(f->sum, 50);
+    assert_int_equal(f->component_sum[COMPONENT_LOCK], 50);
+    assert_int_equal(f->component_sum[COMPONENT_REST], 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->max_ns, 0);
+}
+
+/* ---- how spans end -------------------------------------------------------------------------- */
+
+static void recursion_is_lost_once(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, F);
+    PUT(scene, 0, 1100, F);
+    PUT(scene, 0, 1200, F);
+    PUT(scene, 0, 1250, F LEFT); /* 50 */
+    PUT(scene, 0, 1800, F LEFT); /* 700 */
+    PUT(scene, 0, 2000, F LEFT); /* 1000 */
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->count, 3);
+    assert_int_equal(f->min_ns, 50);
+    assert_int_equal(f->sum_ns, 1750);
+    assert_int_equal(f->excess_ns, 950);
+    check_why(f, COMPONENT_REST, 950);
+    assert_true(f->score > 0.9499 && f->score < 0.9501);
+    assert_int_equal(VEC_AT(&f->threads, struct profile_thread_row, 0)->count, 3);
+}
+
+static void outer_leave_closes_what_is_inside(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    PUT(scene, 0, 1000, F);
+    PUT(scene, 0, 1010, G);
+    PUT(scene, 0, 1020, H);
+    PUT(scene, 0, 1030, WAIT, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1080, WAIT LEFT, 0);
+    PUT(scene, 0, 1100, F LEFT); /* longjmp */
+    PUT(scene, 0, 1110, G LEFT); /* of nothing that is open */
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->unfinished, 0);
+    assert_int_equal(f->accumulator->component_sum[COMPONENT_LOCK], 50);
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(g->count, 0);
+    assert_int_equal(g->unfinished, 1);
+    assert_int_equal(g->sum_ns, 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "h", 0, 0)->unfinished, 1);
+    assert_int_equal(profile->unmatched, 1);
+}
+
+static void unwinding_ends_the_innermost_function(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__marker(scene, 0, 1030, HEURT_FUNCTION_REGION, "region", "a.c", 7);
+    PUT(scene, 0, 1000, F);
+    PUT(scene, 0, 1010, G);
+    PUT(scene, 0, 1015, 1030);
+    PUT(scene, 0, 1018, HEURT_EVENT_CONDITION_WAIT, 0x9000, 0x7000, 0x7100);
+    PUT(scene, 0, 1060, HEURT_EVENT_UNWOUND);
+    PUT(scene, 0, 1100, F LEFT);
+    scene__profile(scene);
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(g->count, 1);
+    assert_int_equal(g->sum_ns, 50);
+    assert_int_equal(g->unfinished, 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->sum_ns, 100);
+    assert_int_equal(scene__class(scene, CLASS_REGION, "region", 0, 0)->unfinished, 1);
+    assert_int_equal(scene__class(scene, CLASS_CONDITION, "pthread_cond_wait", 0, 0)->unfinished,
+                     1);
+}
+
+static void lost_events_drop_what_is_open(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    PUT(scene, 0, 1000, F);
+    PUT(scene, 0, 1010, G);
+    PUT(scene, 0, 1020, HEURT_EVENT_LOST, 5);
+    PUT(scene, 0, 1030, G LEFT);
+    call(scene, 0, G, 1040, 1050);
+    PUT(scene, 0, 1100, F LEFT);
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(g->count, 1);
+    assert_int_equal(g->sum_ns, 10);
+    assert_int_equal(g->unfinished, 1);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->unfinished, 1);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->count, 0);
+    assert_int_equal(profile->unmatched, 2);
+}
+
+static void recursion_starts_anew_on_each_thread(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, F);
+    scene__end(scene, 0, 1100); /* as by pthread_exit */
+    scene__start(scene, 1, 1000);
+    call(scene, 1, F, 1000, 1010);
+    call(scene, 1, F, 1010, 1040);
+    scene__end(scene, 1, 1100);
+    scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->unfinished, 1);
+    assert_int_equal(f->excess_ns, 20);
+}
+
+/* ---- what makes a class --------------------------------------------------------------------- */
+
+static void locks_are_told_apart_by_site_and_object(void **state)
+{
+    struct scene *scene = *state;
+    PUT(scene, 0, 1000, ACQUIRED, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1001, HEURT_EVENT_LOCK_RELEASED, MUTEX(0x9100), 0x7000);
+    PUT(scene, 0, 1010, WAIT, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1030, WAIT LEFT, 110); /* timed out */
+    PUT(scene, 0, 1040, HEURT_EVENT_LOCK_BUSY, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1050, ACQUIRED, MUTEX(0x9000), 0x7008);
+    PUT(scene, 0, 1060, ACQUIRED, MUTEX(0x9200), 0x7000);
+    PUT(scene, 0, 1070, ACQUIRED, HEURT_SITE(0x9000, HEURT_LOCK_READ), 0x7010);
+    PUT(scene, 0, 1070, ACQUIRED, HEURT_SITE(0x9000, HEURT_LOCK_WRITE), 0x7010);
+    PUT(scene, 0, 1070, ACQUIRED, HEURT_SITE(0x9000, HEURT_LOCK_SPIN), 0x7020);
+    PUT(scene, 0, 1080, HEURT_EVENT_SEMAPHORE_ACQUIRED, 0x9000, 0x7030);
+    PUT(scene, 0, 1090, HEURT_EVENT_SEMAPHORE_WAIT, 0x9000, 0x7030);
+    PUT(scene, 0, 1099, HEURT_EVENT_SEMAPHORE_WAIT LEFT, 0);
+    scene__profile(scene);
+    const struct profile_class *lock =
+        scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0x9000, 0x7000);
+    assert_int_equal(lock->count, 2);
+    assert_int_equal(lock->contended, 1);
+    assert_int_equal(lock->min_ns, 0);
+    assert_int_equal(lock->excess_ns, 20);
+    check_why(lock, COMPONENT_LOCK, 20);
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0, 0x7008)->count, 1);
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0x9200, 0)->count, 1);
+    scene__class(scene, CLASS_LOCK, "pthread_rwlock_rdlock", 0x9000, 0x7010);
+    scene__class(scene, CLASS_LOCK, "pthread_rwlock_wrlock", 0x9000, 0x7010);
+    scene__class(scene, CLASS_LOCK, "pthread_spin_lock", 0x9000, 0x7020);
+    assert_int_equal(scene__classes(scene, CLASS_LOCK), 6);
+    const struct profile_class *semaphore = scene__class(scene, CLASS_SEMAPHORE, "sem_wait", 0, 0);
+    assert_int_equal(semaphore->count, 2);
+    assert_int_equal(semaphore->contended, 1);
+    assert_int_equal(semaphore->sum_ns, 9);
+}
+
+static void many_quiet_locks_are_one_class(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t i = 0; i < 40; i++) {
+        PUT(scene, 0, 1000 + i, ACQUIRED, MUTEX(0x9000), 0x7000 + i * 8);
+        PUT(scene, 1, 1000 + i, ACQUIRED, MUTEX(0x9000), 0x7000 + i * 8);
+        if (i < 16) /* few at another site stay what they are */
+            PUT(scene, 0, 1000 + i, ACQUIRED, MUTEX(0x9900), 0x7000 + i * 8);
+    }
+    PUT(scene, 0, 1100, WAIT, MUTEX(0x9000), 0x7008);
+    PUT(scene, 0, 1120, WAIT LEFT, 0);
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->classes.count, 18);
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0x9000, 0x7008)->count,
+                     3);
+    size_t found = 0;
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    {
+        if (class->has_object)
+            continue;
+        found++;
+        assert_int_equal(class->site, 0x9000);
+        assert_int_equal(class->count, 78);
+        assert_int_equal(class->threads.count, 2);
+        assert_int_equal(VEC_AT(&class->threads, struct profile_thread_row, 1)->count, 39);
+        const struct profile_key *key = VEC_AT(&class->keys, struct profile_key, 0);
+        assert_string_equal(key->name, "objects");
+        assert_int_equal(key->value, 39);
+    }
+    assert_int_equal(found, 1);
+}
+
+static void io_is_told_apart_by_what_it_goes_to(void **state)
+{
+    struct scene *scene = *state;
+    static const struct {
+        uint64_t call, descriptor, bytes;
+        enum class_kind kind;
+        enum component component;
+        const char *function;
+        bool idle;
+        int fd, size_class; /* -1: no such key */
+    } calls[] = {
+        {CALL(READ), DESCRIPTOR(3, FILE), 4096, CLASS_DISK, COMPONENT_DISK, "read", false, 3, 12},
+        {CALL(WRITE), DESCRIPTOR(4, SOCKET), 1, CLASS_NETWORK, COMPONENT_NETWORK, "write", false, 4,
+         0},
+        {CALL(WRITEV), DESCRIPTOR(5, PIPE), 8191, CLASS_PIPE, COMPONENT_OTHER_BLOCKED, "writev",
+         false, 5, 12},
+        {CALL(PREAD), DESCRIPTOR(6, TERMINAL), 0, CLASS_PIPE, COMPONENT_OTHER_BLOCKED, "pread",
+         false, 6, 0},
+        {CALL(PWRITE), DESCRIPTOR(7, OTHER), 8, CLASS_PIPE, COMPONENT_OTHER_BLOCKED, "pwrite",
+         false, 7, 3},
+        {CALL(READV), DESCRIPTOR(8, UNKNOWN), 8, CLASS_PIPE, COMPONENT_OTHER_BLOCKED, "readv",
+         false, 8, 3},
+        {CALL(FSYNC), DESCRIPTOR(3, FILE), 0, CLASS_DISK, COMPONENT_DISK, "fsync", false, 3, -1},
+        {CALL(OPEN), DESCRIPTOR(0xffffffff, UNKNOWN), 0, CLASS_DISK, COMPONENT_DISK, "open", false,
+         -1, -1},
+        {CALL(CLOSE), DESCRIPTOR(4, SOCKET), 0, CLASS_NETWORK, COMPONENT_NETWORK, "close", false,
+         -1, -1},
+        {CALL(POLL), DESCRIPTOR(2, UNKNOWN), 100, CLASS_POLL, COMPONENT_OTHER_BLOCKED, "poll", true,
+         -1, -1},
+        {CALL(SELECT), DESCRIPTOR(9, UNKNOWN), 100, CLASS_POLL, COMPONENT_OTHER_BLOCKED, "select",
+         true, -1, -1},
+        {CALL(EPOLL_WAIT), DESCRIPTOR(9, OTHER), 100, CLASS_POLL, COMPONENT_OTHER_BLOCKED,
+         "epoll_wait", true, 9, -1},
+        {CALL(ACCEPT), DESCRIPTOR(9, SOCKET), 0, CLASS_NETWORK, COMPONENT_NETWORK, "accept", true,
+         9, -1},
+        {CALL(RECV), DESCRIPTOR(9, UNKNOWN), 70, CLASS_NETWORK, COMPONENT_NETWORK, "recv", false, 9,
+         6},
+    };
+    enum { CALLS = sizeof calls / sizeof *calls };
+    for (uint64_t i = 0; i < CALLS; i++) {
+        PUT(scene, 0, 1000 + i * 10, IO, calls[i].call, calls[i].descriptor, calls[i].bytes);
+        PUT(scene, 0, 1007 + i * 10, IO LEFT, 0);
+    }
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->classes.count, CALLS);
+    for (size_t i = 0; i < CALLS; i++) {
+        const struct profile_class *class =
+            scene__class(scene, calls[i].kind, calls[i].function, 0x9000, 0);
+        assert_int_equal(class->idle, calls[i].idle);
+        assert_int_equal(class->accumulator->component_sum[calls[i].component], 7);
+        const struct profile_key *key = class->keys.items;
+        assert_int_equal(class->keys.count, (calls[i].fd >= 0) + (calls[i].size_class >= 0));
+        if (calls[i].fd >= 0) {
+            assert_string_equal(key->name, "fd");
+            assert_int_equal(key++->value, calls[i].fd);
+        }
+        if (calls[i].size_class >= 0) {
+            assert_string_equal(key->name, "size_class");
+            assert_int_equal(key->value, calls[i].size_class);
+        }
+    }
+}
+
+static void io_of_one_size_class_is_one_class(void **state)
+{
+    struct scene *scene = *state;
+    static const uint64_t calls[][2] = {{3, 4096}, {3, 8191}, {3, 8192}, {4, 4096}, {3, 4097}};
+    for (uint64_t i = 0; i < 5; i++) {
+        PUT(scene, 0, 1000 + i * 10, IO, CALL(READ), DESCRIPTOR(calls[i][0], FILE), calls[i][1]);
+        PUT(scene, 0, 1007 + i * 10, IO LEFT, 0);
+    }
+    for (uint64_t i = 0; i < 5; i++) { /* a timeout is no size */
+        PUT(scene, 0, 1100 + i * 10, IO, CALL(POLL), DESCRIPTOR(i, UNKNOWN), i * 1000);
+        PUT(scene, 0, 1107 + i * 10, IO LEFT, 0);
+        PUT(scene, 0, 1108 + i * 10, SLEEP, HEURT_SITE(0x9000, HEURT_SLEEP_YIELD), i);
+        PUT(scene, 0, 1109 + i * 10, SLEEP LEFT);
+    }
+    scene__profile(scene);
+    assert_int_equal(scene__classes(scene, CLASS_DISK), 3);
+    assert_int_equal(scene__class(scene, CLASS_POLL, "poll", 0, 0)->count, 5);
+    const struct profile_class *yield = scene__class(scene, CLASS_YIELD, "sched_yield", 0, 0);
+    assert_int_equal(yield->count, 5);
+    assert_true(yield->idle);
+    assert_int_equal(yield->accumulator->component_sum[COMPONENT_OTHER_BLOCKED], 5);
+}
+
+static void images_of_one_program_share_classes(void **state)
+{
+    struct scene *scene = *state;
+    scene__process(scene, 1, 101, 0);
+    scene__process(scene, 2, 102, HEURT_NO_SERIAL);
+    scene__module(scene, 0, 0x400000, 0x500000, 7, "/bin/app");
+    scene__module(scene, 1, 0x600000, 0x700000, 7, "/other/name");
+    scene__module(scene, 2, 0x400000, 0x500000, 8, "/bin/app"); /* another build */
+    for (uint32_t process = 0; process < 3; process++) {
+        uint64_t base = process == 1 ? 0x600000 : 0x400000;
+        scene->process_of[process] = process;
+        scene__function(scene, process, F + process * 2, base + 0x1000, "f", "");
+        scene__marker(scene, process, 1040, HEURT_FUNCTION_ITERATION, "loop", "a.c", 5);
+        scene__marker(scene, process, 1042, HEURT_FUNCTION_ITERATION, "loop", "a.c", 6);
+        call(scene, process, F + process * 2, 1000, 1100);
+        call(scene, process, 1040, 1100, 1110);
+        call(scene, process, 1042, 1110, 1120);
+        PUT(scene, process, 1200, ACQUIRED, MUTEX(base + 0x2000), 0x7000);
+        PUT(scene, process, 1210, IO, HEURT_SITE(base + 0x3000, HEURT_IO_READ), DESCRIPTOR(3, FILE),
+            10);
+        PUT(scene, process, 1220, IO LEFT, 10);
+    }
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(scene__classes(scene, CLASS_CALL), 2);
+    assert_int_equal(scene__classes(scene, CLASS_DISK), 2);
+    assert_int_equal(scene__classes(scene, CLASS_LOCK), 3); /* three memories */
+    assert_int_equal(scene__classes(scene, CLASS_ITERATION), 2);
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    {
+        if (class->kind == CLASS_CALL || class->kind == CLASS_DISK)
+            assert_int_equal(class->count, class->process == 0 ? 2 : 1);
+        if (class->kind == CLASS_ITERATION) {
+            assert_int_equal(class->count, 3);
+            assert_string_equal(class->file, "a.c");
+        }
+    }
+}
+
+static void addresses_outside_of_modules_are_not_shared(void **state)
+{
+    struct scene *scene = *state;
+    scene__process(scene, 1, 101, 0);
+    scene->process_of[1] = 1;
+    for (uint32_t process = 0; process < 2; process++) {
+        scene__function(scene, process, F, 0x401000, "f", "");
+        call(scene, process, F, 1000, 1100);
+    }
+    scene__profile(scene);
+    assert_int_equal(scene__classes(scene, CLASS_CALL), 2);
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static void keys_split_a_function(void **state)
+{
+    struct scene *scene = *state;
+    scene__function(scene, 0, F, 0x401000, "ns::f(int, long)", "n,flags");
+    scene__function(scene, 0, G, 0x401100, "g", "arg2,arg4");
+    scene__key(scene, "ns::f", "arg1");
+    scene__key(scene, "g*", "arg4");
+    for (uint64_t i = 0; i < 6; i++) {
+        PUT(scene, 0, 1000 + i * 10, F, i % 2, i);
+        PUT(scene, 0, 1005 + i * 10, F LEFT);
+        PUT(scene, 0, 1105 + i * 10, G, i, i % 3);
+        PUT(scene, 0, 1106 + i * 10, G LEFT);
+    }
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->warnings.count, 0);
+    assert_int_equal(profile->classes.count, 5);
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    {
+        bool is_f = class->function[0] == 'n';
+        assert_int_equal(class->count, is_f ? 3 : 2);
+        assert_int_equal(class->keys.count, 1);
+        const struct profile_key *key = VEC_AT(&class->keys, struct profile_key, 0);
+        assert_string_equal(key->name, is_f ? "n" : "arg4");
+        assert_true(key->value < (is_f ? 2 : 3));
+    }
+}
+
+static void unrecorded_arguments_are_told(void **state)
+{
+    struct scene *scene = *state;
+    scene__process(scene, 1, 101, 0);
+    scene__module(scene, 0, 0x400000, 0x500000, 7, "/bin/app");
+    scene__module(scene, 1, 0x400000, 0x500000, 7, "/bin/app");
+    scene__function(scene, 0, F, 0x401000, "f", "n");
+    scene__function(scene, 1, F, 0x401000, "f", "n");
+    scene__key(scene, "f", "n,size");
+    scene__key(scene, "elsewhere", "arg1");
+    scene->process_of[1] = 1;
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        PUT(scene, thread, 1000, F, 1);
+        PUT(scene, thread, 1005, F LEFT);
+    }
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->warnings.count, 1);
+    const char *sentence = *VEC_AT(&profile->warnings, char *, 0);
+    assert_non_null(strstr(sentence, "f=size"));
+    assert_non_null(strstr(sentence, "-A f=size"));
+    assert_non_null(strstr(sentence, "recorded: n"));
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->keys.count, 1);
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+static void snapshot(struct scene *scene, uint64_t tick, const uint64_t *frames, size_t count)
+{
+    /* Eight registers and no memory. */
+    PUT(scene, 0, tick, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8);
+    symbols__put_stack(scene->symbols, 0, tick, frames, count);
+}
+
+static void stacks_belong_to_the_event_that_follows(void **state)
+{
+    struct scene *scene = *state;
+    static const uint64_t one[] = {1, 2, 3}, two[] = {1, 2};
+    define_functions(scene);
+    for (uint64_t i = 0; i < 4; i++) {
+        snapshot(scene, 1000 + i * 100, i == 2 ? two : one, i == 2 ? 2 : 3);
+        call(scene, 0, F, 1001 + i * 100, 1002 + i * 100);
+        call(scene, 0, G, 1003 + i * 100, 1004 + i * 100);
+    }
+    snapshot(scene, 1500, one, 3);
+    PUT(scene, 0, 1501, ACQUIRED, MUTEX(0x9000), 0x7000);
+    snapshot(scene, 1600, one, 3);
+    PUT(scene, 0, 1601, HEURT_EVENT_LOCK_RELEASED, MUTEX(0x9000), 0x7000);
+    call(scene, 0, H, 1602, 1603);
+    PUT(scene, 0, 1700, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8); /* could not be unwound */
+    call(scene, 0, G, 1701, 1702);
+    scene__profile(scene);
+    const struct vec *stacks = &scene__class(scene, CLASS_CALL, "f", 0, 0)->stacks;
+    assert_int_equal(stacks->count, 2);
+    const struct profile_stack *stack = VEC_AT(stacks, struct profile_stack, 0);
+    assert_true(stack[0].share == 0.75 && stack[1].share == 0.25);
+    assert_int_equal(stack[0].frame_count, 3);
+    assert_memory_equal(stack[0].frames, one, sizeof one);
+    assert_int_equal(stack[1].frame_count, 2);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->stacks.count, 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "h", 0, 0)->stacks.count, 0);
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0, 0)->stacks.count, 1);
+}
+
+/* ---- what holds for every trace ------------------------------------------------------------- */
+
+static uint64_t random_of(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static void random_event(struct scene *scene, uint64_t *seed, uint32_t thread, uint64_t tick)
+{
+    static const uint32_t calls[] = {WAIT, IO, SLEEP, HEURT_EVENT_CONDITION_WAIT,
+                                     HEURT_EVENT_BARRIER_WAIT};
+    static const uint8_t words[] = {2, 3, 2, 3, 2};
+    uint32_t choice = random_of(seed) % 12, which = random_of(seed) % 5;
+    uint64_t how = which ? 1 + random_of(seed) % 3 : random_of(seed) % 4;
+    uint64_t payload[] = {0, HEURT_SITE(0x9000, how), 0x7000 + random_of(seed) % 3,
+                          0x7000 + random_of(seed) % 3};
+    uint32_t function = F + 2 * (random_of(seed) % 3);
+    if (choice < 3)
+        PUT(scene, thread, tick, function);
+    else if (choice < 6)
+        PUT(scene, thread, tick, function LEFT);
+    else if (choice < 8)
+        scene__put(scene, thread, tick, calls[which], payload, 1u + words[which]);
+    else if (choice < 10 && calls[which] == SLEEP)
+        PUT(scene, thread, tick, SLEEP LEFT);
+    else if (choice < 10)
+        PUT(scene, thread, tick, calls[which] LEFT, random_of(seed) % 2 * 110);
+    else if (choice < 11)
+        scene__put(scene, thread, tick, random_of(seed) % 2 ? ACQUIRED : HEURT_EVENT_LOCK_RELEASED,
+                   payload, 3);
+    else if (random_of(seed) % 3)
+        PUT(scene, thread, tick, HEURT_EVENT_UNWOUND);
+    else
+        PUT(scene, thread, tick, HEURT_EVENT_LOST, 1);
+}
+
+static void check_class(const struct profile_class *class)
+{
+    int64_t why = 0;
+    uint64_t count = 0, holders = 0;
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        why += class->why_ns[i];
+    assert_int_equal(why, class->excess_ns);
+    assert_true(class->count > 0 || class->unfinished > 0);
+    assert_true(class->score >= 0 && class->score <= 1);
+    assert_true(class->score_all >= 0 && class->score_all <= class->score + 1e-9);
+    assert_true(class->min_ns <= class->p50_ns && class->p50_ns <= class->p99_ns &&
+                class->p99_ns <= class->max_ns);
+    VEC_EACH(row, &class->threads, struct profile_thread_row)
+    count += row->count;
+    assert_int_equal(count, class->count);
+    VEC_EACH(holder, &class->holders, struct profile_holder)
+    holders += holder->wait_ns;
+    if (!class->unfinished)
+        assert_true(holders <= class->sum_ns);
+}
+
+static void check_profile(const struct profile *profile)
+{
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    check_class(class);
+    VEC_EACH(thread, &profile->threads, struct profile_thread)
+    {
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < COMPONENTS; i++)
+            sum += thread->component_ns[i];
+        assert_int_equal(sum, thread->lifetime_ns);
+    }
+}
+
+static void random_scene(struct scene *scene, uint64_t *seed)
+{
+    scene__begin_counter(scene, 2995 + random_of(seed) % 100);
+    define_functions(scene);
+    for (uint32_t thread = 0; thread < 4; thread++) {
+        uint64_t tick = 1000 + random_of(seed) % 5000;
+        for (uint64_t n = random_of(seed) % 300; n > 0; n--) {
+            random_event(scene, seed, thread, tick);
+            tick += random_of(seed) % (n % 7 ? 1000 : 1000000);
+        }
+        if (random_of(seed) % 2)
+            scene__end(scene, thread, tick);
+    }
+}
+
+static void everything_adds_up(void **state)
+{
+    (void)state;
+    uint64_t seed = 88172645463325252u;
+    for (unsigned round = 0; round < 200; round++) {
+        struct scene scene;
+        random_scene(&scene, &seed);
+        check_profile(scene__profile(&scene));
+        scene__free(&scene);
+    }
+}
+
+/* Changes some bytes of a trace and profiles what is left of it. */
+static void profile_damaged(uint64_t *seed, const char *bytes, size_t size)
+{
+    struct trace *trace;
+    struct profile *profile;
+    char *damaged = malloc(size);
+    memcpy(damaged, bytes, size);
+    for (uint64_t n = 1 + random_of(seed) % 40; n > 0; n--) {
+        /* Most in what is used of the units. */
+        size_t at = random_of(seed) % (size / HEURT_UNIT_BYTES) * HEURT_UNIT_BYTES +
+                    random_of(seed) % (random_of(seed) % 2 ? 400 : HEURT_UNIT_BYTES);
+        damaged[at] = (char)random_of(seed);
+    }
+    if (trace__open_memory(damaged, size, &trace, NULL) == 0) {
+        assert_int_equal(profile__compute(trace, NULL, NULL, 0.2, &profile, NULL), 0);
+        profile__free(profile);
+        trace__close(trace);
+    }
+    free(damaged);
+}
+
+static void damaged_traces_do_no_harm(void **state)
+{
+    (void)state;
+    uint64_t seed = 2463534242u;
+    for (unsigned round = 0; round < 20; round++) {
+        struct scene scene;
+        char path[128];
+        static char bytes[16 * HEURT_UNIT_BYTES];
+        random_scene(&scene, &seed);
+        scene__profile(&scene);
+        snprintf(path, sizeof path, "%s/" HEURT_EVENTS_FILE, scene.directory);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        scene__free(&scene);
+        for (unsigned copy = 0; copy < 50; copy++)
+            profile_damaged(&seed, bytes, size);
+    }
+}
+
+static void an_empty_trace_has_a_profile(void **state)
+{
+    struct scene *scene = *state;
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->classes.count, 0);
+    assert_int_equal(profile->threads.count, 0);
+    assert_int_equal(profile->warnings.count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(score_is_excess_over_lifetime),
+        TEST(hundred_occurrences_are_not_weak),
+        TEST(classes_are_ranked),
+        TEST(waits_reach_everything_around_them),
+        TEST(waits_within_a_wait_are_part_of_it),
+        TEST(each_wait_has_its_component),
+        TEST(clock_steps_back_to_nothing),
+        TEST(recursion_is_lost_once),
+        TEST(outer_leave_closes_what_is_inside),
+        TEST(unwinding_ends_the_innermost_function),
+        TEST(lost_events_drop_what_is_open),
+        TEST(recursion_starts_anew_on_each_thread),
+        TEST(locks_are_told_apart_by_site_and_object),
+        TEST(many_quiet_locks_are_one_class),
+        TEST(io_is_told_apart_by_what_it_goes_to),
+        TEST(io_of_one_size_class_is_one_class),
+        TEST(images_of_one_program_share_classes),
+        TEST(addresses_outside_of_modules_are_not_shared),
+        TEST(keys_split_a_function),
+        TEST(unrecorded_arguments_are_told),
+        TEST(stacks_belong_to_the_event_that_follows),
+        TEST(an_empty_trace_has_a_profile),
+        cmocka_unit_test(everything_adds_up),
+        cmocka_unit_test(damaged_traces_do_no_harm),
+    };
+    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}
