@@ -120,14 +120,19 @@ end_server() { # SIGNAL: ends it, $ended is the recorder's status
 @test "the C++ program's functions are counted exactly, thrown through or not" {
     "$HEURT" record --quiet -o t -M calls_known_cxx "$PROGRAMS/calls_known_cxx" >out </dev/null
     report_json t
+    # A demangled name has a result before it, for templates, and parameters behind it.
+    json 'classes[kind=call]' | while IFS= read -r class; do
+        printf '%s=%s\n' "$("$JSON_GET" - function <<<"$class" | sed 's/(.*//; s/.* //')" \
+            "$("$JSON_GET" - count <<<"$class")"
+    done | awk -F= '{ sum[$1] += $2 } END { for (name in sum) print name "=" sum[name] }' >counted
     local name calls counted compared=0
     while IFS='=' read -r name calls; do
-        counted=$(json "classes[function=$name].count" 2>/dev/null | sum)
-        [ "$counted" != 0 ] || continue # refused, or only known with its parameters
+        counted=$(sed -n "s/^$name=//p" counted)
+        [ -n "$counted" ] || continue # refused
         [ "$counted" = "$calls" ] || fail "$name: counted $counted, called $calls times"
         compared=$((compared + 1))
     done < <(grep -E '^[A-Za-z_:~<>]+=[0-9]+$' out)
-    is_number_above 0 "$compared"
+    is_number_above 6 "$compared"
 }
 
 @test "a gcc -fopenmp program, its parallel region by name" {
