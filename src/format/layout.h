@@ -272,7 +272,8 @@ enum heurt_descriptor {
     X(WRITE, 2, "write")                                                                          \
     X(PREAD, 3, "pread")                                                                          \
     X(PWRITE, 4, "pwrite")                                                                        \
-    X(READV, 5, "readv") X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")   \
+    X(READV, 5, "readv")                                                                          \
+    X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")                        \
         X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync")            \
             X(OPEN, 12, "open") X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select") \
                 X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")       \
