@@ -23,6 +23,7 @@ else
     room=$(mktemp -d "${TMPDIR:-/var/tmp}/heurt-clean-room.XXXXXX")
     made=$room
 fi
+chmod 755 "$room" # it becomes the root directory, which ordinary users must be able to enter
 
 leave() {
     for place in dev sys proc; do
