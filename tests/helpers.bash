@@ -1,8 +1,8 @@
 # helpers.bash: what the bats tests share. Each test works in a directory of its own.
-# HEURT, PROGRAMS, EXAMPLES, JSON_GET, HEURT_SOURCE, HEURT_BUILD, CC: see tests/meson.build.
+# HEURT, LIBHEURT, PROGRAMS, EXAMPLES, JSON_GET, HEURT_SOURCE, HEURT_BUILD, CC: see tests/meson.build.
 
 bats_require_minimum_version 1.5.0
-unset HEURT_TRACE LD_PRELOAD PAGER NO_COLOR
+unset HEURT_TRACE HEURT_RUNTIME LD_PRELOAD PAGER NO_COLOR
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

@@ -10,13 +10,13 @@ state_of() { # KEY
 }
 
 @test "the verdict follows what is required" {
-    [ -e "$HEURT_RUNTIME" ] || skip "no runtime was built"
+    [ -e "$LIBHEURT" ] || skip "no runtime was built"
     run -0 "$HEURT" check
     [[ $output == *'heurt record works here.'* ]]
     "$HEURT" check --json >table
     [ "$("$JSON_GET" table works)" = true ]
     [ "$(state_of runtime)" = yes ]
-    [ "$("$JSON_GET" table 'facilities[key=runtime].found')" = "$(realpath "$HEURT_RUNTIME")" ]
+    [ "$("$JSON_GET" table 'facilities[key=runtime].found')" = "$(realpath "$LIBHEURT")" ]
     HEURT_RUNTIME=/no/such/file run -1 "$HEURT" check
     [[ $output == *'/no/such/file'* ]]
     status=0
@@ -32,13 +32,13 @@ state_of() { # KEY
     [ $status = 77 ] && skip "no system call filters here"
     [ "$(state_of sampling)" = no ]
     [ "$(state_of switches)" = no ]
-    [ "$("$JSON_GET" table works)" = "$([ -e "$HEURT_RUNTIME" ] && echo true || echo false)" ]
+    [ "$("$JSON_GET" table works)" = "$([ -e "$LIBHEURT" ] && echo true || echo false)" ]
     "$PROGRAMS/without_call" 434 38 "$HEURT" check --json >table || true
     [ "$(state_of pidfd)" = partly ]
 }
 
 @test "programs: dynamic, stripped, static, a script, none" {
-    [ -e "$HEURT_RUNTIME" ] || skip "no runtime was built"
+    [ -e "$LIBHEURT" ] || skip "no runtime was built"
     "$HEURT" check --json -- "$PROGRAMS/hot_known" >table
     [ "$("$JSON_GET" table 'program.facilities[key=recordable].state')" = yes ]
     [ "$("$JSON_GET" table 'program.facilities[key=symbols].state')" = yes ]
