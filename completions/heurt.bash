@@ -3,17 +3,17 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A --stack-every --stack-bytes --max-size --quiet --help' ;;
+    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --coverage --json --csv --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
-    dump) echo '-i --thread --function --from --to --help' ;;
-    check) echo '--json --help' ;;
+    dump) echo '-i --input --thread --function --from --to --raw --help' ;;
+    check) echo '--json --machine --help' ;;
     esac
 }
 
 _heurt_takes_value() {
     case $1 in
-    -[ofFMAipt] | --stack-every | --stack-bytes | --max-size | --threshold | --key | --ignore | \
+    -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --threshold | --key | --ignore | \
         --forget | --input | --output | --frequency | --min | --thread | --function | --from | --to) return 0 ;;
     esac
     return 1
@@ -55,11 +55,11 @@ _heurt_program() { # the word of the program, or one of its own arguments
 _heurt_value() { # the value of option $1
     local word=${COMP_WORDS[COMP_CWORD]}
     case $1 in
-    -o | -i | --input | --output)
+    -o | -i | --input | --output | --machine)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")
         ;;
-    -F | -M)
+    -F | -M | --functions-from | --module)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -f -- "$word")
         ;;

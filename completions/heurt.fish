@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --stack-every --stack-bytes --max-size --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -58,11 +58,11 @@ complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
 complete -c heurt -n 'not __fish_seen_subcommand_from report dump help' -a '(__heurt_complete_program)'
 
-complete -c heurt -n __heurt_records -s o -r -a '(__fish_complete_directories)' -d 'Trace to write'
-complete -c heurt -n __heurt_records -s f -x -d 'Record the functions that match'
-complete -c heurt -n __heurt_records -s F -r -F -d 'Read such patterns from a file'
-complete -c heurt -n __heurt_records -s M -r -F -d 'Record every function of these modules'
-complete -c heurt -n __heurt_records -s A -x -d 'Record arguments of a function'
+complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
+complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
+complete -c heurt -n __heurt_records -s F -l functions-from -r -F -d 'Read such patterns from a file'
+complete -c heurt -n __heurt_records -s M -l module -r -F -d 'Record every function of these modules'
+complete -c heurt -n __heurt_records -s A -l arguments -x -d 'Record arguments of a function'
 complete -c heurt -n __heurt_records -l stack-every -x -d 'Take a call stack every N-th time'
 complete -c heurt -n __heurt_records -l stack-bytes -x -d 'Bytes of the stack to keep'
 complete -c heurt -n __heurt_records -l max-size -x -a '256M 1G 4G 16G' -d 'Bound of the trace'
@@ -80,14 +80,19 @@ complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
 
 set -l in_dump '__fish_seen_subcommand_from dump'
-complete -c heurt -n "$in_dump" -s i -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_dump" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 complete -c heurt -n "$in_dump" -l thread -x -d 'Of this thread only'
 complete -c heurt -n "$in_dump" -l function -x -d 'Of these functions only'
 complete -c heurt -n "$in_dump" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'
+complete -c heurt -n "$in_dump" -l raw -d 'As the words of the file'
 
 set -l in_hot '__heurt_in_options; and __fish_seen_subcommand_from hot'
 complete -c heurt -n "$in_hot" -s o -l output -r -F -d 'Write the list to a file'
 complete -c heurt -n "$in_hot" -l frequency -x -d 'Samples a second'
 complete -c heurt -n "$in_hot" -l min -x -d 'Smallest share in per cent'
 complete -c heurt -n "$in_hot" -l json -d 'As JSON'
+
+set -l in_check '__heurt_in_options; and __fish_seen_subcommand_from check'
+complete -c heurt -n "$in_check" -l json -d 'As JSON'
+complete -c heurt -n "$in_check" -l machine -x -a '(__fish_complete_directories)' -d 'Judge a captured machine'

@@ -34,7 +34,11 @@ static void queue__init(struct queue *queue, struct node *dummy, long locks, lon
     queue->delay = delay;
 }
 
-static __attribute__((noinline)) void queue__append(struct queue *queue, struct node *node)
+/* Not static, so that they keep their names for heurt record -f. */
+__attribute__((noinline)) void queue__append(struct queue *queue, struct node *node);
+__attribute__((noinline)) struct node *queue__take(struct queue *queue, long *value);
+
+void queue__append(struct queue *queue, struct node *node)
 {
     atomic_store_explicit(&node->next, NULL, memory_order_relaxed);
     pthread_mutex_lock(queue->tail_lock);
@@ -45,7 +49,7 @@ static __attribute__((noinline)) void queue__append(struct queue *queue, struct 
 }
 
 /* Takes the first value; returns the node that is free now, or NULL when the queue is empty. */
-static __attribute__((noinline)) struct node *queue__take(struct queue *queue, long *value)
+struct node *queue__take(struct queue *queue, long *value)
 {
     pthread_mutex_lock(&queue->head_lock);
     busy(queue->delay);

@@ -1,8 +1,8 @@
 # helpers.bash: what the bats tests share. Each test works in a directory of its own.
-# HEURT, PROGRAMS, EXAMPLES, JSON_GET, HEURT_SOURCE, HEURT_BUILD, CC: see tests/meson.build.
+# HEURT, LIBHEURT, PROGRAMS, EXAMPLES, JSON_GET, HEURT_SOURCE, HEURT_BUILD, CC: see tests/meson.build.
 
 bats_require_minimum_version 1.5.0
-unset HEURT_TRACE LD_PRELOAD PAGER NO_COLOR
+unset HEURT_TRACE HEURT_RUNTIME LD_PRELOAD PAGER NO_COLOR
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
@@ -13,14 +13,22 @@ fail() { # WORD…: a sentence, and the test has failed
     return 1
 }
 
-# The last run's stdout (with --separate-stderr) and stderr, for who reads a failure.
-show_run() {
-    printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$output" "${stderr-}"
+teardown() {
+    leave_room
 }
 
-# heurt ARG…: run, stdout and stderr apart, in $status, $output and $stderr.
+# The last run's stdout (with --separate-stderr) and stderr, for who reads a failure.
+show_run() {
+    printf 'status %s\nstdout: %s\nstderr: %s\n' "$status" "$(head -n 8 <<<"$output")" \
+        "$(head -n 8 <<<"${stderr-}")"
+}
+
+# heurt ARG…: runs it, stdout and stderr apart, in $status, $output and $stderr.
 heurt() {
-    run --separate-stderr "$HEURT" "$@" </dev/null
+    status=0
+    "$HEURT" "$@" >"$BATS_TEST_TMPDIR/.out" 2>"$BATS_TEST_TMPDIR/.err" </dev/null || status=$?
+    output=$(tr -d '\0' <"$BATS_TEST_TMPDIR/.out")
+    stderr=$(tr -d '\0' <"$BATS_TEST_TMPDIR/.err")
     show_run
 }
 

@@ -236,6 +236,11 @@ static int run(int argc, char **argv)
     return status;
 }
 
+static const char options_help[] =
+    "  PROGRAM                     also what can be recorded of this program\n"
+    "  --json                      the same as JSON\n"
+    "  --machine DIR               judge the captured files of another machine\n";
+
 const struct command command_check = {
     "check", "[--json] [--machine DIR] [--] [PROGRAM]",
-    "tell what this machine and a program allow, and what would allow more", run};
+    "tell what this machine and a program allow, and what would allow more", run, options_help};

@@ -22,6 +22,7 @@ struct command {
     const char *usage;   /* after the name, e.g. "[-o DIR] [-f NAME]… -- CMD [ARG]…" */
     const char *summary; /* one line */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
+    const char *options;               /* a line each, for --help */
 };
 
 extern const struct command command_record, command_report, command_hot, command_dump,
@@ -35,7 +36,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* say, then the usage of the command; returns EXIT_USAGE. */
 int wrong_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* --help: usage and summary and the name of the manual page on stdout; returns 0. */
+/* --help: usage, summary, options and the name of the manual page on stdout; returns 0. */
 int show_help(const struct command *command);
 
 /* Opens a pager (PAGER, else less -FRX) when stdout is a terminal, else stdout itself. */

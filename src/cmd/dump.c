@@ -558,10 +558,15 @@ static int run(int argc, char **argv)
     return status;
 }
 
+static const char options_help[] =
+    "  -i, --input DIR             the trace (heurt.data)\n"
+    "  -t, --thread TID            only this thread: its id, its name, or #SERIAL; repeatable\n"
+    "  -f, --function GLOB         only events of this name; repeatable\n"
+    "  --from S, --to S            only events between these seconds since the start\n"
+    "  --raw                       ticks, numbers and payload words as they are in the file\n";
+
 const struct command command_dump = {
     "dump",
     "[-i DIR] [--thread TID|NAME|#SERIAL]… [--function GLOB]… [--from SECONDS] [--to SECONDS] "
     "[--raw]",
-    "the events of a trace as text, one line an event",
-    run,
-};
+    "the events of a trace as text, one line an event", run, options_help};

@@ -192,6 +192,12 @@ static int run(int argc, char **argv)
     return status;
 }
 
+static const char options_help[] =
+    "  --min PERCENT               list functions with at least this share (1)\n"
+    "  --frequency HZ              samples per second of CPU time (997)\n"
+    "  -o, --output FILE           the list goes there; the program keeps standard output\n"
+    "  --json                      the list as JSON\n";
+
 const struct command command_hot = {
     "hot", "[--frequency HZ] [--min PERCENT] [--json] [-o FILE] [--] CMD [ARG]…",
-    "sample a program and list the functions that it spends its time in", run};
+    "sample a program and list the functions that it spends its time in", run, options_help};

@@ -234,6 +234,12 @@ static void print_head(const struct hot_table *table, const struct hot_run *run,
         fputs("# only time outside of the kernel is sampled (perf_event_paranoid): shares are of "
               "that\n",
               out);
+    uint64_t spent_ns = run->user_ns + (run->sees_kernel ? run->system_ns : 0);
+    if (table->totals.weight_ns < spent_ns / 2)
+        fprintf(out,
+                "# only %.3f s were sampled: threads that end within a %uth of a second are not "
+                "seen; a higher --frequency sees more\n",
+                seconds(table->totals.weight_ns), run->frequency_hz);
     if (table->totals.lost)
         fprintf(out, "# %llu records were lost\n", (unsigned long long)table->totals.lost);
     if (table->totals.throttled)

@@ -8,14 +8,13 @@
 #include "symbol/plan.h"
 
 struct planner {
-    int fd; /* listening: for poll(2); -1: none */
+    int fd;        /* listening: for poll(2); -1: none */
     char name[64]; /* of the abstract socket, for the session's header */
     const struct plan_request *request;
 };
 
 /* Listens. request is kept, not copied. */
-int planner__open(struct planner *planner, const struct plan_request *request,
-                  struct error *error);
+int planner__open(struct planner *planner, const struct plan_request *request, struct error *error);
 void planner__close(struct planner *planner);
 
 /* Answers one connection that is waiting; refusals go into the trace. Never fails: a process that

@@ -538,10 +538,21 @@ static int run(int argc, char **argv)
     return status ? status : launch__exit_like(wait_status);
 }
 
+static const char options_help[] =
+    "  -o, --output DIR            the trace; heurt.data, and an older one becomes heurt.data.old\n"
+    "  -f, --function NAME         also record this function, or all that match the glob; "
+    "repeatable\n"
+    "  -F, --functions-from FILE   the functions that a file lists, or standard input (-)\n"
+    "  -M, --module MODULE         all functions of this file, or those of -f only there\n"
+    "  -A, --arguments FUNC=ARG,…  a function and its arguments (arg1, or a name), for keys\n"
+    "  --stack-every N             a call stack at every N-th occurrence of a class (10000; 0: "
+    "none)\n"
+    "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
+    "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
+    "  -q, --quiet                 say nothing when all went well\n";
+
 const struct command command_record = {
     "record",
     "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
     "[--max-size SIZE] [--] PROGRAM [ARG]…",
-    "record a program: where its threads wait for each other",
-    run,
-};
+    "record a program: where its threads wait for each other", run, options_help};

@@ -361,8 +361,19 @@ static int run(int argc, char **argv)
     return status;
 }
 
+static const char options_help[] =
+    "  -i, --input DIR             the trace (heurt.data)\n"
+    "  N                           the class of that rank in depth\n"
+    "  --json, --csv               everything as data\n"
+    "  --coverage                  which functions were instrumented, and why others not\n"
+    "  --threshold X               show classes with a score of at least X (0.2; 0: all)\n"
+    "  --key FUNC=ARG,…            compare only calls with equal arguments; remembered\n"
+    "  --ignore FUNC               leave these classes out; remembered\n"
+    "  --forget FUNC               drop what is remembered of FUNC\n"
+    "  --no-rules                  neither use nor change what is remembered\n";
+
 const struct command command_report = {
     "report",
     "[-i DIR] [--json|--csv] [--coverage] [--threshold X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
     "[--forget FUNC] [--no-rules] [N]",
-    "say where a recorded program loses time, how much, and why", run};
+    "say where a recorded program loses time, how much, and why", run, options_help};

@@ -34,8 +34,8 @@ int wrong_usage(const struct command *command, const char *format, ...)
 
 int show_help(const struct command *command)
 {
-    printf("usage: heurt %s %s\n\n%s\n\nThe whole manual: man heurt-%s\n", command->name,
-           command->usage, command->summary, command->name);
+    printf("usage: heurt %s %s\n\n%s\n\n%s\nThe whole manual: man heurt-%s\n", command->name,
+           command->usage, command->summary, command->options, command->name);
     return 0;
 }
 

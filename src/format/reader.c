@@ -290,18 +290,22 @@ uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick)
 uint64_t trace__wall_ns(const struct trace *trace)
 {
     bool ended = trace->session.finished && trace->session.end.tick > trace->session.start.tick;
-    return trace__since_start_ns(trace, ended ? trace->session.end.tick : trace->last_tick);
+    uint64_t end = ended ? trace->session.end.tick : trace->last_tick;
+    return end > trace->first_tick ? trace__ns(trace, end - trace->first_tick) : 0;
 }
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
 static void find_bounds(struct trace *trace)
 {
+    trace->first_tick = trace->threads.count ? UINT64_MAX : trace->session.start.tick;
     VEC_EACH(thread, &trace->threads, struct trace_thread)
     {
         trace_thread__find_bounds(trace, thread);
         if (thread->end_tick > trace->last_tick)
             trace->last_tick = thread->end_tick;
+        if (thread->start_tick < trace->first_tick)
+            trace->first_tick = thread->start_tick;
     }
 }
 

@@ -105,7 +105,8 @@ uint64_t trace__damaged_chunks(const struct trace *trace);
 uint64_t trace__ns(const struct trace *trace, uint64_t ticks);
 uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick);
 
-/* ns from start to the end of the command; to the last event when the recorder was killed. */
+/* ns from the first thread's start to the end of the command; to the last event when the recorder
+ * was killed. What came before, the planning of patches above all, is not the program's time. */
 uint64_t trace__wall_ns(const struct trace *trace);
 
 const struct trace_function *trace_process__function(const struct trace_process *process,

@@ -24,6 +24,7 @@ struct trace {
     struct vec processes, threads;
     struct vec metas;                    /* struct trace_meta */
     struct vec owned;                    /* void *: freed with the trace */
+    uint64_t first_tick;                 /* of all threads' starts */
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;

@@ -187,7 +187,7 @@ struct heurt_session *trace_writer__session(struct trace_writer *writer)
 static int claim(struct trace_writer *writer, uint32_t units, struct heurt_chunk **chunk)
 {
     uint64_t first = __atomic_fetch_add(&writer->session->next_unit, units, __ATOMIC_SEQ_CST);
-    uint64_t limit = writer->session->limit_units;
+    uint64_t limit = writer->size / HEURT_UNIT_BYTES; /* limit_units, but nobody else writes it */
     if (first > limit || units > limit - first)
         return -ENOSPC;
     int code = populate(writer, first * HEURT_UNIT_BYTES, (uint64_t)units * HEURT_UNIT_BYTES);
@@ -361,10 +361,8 @@ int trace_writer__finish(struct trace_writer *writer, int wait_status, struct he
     session->end = end;
     session->wait_status = wait_status;
     __atomic_store_n(&session->finished, 1, __ATOMIC_RELEASE);
-    if (units > session->limit_units)
-        units = session->limit_units;
     int code = 0;
-    if (units * HEURT_UNIT_BYTES < writer->size &&
+    if (units < writer->size / HEURT_UNIT_BYTES &&
         ftruncate(writer->fd, (off_t)(units * HEURT_UNIT_BYTES)) < 0)
         code = error__set(error, -errno, "the trace %s could not be cut to its length: %s",
                           writer->directory, strerrordesc_np(errno));

@@ -1,17 +1,284 @@
 #include "symbol/plan.h"
+
 #include "base/memory.h"
+#include "symbol/ifunc.h"
+#include "symbol/move.h"
+#include "symbol/name.h"
+#include "symbol/never.h"
+#include "symbol/parameters.h"
+#include "symbol/patterns.h"
+#include "symbol/plan_arguments.h"
+#include "symbol/world.h"
+
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS_MAX = 32000 }; /* ids of events are not endless (layout.h) */
+
+struct maker {
+    const struct plan_request *request;
+    struct world world;
+    struct patterns patterns;
+    struct vec arguments; /* struct argument_request */
+    struct plan *plan;
+};
+
+/* A function that was asked for, under the best of its names that was asked for. */
+struct wanted {
+    const struct code_function *function;
+    const char *name;
+    bool exact;
+};
+
+static void refuse(struct plan *plan, const char *function, const char *module, const char *reason)
+{
+    vec__push(&plan->refusals,
+              &(struct refused_function){memory__text(function), memory__text(module),
+                                         memory__text(reason)});
+}
+
+/* ---- what is asked for --------------------------------------------------------------------- */
+
+static bool is_module_wanted(const struct maker *maker, const struct world_module *module)
+{
+    const struct vec *globs = &maker->request->modules;
+    if (!globs->count)
+        return patterns__concern(&maker->patterns, &module->name);
+    VEC_EACH(glob, globs, char *)
+    if (pattern_module__matches(&module->name, *glob))
+        return !maker->patterns.items.count || patterns__concern(&maker->patterns, &module->name);
+    return false;
+}
+
+static bool is_name_wanted(struct maker *maker, const struct world_module *module, const char *name,
+                           bool *exact)
+{
+    *exact = false;
+    if (!maker->patterns.items.count)
+        return true;
+    return patterns__match(&maker->patterns, &module->name, name, exact);
+}
+
+static bool find_wanted(struct maker *maker, const struct world_module *module,
+                        const struct code_function *function, struct wanted *wanted)
+{
+    bool found = false;
+    for (size_t i = 0; i < function->name_count; i++) {
+        const char *name = code_function__name(module->file, function, i)->text;
+        bool exact;
+        /* All names are tried: each may be the answer to another pattern. */
+        if (!is_name_wanted(maker, module, name, &exact) || (symbol__is_cold(name) && !exact))
+            continue;
+        if (!found)
+            *wanted = (struct wanted){function, name, exact};
+        found = true;
+    }
+    return found;
+}
+
+/* ---- one function -------------------------------------------------------------------------- */
+
+static const char *refusal_by_name(const struct world_module *module,
+                                   const struct code_function *function)
+{
+    for (size_t i = 0; i < function->name_count; i++) {
+        const char *name = code_function__name(module->file, function, i)->text;
+        const char *reason = never__function(module->name.base, name);
+        if (reason)
+            return reason;
+        if (symbol__is_cold(name))
+            return "it is a rarely run part of another function and measured with that";
+    }
+    return NULL;
+}
+
+/* The reason why it cannot be patched (free() it), or NULL and plan is filled. */
+static char *try_function(struct maker *maker, struct world_module *module,
+                          const struct code_function *function, struct heurt_plan *plan)
+{
+    const char *reason = refusal_by_name(module, function);
+    if (!reason && function->ifunc)
+        return ifunc__refusal(module->file, function);
+    if (!reason && function->end == function->start)
+        reason = "its size is not known";
+    if (!reason && !cfa_table__find(&module->file->cfa, function->start))
+        reason = "no unwind information";
+    if (!reason && !move__is_entry(module->file, function))
+        reason = "it is not entered by a call";
+    if (reason)
+        return memory__text(reason);
+    char *text = world__refusal(&maker->world, module, function);
+    if (text)
+        return text;
+    reason =
+        move__plan(module->file, world_module__map(module), function, module->module->bias, plan);
+    return memory__text(reason);
+}
+
+static void add_function(struct maker *maker, struct world_module *module,
+                         const struct wanted *wanted)
+{
+    struct planned_function planned = {0};
+    char *name = symbol_name__demangle(wanted->name);
+    char *reason = maker->plan->functions.count >= FUNCTIONS_MAX
+                       ? memory__format("more than %d functions were asked for", FUNCTIONS_MAX)
+                       : try_function(maker, module, wanted->function, &planned.plan);
+    if (reason) {
+        refuse(maker->plan, name, module->name.path, reason);
+        free(reason);
+        free(name);
+        return;
+    }
+    planned.name = name;
+    struct argument_choice choice = {.refusals = VEC_OF(struct argument_refusal)};
+    arguments__choose(&maker->arguments, module, wanted->function, &choice);
+    planned.argument_names = choice.names;
+    planned.plan.argument_count = choice.count;
+    memcpy(planned.plan.arguments, choice.registers, sizeof choice.registers);
+    VEC_EACH(refusal, &choice.refusals, struct argument_refusal)
+    {
+        refuse(maker->plan, name, module->name.path, refusal->reason);
+        free(refusal->reason);
+    }
+    vec__free(&choice.refusals);
+    vec__push(&maker->plan->functions, &planned);
+}
+
+/* ---- all modules --------------------------------------------------------------------------- */
+
+/* A module that was named by itself (-M, "@") and cannot be read must be told of; one that is only
+ * searched along must, too, when it is a file: something asked for may be in it. */
+static void refuse_module(struct maker *maker, const struct world_module *module,
+                          const char *reason)
+{
+    refuse(maker->plan, "*", module->name.path, reason);
+}
+
+static bool is_named(const struct maker *maker, const struct world_module *module)
+{
+    VEC_EACH(glob, &maker->request->modules, char *)
+    if (strcmp(*glob, "*") != 0 && pattern_module__matches(&module->name, *glob))
+        return true;
+    VEC_EACH(pattern, &maker->patterns.items, struct pattern)
+    if (pattern->module && strcmp(pattern->module, "*") != 0 &&
+        pattern_module__matches(&module->name, pattern->module))
+        return true;
+    return false;
+}
+
+/* The same file at the same place, told twice. */
+static bool is_repeated(const struct maker *maker, const struct world_module *module)
+{
+    for (const struct world_module *other = maker->world.modules.items; other < module; other++)
+        if (other->module->bias == module->module->bias &&
+            strcmp(other->module->path, module->module->path) == 0)
+            return true;
+    return false;
+}
+
+static void add_module(struct maker *maker, struct world_module *module)
+{
+    if (!is_module_wanted(maker, module) || is_repeated(maker, module))
+        return;
+    const char *reason = never__module(module->name.base);
+    if (reason) {
+        if (is_named(maker, module))
+            refuse_module(maker, module, reason);
+        return;
+    }
+    if (!world_module__open(module)) {
+        refuse_module(maker, module, module->error.text);
+        return;
+    }
+    VEC_EACH(function, &module->file->functions, struct code_function)
+    {
+        struct wanted wanted = {0};
+        if (find_wanted(maker, module, function, &wanted))
+            add_function(maker, module, &wanted);
+    }
+}
+
+static bool is_any_stripped(const struct maker *maker)
+{
+    VEC_EACH(module, &maker->world.modules, struct world_module)
+    if (module->file && module->file->stripped && is_module_wanted(maker, module))
+        return true;
+    return false;
+}
+
+static void refuse_unmatched(struct maker *maker)
+{
+    const char *reason = is_any_stripped(maker)
+                             ? "no function of this name (of stripped modules only the functions "
+                               "that others may call are known)"
+                             : "no function of this name";
+    VEC_EACH(pattern, &maker->patterns.items, struct pattern)
+    if (!pattern->answered)
+        refuse(maker->plan, pattern->text, "", reason);
+    VEC_EACH(glob, &maker->request->modules, char *)
+    {
+        bool found = false;
+        VEC_EACH(module, &maker->world.modules, struct world_module)
+        found |= pattern_module__matches(&module->name, *glob);
+        if (!found)
+            refuse(maker->plan, "*", *glob, "no module of this name");
+    }
+}
+
+static void refuse_unused_arguments(struct maker *maker)
+{
+    VEC_EACH(request, &maker->arguments, struct argument_request)
+    {
+        const struct pattern *pattern = VEC_AT(&request->patterns.items, struct pattern, 0);
+        if (!pattern->answered)
+            refuse(maker->plan, pattern->text, "",
+                   "its arguments were asked for, but no function of this name is recorded");
+    }
+}
+
 int plan__make(const struct plan_request *request, const struct trace_module *modules,
                size_t module_count, struct plan **plan, struct error *error)
 {
-    (void)request;
-    (void)modules;
-    (void)module_count;
     (void)error;
-    *plan = memory__zeroed(1, sizeof **plan);
+    struct maker maker = {.request = request};
+    maker.plan = memory__zeroed(1, sizeof *maker.plan);
+    maker.plan->functions = VEC_OF(struct planned_function);
+    maker.plan->refusals = VEC_OF(struct refused_function);
+    world__start(&maker.world, modules, module_count);
+    patterns__start(&maker.patterns);
+    argument_requests__start(&maker.arguments, &request->arguments);
+    VEC_EACH(text, &request->functions, char *)
+    patterns__add(&maker.patterns, *text);
+    if (request->functions.count || request->modules.count) {
+        VEC_EACH(module, &maker.world.modules, struct world_module)
+        add_module(&maker, module);
+        refuse_unmatched(&maker);
+        refuse_unused_arguments(&maker);
+    }
+    patterns__free(&maker.patterns);
+    argument_requests__free(&maker.arguments);
+    world__free(&maker.world);
+    *plan = maker.plan;
     return 0;
 }
+
 void plan__free(struct plan *plan)
 {
+    if (!plan)
+        return;
+    VEC_EACH(function, &plan->functions, struct planned_function)
+    {
+        free(function->name);
+        free(function->argument_names);
+    }
+    VEC_EACH(refusal, &plan->refusals, struct refused_function)
+    {
+        free(refusal->function);
+        free(refusal->module);
+        free(refusal->reason);
+    }
+    vec__free(&plan->functions);
+    vec__free(&plan->refusals);
     free(plan);
 }

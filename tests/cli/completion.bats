@@ -79,13 +79,21 @@ has_not() {
     [ "$output" = "offset 5" ]
 }
 
-@test "every long option of record's manual page is completed in all shells" {
-    local option
-    for option in $(sed -n 's/^\*\*\(--[a-z-]*\)\*\*.*/\1/p' "$HEURT_SOURCE/docs/heurt-record.md"); do
-        grep -q -e "$option" "$completions/heurt.bash"
-        grep -q -e "$option" "$completions/_heurt"
-        grep -q -e "-l ${option#--}" "$completions/heurt.fish"
+@test "every long option of every manual page is completed in all shells" {
+    local page option
+    for page in record report hot dump check; do
+        for option in $(sed -n 's/\\//g; /^# OPTIONS/,/^# [^O]/s/^\(\*\*-.*\)$/\1/p' \
+            "$HEURT_SOURCE/docs/heurt-$page.md" | grep -o -e '--[a-z-]*'); do
+            grep -q -e "$option" "$completions/heurt.bash" || fail "bash: no $option of $page"
+            grep -q -e "$option" "$completions/_heurt" || fail "zsh: no $option of $page"
+            grep -q -e "-l ${option#--}" "$completions/heurt.fish" || fail "fish: no $option of $page"
+        done
     done
+}
+
+fail() {
+    echo "$*"
+    return 1
 }
 
 @test "zsh reads its completion" {

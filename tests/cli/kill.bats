@@ -14,10 +14,9 @@ static void *work(void *unused)
 {
     for (;;) {
         pthread_mutex_lock(&mutex);
-        count++;
-        pthread_mutex_unlock(&mutex);
-        if (count == 100000 && write(1, "ready\n", 6) < 0)
+        if (++count == 100000 && write(1, "ready\n", 6) < 0)
             _exit(1);
+        pthread_mutex_unlock(&mutex);
     }
     return unused;
 }
@@ -85,7 +84,7 @@ many_locks_in_report() {
 }
 
 @test "an interrupt from the terminal ends the program, and heurt finishes the trace" {
-    perl -e 'setpgrp; exec @ARGV' "$HEURT" record -o t --max-size 256M sh -c 'echo $$ >pid; exec "$0"' \
+    perl -e '$SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' "$HEURT" record -o t --max-size 256M sh -c 'echo $$ >pid; exec "$0"' \
         "$BATS_FILE_TMPDIR/endless" >out 2>err </dev/null 3>&- &
     recorder=$!
     wait_for grep -q ready out

@@ -187,12 +187,12 @@ copy_of_trace() { # NAME: a fresh copy
     expect_status 125
 }
 
-@test "a trace of another version: 125, and it is said" {
+@test "a trace of another format version: 125, and it is said" {
     copy_of_trace newer
     printf '\377' | dd of=newer/events bs=1 seek=8 conv=notrunc status=none
     heurt report -i newer
     expect_status 125
-    says version
+    says "format 255"
 }
 
 @test "a trace that was cut off anywhere: a report or a sentence" {

@@ -260,7 +260,7 @@ static void the_end_of_another_process_is_its_last_event(void **state)
     struct scene *scene = *state;
     scene__process(scene, 1, 101, 0);
     scene->process_of[1] = scene->process_of[2] = 1;
-    PUT(scene, 0, 1000, HEURT_EVENT_FORKED, 101);
+    PUT(scene, 0, 1000, HEURT_EVENT_FORKED);
     scene__end(scene, 0, 1900);
     PUT(scene, 1, 1100, WAIT, A, LOCK);
     scene__start(scene, 2, 1100);

@@ -635,6 +635,18 @@ static void unrecorded_arguments_are_told(void **state)
     assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->keys.count, 1);
 }
 
+static void a_numbered_argument_is_no_other(void **state)
+{
+    struct scene *scene = *state;
+    scene__function(scene, 0, F, 0x401000, "f", "arg2,arg4");
+    scene__key(scene, "f", "arg1");
+    PUT(scene, 0, 1000, F, 1, 2);
+    PUT(scene, 0, 1005, F LEFT);
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(profile->warnings.count, 1);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->keys.count, 0);
+}
+
 /* ---- stacks --------------------------------------------------------------------------------- */
 
 static void snapshot(struct scene *scene, uint64_t tick, const uint64_t *frames, size_t count)
@@ -850,6 +862,7 @@ int main(void)
         TEST(addresses_outside_of_modules_are_not_shared),
         TEST(keys_split_a_function),
         TEST(unrecorded_arguments_are_told),
+        TEST(a_numbered_argument_is_no_other),
         TEST(stacks_belong_to_the_event_that_follows),
         TEST(an_empty_trace_has_a_profile),
         cmocka_unit_test(everything_adds_up),

@@ -292,7 +292,7 @@ static void a_recorder_that_was_killed_leaves_a_trace(void **state)
     assert_false(thread->ended);
     assert_int_equal(thread->end_tick, 2500);
     assert_true(thread->cpu_ns == UINT64_MAX);
-    assert_int_equal(trace__wall_ns(trace), 1500);
+    assert_int_equal(trace__wall_ns(trace), 1000);
     assert_int_equal(trace__damaged_chunks(trace), 0);
     trace__close(trace);
     finish(writer);

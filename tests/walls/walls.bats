@@ -77,7 +77,7 @@ needs_runtime() {
 
 @test "the runtime needs libc alone" {
     needs_runtime
-    "$walls" needed "$HEURT_RUNTIME"
+    "$walls" needed "$LIBHEURT"
 }
 
 @test "a second library is seen" {
@@ -88,7 +88,7 @@ needs_runtime() {
 
 @test "the runtime never prints, exits, aborts or calls malloc" {
     needs_runtime
-    "$walls" imports "$HEURT_RUNTIME"
+    "$walls" imports "$LIBHEURT"
 }
 
 @test "each of these calls is seen in a library" {

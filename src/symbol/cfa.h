@@ -1,0 +1,50 @@
+/* cfa.h: where the canonical frame address (the stack pointer of the caller before the call) is at
+ * each instruction, from .eh_frame. Only the CFA's rules are followed, so that one pass over a
+ * large library is cheap. Addresses are addresses in the file. */
+#ifndef HEURT_SYMBOL_CFA_H
+#define HEURT_SYMBOL_CFA_H
+
+#include "base/vec.h"
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cfa_base {
+    CFA_UNKNOWN, /* an expression, or another register */
+    CFA_RSP,     /* CFA = rsp + offset */
+    CFA_RBP,     /* CFA = rbp + offset */
+};
+
+/* The rule from start to end (exclusive). */
+struct cfa_row {
+    uint64_t start, end;
+    enum cfa_base base;
+    int64_t offset;
+};
+
+/* What one FDE of .eh_frame covers. */
+struct cfa_range {
+    uint64_t start, end;
+    const uint8_t *initial, *initial_end; /* of its CIE; into the mapped section */
+    const uint8_t *program, *program_end;
+    uint64_t code_factor;
+    int64_t data_factor;
+    bool signal_frame;
+};
+
+struct cfa_table {
+    struct vec ranges; /* struct cfa_range, by start */
+};
+
+/* Reads the .eh_frame of elf, which must outlive the table. A file without gives an empty one. */
+void cfa_table__read(struct cfa_table *table, Elf *elf);
+void cfa_table__free(struct cfa_table *table);
+
+/* The range that covers address, or NULL. */
+const struct cfa_range *cfa_table__find(const struct cfa_table *table, uint64_t address);
+
+/* Appends the range's rows (struct cfa_row, by address, without gaps) to rows. */
+void cfa_range__rows(const struct cfa_range *range, struct vec *rows);
+
+#endif

@@ -1,0 +1,279 @@
+#include "symbol/world.h"
+
+#include "base/memory.h"
+#include "symbol/decode.h"
+#include "symbol/name.h"
+#include "symbol/never.h"
+#include "symbol/parameters.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More functions than this in one net of jumps are not followed. */
+enum { REACHED_MAX = 512 };
+
+struct world_verdict {
+    bool checked;
+    uint8_t fits;   /* 0: not asked; 1: its parameters fit into registers; 2: not, or not certain */
+    uint32_t query; /* the last one that came here */
+    uint32_t tail_count;
+    size_t first_tail;
+    enum frame_fault fault;
+    bool loops;
+};
+
+struct node {
+    struct world_module *module;
+    const struct code_function *function;
+};
+
+/* ---- modules ------------------------------------------------------------------------------- */
+
+void world__start(struct world *world, const struct trace_module *modules, size_t count)
+{
+    *world = (struct world){.modules = VEC_OF(struct world_module)};
+    for (size_t i = 0; i < count; i++) {
+        const char *slash = strrchr(modules[i].path, '/');
+        vec__push(&world->modules,
+                  &(struct world_module){
+                      .module = &modules[i],
+                      .name = {modules[i].path, slash ? slash + 1 : modules[i].path},
+                      .tails = VEC_OF(struct frame_tail),
+                  });
+    }
+}
+
+void world__free(struct world *world)
+{
+    VEC_EACH(module, &world->modules, struct world_module)
+    {
+        frame_checker__free(module->checker);
+        code_map__free(module->map);
+        code_file__close(module->file);
+        map__free(&module->exports);
+        vec__free(&module->tails);
+        free(module->verdicts);
+    }
+    vec__free(&world->modules);
+}
+
+struct code_file *world_module__open(struct world_module *module)
+{
+    if (module->tried)
+        return module->file;
+    module->tried = true;
+    const struct trace_module *mapped = module->module;
+    module->status = code_file__open(mapped->path, mapped->build_id, mapped->build_id_bytes,
+                                     &module->file, &module->error);
+    if (module->status < 0)
+        return NULL;
+    module->checker = frame_checker__new(module->file);
+    module->verdicts = memory__zeroed(module->file->functions.count, sizeof *module->verdicts);
+    return module->file;
+}
+
+const struct code_map *world_module__map(struct world_module *module)
+{
+    if (!module->map)
+        module->map = code_map__make(module->file);
+    return module->map;
+}
+
+static void list_exports(struct world_module *module)
+{
+    module->exports_ready = true;
+    for (size_t i = 0; i < module->file->functions.count; i++) {
+        const struct code_function *function =
+            VEC_AT(&module->file->functions, struct code_function, i);
+        for (size_t n = 0; n < function->name_count; n++) {
+            const struct code_name *name = code_function__name(module->file, function, n);
+            if (name->binding != STB_LOCAL)
+                map__put(&module->exports, name->text, strcspn(name->text, "@"), i);
+        }
+    }
+}
+
+/* The first definition in the order of the modules, as the loader looks it up. */
+static bool find_export(struct world *world, const char *name, struct node *node)
+{
+    VEC_EACH(module, &world->modules, struct world_module)
+    {
+        if (never__module(module->name.base) || !world_module__open(module))
+            continue;
+        if (!module->exports_ready)
+            list_exports(module);
+        uint64_t at = map__get(&module->exports, name, strcspn(name, "@"));
+        if (at == MAP_ABSENT)
+            continue;
+        *node = (struct node){module, VEC_AT(&module->file->functions, struct code_function, at)};
+        return true;
+    }
+    return false;
+}
+
+/* ---- where a tail leads -------------------------------------------------------------------- */
+
+/* The symbol that the linkage stub (.plt) at address jumps to, or NULL. */
+static const char *linked_name(const struct code_file *file, uint64_t address)
+{
+    enum { STUB_INSTRUCTIONS = 4 };
+    ZydisDecoder decoder;
+    struct instruction instruction;
+    decoder__start(&decoder);
+    for (int i = 0; i < STUB_INSTRUCTIONS; i++, address = instruction.end) {
+        size_t size;
+        const uint8_t *bytes = code_file__bytes(file, address, &size);
+        if (!bytes || !instruction__decode(&instruction, &decoder, bytes, size, address))
+            return NULL;
+        if (instruction.branch == BRANCH_JUMP_INDIRECT)
+            return code_file__slot(file, instruction__rip_address(&instruction));
+    }
+    return NULL;
+}
+
+static bool find_tail(struct world *world, const struct node *from, const struct frame_tail *tail,
+                      struct node *to)
+{
+    const char *name = tail->name;
+    if (tail->address) {
+        const struct code_section *section = code_file__section(from->module->file, tail->address);
+        if (section && section->linkage)
+            name = linked_name(from->module->file, tail->address);
+        else {
+            *to =
+                (struct node){from->module, code_file__function(from->module->file, tail->address)};
+            return to->function != NULL;
+        }
+    }
+    return name && find_export(world, name, to);
+}
+
+/* ---- the proof ----------------------------------------------------------------------------- */
+
+static struct world_verdict *verdict_of(const struct node *node)
+{
+    const struct code_function *first = node->module->file->functions.items;
+    struct world_verdict *verdict = &node->module->verdicts[node->function - first];
+    if (verdict->checked)
+        return verdict;
+    verdict->checked = true;
+    verdict->first_tail = node->module->tails.count;
+    verdict->fault = frame_checker__check(node->module->checker, node->function,
+                                          &node->module->tails, &verdict->loops);
+    verdict->tail_count = (uint32_t)(node->module->tails.count - verdict->first_tail);
+    return verdict;
+}
+
+static bool fits_registers(const struct node *node)
+{
+    struct world_verdict *verdict = verdict_of(node);
+    if (!verdict->fits)
+        verdict->fits = parameters__fit_registers(node->module->file, node->function) ? 1 : 2;
+    return verdict->fits == 1;
+}
+
+static char *label_of(const struct node *node)
+{
+    if (!node->function->name_count)
+        return memory__format("code at 0x%llx of %s", (unsigned long long)node->function->start,
+                              node->module->name.base);
+    return symbol_name__demangle(code_function__name(node->module->file, node->function, 0)->text);
+}
+
+static char *refusal_through(const struct node *root, const struct node *node, const char *reason)
+{
+    if (root->function == node->function)
+        return memory__text(reason);
+    char *label = label_of(node);
+    char *text = memory__format("it may end in a jump to %s: %s", label, reason);
+    free(label);
+    return text;
+}
+
+static bool leads_to_entry(const struct node *root, const struct node *node,
+                           const struct frame_tail *tail)
+{
+    enum { ENDBR64_BYTES = 4 };
+    return node->module == root->module && tail->address &&
+           (tail->address == root->function->start ||
+            tail->address == root->function->start + ENDBR64_BYTES);
+}
+
+/* What a reached function does by itself. NULL or the reason. */
+static char *own_refusal(const struct node *root, const struct node *node)
+{
+    struct world_verdict *verdict = verdict_of(node);
+    if (node->function->ifunc)
+        return never__is_c_library(node->module->name.base)
+                   ? NULL /* the versions of such functions take nothing on the stack */
+                   : refusal_through(root, node, "it is chosen at run time (IFUNC)");
+    if (verdict->fault)
+        return refusal_through(root, node, frame_fault__text(verdict->fault));
+    if (verdict->loops && node->function == root->function)
+        return memory__text("its loop begins at its first instruction");
+    return NULL;
+}
+
+/* Whether next, which from may end in a jump to, needs to be looked at for the first time. */
+static bool is_new(const struct world *world, const struct node *from, const struct node *next)
+{
+    struct world_verdict *verdict = verdict_of(next);
+    if (verdict->query == world->query)
+        return false;
+    /* It can take arguments there (variable ones, say), but from has none to hand on. */
+    if (verdict->fault == FRAME_TAKES_STACK && fits_registers(from))
+        return false;
+    verdict->query = world->query;
+    return true;
+}
+
+static char *follow_tail(struct world *world, const struct node *root, const struct node *node,
+                         const struct frame_tail *tail, struct vec *reached)
+{
+    struct node next;
+    if (leads_to_entry(root, node, tail))
+        return memory__text("a function that it ends in jumps to its beginning again");
+    if (!find_tail(world, node, tail, &next))
+        return fits_registers(node)
+                   ? NULL
+                   : refusal_through(root, node,
+                                     "it may end in a jump to a function that is not known here "
+                                     "and could take arguments on the stack");
+    if (is_new(world, node, &next))
+        vec__push(reached, &next);
+    return NULL;
+}
+
+static char *visit(struct world *world, const struct node *root, const struct node *node,
+                   struct vec *reached)
+{
+    char *reason = own_refusal(root, node);
+    if (reason || node->function->ifunc)
+        return reason;
+    struct world_verdict *verdict = verdict_of(node);
+    for (size_t i = 0; i < verdict->tail_count && !reason; i++) {
+        struct frame_tail tail =
+            *VEC_AT(&node->module->tails, struct frame_tail, verdict->first_tail + i);
+        reason = follow_tail(world, root, node, &tail, reached);
+    }
+    return reason;
+}
+
+char *world__refusal(struct world *world, struct world_module *module,
+                     const struct code_function *function)
+{
+    struct node root = {module, function};
+    struct vec reached = VEC_OF(struct node);
+    char *reason = NULL;
+    verdict_of(&root)->query = ++world->query;
+    vec__push(&reached, &root);
+    for (size_t i = 0; i < reached.count && i < REACHED_MAX && !reason; i++) {
+        struct node node = *VEC_AT(&reached, struct node, i);
+        reason = visit(world, &root, &node, &reached);
+    }
+    if (!reason && reached.count > REACHED_MAX)
+        reason = memory__text("it is part of a net of too many functions that end in one another");
+    vec__free(&reached);
+    return reason;
+}

@@ -1,0 +1,70 @@
+# heurt dump: the trace as text.
+load ../helpers
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    "$HEURT" record --quiet -o t "$PROGRAMS/locks_known" >out </dev/null
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cp -r "$BATS_FILE_TMPDIR/t" heurt.data
+}
+
+@test "one line an event: time, thread, what" {
+    heurt dump
+    expect_status 0
+    [ "$(wc -l <<<"$output")" -gt 100 ]
+    ! grep -Evq '^ *[0-9]+\.[0-9]{9} +[0-9]+ .+ (enter|leave|point) ' <<<"$output" ||
+        fail "$(grep -Ev '^ *[0-9]+\.[0-9]{9} +[0-9]+ .+ (enter|leave|point) ' <<<"$output" | head -n 3)"
+}
+
+@test "times never go back" {
+    "$HEURT" dump >dump
+    awk '$1 < last { exit 1 } { last = $1 }' dump
+}
+
+@test "every contended acquisition of a known lock is there" {
+    local name address contended seen compared=0
+    while IFS='=' read -r name contended; do
+        name=${name%_contended}
+        address=$(sed -n "s/^${name}_address=//p" "$BATS_FILE_TMPDIR/out")
+        seen=$("$HEURT" dump --function 'lock wait*' | grep enter | grep -c "lock=$address" || :)
+        [ "$seen" -ge "$contended" ] || fail "$name at $address: $seen waits, $contended made"
+        compared=$((compared + 1))
+    done < <(grep -E '^[a-z_]*mutex[a-z_]*_contended=[1-9]' "$BATS_FILE_TMPDIR/out")
+    [ "$compared" -gt 0 ]
+}
+
+@test "filters: time, function, thread" {
+    "$HEURT" dump >all
+    local middle thread
+    middle=$(awk '{ t[NR] = $1 } END { print t[int(NR / 2)] }' all)
+    "$HEURT" dump --to "$middle" >before
+    "$HEURT" dump --from "$middle" >after
+    awk -v middle="$middle" '$1 > middle { exit 1 }' before
+    awk -v middle="$middle" '$1 < middle { exit 1 }' after
+    [ "$(sort -u before after | wc -l)" -eq "$(sort -u all | wc -l)" ]
+    thread=$(awk 'NR == 1 { print $2 }' all)
+    "$HEURT" dump --thread "$thread" >thread
+    [ -s thread ]
+    awk -v thread="$thread" '$2 != thread { exit 1 }' thread
+    "$HEURT" dump --function 'lock wait*' >locks
+    ! grep -vq 'lock wait' locks
+}
+
+@test "wrong usage: 2; no trace: 125" {
+    heurt dump --no-such-option
+    expect_status 2
+    heurt dump --from later
+    expect_status 2
+    heurt dump -i missing
+    expect_status 125
+    says missing
+}
+
+@test "a reader that goes away ends it" {
+    run bash -c 'timeout 20 "$1" dump | head -n 1; echo "${PIPESTATUS[0]}"' bash "$HEURT"
+    [[ $output != *124* ]]
+    [[ $output != *"heurt:"* ]]
+}
