@@ -34,7 +34,7 @@
 #define FLAT_RATIO 1.5   /* of largest to smallest minimum */
 #define FLAT_NS 50.0     /* or so close together, whatever the ratio */
 
-enum { POINTS_LEAST = 3, POINTS_MOST = 100, RUNS_MOST = 99, WORDS = 10, TRIES = 8 };
+enum { POINTS_LEAST = 3, POINTS_MOST = 100, RUNS_MOST = 99, WORDS = 10, TRIES = 4 };
 
 struct benchmark {
     const char *name;
