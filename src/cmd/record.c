@@ -206,7 +206,7 @@ static char *preload_entry(const char *library)
                        : memory__format("LD_PRELOAD=%s", library);
 }
 
-/* Ours plus what makes it recorded; the array is to be freed. */
+/* Ours, then the two entries that make it recorded; environment__free it. */
 static char **environment__make(const char *library, const char *trace)
 {
     struct vec entries = VEC_OF(char *);
@@ -220,6 +220,16 @@ static char **environment__make(const char *library, const char *trace)
     vec__push(&entries, &where);
     vec__push(&entries, NULL);
     return entries.items;
+}
+
+static void environment__free(char **environment)
+{
+    size_t count = 0;
+    while (environment[count])
+        count++;
+    free(environment[count - 2]);
+    free(environment[count - 1]);
+    free(environment);
 }
 
 /* ---- the session --------------------------------------------------------------------------- */
@@ -451,7 +461,7 @@ static int run_command(const struct recording *recording, const char *library,
     }
     if (code < 0)
         say("%s", error.text);
-    free(environment);
+    environment__free(environment);
     free(trace);
     return status;
 }

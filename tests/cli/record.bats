@@ -132,7 +132,8 @@ load ../helpers
 
 @test "an LD_PRELOAD of the user's stays" {
     echo 'int marked_by_user(void) { return 7; }' | compile user.so -shared -fPIC
-    LD_PRELOAD=$PWD/user.so "$HEURT" record --quiet -o t \
+    # (a heurt that is built with ASan itself would not start after another library)
+    ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/user.so "$HEURT" record --quiet -o t \
         sh -c 'grep -c user.so /proc/$$/maps >count' </dev/null
     is_number_above 0 "$(cat count)"
 }
@@ -185,15 +186,13 @@ load ../helpers
     mkdir small
     mount -t tmpfs -o size=256k none small || skip "no file system may be mounted here"
     heurt record -o small/t "$EXAMPLES/queue" --iterations 60000
-    recorded=$status shown=$stderr
-    run "$HEURT" report -i small/t
-    reported=$status
+    local program_output=$output recorded=$status
+    heurt report -i small/t
     umount small
-    echo "$shown"
-    [ "$recorded" -eq 0 ] || [ "$recorded" -eq 125 ]
-    [ "$recorded" -eq 125 ] || [[ $output == *elapsed_ns* ]] || grep -q elapsed_ns <<<"$output" || :
-    grep -Eqi 'space|full|lost|dropped' <<<"$shown$output"
-    [ "$reported" -lt 126 ]
+    [ "$recorded" -eq 0 ]
+    [[ $program_output == elapsed_ns=*operations=240000 ]]
+    expect_status 0
+    grep -Eqi 'lost|dropped|space|full' <<<"$output$stderr"
 }
 
 @test "an output directory that vanishes does not harm the program, and is told" {
