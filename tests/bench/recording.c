@@ -30,11 +30,12 @@ int scratch__make(struct scratch *scratch, const char *parent, struct error *err
     return 0;
 }
 
+/* group: the object in which it is, NULL: none. */
 static double member(struct json_object *object, const char *group, const char *name)
 {
-    struct json_object *inner = NULL, *value = NULL;
-    if (!json_object_object_get_ex(object, group, &inner) ||
-        !json_object_object_get_ex(inner, name, &value))
+    struct json_object *value = NULL;
+    if ((group && !json_object_object_get_ex(object, group, &object)) ||
+        !json_object_object_get_ex(object, name, &value))
         return NAN;
     return json_object_get_double(value);
 }
@@ -52,6 +53,7 @@ int recording__weigh(const char *heurt, const char *trace, const char *log,
     struct json_object *report = json_tokener_parse(text);
     recording->events = member(report, "overhead", "events");
     recording->lost = member(report, "coverage", "events_lost");
+    recording->wall_ns = member(report, NULL, "wall_ns");
     json_object_put(report);
     free(text);
     snprintf(path, sizeof path, "%s/events", trace);

@@ -15,7 +15,8 @@ int scratch__make(struct scratch *scratch, const char *parent, struct error *err
 
 struct recording {
     double events, lost;
-    double bytes; /* of the events file */
+    double bytes;   /* of the events file */
+    double wall_ns; /* of the recorded program */
 };
 
 /* Asks `heurt report --json` about a trace. */
