@@ -489,6 +489,7 @@ static int record(const struct recording *recording, const struct binary *binary
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     int status = run_command(recording, library, &planner, writer, wait_status);
     planner__close(&planner);
+    planner__finish(&planner, writer);
     free(library);
     code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
     if (status)

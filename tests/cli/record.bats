@@ -327,6 +327,17 @@ load ../helpers
     [[ $output == *no_such_function_anywhere* ]]
 }
 
+@test "a function of one image or library is not missed in the others" {
+    # calls_known loads a library while it runs; sh has no such function, the program has.
+    record -o t -f call_plain -f in_no_image sh -c '"$0"' "$PROGRAMS/calls_known"
+    expect_status 0
+    report_json t
+    is_number_above 0 "$(json 'classes[function=call_plain].count' | sum)"
+    json 'coverage.refused[].function' >refused
+    ! grep -qx call_plain refused
+    [ "$(grep -cx in_no_image refused)" -eq 1 ]
+}
+
 @test "-F reads patterns from a file and from standard input" {
     printf '# functions\n\ncall_plain\n' >list
     record -o t -F list "$PROGRAMS/calls_known"
