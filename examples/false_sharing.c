@@ -10,7 +10,7 @@
  */
 #include "example.h"
 
-enum { ADDITIONS = 20, BURST = 1000 }; /* to a counter: of an access, of the others' */
+enum { ADDITIONS = 200, BURST = 1000 }; /* to a counter: of an access, of the others' */
 
 /* Places between two counters, in longs. */
 enum { NEIGHBOURS = 1, PADDED = CACHE_LINE_BYTES * 2 / sizeof(atomic_long) };
@@ -67,7 +67,7 @@ static void count(long index, void *argument)
 
 int main(int argc, char **argv)
 {
-    struct shared shared = {.iterations = 200000, .work = 40, .delay = 0, .stride = NEIGHBOURS};
+    struct shared shared = {.iterations = 20000, .work = 400, .delay = 0, .stride = NEIGHBOURS};
     long threads = example__cpus();
     bool padded = false;
     const struct example_option options[] = {
