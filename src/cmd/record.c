@@ -360,14 +360,22 @@ static bool warn_about_binary(const char *name, const struct binary *binary)
 /* ---- while it runs ----------------------------------------------------------------------------
  */
 
+/* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
+enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
+
 static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer)
 {
     struct pollfd set[2] = {{.fd = launch->end_fd, .events = POLLIN},
                             {.fd = planner->fd, .events = POLLIN}};
     struct error error;
+    int wait_ms = PREPARE_LEAST_MS;
     while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
-        if (poll(set, 2, -1) < 0 && errno != EINTR)
+        if (poll(set, 2, wait_ms) < 0 && errno != EINTR)
             break;
+        if (trace_writer__prepare(writer))
+            wait_ms = PREPARE_LEAST_MS;
+        else if (wait_ms < PREPARE_MOST_MS)
+            wait_ms *= 2;
         if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
             say("%s", error.text);
     }
