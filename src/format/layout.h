@@ -36,6 +36,15 @@
 /* The environment variable that tells the runtime where the trace is (an absolute directory). */
 #define HEURT_ENVIRONMENT "HEURT_TRACE"
 
+/* How the names of libraries begin that insist on being the first one that is loaded: a program
+ * that needs one gets it in LD_PRELOAD in front of the runtime. */
+#define HEURT_FIRST_LIBRARIES                                                         \
+    {                                                                                 \
+        "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", \
+            "libclang_rt.tsan", "libclang_rt.lsan", "libclang_rt.hwasan"              \
+    }
+#define HEURT_LIBRARY_NAME_MAX 64 /* longer names are not looked at */
+
 enum heurt_clock {
     HEURT_CLOCK_TSC = 1,       /* ticks of an invariant time-stamp counter */
     HEURT_CLOCK_MONOTONIC = 2, /* ticks are nanoseconds of CLOCK_MONOTONIC */
@@ -272,7 +281,8 @@ enum heurt_descriptor {
     X(WRITE, 2, "write")                                                                          \
     X(PREAD, 3, "pread")                                                                          \
     X(PWRITE, 4, "pwrite")                                                                        \
-    X(READV, 5, "readv") X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")   \
+    X(READV, 5, "readv")                                                                          \
+    X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")                        \
         X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync")            \
             X(OPEN, 12, "open") X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select") \
                 X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")       \
