@@ -199,22 +199,39 @@ static int read_options(int argc, char **argv, struct recording *recording)
 
 /* ---- the program's environment ------------------------------------------------------------- */
 
-static char *preload_entry(const char *library)
+/* The first entry of a list as LD_PRELOAD has it, to be freed, when it is a sanitizer's. */
+static char *first_of_preloaded(const char *list)
+{
+    list += strspn(list, ": ");
+    char *first = memory__format("%.*s", (int)strcspn(list, ": "), list);
+    if (binary__wants_to_be_first(first))
+        return first;
+    free(first);
+    return NULL;
+}
+
+/* What is in front of the runtime, it takes away again with itself: what the user had in
+ * LD_PRELOAD comes behind it, whole. */
+static char *preload_entry(const char *library, const struct binary *binary)
 {
     const char *old = getenv("LD_PRELOAD");
-    return old && *old ? memory__format("LD_PRELOAD=%s:%s", library, old)
-                       : memory__format("LD_PRELOAD=%s", library);
+    char *users = old ? first_of_preloaded(old) : NULL;
+    const char *first = users ? users : binary->first_library;
+    char *entry = memory__format("LD_PRELOAD=%s%s%s%s%s", first ? first : "", first ? ":" : "",
+                                 library, old && *old ? ":" : "", old ? old : "");
+    free(users);
+    return entry;
 }
 
 /* Ours, then the two entries that make it recorded; environment__free it. */
-static char **environment__make(const char *library, const char *trace)
+static char **environment__make(const char *library, const struct binary *binary, const char *trace)
 {
     struct vec entries = VEC_OF(char *);
     for (char **entry = environ; *entry; entry++)
         if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
             strncmp(*entry, HEURT_ENVIRONMENT "=", sizeof HEURT_ENVIRONMENT) != 0)
             vec__push(&entries, entry);
-    char *preload = preload_entry(library);
+    char *preload = preload_entry(library, binary);
     char *where = memory__format(HEURT_ENVIRONMENT "=%s", trace);
     vec__push(&entries, &preload);
     vec__push(&entries, &where);
@@ -449,13 +466,14 @@ static int conclude(const struct recording *recording, bool expected, struct err
 
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
-static int run_command(const struct recording *recording, const char *library,
-                       struct planner *planner, struct trace_writer *writer, int *wait_status)
+static int run_command(const struct recording *recording, const struct binary *binary,
+                       const char *library, struct planner *planner, struct trace_writer *writer,
+                       int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct error error;
     char *trace = realpath(recording->directory, NULL);
-    char **environment = environment__make(library, trace ? trace : recording->directory);
+    char **environment = environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
@@ -495,7 +513,7 @@ static int record(const struct recording *recording, const struct binary *binary
         return EXIT_HEURT;
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
-    int status = run_command(recording, library, &planner, writer, wait_status);
+    int status = run_command(recording, binary, library, &planner, writer, wait_status);
     planner__close(&planner);
     planner__finish(&planner, writer);
     free(library);

@@ -36,6 +36,15 @@
 /* The environment variable that tells the runtime where the trace is (an absolute directory). */
 #define HEURT_ENVIRONMENT "HEURT_TRACE"
 
+/* How the names of libraries begin that insist on being the first one that is loaded: a program
+ * that needs one gets it in LD_PRELOAD in front of the runtime. */
+#define HEURT_FIRST_LIBRARIES                                                         \
+    {                                                                                 \
+        "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", \
+            "libclang_rt.tsan", "libclang_rt.lsan", "libclang_rt.hwasan"              \
+    }
+#define HEURT_LIBRARY_NAME_MAX 64 /* longer names are not looked at */
+
 enum heurt_clock {
     HEURT_CLOCK_TSC = 1,       /* ticks of an invariant time-stamp counter */
     HEURT_CLOCK_MONOTONIC = 2, /* ticks are nanoseconds of CLOCK_MONOTONIC */
@@ -270,7 +279,6 @@ enum heurt_descriptor {
 };
 
 /* clang-format off */
-/* clang-format off: it lays tables out anew each time */
 #define HEURT_IO_TABLE(X)           \
     X(READ, 1, "read")              \
     X(WRITE, 2, "write")            \
@@ -299,7 +307,6 @@ enum heurt_descriptor {
     X(ACCEPT, 25, "accept")         \
     X(CONNECT, 26, "connect")
 /* clang-format on */
-/* clang-format on */
 
 enum heurt_io {
 #define HEURT_IO_ID(name, id, text) HEURT_IO_##name = id,
@@ -308,7 +315,6 @@ enum heurt_io {
 };
 
 /* clang-format off */
-/* clang-format off: it lays tables out anew each time */
 #define HEURT_SLEEP_TABLE(X)                 \
     X(NANOSLEEP, 1, "nanosleep")             \
     X(CLOCK_NANOSLEEP, 2, "clock_nanosleep") \
@@ -316,7 +322,6 @@ enum heurt_io {
     X(SLEEP, 4, "sleep")                     \
     X(YIELD, 5, "sched_yield")               \
     X(THRD_SLEEP, 6, "thrd_sleep")
-/* clang-format on */
 /* clang-format on */
 
 enum heurt_sleep {

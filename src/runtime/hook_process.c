@@ -13,18 +13,18 @@
 extern char **environ;
 
 /* Calls real with injected standing for environment plus ours. */
-#define WITH_ENVIRONMENT(type, environment, real)                              \
-    do {                                                                       \
-        if (!heurt_state.recording || !heurt_state.library[0] ||               \
-            heurt_state.session->flags & HEURT_SESSION_CLOSED) {               \
-            char *const *injected = environment;                               \
-            return real;                                                       \
-        }                                                                      \
-        char *slots[environment__slots(environment)];                          \
-        char text[ENVIRONMENT_TEXT];                                           \
-        char *const *injected = environment__inject(environment, slots, text); \
-        type result = real;                                                    \
-        return result;                                                         \
+#define WITH_ENVIRONMENT(type, program, environment, real)                              \
+    do {                                                                                \
+        if (!heurt_state.recording || !heurt_state.library[0] ||                        \
+            heurt_state.session->flags & HEURT_SESSION_CLOSED) {                        \
+            char *const *injected = environment;                                        \
+            return real;                                                                \
+        }                                                                               \
+        char *slots[environment__slots(environment)];                                   \
+        char text[ENVIRONMENT_TEXT];                                                    \
+        char *const *injected = environment__inject(environment, program, slots, text); \
+        type result = real;                                                             \
+        return result;                                                                  \
     } while (0)
 
 /* Not in the child of a vfork: its memory, and so its record, is the parent's. */
@@ -38,38 +38,38 @@ static void exec__begins(void)
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, path, envp, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execv(const char *path, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, environ, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, path, environ, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, file, envp, REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int execvp(const char *file, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, environ, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, file, environ, REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int fexecve(int descriptor, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(fexecve)(descriptor, argv, injected));
+    WITH_ENVIRONMENT(int, NULL, envp, REAL(fexecve)(descriptor, argv, injected));
 }
 
 EXPORT int execveat(int directory, const char *path, char *const *argv, char *const *envp,
                     int flags)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(execveat)(directory, path, argv, injected, flags));
+    WITH_ENVIRONMENT(int, path, envp, REAL(execveat)(directory, path, argv, injected, flags));
 }
 
 /* The list's first argument is already taken; execl(path, NULL) is not a program's call. */
@@ -118,13 +118,15 @@ EXPORT int execle(const char *path, const char *first, ...)
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, envp, REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
+    WITH_ENVIRONMENT(int, path, envp,
+                     REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, envp, REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
+    WITH_ENVIRONMENT(int, file, envp,
+                     REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
 }
 
 /* system and popen start the shell inside libc with the global environment: it is exchanged for
@@ -145,7 +147,7 @@ static bool lent__begin(struct lent *lent)
         return false;
     spin__lock(&heurt_state.lent_lock);
     if (environ != slots)
-        environment__inject(environ, slots, heurt_state.lent_text);
+        environment__inject(environ, NULL, slots, heurt_state.lent_text);
     spin__unlock(&heurt_state.lent_lock);
     lent->ours = slots;
     environ = slots;

@@ -308,9 +308,17 @@ void marker__connect(const uint8_t *note, size_t bytes);
  * -------------------------------------------------------------------------- */
 
 /* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
- * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. */
+ * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. program: the
+ * path of its file, or NULL when nobody knows. */
 size_t environment__slots(char *const *envp);
-char *const *environment__inject(char *const *envp, char **slots, char *text);
+char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text);
+
+/* The library that insists on being loaded first (first_library.c): whether those bytes name one;
+ * the one that heads a list as LD_PRELOAD has it (may be NULL); the one that a program's file needs
+ * (may be NULL or anything else). No heap: also between vfork and exec. */
+bool first_library__is(const char *name, size_t length);
+bool first_library__of_list(const char *list, char name[HEURT_LIBRARY_NAME_MAX]);
+bool first_library__of_program(const char *path, char name[HEURT_LIBRARY_NAME_MAX]);
 void thread__end(void);
 
 #endif

@@ -36,12 +36,16 @@ static const char *list__find(const char *list, const char *item)
     return NULL;
 }
 
-/* LD_PRELOAD's value with our library cut out, in place. False when nothing is left. */
+/* LD_PRELOAD's value with our library cut out, in place, and with the sanitizer's that was put
+ * just in front of it. False when nothing is left. */
 static bool list__cut(char *list, const char *item)
 {
     char *at = (char *)list__find(list, item);
     if (at) {
-        char *rest = at + text__length(item);
+        size_t first = strcspn(list, ": ");
+        if (list + first + 1 == at && first_library__is(list, first))
+            at = list;
+        char *rest = (char *)list__find(at, item) + text__length(item);
         rest += strspn(rest, ": ");
         if (!*rest)
             while (at > list && (at[-1] == ':' || at[-1] == ' '))
@@ -80,8 +84,9 @@ static char *append(char *to, const char *text)
     return to + length;
 }
 
-char *const *environment__inject(char *const *envp, char **slots, char *text)
+char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text)
 {
+    char first[HEURT_LIBRARY_NAME_MAX] = "";
     const char *preload = NULL;
     char **to = slots;
     for (; envp && *envp; envp++) {
@@ -92,13 +97,17 @@ char *const *environment__inject(char *const *envp, char **slots, char *text)
             *to++ = *envp;
     }
     bool has_ours = preload && list__find(preload, heurt_state.library);
-    size_t needed = 2 * sizeof heurt_state.directory + (preload ? text__length(preload) : 0) + 64;
+    size_t needed = 2 * sizeof heurt_state.directory + (preload ? text__length(preload) : 0) +
+                    sizeof first + 64;
     if (needed > ENVIRONMENT_TEXT)
         preload = NULL;
     *to++ = text;
     text = append(append(text, HEURT_ENVIRONMENT "="), heurt_state.directory) + 1;
     *to++ = text;
     text = append(text, PRELOAD "=");
+    if (!has_ours &&
+        (first_library__of_list(preload, first) || first_library__of_program(program, first)))
+        text = append(append(text, first), ":");
     if (!has_ours)
         text = append(text, heurt_state.library);
     if (preload && *preload)
