@@ -252,10 +252,26 @@ void stack__consider(struct thread *thread, uint64_t key);
  * registers: rip rsp rbp rbx r12 r13 r14 r15. */
 void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS]);
 
+/* Where a class is looked for first, modulo CLASS_COUNTDOWNS. */
+static inline uint64_t class__hash(uint64_t key)
+{
+    return key * 0x9e3779b97f4a7c15ull >> 40;
+}
+
 static inline void hook__stack(struct thread *thread, uint64_t site, const void *object)
 {
-    if (heurt_state.session->stack_every)
-        stack__consider(thread, HEURT_SITE_ADDRESS(site) * 31 + (uintptr_t)object);
+    if (!heurt_state.session->stack_every)
+        return;
+    uint64_t key = HEURT_SITE_ADDRESS(site) * 31 + (uintptr_t)object;
+    struct countdowns *countdowns = thread->countdowns;
+    if (likely(countdowns)) {
+        struct class_countdown *class = &countdowns->classes[class__hash(key) % CLASS_COUNTDOWNS];
+        if (likely(class->key == key && class->left > 0)) {
+            class->left--;
+            return;
+        }
+    }
+    stack__consider(thread, key);
 }
 
 /* ---- definitions (define.c) --------------------------------------------------------------------

@@ -62,7 +62,7 @@ void stack__consider(struct thread *thread, uint64_t key)
             return;
     }
     struct class_countdown *classes = thread->countdowns->classes;
-    uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 40;
+    uint64_t hash = class__hash(key);
     struct class_countdown *found = NULL;
     for (unsigned i = 0; i < PROBES; i++) {
         found = &classes[(hash + i) % CLASS_COUNTDOWNS];
