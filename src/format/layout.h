@@ -29,6 +29,7 @@
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
 #define HEURT_VERSION 1u
 #define HEURT_UNIT_BYTES 16384u
+#define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
 #define HEURT_EVENTS_FILE "events"
 #define HEURT_SYMBOLS_FILE "symbols"
@@ -276,19 +277,20 @@ enum heurt_descriptor {
     HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
 };
 
-#define HEURT_IO_TABLE(X)                                                                         \
-    X(READ, 1, "read")                                                                            \
-    X(WRITE, 2, "write")                                                                          \
-    X(PREAD, 3, "pread")                                                                          \
-    X(PWRITE, 4, "pwrite")                                                                        \
-    X(READV, 5, "readv")                                                                          \
-    X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")                        \
-        X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync")            \
-            X(OPEN, 12, "open") X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select") \
-                X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")       \
-                    X(SENDMSG, 19, "sendmsg") X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv")     \
-                        X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")                     \
-                            X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")                   \
+#define HEURT_IO_TABLE(X)                                                                     \
+    X(READ, 1, "read")                                                                        \
+    X(WRITE, 2, "write")                                                                      \
+    X(PREAD, 3, "pread")                                                                      \
+    X(PWRITE, 4, "pwrite")                                                                    \
+    X(READV, 5, "readv")                                                                      \
+    X(WRITEV, 6, "writev")                                                                    \
+    X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev") X(SENDFILE, 9, "sendfile")                \
+        X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync") X(OPEN, 12, "open")               \
+            X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select")                 \
+                X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")   \
+                    X(SENDMSG, 19, "sendmsg") X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv") \
+                        X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")                 \
+                            X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")               \
                                 X(CONNECT, 26, "connect")
 
 enum heurt_io {
