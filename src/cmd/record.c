@@ -406,6 +406,24 @@ static uint64_t ns_of(const struct timeval *time)
 /* ---- afterwards ---------------------------------------------------------------------------------
  */
 
+static const char *why_lost(const struct recording *recording, const struct trace *trace,
+                            uint64_t bytes)
+{
+    uint64_t reached = bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX;
+    uint64_t limit = trace__session(trace)->limit_units * HEURT_UNIT_BYTES;
+    if (reached >= limit && limit < recording->max_size_bytes / HEURT_UNIT_BYTES * HEURT_UNIT_BYTES)
+        return "the trace has reached what a limit on address space or file sizes leaves to it "
+               "(ulimit -v, ulimit -f); raise that, or record fewer functions";
+    if (reached >= limit)
+        return "the trace has reached --max-size; raise it, or record fewer functions";
+    VEC_EACH(process, trace__processes(trace), struct trace_process)
+    VEC_EACH(note, &process->notes, const char *)
+    if (strstr(*note, "seccomp"))
+        return "the program limits its own system calls (seccomp), so that no more room could be "
+               "taken";
+    return "no room was left for the trace (disk full?)";
+}
+
 static void say_what_was_recorded(const struct recording *recording, const struct trace *trace,
                                   uint64_t bytes)
 {
@@ -413,9 +431,7 @@ static void say_what_was_recorded(const struct recording *recording, const struc
     uint64_t lost = trace__events_lost(trace);
     if (lost)
         say("%llu events were lost: %s", (unsigned long long)lost,
-            bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX >= recording->max_size_bytes
-                ? "the trace has reached --max-size; raise it, or record fewer functions"
-                : "no room was left for the trace (disk full?)");
+            why_lost(recording, trace, bytes));
     if (!recording->quiet && !recording->and_report)
         say("recorded %zu thread%s into %s (%.1f MB); heurt report%s%s shows it", threads,
             threads == 1 ? "" : "s", recording->directory, (double)bytes / 1e6,
@@ -444,16 +460,30 @@ static int keep_symbols(const struct recording *recording, const struct trace *t
     return code;
 }
 
+static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
+{
+    if (began)
+        say("nothing was recorded: no room was left for the trace %s (disk full?)",
+            recording->directory);
+    else
+        say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
+            "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
+            recording->command[0], recording->command[0]);
+}
+
 static int conclude(const struct recording *recording, bool expected, struct error *error)
 {
     struct trace *trace = NULL;
+    if (access(recording->directory, F_OK) != 0 && errno == ENOENT)
+        return error__set(error, -ENOENT,
+                          "the trace %s was removed or moved away while the program ran; what was "
+                          "recorded is lost",
+                          recording->directory);
     int code = trace__open(recording->directory, &trace, error);
     if (code < 0)
         return code;
     if (expected && trace__processes(trace)->count == 0)
-        say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
-            "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
-            recording->command[0], recording->command[0]);
+        say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else
         say_what_was_recorded(recording, trace, size_of_trace(recording->directory));
     code = keep_symbols(recording, trace, error);

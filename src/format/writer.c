@@ -43,17 +43,21 @@ struct trace_writer {
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                               : INT64_MAX;
+}
+
 /* The file's bound: what was asked for, within the limit on file sizes (ulimit -f), which would
- * otherwise end the process by a signal. */
+ * otherwise end the process by a signal, and within a part of the limit on address space
+ * (ulimit -v), the rest of which is the program's. */
 static uint64_t bound_units(uint64_t asked)
 {
-    const uint64_t most = (uint64_t)INT64_MAX / HEURT_UNIT_BYTES;
-    struct rlimit limit;
-    uint64_t units = asked < most ? asked : most;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur / HEURT_UNIT_BYTES < units)
-        units = limit.rlim_cur / HEURT_UNIT_BYTES;
-    return units;
+    uint64_t size = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / HEURT_SPACE_PART;
+    uint64_t most = (size < space ? size : space) / HEURT_UNIT_BYTES;
+    return asked < most ? asked : most;
 }
 
 /* Makes the range of the file real, so that a full disk is an error here and not a SIGBUS at the

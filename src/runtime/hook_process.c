@@ -12,11 +12,17 @@
 
 extern char **environ;
 
+/* Not what a filter of system calls holds: it would hold the new image's runtime too. */
+static bool is_to_be_recorded(void)
+{
+    return heurt_state.recording && heurt_state.library[0] && !thread__caged(&heurt_thread) &&
+           !(heurt_state.session->flags & HEURT_SESSION_CLOSED);
+}
+
 /* Calls real with injected standing for environment plus ours. */
 #define WITH_ENVIRONMENT(type, program, environment, real)                              \
     do {                                                                                \
-        if (!heurt_state.recording || !heurt_state.library[0] ||                        \
-            heurt_state.session->flags & HEURT_SESSION_CLOSED) {                        \
+        if (!is_to_be_recorded()) {                                                     \
             char *const *injected = environment;                                        \
             return real;                                                                \
         }                                                                               \
@@ -31,7 +37,7 @@ extern char **environ;
 static void exec__begins(void)
 {
     struct thread *thread = hook__thread();
-    if (thread && (uint32_t)RAW0(getpid) == heurt_state.pid)
+    if (thread && !thread__caged(thread) && (uint32_t)RAW0(getpid) == heurt_state.pid)
         event__write0(thread, HEURT_EVENT_EXEC);
 }
 
@@ -141,9 +147,7 @@ static bool lent__begin(struct lent *lent)
 {
     char **slots = heurt_state.lent_slots;
     lent->own = environ;
-    if (!heurt_state.recording || !heurt_state.library[0] ||
-        environment__slots(environ) > LENT_SLOTS ||
-        heurt_state.session->flags & HEURT_SESSION_CLOSED)
+    if (!is_to_be_recorded() || environment__slots(environ) > LENT_SLOTS)
         return false;
     spin__lock(&heurt_state.lent_lock);
     if (environ != slots)
@@ -178,4 +182,43 @@ EXPORT FILE *popen(const char *command, const char *mode)
     FILE *result = REAL(popen)(command, mode);
     lent__end(&lent);
     return result;
+}
+
+/* ---- limits: the trace's mapping is not the program's ------------------------------------------
+ */
+
+#define LOCKED_BYTES (64u << 20)
+
+/* struct rlimit64 is struct rlimit here. */
+#define SAME_64(name)                                            \
+    extern __typeof__(name) limit__64_##name __asm__(#name "64") \
+        __attribute__((alias(#name), nothrow, leaf)) EXPORT
+
+static void limit__comes(pid_t pid, int resource, const struct rlimit *limit)
+{
+    if (resource == RLIMIT_AS && limit && limit->rlim_cur != RLIM_INFINITY &&
+        (pid == 0 || (uint32_t)pid == heurt_state.pid))
+        trace__shrink(limit->rlim_cur / HEURT_SPACE_PART);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+    limit__comes(0, (int)resource, limit);
+    return REAL(setrlimit)(resource, limit);
+}
+SAME_64(setrlimit);
+
+EXPORT int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
+                   struct rlimit *old)
+{
+    limit__comes(pid, (int)resource, limit);
+    return REAL(prlimit)(pid, resource, limit, old);
+}
+SAME_64(prlimit);
+
+/* It would make the whole of the sparse file real, in memory. */
+EXPORT int mlockall(int flags)
+{
+    trace__shrink(LOCKED_BYTES);
+    return REAL(mlockall)(flags);
 }

@@ -57,6 +57,8 @@ struct thread {
     uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
     uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
     bool started, ended;
+    bool caged;    /* a filter of system calls holds this thread (cage.c) */
+    bool roams;    /* its creator was not held, so it is not */
     char name[16]; /* as last defined */
 };
 
@@ -83,6 +85,7 @@ struct beginning {
     void *argument;
     uint64_t stack_bytes;
     uint32_t creator;
+    bool caged;
     uint32_t taken;
 };
 
@@ -102,6 +105,8 @@ struct state {
     struct heurt_session *session;
     uint64_t mapped_units; /* of the events file */
     bool full;             /* no chunk could be had: count, write no more */
+    bool caged;            /* a filter of system calls holds all threads */
+    bool caged_some;       /* or some, and so perhaps those that have only begun */
     uint32_t process;      /* serial */
     uint32_t pid;
     uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end */
@@ -140,6 +145,7 @@ extern struct state heurt_state __attribute__((visibility("hidden")));
 
 /* ---- spin locks for rare paths; signals are blocked by the caller where handlers may come ---- */
 
+/* Not for caged threads. */
 static inline void spin__lock(uint32_t *lock)
 {
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
@@ -175,6 +181,9 @@ struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uin
 /* The slow path of event__claim: a new chunk, the thread's first event, or the count of what is
  * lost. at is what the claim got. NULL: not to be written. */
 uint64_t *event__refill(uint64_t *at, unsigned words);
+
+/* Gives the thread a new chunk. Called with all signals blocked. */
+bool thread__renew(struct thread *thread);
 
 /* Room for an event of that many words, or NULL. The caller stores the first word last. */
 static inline uint64_t *event__claim(struct thread *thread, unsigned words)
@@ -237,6 +246,13 @@ static inline struct thread *hook__thread(void)
 {
     struct thread *thread = &heurt_thread;
     return likely(heurt_state.recording && !thread->inside) ? thread : NULL;
+}
+
+/* Whether this thread must make no system call that the program did not ask for. */
+static inline bool thread__caged(const struct thread *thread)
+{
+    return unlikely(thread->caged || heurt_state.caged ||
+                    (heurt_state.caged_some && !thread->started && !thread->roams));
 }
 
 #define SITE(how) HEURT_SITE(__builtin_return_address(0), how)
@@ -336,5 +352,9 @@ bool first_library__is(const char *name, size_t length);
 bool first_library__of_list(const char *list, char name[HEURT_LIBRARY_NAME_MAX]);
 bool first_library__of_program(const char *path, char name[HEURT_LIBRARY_NAME_MAX]);
 void thread__end(void);
+
+/* Unmaps what is not needed of the trace beyond that many bytes: before the program limits its
+ * address space or locks what it has mapped. */
+void trace__shrink(uint64_t bytes);
 
 #endif

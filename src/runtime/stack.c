@@ -15,6 +15,8 @@ static size_t copy_readable(void *to, uint64_t from, size_t bytes)
         return bytes;
     }
     /* A coroutine's or a signal handler's stack, whose end nobody told. */
+    if (thread__caged(thread))
+        return 0;
     struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
     long copied = RAW6(process_vm_readv, heurt_state.pid, &local, 1, &remote, 1, 0);
     return copied < 0 ? 0 : (size_t)copied;
