@@ -203,7 +203,7 @@ struct heurt_thread_name {
 #define HEURT_EVENT_TABLE(POINT, SPAN)                                                           \
     /* pthread_self; serial of the creator (or HEURT_NO_SERIAL); start routine */                \
     POINT(THREAD_START, 2, 3)                                                                    \
-    /* CPU time ns; time runnable but not running ns (or ~0: not known) */                       \
+    /* CPU time since its start ns; time runnable but not running ns (or ~0: not known) */        \
     POINT(THREAD_END, 4, 2)                                                                      \
     /* SITE(lock kind), lock | result of the call (0 or EOWNERDEAD: acquired) */                 \
     SPAN(LOCK_WAIT, 6, 2, 1)                                                                     \

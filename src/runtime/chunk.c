@@ -136,6 +136,7 @@ static bool start(struct thread *thread)
     thread->sequence = 0;
     thread->chunk = NULL;
     thread->name[0] = 0;
+    thread->cpu_before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->started = true;
     return true;
 }

@@ -50,6 +50,7 @@ struct thread {
     struct heurt_chunk *chunk;
     uint64_t sequence; /* of the next chunk */
     uint64_t start_routine;
+    uint64_t cpu_before_ns;         /* CPU time that it had before its record began: the loader's */
     uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
     uint32_t serial;                /* valid when started */
     uint32_t creator;

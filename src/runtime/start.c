@@ -140,7 +140,8 @@ void thread__end(void)
         return;
     thread->ended = true;
     define__thread_name(thread);
-    event__write2(thread, HEURT_EVENT_THREAD_END, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), ~0ull);
+    event__write2(thread, HEURT_EVENT_THREAD_END,
+                  raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_before_ns, ~0ull);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.countdowns_lock);
