@@ -25,15 +25,16 @@
 
 enum { OPERATIONS = 1024, GROUP_ROUNDS = 80, THREADS_MOST = 64, SORTS = 3 };
 
+#if defined(__clang__)
+#define KEPT __attribute__((noinline, used))
+#else
+#define KEPT __attribute__((noipa, used))
+#endif
+
 /* As long as a very short function of a real program (about 1.6 ns with its call) and not less
  * patchable than one. */
-#ifdef __clang__
-#define OPAQUE __attribute__((noinline, used))
-#else
-#define OPAQUE __attribute__((noipa, used))
-#endif
 #define SHORT_FUNCTION(name)                 \
-    OPAQUE uint64_t name(uint64_t value);    \
+    KEPT uint64_t name(uint64_t value);      \
     uint64_t name(uint64_t value)            \
     {                                        \
         return value * 5 + (value >> 7) + 3; \
