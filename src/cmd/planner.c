@@ -17,6 +17,12 @@
 #define REQUEST_BYTES_MAX (16u << 20)
 #define REQUEST_SECONDS 10
 
+struct unmatched {
+    struct refused_function what;
+    unsigned times;  /* plans that did not find it */
+    unsigned latest; /* number of the last of them: a name may be asked for in two ways */
+};
+
 int planner__open(struct planner *planner, const struct plan_request *request, struct error *error)
 {
     uint64_t random = 0;
@@ -25,6 +31,8 @@ int planner__open(struct planner *planner, const struct plan_request *request, s
     snprintf(planner->name, sizeof planner->name, "heurt-%d-%016llx", getpid(),
              (unsigned long long)random);
     planner->request = request;
+    planner->answers = 0;
+    planner->unmatched = VEC_OF(struct unmatched);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(planner->name);
     memcpy(address.sun_path + 1, planner->name, length);
@@ -46,6 +54,37 @@ void planner__close(struct planner *planner)
     if (planner->fd >= 0)
         close(planner->fd);
     planner->fd = -1;
+}
+
+/* ---- what was asked for and is nowhere ------------------------------------------------------ */
+
+static struct unmatched *unmatched__find(struct planner *planner,
+                                         const struct refused_function *what)
+{
+    VEC_EACH(known, &planner->unmatched, struct unmatched)
+    if (strcmp(known->what.function, what->function) == 0 &&
+        strcmp(known->what.module, what->module) == 0)
+        return known;
+    struct unmatched fresh = {
+        {memory__text(what->function), memory__text(what->module), memory__text(what->reason)},
+        0,
+        0};
+    return vec__push(&planner->unmatched, &fresh);
+}
+
+void planner__finish(struct planner *planner, struct trace_writer *writer)
+{
+    VEC_EACH(known, &planner->unmatched, struct unmatched)
+    {
+        struct refused_function *what = &known->what;
+        if (known->times == planner->answers)
+            trace_writer__refuse(writer, HEURT_NO_SERIAL, what->function, what->module,
+                                 what->reason);
+        free(what->function);
+        free(what->module);
+        free(what->reason);
+    }
+    vec__free(&planner->unmatched);
 }
 
 /* ---- one question -------------------------------------------------------------------------- */
@@ -162,6 +201,13 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
         VEC_EACH(refusal, &plan->refusals, struct refused_function)
         trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
                              refusal->reason);
+        planner->answers++;
+        VEC_EACH(what, &plan->unmatched, struct refused_function)
+        {
+            struct unmatched *known = unmatched__find(planner, what);
+            known->times += known->latest != planner->answers;
+            known->latest = planner->answers;
+        }
         send_plan(fd, plan);
         plan__free(plan);
     }

@@ -11,15 +11,20 @@ struct planner {
     int fd;        /* listening: for poll(2); -1: none */
     char name[64]; /* of the abstract socket, for the session's header */
     const struct plan_request *request;
+    unsigned answers;     /* plans made so far */
+    struct vec unmatched; /* struct unmatched: what some of them did not find */
 };
 
 /* Listens. request is kept, not copied. */
 int planner__open(struct planner *planner, const struct plan_request *request, struct error *error);
-void planner__close(struct planner *planner);
+void planner__close(struct planner *planner); /* stops listening */
 
 /* Answers one connection that is waiting; refusals go into the trace. Never fails: a process that
  * asks wrongly or goes away is left without an answer, which its runtime notes. Returns 0, or a
  * negative errno with a sentence when no plan could be made. */
 int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error);
+
+/* Writes what no plan of the whole run could find into the trace, as refusals; frees the rest. */
+void planner__finish(struct planner *planner, struct trace_writer *writer);
 
 #endif

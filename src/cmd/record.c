@@ -199,27 +199,54 @@ static int read_options(int argc, char **argv, struct recording *recording)
 
 /* ---- the program's environment ------------------------------------------------------------- */
 
-static char *preload_entry(const char *library)
+/* The first entry of a list as LD_PRELOAD has it, to be freed, when it is a sanitizer's. */
+static char *first_of_preloaded(const char *list)
 {
-    const char *old = getenv("LD_PRELOAD");
-    return old && *old ? memory__format("LD_PRELOAD=%s:%s", library, old)
-                       : memory__format("LD_PRELOAD=%s", library);
+    list += strspn(list, ": ");
+    char *first = memory__format("%.*s", (int)strcspn(list, ": "), list);
+    if (binary__wants_to_be_first(first))
+        return first;
+    free(first);
+    return NULL;
 }
 
-/* Ours plus what makes it recorded; the array is to be freed. */
-static char **environment__make(const char *library, const char *trace)
+/* What is in front of the runtime, it takes away again with itself: what the user had in
+ * LD_PRELOAD comes behind it, whole. */
+static char *preload_entry(const char *library, const struct binary *binary)
+{
+    const char *old = getenv("LD_PRELOAD");
+    char *users = old ? first_of_preloaded(old) : NULL;
+    const char *first = users ? users : binary->first_library;
+    char *entry = memory__format("LD_PRELOAD=%s%s%s%s%s", first ? first : "", first ? ":" : "",
+                                 library, old && *old ? ":" : "", old ? old : "");
+    free(users);
+    return entry;
+}
+
+/* Ours, then the two entries that make it recorded; environment__free it. */
+static char **environment__make(const char *library, const struct binary *binary, const char *trace)
 {
     struct vec entries = VEC_OF(char *);
     for (char **entry = environ; *entry; entry++)
         if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
             strncmp(*entry, HEURT_ENVIRONMENT "=", sizeof HEURT_ENVIRONMENT) != 0)
             vec__push(&entries, entry);
-    char *preload = preload_entry(library);
+    char *preload = preload_entry(library, binary);
     char *where = memory__format(HEURT_ENVIRONMENT "=%s", trace);
     vec__push(&entries, &preload);
     vec__push(&entries, &where);
     vec__push(&entries, NULL);
     return entries.items;
+}
+
+static void environment__free(char **environment)
+{
+    size_t count = 0;
+    while (environment[count])
+        count++;
+    free(environment[count - 2]);
+    free(environment[count - 1]);
+    free(environment);
 }
 
 /* ---- the session --------------------------------------------------------------------------- */
@@ -350,14 +377,22 @@ static bool warn_about_binary(const char *name, const struct binary *binary)
 /* ---- while it runs ----------------------------------------------------------------------------
  */
 
+/* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
+enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
+
 static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer)
 {
     struct pollfd set[2] = {{.fd = launch->end_fd, .events = POLLIN},
                             {.fd = planner->fd, .events = POLLIN}};
     struct error error;
+    int wait_ms = PREPARE_LEAST_MS;
     while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
-        if (poll(set, 2, -1) < 0 && errno != EINTR)
+        if (poll(set, 2, wait_ms) < 0 && errno != EINTR)
             break;
+        if (trace_writer__prepare(writer))
+            wait_ms = PREPARE_LEAST_MS;
+        else if (wait_ms < PREPARE_MOST_MS)
+            wait_ms *= 2;
         if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
             say("%s", error.text);
     }
@@ -371,6 +406,24 @@ static uint64_t ns_of(const struct timeval *time)
 /* ---- afterwards ---------------------------------------------------------------------------------
  */
 
+static const char *why_lost(const struct recording *recording, const struct trace *trace,
+                            uint64_t bytes)
+{
+    uint64_t reached = bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX;
+    uint64_t limit = trace__session(trace)->limit_units * HEURT_UNIT_BYTES;
+    if (reached >= limit && limit < recording->max_size_bytes / HEURT_UNIT_BYTES * HEURT_UNIT_BYTES)
+        return "the trace has reached what a limit on address space or file sizes leaves to it "
+               "(ulimit -v, ulimit -f); raise that, or record fewer functions";
+    if (reached >= limit)
+        return "the trace has reached --max-size; raise it, or record fewer functions";
+    VEC_EACH(process, trace__processes(trace), struct trace_process)
+    VEC_EACH(note, &process->notes, const char *)
+    if (strstr(*note, "seccomp"))
+        return "the program limits its own system calls (seccomp), so that no more room could be "
+               "taken";
+    return "no room was left for the trace (disk full?)";
+}
+
 static void say_what_was_recorded(const struct recording *recording, const struct trace *trace,
                                   uint64_t bytes)
 {
@@ -378,9 +431,7 @@ static void say_what_was_recorded(const struct recording *recording, const struc
     uint64_t lost = trace__events_lost(trace);
     if (lost)
         say("%llu events were lost: %s", (unsigned long long)lost,
-            bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX >= recording->max_size_bytes
-                ? "the trace has reached --max-size; raise it, or record fewer functions"
-                : "no room was left for the trace (disk full?)");
+            why_lost(recording, trace, bytes));
     if (!recording->quiet && !recording->and_report)
         say("recorded %zu thread%s into %s (%.1f MB); heurt report%s%s shows it", threads,
             threads == 1 ? "" : "s", recording->directory, (double)bytes / 1e6,
@@ -409,16 +460,30 @@ static int keep_symbols(const struct recording *recording, const struct trace *t
     return code;
 }
 
+static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
+{
+    if (began)
+        say("nothing was recorded: no room was left for the trace %s (disk full?)",
+            recording->directory);
+    else
+        say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
+            "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
+            recording->command[0], recording->command[0]);
+}
+
 static int conclude(const struct recording *recording, bool expected, struct error *error)
 {
     struct trace *trace = NULL;
+    if (access(recording->directory, F_OK) != 0 && errno == ENOENT)
+        return error__set(error, -ENOENT,
+                          "the trace %s was removed or moved away while the program ran; what was "
+                          "recorded is lost",
+                          recording->directory);
     int code = trace__open(recording->directory, &trace, error);
     if (code < 0)
         return code;
     if (expected && trace__processes(trace)->count == 0)
-        say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
-            "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
-            recording->command[0], recording->command[0]);
+        say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else
         say_what_was_recorded(recording, trace, size_of_trace(recording->directory));
     code = keep_symbols(recording, trace, error);
@@ -431,13 +496,14 @@ static int conclude(const struct recording *recording, bool expected, struct err
 
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
-static int run_command(const struct recording *recording, const char *library,
-                       struct planner *planner, struct trace_writer *writer, int *wait_status)
+static int run_command(const struct recording *recording, const struct binary *binary,
+                       const char *library, struct planner *planner, struct trace_writer *writer,
+                       int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct error error;
     char *trace = realpath(recording->directory, NULL);
-    char **environment = environment__make(library, trace ? trace : recording->directory);
+    char **environment = environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
@@ -451,7 +517,7 @@ static int run_command(const struct recording *recording, const char *library,
     }
     if (code < 0)
         say("%s", error.text);
-    free(environment);
+    environment__free(environment);
     free(trace);
     return status;
 }
@@ -477,8 +543,9 @@ static int record(const struct recording *recording, const struct binary *binary
         return EXIT_HEURT;
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
-    int status = run_command(recording, library, &planner, writer, wait_status);
+    int status = run_command(recording, binary, library, &planner, writer, wait_status);
     planner__close(&planner);
+    planner__finish(&planner, writer);
     free(library);
     code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
     if (status)

@@ -29,12 +29,22 @@
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
 #define HEURT_VERSION 1u
 #define HEURT_UNIT_BYTES 16384u
+#define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
 #define HEURT_EVENTS_FILE "events"
 #define HEURT_SYMBOLS_FILE "symbols"
 
 /* The environment variable that tells the runtime where the trace is (an absolute directory). */
 #define HEURT_ENVIRONMENT "HEURT_TRACE"
+
+/* How the names of libraries begin that insist on being the first one that is loaded: a program
+ * that needs one gets it in LD_PRELOAD in front of the runtime. */
+#define HEURT_FIRST_LIBRARIES                                                         \
+    {                                                                                 \
+        "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", \
+            "libclang_rt.tsan", "libclang_rt.lsan", "libclang_rt.hwasan"              \
+    }
+#define HEURT_LIBRARY_NAME_MAX 64 /* longer names are not looked at */
 
 enum heurt_clock {
     HEURT_CLOCK_TSC = 1,       /* ticks of an invariant time-stamp counter */
@@ -189,10 +199,11 @@ struct heurt_thread_name {
 #define HEURT_WORDS_VARIABLE 255 /* the first payload word tells how many more follow */
 
 /* POINT(name, id, payload words)   SPAN(name, id, enter payload words, leave payload words) */
+/* clang-format off */
 #define HEURT_EVENT_TABLE(POINT, SPAN)                                                           \
     /* pthread_self; serial of the creator (or HEURT_NO_SERIAL); start routine */                \
     POINT(THREAD_START, 2, 3)                                                                    \
-    /* CPU time ns; time runnable but not running ns (or ~0: not known) */                       \
+    /* CPU time since its start ns; time runnable but not running ns (or ~0: not known) */        \
     POINT(THREAD_END, 4, 2)                                                                      \
     /* SITE(lock kind), lock | result of the call (0 or EOWNERDEAD: acquired) */                 \
     SPAN(LOCK_WAIT, 6, 2, 1)                                                                     \
@@ -236,6 +247,7 @@ struct heurt_thread_name {
     POINT(STACK, 44, HEURT_WORDS_VARIABLE)                                                       \
     /* events that could not be written at this place: how many */                               \
     POINT(LOST, 46, 1)
+/* clang-format on */
 
 enum heurt_event_id {
 #define HEURT_POINT_ID(name, id, words) HEURT_EVENT_##name = id,
@@ -267,21 +279,35 @@ enum heurt_descriptor {
     HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
 };
 
-#define HEURT_IO_TABLE(X)                                                                     \
-    X(READ, 1, "read")                                                                        \
-    X(WRITE, 2, "write")                                                                      \
-    X(PREAD, 3, "pread")                                                                      \
-    X(PWRITE, 4, "pwrite")                                                                    \
-    X(READV, 5, "readv")                                                                      \
-    X(WRITEV, 6, "writev")                                                                    \
-    X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev") X(SENDFILE, 9, "sendfile")                \
-        X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync") X(OPEN, 12, "open")               \
-            X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select")                 \
-                X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")   \
-                    X(SENDMSG, 19, "sendmsg") X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv") \
-                        X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")                 \
-                            X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")               \
-                                X(CONNECT, 26, "connect")
+/* clang-format off */
+#define HEURT_IO_TABLE(X)           \
+    X(READ, 1, "read")              \
+    X(WRITE, 2, "write")            \
+    X(PREAD, 3, "pread")            \
+    X(PWRITE, 4, "pwrite")          \
+    X(READV, 5, "readv")            \
+    X(WRITEV, 6, "writev")          \
+    X(PREADV, 7, "preadv")          \
+    X(PWRITEV, 8, "pwritev")        \
+    X(SENDFILE, 9, "sendfile")      \
+    X(FSYNC, 10, "fsync")           \
+    X(FDATASYNC, 11, "fdatasync")   \
+    X(OPEN, 12, "open")             \
+    X(CLOSE, 13, "close")           \
+    X(POLL, 14, "poll")             \
+    X(SELECT, 15, "select")         \
+    X(EPOLL_WAIT, 16, "epoll_wait") \
+    X(SEND, 17, "send")             \
+    X(SENDTO, 18, "sendto")         \
+    X(SENDMSG, 19, "sendmsg")       \
+    X(SENDMMSG, 20, "sendmmsg")     \
+    X(RECV, 21, "recv")             \
+    X(RECVFROM, 22, "recvfrom")     \
+    X(RECVMSG, 23, "recvmsg")       \
+    X(RECVMMSG, 24, "recvmmsg")     \
+    X(ACCEPT, 25, "accept")         \
+    X(CONNECT, 26, "connect")
+/* clang-format on */
 
 enum heurt_io {
 #define HEURT_IO_ID(name, id, text) HEURT_IO_##name = id,
@@ -289,11 +315,15 @@ enum heurt_io {
 #undef HEURT_IO_ID
 };
 
+/* clang-format off */
 #define HEURT_SLEEP_TABLE(X)                 \
     X(NANOSLEEP, 1, "nanosleep")             \
     X(CLOCK_NANOSLEEP, 2, "clock_nanosleep") \
     X(USLEEP, 3, "usleep")                   \
-    X(SLEEP, 4, "sleep") X(YIELD, 5, "sched_yield") X(THRD_SLEEP, 6, "thrd_sleep")
+    X(SLEEP, 4, "sleep")                     \
+    X(YIELD, 5, "sched_yield")               \
+    X(THRD_SLEEP, 6, "thrd_sleep")
+/* clang-format on */
 
 enum heurt_sleep {
 #define HEURT_SLEEP_ID(name, id, text) HEURT_SLEEP_##name = id,

@@ -37,21 +37,27 @@ struct trace_writer {
     struct map definition_chunks;  /* serial of the process image → index into open_chunks */
     struct map event_chunks;       /* serial of the thread → likewise */
     struct vec open_chunks;        /* struct open_chunk */
+    uint64_t claimed_units;        /* next_unit when trace_writer__prepare was last called */
+    uint64_t prepared_units;       /* units below it need no more preparing */
 };
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                               : INT64_MAX;
+}
+
 /* The file's bound: what was asked for, within the limit on file sizes (ulimit -f), which would
- * otherwise end the process by a signal. */
+ * otherwise end the process by a signal, and within a part of the limit on address space
+ * (ulimit -v), the rest of which is the program's. */
 static uint64_t bound_units(uint64_t asked)
 {
-    const uint64_t most = (uint64_t)INT64_MAX / HEURT_UNIT_BYTES;
-    struct rlimit limit;
-    uint64_t units = asked < most ? asked : most;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur / HEURT_UNIT_BYTES < units)
-        units = limit.rlim_cur / HEURT_UNIT_BYTES;
-    return units;
+    uint64_t size = limit_of(RLIMIT_FSIZE), space = limit_of(RLIMIT_AS) / HEURT_SPACE_PART;
+    uint64_t most = (size < space ? size : space) / HEURT_UNIT_BYTES;
+    return asked < most ? asked : most;
 }
 
 /* Makes the range of the file real, so that a full disk is an error here and not a SIGBUS at the
@@ -346,6 +352,28 @@ int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t 
     __atomic_store_n(word, tick << HEURT_ID_BITS | id, __ATOMIC_RELEASE);
     open->at += (words + 1) * sizeof *word;
     return 0;
+}
+
+/* ---- ahead of the threads -------------------------------------------------------------------- */
+
+#define PREPARED_UNITS_MAX 2048u /* 32 MiB ahead */
+
+bool trace_writer__prepare(struct trace_writer *writer)
+{
+    uint64_t next = __atomic_load_n(&writer->session->next_unit, __ATOMIC_RELAXED);
+    uint64_t claimed = next - writer->claimed_units;
+    writer->claimed_units = next;
+    if (claimed == 0)
+        return false;
+    uint64_t ahead = 2 * claimed < PREPARED_UNITS_MAX ? 2 * claimed : PREPARED_UNITS_MAX;
+    uint64_t from = writer->prepared_units > next ? writer->prepared_units : next;
+    uint64_t to = next + ahead, limit = writer->size / HEURT_UNIT_BYTES;
+    to = to < limit ? to : limit;
+    if (from >= to)
+        return true;
+    int code = populate(writer, from * HEURT_UNIT_BYTES, (to - from) * HEURT_UNIT_BYTES);
+    writer->prepared_units = code == 0 ? to : UINT64_MAX; /* no more room: leave the rest to them */
+    return true;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */

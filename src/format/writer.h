@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "format/layout.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,11 @@ int trace_writer__define(struct trace_writer *writer, uint32_t process,
 int trace_writer__meta(struct trace_writer *writer, const char *key, const char *value);
 int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const char *function,
                          const char *module, const char *reason);
+
+/* Makes real what the recorded threads will claim next, by as much as they claimed since the last
+ * call, so that they need not wait for the file system to find and clear it.  Changes no byte of
+ * the file and may run beside anything.  True when something was claimed since the last call. */
+bool trace_writer__prepare(struct trace_writer *writer);
 
 /* For tests: appends events to a thread, in chunks claimed as the runtime would. */
 int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t thread,

@@ -232,6 +232,11 @@ uint64_t report__cpu_ns(const struct report *report, size_t *unknown)
         *unknown += thread->cpu_ns == UINT64_MAX;
         sum += thread->cpu_ns == UINT64_MAX ? 0 : thread->cpu_ns;
     }
+    uint64_t of_command_ns = trace__session(report->trace)->cpu_ns;
+    if (*unknown && of_command_ns) {
+        *unknown = 0;
+        return of_command_ns;
+    }
     return sum;
 }
 

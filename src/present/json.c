@@ -350,6 +350,9 @@ static void add_run(struct json_object *root, const struct report *report)
     add_exit(root, report);
     add_number(root, "wall_ns", profile->wall_ns);
     add_number(root, "lifetime_ns", profile->lifetime_sum_ns);
+    size_t unknown;
+    uint64_t cpu_ns = report__cpu_ns(report, &unknown);
+    add_known(root, "cpu_ns", unknown ? UINT64_MAX : cpu_ns);
     add_share(root, "threshold", profile->threshold);
     add_number(root, "events", profile->events);
     add_machine(root, report);

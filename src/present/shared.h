@@ -93,7 +93,8 @@ char *class__keys(const struct profile_class *class);
 struct vec report__warnings(const struct report *report);
 void texts__free(struct vec *texts); /* a vec of char * that own their text */
 
-/* Σ cpu_ns (or Σ runnable_ns) over all threads; the number of threads of which it is not known. */
+/* Σ cpu_ns (or Σ runnable_ns) over all threads; the number of threads of which it is not known.
+ * The CPU time is then the command's as a whole, which the recorder got with its end, if it did. */
 uint64_t report__cpu_ns(const struct report *report, size_t *unknown);
 uint64_t report__runnable_ns(const struct report *report, size_t *unknown);
 

@@ -109,6 +109,8 @@ static char *work_sentence(const struct report *report)
     if (profile->wall_ns == 0)
         return memory__text("");
     double work = (double)cpu_ns / (double)profile->wall_ns;
+    if (work > (double)profile->threads.count)
+        work = (double)profile->threads.count; /* the command's CPU time has the loader's in it */
     bool one = profile->threads.count == 1;
     return memory__format("%s thread%s did the work of %.*f.", threads, one ? "" : "s",
                           work < 0.095 ? 2 : 1, work);

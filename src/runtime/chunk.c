@@ -59,7 +59,7 @@ static bool reserve(void *memory, uint64_t offset, uint64_t bytes)
 static bool claim_units(uint32_t units, uint64_t *first)
 {
     struct heurt_session *session = heurt_state.session;
-    if (__atomic_load_n(&session->flags, __ATOMIC_RELAXED) & HEURT_SESSION_CLOSED)
+    if (__atomic_load_n(&session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED)
         return false;
     uint64_t limit = session->limit_units < heurt_state.mapped_units ? session->limit_units
                                                                      : heurt_state.mapped_units;
@@ -68,15 +68,19 @@ static bool claim_units(uint32_t units, uint64_t *first)
         if (next + units > limit)
             return false;
     } while (!__atomic_compare_exchange_n(&session->next_unit, &next, next + units, true,
-                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
     *first = next;
-    return true;
+    /* The recorder sets the flag, then reads next_unit and cuts the file there: when the flag is
+     * not seen here, the claim is seen there. */
+    return !(__atomic_load_n(&session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED);
 }
 
 struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
                                  uint64_t sequence)
 {
     uint64_t first;
+    if (thread__caged(&heurt_thread))
+        return NULL;
     if (heurt_state.full || !claim_units(units, &first)) {
         heurt_state.full = true;
         return NULL;
@@ -132,11 +136,12 @@ static bool start(struct thread *thread)
     thread->sequence = 0;
     thread->chunk = NULL;
     thread->name[0] = 0;
+    thread->cpu_before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->started = true;
     return true;
 }
 
-static bool renew(struct thread *thread)
+bool thread__renew(struct thread *thread)
 {
     thread->next = thread->limit = NULL;
     if (heurt_state.full || (!thread->started && !start(thread)))
@@ -166,6 +171,11 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
         thread->next = thread->limit = NULL;
         return NULL;
     }
+    if (thread__caged(thread)) {
+        thread->next = thread->limit = NULL;
+        count_lost(thread);
+        return NULL;
+    }
     uint64_t mask = signals__block();
     uint64_t *data = (uint64_t *)(thread->chunk + 1);
     uint64_t *result = NULL;
@@ -174,7 +184,7 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
     } else if (thread->limit && thread->next + words <= thread->limit) {
         result = thread->next; /* a handler renewed it after our claim had failed */
         thread->next += words;
-    } else if (renew(thread)) {
+    } else if (thread__renew(thread)) {
         result = thread->next;
         thread->next += words;
     } else {

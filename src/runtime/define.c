@@ -65,6 +65,8 @@ static bool define(enum heurt_definition_type type, const struct text_part *part
 
 bool define__parts(enum heurt_definition_type type, const struct text_part *parts, unsigned count)
 {
+    if (thread__caged(&heurt_thread))
+        return false;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.definitions_lock);
     bool done = define(type, parts, count);
@@ -140,7 +142,7 @@ void define__process(uint32_t parent_process)
 void define__thread_name(struct thread *thread)
 {
     struct heurt_thread_name definition = {.thread = thread->serial};
-    if (RAW2(prctl, 16 /* PR_GET_NAME */, definition.name) != 0)
+    if (thread__caged(thread) || RAW2(prctl, 16 /* PR_GET_NAME */, definition.name) != 0)
         return;
     bool same = true;
     for (unsigned i = 0; i < sizeof thread->name; i++) {

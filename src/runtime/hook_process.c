@@ -12,64 +12,70 @@
 
 extern char **environ;
 
+/* Not what a filter of system calls holds: it would hold the new image's runtime too. */
+static bool is_to_be_recorded(void)
+{
+    return heurt_state.recording && heurt_state.library[0] && !thread__caged(&heurt_thread) &&
+           !(heurt_state.session->flags & HEURT_SESSION_CLOSED);
+}
+
 /* Calls real with injected standing for environment plus ours. */
-#define WITH_ENVIRONMENT(type, environment, real)                              \
-    do {                                                                       \
-        if (!heurt_state.recording || !heurt_state.library[0] ||               \
-            heurt_state.session->flags & HEURT_SESSION_CLOSED) {               \
-            char *const *injected = environment;                               \
-            return real;                                                       \
-        }                                                                      \
-        char *slots[environment__slots(environment)];                          \
-        char text[ENVIRONMENT_TEXT];                                           \
-        char *const *injected = environment__inject(environment, slots, text); \
-        type result = real;                                                    \
-        return result;                                                         \
+#define WITH_ENVIRONMENT(type, program, environment, real)                              \
+    do {                                                                                \
+        if (!is_to_be_recorded()) {                                                     \
+            char *const *injected = environment;                                        \
+            return real;                                                                \
+        }                                                                               \
+        char *slots[environment__slots(environment)];                                   \
+        char text[ENVIRONMENT_TEXT];                                                    \
+        char *const *injected = environment__inject(environment, program, slots, text); \
+        type result = real;                                                             \
+        return result;                                                                  \
     } while (0)
 
 /* Not in the child of a vfork: its memory, and so its record, is the parent's. */
 static void exec__begins(void)
 {
     struct thread *thread = hook__thread();
-    if (thread && (uint32_t)RAW0(getpid) == heurt_state.pid)
+    if (thread && !thread__caged(thread) && (uint32_t)RAW0(getpid) == heurt_state.pid)
         event__write0(thread, HEURT_EVENT_EXEC);
 }
 
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, path, envp, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execv(const char *path, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, environ, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, path, environ, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, file, envp, REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int execvp(const char *file, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, environ, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, file, environ, REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int fexecve(int descriptor, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(fexecve)(descriptor, argv, injected));
+    WITH_ENVIRONMENT(int, NULL, envp, REAL(fexecve)(descriptor, argv, injected));
 }
 
 EXPORT int execveat(int directory, const char *path, char *const *argv, char *const *envp,
                     int flags)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, envp, REAL(execveat)(directory, path, argv, injected, flags));
+    WITH_ENVIRONMENT(int, path, envp, REAL(execveat)(directory, path, argv, injected, flags));
 }
 
 /* The list's first argument is already taken; execl(path, NULL) is not a program's call. */
@@ -118,13 +124,15 @@ EXPORT int execle(const char *path, const char *first, ...)
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, envp, REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
+    WITH_ENVIRONMENT(int, path, envp,
+                     REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, envp, REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
+    WITH_ENVIRONMENT(int, file, envp,
+                     REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
 }
 
 /* system and popen start the shell inside libc with the global environment: it is exchanged for
@@ -139,13 +147,11 @@ static bool lent__begin(struct lent *lent)
 {
     char **slots = heurt_state.lent_slots;
     lent->own = environ;
-    if (!heurt_state.recording || !heurt_state.library[0] ||
-        environment__slots(environ) > LENT_SLOTS ||
-        heurt_state.session->flags & HEURT_SESSION_CLOSED)
+    if (!is_to_be_recorded() || environment__slots(environ) > LENT_SLOTS)
         return false;
     spin__lock(&heurt_state.lent_lock);
     if (environ != slots)
-        environment__inject(environ, slots, heurt_state.lent_text);
+        environment__inject(environ, NULL, slots, heurt_state.lent_text);
     spin__unlock(&heurt_state.lent_lock);
     lent->ours = slots;
     environ = slots;
@@ -176,4 +182,43 @@ EXPORT FILE *popen(const char *command, const char *mode)
     FILE *result = REAL(popen)(command, mode);
     lent__end(&lent);
     return result;
+}
+
+/* ---- limits: the trace's mapping is not the program's ------------------------------------------
+ */
+
+#define LOCKED_BYTES (64u << 20)
+
+/* struct rlimit64 is struct rlimit here. */
+#define SAME_64(name)                                            \
+    extern __typeof__(name) limit__64_##name __asm__(#name "64") \
+        __attribute__((alias(#name), nothrow, leaf)) EXPORT
+
+static void limit__comes(pid_t pid, int resource, const struct rlimit *limit)
+{
+    if (resource == RLIMIT_AS && limit && limit->rlim_cur != RLIM_INFINITY &&
+        (pid == 0 || (uint32_t)pid == heurt_state.pid))
+        trace__shrink(limit->rlim_cur / HEURT_SPACE_PART);
+}
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+    limit__comes(0, (int)resource, limit);
+    return REAL(setrlimit)(resource, limit);
+}
+SAME_64(setrlimit);
+
+EXPORT int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
+                   struct rlimit *old)
+{
+    limit__comes(pid, (int)resource, limit);
+    return REAL(prlimit)(pid, resource, limit, old);
+}
+SAME_64(prlimit);
+
+/* It would make the whole of the sparse file real, in memory. */
+EXPORT int mlockall(int flags)
+{
+    trace__shrink(LOCKED_BYTES);
+    return REAL(mlockall)(flags);
 }

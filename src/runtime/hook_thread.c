@@ -25,6 +25,8 @@ static void begin_thread(const struct beginning *beginning, uint64_t routine)
     struct thread *thread = &heurt_thread;
     thread->creator = beginning->creator;
     thread->start_routine = routine;
+    thread->caged = beginning->caged;
+    thread->roams = !beginning->caged;
     thread->stack_high = (uint64_t)__builtin_frame_address(0);
     thread->stack_low = thread->stack_high - beginning->stack_bytes + (64 << 10);
     if (!heurt_state.recording)
@@ -52,6 +54,7 @@ static int c11_main(void *data)
 static void fill(struct beginning *beginning, const pthread_attr_t *attributes)
 {
     const struct thread *thread = &heurt_thread;
+    beginning->caged = thread->caged;
     beginning->creator = thread->started ? thread->serial : HEURT_NO_SERIAL;
     size_t bytes = 0;
     pthread_attr_t defaults;

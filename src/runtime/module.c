@@ -125,6 +125,8 @@ static void forget_unseen(void)
 
 void module__scan(void)
 {
+    if (thread__caged(&heurt_thread))
+        return;
     struct walk walk = {.capacity = WALK_BYTES};
     long memory =
         RAW6(mmap, 0, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

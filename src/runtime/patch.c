@@ -157,7 +157,8 @@ void heurt_stub_refill(struct stub_frame *frame)
 void heurt_stub_leave(struct stub_frame *frame);
 void heurt_stub_leave(struct stub_frame *frame)
 {
-    uint64_t tick = clock__tick();
+    /* A caged thread without a chunk may have no clock any more, either. */
+    uint64_t tick = heurt_thread.limit || !thread__caged(&heurt_thread) ? clock__tick() : 0;
     uint64_t *at =
         frame->claimed ? event__refill(frame->claimed, 1) : event__claim(&heurt_thread, 1);
     if (at)

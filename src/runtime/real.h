@@ -10,6 +10,8 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -22,6 +24,10 @@
  * incompatible one of 2.2.5 beside it. */
 #define REAL_FUNCTIONS(X)                                                                          \
     X(syscall, long, (long, ...)) /* stub.S knows that it is the first */                          \
+    X(prctl, int, (int, ...))                                                                      \
+    X(setrlimit, int, (__rlimit_resource_t, const struct rlimit *))                                \
+    X(prlimit, int, (pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))          \
+    X(mlockall, int, (int))                                                                        \
     X(pthread_create, int, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))       \
     X(pthread_join, int, (pthread_t, void **))                                                     \
     X(pthread_tryjoin_np, int, (pthread_t, void **))                                               \

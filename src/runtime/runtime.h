@@ -50,6 +50,7 @@ struct thread {
     struct heurt_chunk *chunk;
     uint64_t sequence; /* of the next chunk */
     uint64_t start_routine;
+    uint64_t cpu_before_ns;         /* CPU time that it had before its record began: the loader's */
     uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
     uint32_t serial;                /* valid when started */
     uint32_t creator;
@@ -57,6 +58,8 @@ struct thread {
     uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
     uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
     bool started, ended;
+    bool caged;    /* a filter of system calls holds this thread (cage.c) */
+    bool roams;    /* its creator was not held, so it is not */
     char name[16]; /* as last defined */
 };
 
@@ -83,6 +86,7 @@ struct beginning {
     void *argument;
     uint64_t stack_bytes;
     uint32_t creator;
+    bool caged;
     uint32_t taken;
 };
 
@@ -102,6 +106,8 @@ struct state {
     struct heurt_session *session;
     uint64_t mapped_units; /* of the events file */
     bool full;             /* no chunk could be had: count, write no more */
+    bool caged;            /* a filter of system calls holds all threads */
+    bool caged_some;       /* or some, and so perhaps those that have only begun */
     uint32_t process;      /* serial */
     uint32_t pid;
     uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end */
@@ -140,6 +146,7 @@ extern struct state heurt_state __attribute__((visibility("hidden")));
 
 /* ---- spin locks for rare paths; signals are blocked by the caller where handlers may come ---- */
 
+/* Not for caged threads. */
 static inline void spin__lock(uint32_t *lock)
 {
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
@@ -175,6 +182,9 @@ struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uin
 /* The slow path of event__claim: a new chunk, the thread's first event, or the count of what is
  * lost. at is what the claim got. NULL: not to be written. */
 uint64_t *event__refill(uint64_t *at, unsigned words);
+
+/* Gives the thread a new chunk. Called with all signals blocked. */
+bool thread__renew(struct thread *thread);
 
 /* Room for an event of that many words, or NULL. The caller stores the first word last. */
 static inline uint64_t *event__claim(struct thread *thread, unsigned words)
@@ -239,6 +249,13 @@ static inline struct thread *hook__thread(void)
     return likely(heurt_state.recording && !thread->inside) ? thread : NULL;
 }
 
+/* Whether this thread must make no system call that the program did not ask for. */
+static inline bool thread__caged(const struct thread *thread)
+{
+    return unlikely(thread->caged || heurt_state.caged ||
+                    (heurt_state.caged_some && !thread->started && !thread->roams));
+}
+
 #define SITE(how) HEURT_SITE(__builtin_return_address(0), how)
 
 /* ---- call stacks (stack.c) --------------------------------------------------------------------
@@ -252,10 +269,26 @@ void stack__consider(struct thread *thread, uint64_t key);
  * registers: rip rsp rbp rbx r12 r13 r14 r15. */
 void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS]);
 
+/* Where a class is looked for first, modulo CLASS_COUNTDOWNS. */
+static inline uint64_t class__hash(uint64_t key)
+{
+    return key * 0x9e3779b97f4a7c15ull >> 40;
+}
+
 static inline void hook__stack(struct thread *thread, uint64_t site, const void *object)
 {
-    if (heurt_state.session->stack_every)
-        stack__consider(thread, HEURT_SITE_ADDRESS(site) * 31 + (uintptr_t)object);
+    if (!heurt_state.session->stack_every)
+        return;
+    uint64_t key = HEURT_SITE_ADDRESS(site) * 31 + (uintptr_t)object;
+    struct countdowns *countdowns = thread->countdowns;
+    if (likely(countdowns)) {
+        struct class_countdown *class = &countdowns->classes[class__hash(key) % CLASS_COUNTDOWNS];
+        if (likely(class->key == key && class->left > 0)) {
+            class->left--;
+            return;
+        }
+    }
+    stack__consider(thread, key);
 }
 
 /* ---- definitions (define.c) --------------------------------------------------------------------
@@ -308,9 +341,21 @@ void marker__connect(const uint8_t *note, size_t bytes);
  * -------------------------------------------------------------------------- */
 
 /* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
- * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. */
+ * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. program: the
+ * path of its file, or NULL when nobody knows. */
 size_t environment__slots(char *const *envp);
-char *const *environment__inject(char *const *envp, char **slots, char *text);
+char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text);
+
+/* The library that insists on being loaded first (first_library.c): whether those bytes name one;
+ * the one that heads a list as LD_PRELOAD has it (may be NULL); the one that a program's file needs
+ * (may be NULL or anything else). No heap: also between vfork and exec. */
+bool first_library__is(const char *name, size_t length);
+bool first_library__of_list(const char *list, char name[HEURT_LIBRARY_NAME_MAX]);
+bool first_library__of_program(const char *path, char name[HEURT_LIBRARY_NAME_MAX]);
 void thread__end(void);
+
+/* Unmaps what is not needed of the trace beyond that many bytes: before the program limits its
+ * address space or locks what it has mapped. */
+void trace__shrink(uint64_t bytes);
 
 #endif

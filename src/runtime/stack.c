@@ -15,6 +15,8 @@ static size_t copy_readable(void *to, uint64_t from, size_t bytes)
         return bytes;
     }
     /* A coroutine's or a signal handler's stack, whose end nobody told. */
+    if (thread__caged(thread))
+        return 0;
     struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
     long copied = RAW6(process_vm_readv, heurt_state.pid, &local, 1, &remote, 1, 0);
     return copied < 0 ? 0 : (size_t)copied;
@@ -62,7 +64,7 @@ void stack__consider(struct thread *thread, uint64_t key)
             return;
     }
     struct class_countdown *classes = thread->countdowns->classes;
-    uint64_t hash = key * 0x9e3779b97f4a7c15ull >> 40;
+    uint64_t hash = class__hash(key);
     struct class_countdown *found = NULL;
     for (unsigned i = 0; i < PROBES; i++) {
         found = &classes[(hash + i) % CLASS_COUNTDOWNS];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 extern char **environ;
@@ -36,12 +37,16 @@ static const char *list__find(const char *list, const char *item)
     return NULL;
 }
 
-/* LD_PRELOAD's value with our library cut out, in place. False when nothing is left. */
+/* LD_PRELOAD's value with our library cut out, in place, and with the sanitizer's that was put
+ * just in front of it. False when nothing is left. */
 static bool list__cut(char *list, const char *item)
 {
     char *at = (char *)list__find(list, item);
     if (at) {
-        char *rest = at + text__length(item);
+        size_t first = strcspn(list, ": ");
+        if (list + first + 1 == at && first_library__is(list, first))
+            at = list;
+        char *rest = (char *)list__find(at, item) + text__length(item);
         rest += strspn(rest, ": ");
         if (!*rest)
             while (at > list && (at[-1] == ':' || at[-1] == ' '))
@@ -80,8 +85,9 @@ static char *append(char *to, const char *text)
     return to + length;
 }
 
-char *const *environment__inject(char *const *envp, char **slots, char *text)
+char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text)
 {
+    char first[HEURT_LIBRARY_NAME_MAX] = "";
     const char *preload = NULL;
     char **to = slots;
     for (; envp && *envp; envp++) {
@@ -92,13 +98,17 @@ char *const *environment__inject(char *const *envp, char **slots, char *text)
             *to++ = *envp;
     }
     bool has_ours = preload && list__find(preload, heurt_state.library);
-    size_t needed = 2 * sizeof heurt_state.directory + (preload ? text__length(preload) : 0) + 64;
+    size_t needed = 2 * sizeof heurt_state.directory + (preload ? text__length(preload) : 0) +
+                    sizeof first + 64;
     if (needed > ENVIRONMENT_TEXT)
         preload = NULL;
     *to++ = text;
     text = append(append(text, HEURT_ENVIRONMENT "="), heurt_state.directory) + 1;
     *to++ = text;
     text = append(text, PRELOAD "=");
+    if (!has_ours &&
+        (first_library__of_list(preload, first) || first_library__of_program(program, first)))
+        text = append(append(text, first), ":");
     if (!has_ours)
         text = append(text, heurt_state.library);
     if (preload && *preload)
@@ -125,11 +135,13 @@ void thread__end(void)
 {
     struct thread *thread = hook__thread();
     /* A child of vfork that exits has its parent's memory, not a record of its own. */
-    if (!thread || !thread->started || thread->ended || (uint32_t)RAW0(getpid) != heurt_state.pid)
+    if (!thread || !thread->started || thread->ended || thread__caged(thread) ||
+        (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
     thread->ended = true;
     define__thread_name(thread);
-    event__write2(thread, HEURT_EVENT_THREAD_END, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), ~0ull);
+    event__write2(thread, HEURT_EVENT_THREAD_END,
+                  raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_before_ns, ~0ull);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.countdowns_lock);
@@ -159,9 +171,14 @@ static void after_fork(void)
     if (!heurt_state.recording)
         return;
     struct thread *thread = &heurt_thread;
+    if (thread__caged(thread)) {
+        heurt_state.recording = false;
+        return;
+    }
     struct heurt_chunk *definitions = heurt_state.definitions;
     uint32_t used = heurt_state.definitions_used;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
+    heurt_state.regions_lock = heurt_state.lent_lock = 0;
     uint64_t mask = signals__block();
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
@@ -210,6 +227,10 @@ static bool attach(void)
     uint64_t bytes = RAW2(fstat, descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
     long memory = -1;
     /* Under a limit of address space less is mapped; claims end there. */
+    struct rlimit limit;
+    if (RAW4(prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        bytes > limit.rlim_cur / HEURT_SPACE_PART)
+        bytes = limit.rlim_cur / HEURT_SPACE_PART & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
     for (; bytes >= 2 * HEURT_UNIT_BYTES; bytes = bytes / 2 & ~(uint64_t)(HEURT_UNIT_BYTES - 1)) {
         memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         if (memory > 0 || memory < -4095)
@@ -225,6 +246,26 @@ static bool attach(void)
            session->version == HEURT_VERSION && session->unit_bytes == HEURT_UNIT_BYTES &&
            !(session->flags & HEURT_SESSION_CLOSED) &&
            (session->clock == HEURT_CLOCK_MONOTONIC || tsc_is_invariant());
+}
+
+#define IN_FLIGHT_UNITS (16 * HEURT_CHUNK_UNITS_MAX) /* being claimed by other threads */
+
+void trace__shrink(uint64_t bytes)
+{
+    struct state *state = &heurt_state;
+    if (!state->recording || thread__caged(&heurt_thread))
+        return;
+    uint64_t old = state->mapped_units, units = bytes / HEURT_UNIT_BYTES;
+    uint64_t claimed = __atomic_load_n(&state->session->next_unit, __ATOMIC_SEQ_CST);
+    if (units < claimed + IN_FLIGHT_UNITS)
+        units = claimed + IN_FLIGHT_UNITS;
+    if (units >= old)
+        return;
+    __atomic_store_n(&state->mapped_units, units, __ATOMIC_SEQ_CST);
+    define__note(
+        "The program limits its memory (RLIMIT_AS or mlockall): its trace is bounded too.");
+    RAW2(munmap, (char *)state->session + units * HEURT_UNIT_BYTES,
+         (old - units) * HEURT_UNIT_BYTES);
 }
 
 static void *zeroed_pages(size_t bytes)

@@ -212,8 +212,8 @@ heurt_stub_full:
         SAVED   heurt_stub_refill_saved, heurt_stub_refill
         SAVED   heurt_stub_leave_saved, heurt_stub_leave
 
-/* syscall(2)'s wrapper: only futex is looked at; everything else goes on untouched, also calls
- * that return twice. */
+/* syscall(2)'s wrapper: futex, and what sets a filter of system calls, are looked at; everything
+ * else goes on untouched, also calls that return twice. */
         .globl  syscall
         .type   syscall, @function
         .p2align 4
@@ -222,6 +222,10 @@ syscall:
         endbr64
         cmp     $202, %rdi
         je      heurt_futex
+        cmp     $157, %rdi                      /* prctl */
+        je      heurt_caging_call
+        cmp     $317, %rdi                      /* seccomp */
+        je      heurt_caging_call
         mov     heurt_real(%rip), %rax          /* its first member: syscall */
         test    %rax, %rax
         jz      heurt_early_syscall             /* before the constructor has run */

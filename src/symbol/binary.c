@@ -1,6 +1,7 @@
 #include "symbol/binary.h"
 
 #include "base/memory.h"
+#include "format/layout.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -196,14 +197,47 @@ static void inspect_sections(Elf *elf, struct binary *binary)
         has_debug_file_by_build_id(elf) || has_linked_debug_file(elf, binary->path);
 }
 
+bool binary__wants_to_be_first(const char *library)
+{
+    static const char *const beginnings[] = HEURT_FIRST_LIBRARIES;
+    const char *slash = strrchr(library, '/');
+    const char *name = slash ? slash + 1 : library;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return strlen(name) < HEURT_LIBRARY_NAME_MAX;
+    return false;
+}
+
+/* The needed libraries (DT_NEEDED), until one wants to be first. */
+static void inspect_needed(Elf *elf, const GElf_Phdr *dynamic, struct binary *binary)
+{
+    Elf_Scn *section = gelf_offscn(elf, dynamic->p_offset);
+    GElf_Shdr header;
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    if (!data || !gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+        return;
+    GElf_Dyn entry;
+    for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+        const char *name =
+            entry.d_tag == DT_NEEDED ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
+        if (!name || !binary__wants_to_be_first(name))
+            continue;
+        binary->first_library = memory__text(name);
+        return;
+    }
+}
+
 static void inspect_segments(Elf *elf, struct binary *binary)
 {
     size_t count = 0;
     elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP)
-            binary->has_interpreter = true;
+        if (!gelf_getphdr(elf, (int)i, &header))
+            continue;
+        binary->has_interpreter |= header.p_type == PT_INTERP;
+        if (header.p_type == PT_DYNAMIC && !binary->first_library)
+            inspect_needed(elf, &header, binary);
     }
 }
 
@@ -278,6 +312,7 @@ int binary__inspect(const char *name, struct binary *binary, struct error *error
 void binary__free(struct binary *binary)
 {
     free(binary->path);
+    free(binary->first_library);
     *binary = (struct binary){0};
 }
 

@@ -14,6 +14,7 @@ struct binary {
     bool has_interpreter; /* dynamically linked: LD_PRELOAD works */
     bool is_privileged;   /* setuid, setgid or file capabilities that this user does not have */
     bool has_symbols;     /* .symtab */
+    char *first_library;  /* a sanitizer's, needed and wanting to be loaded first; or NULL */
     bool has_debug_info;  /* .debug_info, or a debug file found by build-id or link */
 };
 
@@ -21,6 +22,10 @@ struct binary {
  * Fills *binary; binary__free it. */
 int binary__inspect(const char *name, struct binary *binary, struct error *error);
 void binary__free(struct binary *binary); /* leaves it empty */
+
+/* Whether the library, a file's name or path, is a sanitizer's that insists on being loaded first.
+ */
+bool binary__wants_to_be_first(const char *library);
 
 /* Whether a runtime can be loaded into it at all. When not, the error says why and what to do
  * (32-bit or foreign, statically linked, privileged). Scripts can: their interpreter is asked. */

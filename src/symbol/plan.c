@@ -31,11 +31,16 @@ struct wanted {
     bool exact;
 };
 
+static void add_refusal(struct vec *to, const char *function, const char *module,
+                        const char *reason)
+{
+    vec__push(to, &(struct refused_function){memory__text(function), memory__text(module),
+                                             memory__text(reason)});
+}
+
 static void refuse(struct plan *plan, const char *function, const char *module, const char *reason)
 {
-    vec__push(&plan->refusals,
-              &(struct refused_function){memory__text(function), memory__text(module),
-                                         memory__text(reason)});
+    add_refusal(&plan->refusals, function, module, reason);
 }
 
 /* ---- what is asked for --------------------------------------------------------------------- */
@@ -215,14 +220,14 @@ static void refuse_unmatched(struct maker *maker)
                              : "no function of this name";
     VEC_EACH(pattern, &maker->patterns.items, struct pattern)
     if (!pattern->answered)
-        refuse(maker->plan, pattern->text, "", reason);
+        add_refusal(&maker->plan->unmatched, pattern->text, "", reason);
     VEC_EACH(glob, &maker->request->modules, char *)
     {
         bool found = false;
         VEC_EACH(module, &maker->world.modules, struct world_module)
         found |= pattern_module__matches(&module->name, *glob);
         if (!found)
-            refuse(maker->plan, "*", *glob, "no module of this name");
+            add_refusal(&maker->plan->unmatched, "*", *glob, "no module of this name");
     }
 }
 
@@ -232,8 +237,8 @@ static void refuse_unused_arguments(struct maker *maker)
     {
         const struct pattern *pattern = VEC_AT(&request->patterns.items, struct pattern, 0);
         if (!pattern->answered)
-            refuse(maker->plan, pattern->text, "",
-                   "its arguments were asked for, but no function of this name is recorded");
+            add_refusal(&maker->plan->unmatched, pattern->text, "",
+                        "its arguments were asked for, but no function of this name is recorded");
     }
 }
 
@@ -245,6 +250,7 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     maker.plan = memory__zeroed(1, sizeof *maker.plan);
     maker.plan->functions = VEC_OF(struct planned_function);
     maker.plan->refusals = VEC_OF(struct refused_function);
+    maker.plan->unmatched = VEC_OF(struct refused_function);
     world__start(&maker.world, modules, module_count);
     patterns__start(&maker.patterns);
     argument_requests__start(&maker.arguments, &request->arguments);
@@ -263,6 +269,17 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     return 0;
 }
 
+void refusals__free(struct vec *refusals)
+{
+    VEC_EACH(refusal, refusals, struct refused_function)
+    {
+        free(refusal->function);
+        free(refusal->module);
+        free(refusal->reason);
+    }
+    vec__free(refusals);
+}
+
 void plan__free(struct plan *plan)
 {
     if (!plan)
@@ -272,13 +289,8 @@ void plan__free(struct plan *plan)
         free(function->name);
         free(function->argument_names);
     }
-    VEC_EACH(refusal, &plan->refusals, struct refused_function)
-    {
-        free(refusal->function);
-        free(refusal->module);
-        free(refusal->reason);
-    }
     vec__free(&plan->functions);
-    vec__free(&plan->refusals);
+    refusals__free(&plan->refusals);
+    refusals__free(&plan->unmatched);
     free(plan);
 }

@@ -35,13 +35,16 @@ struct refused_function {
 
 struct plan {
     struct vec functions; /* struct planned_function */
-    struct vec refusals;  /* struct refused_function; also patterns that matched nothing when
-                             unmatched is asked for */
+    struct vec refusals;  /* struct refused_function */
+    struct vec
+        unmatched; /* struct refused_function: what was asked for and is not in these modules;
+                      another image, or a library that is loaded later, may have it */
 };
 
 /* Plans for the modules as one process has them mapped. */
 int plan__make(const struct plan_request *request, const struct trace_module *modules,
                size_t module_count, struct plan **plan, struct error *error);
 void plan__free(struct plan *plan);
+void refusals__free(struct vec *refusals); /* of struct refused_function; leaves it empty */
 
 #endif

@@ -18,18 +18,23 @@ share_of() { # PATTERN: the share of the line with that function and module
     awk -F '  +# *' -v pattern="$1" '$1 == pattern { split($2, part, " "); print part[1] }' list
 }
 
+# The share of what the known functions took together: on a loaded virtual machine the kernel's own
+# part may be anything.
 expect_share() { # PATTERN LEAST MOST
     local share
     share=$(share_of "$1")
     [ -n "$share" ] || { echo "no $1 in:"; cat list; return 1; }
-    awk "BEGIN { exit !($share >= $2 && $share <= $3) }" || { echo "$1: $share"; return 1; }
+    awk -F '  +# *' -v pattern="$1" -v least="$2" -v most="$3" '
+        $1 ~ /@hot_/ { split($2, part, " "); sum += part[1]; if ($1 == pattern) own = part[1] }
+        END { exit !(own >= least / 100 * sum && own <= most / 100 * sum) }' list ||
+        { echo "$1: $share of"; cat list; return 1; }
 }
 
-expect_known_shares() { # of 8 parts, by construction
-    expect_share 'known::heavy(long) @hot_known' 28 47
-    expect_share '_ZN5knownlsERNS_4SinkEPKc @hot_known' 6 19
-    expect_share 'in_child @hot_known' 17 33
-    expect_share 'plugged @hot_plugin.so' 17 33
+expect_known_shares() { # of 8 parts, by construction; sampled a few hundred times in all
+    expect_share 'known::heavy(long) @hot_known' 25 50
+    expect_share '_ZN5knownlsERNS_4SinkEPKc @hot_known' 4 25
+    expect_share 'in_child @hot_known' 12 38
+    expect_share 'plugged @hot_plugin.so' 12 38
 }
 
 @test "threads, exec and dlopen are followed; shares are those of the program" {
@@ -76,9 +81,12 @@ expect_known_shares() { # of 8 parts, by construction
 }
 
 @test "--min and --json" {
-    known --min 30 >list 2>talk || true
-    [ "$(grep -vc '^#' list)" = 1 ]
-    expect_share 'known::heavy(long) @hot_known' 30 47
+    known --min 0 >list 2>talk || true
+    [ "$(grep -vc '^#' list)" -ge 4 ]
+    known --min 100 >list 2>talk || true
+    run ! grep -qv '^#' list
+    known --min 10 >list 2>talk || true
+    grep -v '^#' list | awk -F '  +# *' '{ split($2, part, " "); if (part[1] < 9.95) exit 1 }'
     known --json >list 2>talk || true
     [ "$("$JSON_GET" list schema)" = heurt.hot/1 ]
     [ "$("$JSON_GET" list 'functions[symbol=plugged].module')" = hot_plugin.so ]
@@ -92,7 +100,7 @@ expect_known_shares() { # of 8 parts, by construction
     strip -o stripped "$PROGRAMS/hot_known"
     "$HEURT" hot ./stripped "$PROGRAMS/hot_plugin.so" >list 2>talk || true
     grep -Eq '^# [0-9.]+ %  \[no symbol\] stripped\+0x[0-9a-f]+ \(stripped\)$' list
-    expect_share 'plugged @hot_plugin.so' 17 33
+    [ -n "$(share_of 'plugged @hot_plugin.so')" ]
     # heavy, <<, in_child: three beginnings, not thousands of addresses
     [ "$(grep -c 'no symbol. stripped+' list)" -le 4 ]
 }

@@ -132,7 +132,8 @@ load ../helpers
 
 @test "an LD_PRELOAD of the user's stays" {
     echo 'int marked_by_user(void) { return 7; }' | compile user.so -shared -fPIC
-    LD_PRELOAD=$PWD/user.so "$HEURT" record --quiet -o t \
+    # (a heurt that is built with ASan itself would not start after another library)
+    ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$PWD/user.so "$HEURT" record --quiet -o t \
         sh -c 'grep -c user.so /proc/$$/maps >count' </dev/null
     is_number_above 0 "$(cat count)"
 }
@@ -185,15 +186,13 @@ load ../helpers
     mkdir small
     mount -t tmpfs -o size=256k none small || skip "no file system may be mounted here"
     heurt record -o small/t "$EXAMPLES/queue" --iterations 60000
-    recorded=$status shown=$stderr
-    run "$HEURT" report -i small/t
-    reported=$status
+    local program_output=$output recorded=$status
+    heurt report -i small/t
     umount small
-    echo "$shown"
-    [ "$recorded" -eq 0 ] || [ "$recorded" -eq 125 ]
-    [ "$recorded" -eq 125 ] || [[ $output == *elapsed_ns* ]] || grep -q elapsed_ns <<<"$output" || :
-    grep -Eqi 'space|full|lost|dropped' <<<"$shown$output"
-    [ "$reported" -lt 126 ]
+    [ "$recorded" -eq 0 ]
+    [[ $program_output == elapsed_ns=*operations=240000 ]]
+    expect_status 0
+    grep -Eqi 'lost|dropped|space|full' <<<"$output$stderr"
 }
 
 @test "an output directory that vanishes does not harm the program, and is told" {
@@ -326,6 +325,17 @@ load ../helpers
     [[ $(json 'coverage.refused[function=no_such_function_anywhere].reason') == ?* ]]
     run "$HEURT" report -i t --coverage
     [[ $output == *no_such_function_anywhere* ]]
+}
+
+@test "a function of one image or library is not missed in the others" {
+    # calls_known loads a library while it runs; sh has no such function, the program has.
+    record -o t -f call_plain -f in_no_image sh -c '"$0"' "$PROGRAMS/calls_known"
+    expect_status 0
+    report_json t
+    is_number_above 0 "$(json 'classes[function=call_plain].count' | sum)"
+    json 'coverage.refused[].function' >refused
+    ! grep -qx call_plain refused
+    [ "$(grep -cx in_no_image refused)" -eq 1 ]
 }
 
 @test "-F reads patterns from a file and from standard input" {

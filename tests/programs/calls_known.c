@@ -203,7 +203,7 @@ static void integers(void)
         call_empty();
     }
     for (long i = 0; i < 6; i++)
-        call_switch(i);
+        kept(call_switch(i));
     known__number("call_plain", CALLS + 2); /* once from call_switch, once after the jumps */
     known__number("call_tail_outer", CALLS);
     known__number("call_tail_inner", CALLS);

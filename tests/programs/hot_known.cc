@@ -1,4 +1,5 @@
-/* hot_known.cc: CPU time in known parts.  Each function turns the same loop; of 8 parts
+/* hot_known.cc: CPU time in known parts.  Each function turns a loop until its thread
+ * has had that much CPU time, however fast the machine is at that moment; of 8 parts
  *
  *     known::heavy     3     in a second thread
  *     known::operator<<  1   its demangled name has a character that means something in a glob
@@ -8,15 +9,26 @@
  * Prints "ended" on stdout; the exit status is 7.  "hot_known child" is the child. */
 #include "known.h"
 
+#include <ctime>
 #include <dlfcn.h>
 #include <sys/wait.h>
 
-enum { PART = 150000000 };
+enum { PART_NS = 50000000, TURNS = 1000000 };
+
+static inline __attribute__((always_inline)) long cpu_ns(void)
+{
+    timespec now;
+    KNOWN_CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
+    return now.tv_sec * 1000000000l + now.tv_nsec;
+}
 
 static inline __attribute__((always_inline)) void turn(long parts)
 {
-    long left = parts * PART;
-    __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(left));
+    long until = cpu_ns() + parts * PART_NS;
+    while (cpu_ns() < until) {
+        long left = TURNS;
+        __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(left));
+    }
 }
 
 namespace known
@@ -55,7 +67,7 @@ static void load_and_call(const char *path)
     KNOWN_CHECK(library);
     auto plugged = reinterpret_cast<void (*)(long)>(dlsym(library, "plugged"));
     KNOWN_CHECK(plugged);
-    plugged(2l * PART);
+    plugged(2l * PART_NS);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,10 @@
 
 #include <omp.h>
 
-enum { THREADS = 4, REGIONS = 10, ITEMS = 4000 };
+#ifndef OPENMP_REGIONS
+#define OPENMP_REGIONS 10
+#endif
+enum { THREADS = 4, REGIONS = OPENMP_REGIONS, ITEMS = 4000 };
 
 double known_item(long item);
 

@@ -23,12 +23,14 @@ int no_variadic(int count, ...);
 int no_caller(int n);
 int call_through(int n);
 
+/* clang-format off */
 #define PLAN_ASM(X)                                                                         \
     X(a_plain)                                                                              \
     X(a_rip_load)                                                                           \
     X(a_rip_immediate) X(a_rip_lea) X(a_branch_short) X(a_branch_near) X(a_branch_parity)   \
         X(a_jump_short) X(a_jump_near) X(a_push) X(a_frame) X(a_short) X(a_endbr) X(a_nops) \
             X(a_tail) X(a_red_zone) X(a_loop_later) X(a_table) X(a_calls) X(a_alias)
+/* clang-format on */
 
 #define DECLARE(name) int name(int n);
 PLAN_ASM(DECLARE)

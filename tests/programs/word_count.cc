@@ -15,7 +15,10 @@
 
 namespace words
 {
-enum { THREADS = 4, TEXTS = 50, WORDS = 200, MALFORMED_EVERY = 20 };
+#ifndef WORD_COUNT_TEXTS
+#define WORD_COUNT_TEXTS 50
+#endif
+enum { THREADS = 4, TEXTS = WORD_COUNT_TEXTS, WORDS = 200, MALFORMED_EVERY = 20 };
 
 class Malformed : public std::runtime_error
 {

@@ -280,6 +280,68 @@ static void the_file_is_cut_to_what_was_claimed(void **state)
     trace__close(trace);
 }
 
+static off_t bytes_on_disk(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_blocks * 512;
+}
+
+static void what_is_claimed_next_is_prepared(void **state)
+{
+    (void)state;
+    struct trace_writer *writer = create("t");
+    uint64_t *next = &trace_writer__session(writer)->next_unit;
+    trace_writer__prepare(writer);
+    assert_false(trace_writer__prepare(writer)); /* nobody claimed anything since */
+    put(writer, 0, 2000, HEURT_EVENT_LOCK_ACQUIRED, 1, 2);
+    __atomic_fetch_add(next, 100, __ATOMIC_SEQ_CST);
+    off_t before = bytes_on_disk("t/events");
+    assert_true(trace_writer__prepare(writer));
+    assert_true(bytes_on_disk("t/events") >= before + 200 * (off_t)HEURT_UNIT_BYTES);
+    put(writer, 0, 2500, HEURT_EVENT_LOCK_ACQUIRED, 1, 2);
+    finish(writer);
+    struct trace *trace = open_trace("t");
+    assert_int_equal(walk_trace(trace).events, 2); /* what was written stands */
+    trace__close(trace);
+}
+
+static void preparing_ends_where_the_trace_ends(void **state)
+{
+    (void)state;
+    struct trace_writer *writer = create("t");
+    uint64_t *next = &trace_writer__session(writer)->next_unit;
+    __atomic_store_n(next, settings.limit_units - 3, __ATOMIC_SEQ_CST);
+    assert_true(trace_writer__prepare(writer));
+    assert_in_range(bytes_on_disk("t/events"), 4 * HEURT_UNIT_BYTES, 10 * HEURT_UNIT_BYTES);
+    __atomic_store_n(next, settings.limit_units + 5, __ATOMIC_SEQ_CST); /* failed claims */
+    assert_true(trace_writer__prepare(writer));
+    assert_false(trace_writer__prepare(writer));
+    __atomic_store_n(next, settings.limit_units, __ATOMIC_SEQ_CST);
+    finish(writer);
+}
+
+static int try_prepare_full_disk(void)
+{
+    if (!mount_here("size=256k", 0))
+        return 77;
+    struct trace_writer *writer;
+    if (trace_writer__create("disk/t", &settings, &writer, NULL) < 0)
+        return 1;
+    for (int i = 0; i < 3; i++) {
+        __atomic_fetch_add(&trace_writer__session(writer)->next_unit, 100, __ATOMIC_SEQ_CST);
+        if (!trace_writer__prepare(writer))
+            return 2;
+    }
+    return trace_writer__finish(writer, 0, at_end, NULL) < 0 ? 3 : 0;
+}
+
+static void preparing_on_a_full_disk_does_nothing(void **state)
+{
+    (void)state;
+    in_child(try_prepare_full_disk);
+}
+
 static void a_recorder_that_was_killed_leaves_a_trace(void **state)
 {
     (void)state;
@@ -336,6 +398,9 @@ int main(void)
         IN_DIRECTORY(the_limit_on_file_sizes_bounds_the_trace),
         IN_DIRECTORY(what_is_not_a_trace_is_told),
         IN_DIRECTORY(the_file_is_cut_to_what_was_claimed),
+        IN_DIRECTORY(what_is_claimed_next_is_prepared),
+        IN_DIRECTORY(preparing_ends_where_the_trace_ends),
+        IN_DIRECTORY(preparing_on_a_full_disk_does_nothing),
         IN_DIRECTORY(a_recorder_that_was_killed_leaves_a_trace),
         IN_DIRECTORY(a_full_trace_counts_what_is_lost),
     };

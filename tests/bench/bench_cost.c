@@ -1,0 +1,296 @@
+/* bench_cost.c: what recording costs, an operation.
+ *
+ * cost_probe measures itself: by itself, recorded without call stacks, and recorded as by default,
+ * one after the other, several times.  Of each run
+ *
+ *     added = measured (recorded) - measured (plain)        ratio = added / two rdtsc (same run)
+ *
+ * and then the median over the runs.  steady is the median of short rounds; buffers included is
+ * that of CPU time in rounds so long that each of them needed new room in the trace.  There is no
+ * bar on an absolute time: two rdtsc are what two time stamps cost at least on the machine at hand.
+ */
+#include "child.h"
+#include "recording.h"
+#include "statistics.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_LEAST = 5, RUNS_MOST = 99 };
+
+enum mode { PLAIN, RECORDED, STACKS, MODES };
+
+/* What cost_probe prints of each sort. */
+enum figure { STEADY, BUFFERS, FIGURES };
+static const char *const figure_keys[FIGURES] = {"median", "group"};
+static const char *const figure_titles[FIGURES] = {"steady", "buffers included"};
+
+struct measured {
+    const char *name, *title;
+    const char *what, *threads; /* cost_probe's arguments */
+};
+
+static const struct measured cases[] = {
+    {"function-1", "patched function, enter and exit", "function", "1"},
+    {"function-2", "the same, 2 threads", "function", "2"},
+    {"lock-1", "mutex, lock and unlock, nobody waits", "lock", "1"},
+    {"lock-2", "the same, 2 threads, a mutex each", "lock", "2"},
+    {"marker-1", "heurt_begin and heurt_end", "marker", "1"},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+struct run {
+    double measured_ns[MODES][FIGURES], without_ns[MODES][FIGURES], two_rdtsc_ns[MODES][FIGURES];
+    double event_bytes[MODES];
+};
+
+/* Medians over the runs. */
+struct cost {
+    double plain_ns, without_ns, two_rdtsc_ns;
+    double recorded_ns[MODES], added_ns[MODES], ratio[MODES];
+};
+
+struct options {
+    const char *heurt, *probe, *parent;
+    size_t runs;
+    bool json;
+};
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static void command(struct words *words, const struct options *options,
+                    const struct scratch *scratch, const struct measured *measured, enum mode mode)
+{
+    if (mode != PLAIN)
+        words__add(words, (const char *const[]){options->heurt, "record", "--quiet", "-o",
+                                                scratch->trace, "-f", "measured_function", NULL});
+    if (mode == RECORDED)
+        words__add(words, (const char *const[]){"--stack-every", "0", NULL});
+    words__add(words,
+               (const char *const[]){options->probe, measured->what, measured->threads, NULL});
+}
+
+static int read_sort(const char *text, const char *sort, double values[FIGURES],
+                     struct error *error)
+{
+    for (int i = 0; i < FIGURES; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_%s", sort, figure_keys[i]);
+        values[i] = text__number(text, key);
+        if (isnan(values[i]))
+            return error__set(error, -EPROTO, "cost_probe did not print %s", key);
+    }
+    return 0;
+}
+
+static int read_run(const char *text, struct run *run, enum mode mode, struct error *error)
+{
+    int code = read_sort(text, "measured", run->measured_ns[mode], error);
+    if (code == 0)
+        code = read_sort(text, "without", run->without_ns[mode], error);
+    return code ? code : read_sort(text, "two_rdtsc", run->two_rdtsc_ns[mode], error);
+}
+
+/* A trace without what was to be measured would look cheap: that fails. */
+static int weigh(const struct options *options, const struct scratch *scratch, double *event_bytes,
+                 struct error *error)
+{
+    struct recording recording;
+    int code = recording__weigh(options->heurt, scratch->trace, scratch->log, &recording, error);
+    if (code == 0 && (recording.events < 1e6 || recording.lost > 0))
+        code = error__set(error, -EPROTO, "%.0f events were recorded and %.0f were lost",
+                          recording.events, recording.lost);
+    *event_bytes = recording.bytes / recording.events;
+    directory__remove(scratch->trace);
+    return code;
+}
+
+static int measure(const struct options *options, const struct scratch *scratch,
+                   const struct measured *measured, enum mode mode, struct run *run,
+                   struct error *error)
+{
+    struct words words = {0};
+    char *text;
+    command(&words, options, scratch, measured, mode);
+    int code = child__run(&words, scratch->log, &text, error);
+    if (code == 0)
+        code = read_run(text, run, mode, error);
+    free(text);
+    if (code == 0 && mode != PLAIN)
+        code = weigh(options, scratch, &run->event_bytes[mode], error);
+    return code;
+}
+
+/* ---- medians --------------------------------------------------------------------------------- */
+
+static struct cost cost__of(const struct run *runs, size_t count, enum figure figure)
+{
+    double plain[RUNS_MOST], without[RUNS_MOST], rdtsc[RUNS_MOST];
+    struct cost cost = {0};
+    for (int mode = RECORDED; mode < MODES; mode++) {
+        double recorded[RUNS_MOST], added[RUNS_MOST], ratio[RUNS_MOST];
+        for (size_t i = 0; i < count; i++) {
+            recorded[i] = runs[i].measured_ns[mode][figure];
+            added[i] = recorded[i] - runs[i].measured_ns[PLAIN][figure];
+            ratio[i] = added[i] / runs[i].two_rdtsc_ns[mode][figure];
+        }
+        cost.recorded_ns[mode] = samples__median(recorded, count);
+        cost.added_ns[mode] = samples__median(added, count);
+        cost.ratio[mode] = samples__median(ratio, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        plain[i] = runs[i].measured_ns[PLAIN][figure];
+        without[i] = runs[i].without_ns[PLAIN][figure];
+        rdtsc[i] = runs[i].two_rdtsc_ns[PLAIN][figure];
+    }
+    cost.plain_ns = samples__median(plain, count);
+    cost.without_ns = samples__median(without, count);
+    cost.two_rdtsc_ns = samples__median(rdtsc, count);
+    return cost;
+}
+
+static double event_bytes(const struct run *runs, size_t count, enum mode mode)
+{
+    double bytes[RUNS_MOST];
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = runs[i].event_bytes[mode];
+    return samples__median(bytes, count);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static void print_row(const char *title, const struct cost *cost)
+{
+    printf("  %-18s %8.2f %8.2f %8.2f %8.2f %6.2fx %8.2f %8.2f %6.2fx\n", title, cost->two_rdtsc_ns,
+           cost->plain_ns, cost->recorded_ns[RECORDED], cost->added_ns[RECORDED],
+           cost->ratio[RECORDED], cost->recorded_ns[STACKS], cost->added_ns[STACKS],
+           cost->ratio[STACKS]);
+}
+
+static void print_table(struct run (*runs)[RUNS_MOST], const struct options *options)
+{
+    printf("ns an operation, medians of %zu runs; ratio: added time over that of two rdtsc\n\n",
+           options->runs);
+    printf("  %-18s %8s %8s %26s %26s\n", "", "2 rdtsc", "plain", "recorded, no call stacks",
+           "recorded, as by default");
+    printf("  %-18s %8s %8s %8s %8s %7s %8s %8s %7s\n", "", "", "", "ns", "added", "ratio", "ns",
+           "added", "ratio");
+    for (size_t i = 0; i < CASES; i++) {
+        printf("%s; without it %.2f; bytes an event %.2f, with call stacks %.2f\n", cases[i].title,
+               cost__of(runs[i], options->runs, STEADY).without_ns,
+               event_bytes(runs[i], options->runs, RECORDED),
+               event_bytes(runs[i], options->runs, STACKS));
+        for (int figure = 0; figure < FIGURES; figure++) {
+            struct cost cost = cost__of(runs[i], options->runs, (enum figure)figure);
+            print_row(figure_titles[figure], &cost);
+        }
+    }
+}
+
+static void print_cost(const char *name, const struct cost *cost)
+{
+    printf("      \"%s\": {\"two_rdtsc_ns\": %.3f, \"plain_ns\": %.3f, \"without_ns\": %.3f,\n",
+           name, cost->two_rdtsc_ns, cost->plain_ns, cost->without_ns);
+    printf("        \"recorded_ns\": %.3f, \"added_ns\": %.3f, \"ratio\": %.4f,\n",
+           cost->recorded_ns[RECORDED], cost->added_ns[RECORDED], cost->ratio[RECORDED]);
+    printf("        \"stacks_recorded_ns\": %.3f, \"stacks_added_ns\": %.3f, \"stacks_ratio\": "
+           "%.4f},\n",
+           cost->recorded_ns[STACKS], cost->added_ns[STACKS], cost->ratio[STACKS]);
+}
+
+static void print_json(struct run (*runs)[RUNS_MOST], const struct options *options)
+{
+    printf("{\"schema\": \"heurt.bench-cost/1\", \"runs\": %zu, \"cases\": [\n", options->runs);
+    for (size_t i = 0; i < CASES; i++) {
+        struct cost steady = cost__of(runs[i], options->runs, STEADY);
+        struct cost buffers = cost__of(runs[i], options->runs, BUFFERS);
+        printf("    {\"name\": \"%s\", \"threads\": %s,\n", cases[i].name, cases[i].threads);
+        print_cost("steady", &steady);
+        print_cost("buffers", &buffers);
+        printf("      \"event_bytes\": %.3f, \"stacks_event_bytes\": %.3f}%s\n",
+               event_bytes(runs[i], options->runs, RECORDED),
+               event_bytes(runs[i], options->runs, STACKS), i + 1 < CASES ? "," : "");
+    }
+    printf("]}\n");
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int run_all(const struct options *options, const struct scratch *scratch,
+                   struct error *error)
+{
+    static struct run runs[CASES][RUNS_MOST];
+    for (size_t run = 0; run < options->runs; run++) {
+        for (size_t i = 0; i < CASES; i++) {
+            for (int mode = 0; mode < MODES; mode++) {
+                int code =
+                    measure(options, scratch, &cases[i], (enum mode)mode, &runs[i][run], error);
+                if (code != 0)
+                    return code;
+            }
+        }
+    }
+    if (options->json)
+        print_json(runs, options);
+    else
+        print_table(runs, options);
+    return 0;
+}
+
+static bool read_options(int argc, char **argv, struct options *options)
+{
+    static const struct option names[] = {
+        {"runs", required_argument, NULL, 'r'},  {"json", no_argument, NULL, 'j'},
+        {"on", required_argument, NULL, 'o'},    {"command", required_argument, NULL, 'c'},
+        {"probe", required_argument, NULL, 'p'}, {NULL, 0, NULL, 0},
+    };
+    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        switch (option) {
+        case 'r':
+            options->runs = strtoul(optarg, NULL, 10);
+            break;
+        case 'j':
+            options->json = true;
+            break;
+        case 'o':
+            options->parent = optarg;
+            break;
+        case 'c':
+            options->heurt = optarg;
+            break;
+        case 'p':
+            options->probe = optarg;
+            break;
+        default:
+            return false;
+        }
+    }
+    return optind == argc && options->runs >= RUNS_LEAST && options->runs <= RUNS_MOST;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.heurt = BENCH_HEURT, .probe = BENCH_PROBE, .runs = 7};
+    struct scratch scratch;
+    struct error error;
+    if (!read_options(argc, argv, &options)) {
+        fputs("usage: bench-cost [--runs N] [--json] [--on DIR] [--command HEURT] [--probe FILE]\n"
+              "N: 5 to 99; DIR: where the traces go (in memory when that is possible)\n",
+              stderr);
+        return 2;
+    }
+    int code = scratch__make(&scratch, options.parent, &error);
+    if (code == 0)
+        code = run_all(&options, &scratch, &error);
+    if (code < 0) {
+        fprintf(stderr, "bench-cost: %s\n", error.text);
+        return 125;
+    }
+    directory__remove(scratch.directory);
+    return 0;
+}

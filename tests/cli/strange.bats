@@ -1,0 +1,182 @@
+# heurt record and programs that ask more of it: sanitizers, filters of system calls, limits.
+load ../helpers
+
+# sanitized NAME: a program with threads, made by gcc with a sanitizer, whose library insists on
+# being the first that is loaded.
+sanitized() {
+    gcc -O1 -g -pthread -fsanitize=address -w -x c -o "$1" - 2>gcc.log <<'C' ||
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused)
+{
+    for (int i = 0; i < 1000; i++) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    const char *preload = getenv("LD_PRELOAD");
+    printf("LD_PRELOAD %s\n", preload ? preload : "is not set");
+    return 3;
+}
+C
+        skip "gcc has no address sanitizer here"
+}
+
+@test "a program of the address sanitizer runs and is recorded, LD_PRELOAD is the user's" {
+    sanitized program
+    record -o t ./program
+    expect_status 3
+    [ "$output" = "LD_PRELOAD is not set" ]
+    report_json t
+    [ "$(json 'classes[kind=lock].count' | sum)" = 1000 ]
+    LD_PRELOAD=libm.so.6 record -o t ./program
+    expect_status 3
+    [ "$output" = "LD_PRELOAD libm.so.6" ]
+}
+
+@test "so does one that a shell starts" {
+    sanitized program
+    record -o t sh -c './program; ./program'
+    expect_status 3
+    [ "$(grep -c '^LD_PRELOAD is not set$' <<<"$output")" = 2 ]
+    report_json t
+    [ "$(json 'classes[kind=lock].count' | sum)" = 2000 ]
+}
+
+# Takes a lock a few thousand times after it has done what the argument says, by itself and in a
+# thread; forbidden system calls are its end.
+caged() {
+    compile caged <<'C'
+#define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused)
+{
+    for (int i = 0; i < 20000; i++) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+#define ALLOW(call) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+static struct sock_filter filter[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    ALLOW(read), ALLOW(write), ALLOW(exit), ALLOW(exit_group), ALLOW(futex), ALLOW(brk),
+    ALLOW(mmap), ALLOW(munmap), ALLOW(mprotect), ALLOW(madvise), ALLOW(clone), ALLOW(clone3),
+    ALLOW(set_robust_list), ALLOW(rseq), ALLOW(rt_sigaction), ALLOW(rt_sigprocmask),
+    ALLOW(getrandom), ALLOW(sched_yield),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+int main(int count, char **argument)
+{
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    const char *how = argument[1];
+    pthread_t thread;
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!strcmp(how, "strict"))
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    else if (!strcmp(how, "prctl"))
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    else
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                strcmp(how, "all") ? 0 : SECCOMP_FILTER_FLAG_TSYNC, &program);
+    work(NULL);
+    if (strcmp(how, "strict")) {
+        pthread_create(&thread, NULL, work, NULL);
+        pthread_join(thread, NULL);
+    }
+    write(1, "done\n", 5);
+    syscall(SYS_exit, 4);
+}
+C
+    ./caged prctl || [ $? = 4 ] || skip "no filter of system calls can be set here"
+}
+
+@test "a program that lets only its own system calls through goes on, what is lost is told" {
+    caged
+    local how option
+    for how in prctl seccomp all strict; do
+        for option in '--stack-every=0' '--stack-every=1' '-f*'; do
+            record -o t "$option" ./caged "$how"
+            expect_status 4
+            [ "$output" = "done" ]
+            says 'events were lost.*seccomp'
+        done
+    done
+    "$HEURT" report -i t | grep -q 'limits its own system calls'
+}
+
+limited() {
+    compile limited <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+static void *work(void *unused)
+{
+    return unused;
+}
+int main(int count, char **argument)
+{
+    pthread_t thread;
+    long locked = 0;
+    char line[256];
+    struct rlimit limit = {1l << 30, 1l << 30};
+    if (!strcmp(argument[1], "space"))
+        setrlimit(RLIMIT_AS, &limit);
+    else if (mlockall(MCL_CURRENT) != 0)
+        return 77;
+    FILE *in = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, in))
+        sscanf(line, "VmLck: %ld", &locked);
+    puts(locked < 300000 ? "little is locked" : "much is locked");
+    puts(malloc(500 << 20) ? "memory" : "no memory");
+    puts(pthread_create(&thread, NULL, work, NULL) == 0 ? "thread" : "no thread");
+    return 0;
+}
+C
+}
+
+@test "a program that limits its address space, or locks it, has as much as without heurt" {
+    limited
+    record -o t ./limited space
+    [ "$output" = $'little is locked\nmemory\nthread' ]
+    ./limited lock || skip "memory cannot be locked here"
+    record -o t ./limited lock
+    [ "$output" = $'little is locked\nmemory\nthread' ]
+}
+
+@test "under a limit of address space a program is recorded, as far as there is room" {
+    (
+        ulimit -v 300000
+        record -o t "$EXAMPLES/queue" --iterations 2000
+        expect_status 0
+        report_json t
+        is_number_above 0 "$(json 'classes[kind=lock].count' | sum)"
+    )
+}
+
+@test "a trace that is removed meanwhile is told as that" {
+    heurt record -o t sh -c 'rm -rf t; exit 4'
+    expect_status 4
+    says 'removed or moved'
+}
