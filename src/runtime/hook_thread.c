@@ -18,6 +18,9 @@ static void beginning__put(struct beginning *beginning)
     __atomic_store_n(&beginning->taken, 0, __ATOMIC_RELEASE);
 }
 
+/* Of a stack, its guard and what lies beside it: small stacks are not taken for known. */
+#define STACK_MARGIN (64u << 10)
+
 /* The new thread's first act: its own start event, the destructor that will end it, the bounds of
  * its stack. */
 static void begin_thread(const struct beginning *beginning, uint64_t routine)
@@ -27,8 +30,9 @@ static void begin_thread(const struct beginning *beginning, uint64_t routine)
     thread->start_routine = routine;
     thread->caged = beginning->caged;
     thread->roams = !beginning->caged;
-    thread->stack_high = (uint64_t)__builtin_frame_address(0);
-    thread->stack_low = thread->stack_high - beginning->stack_bytes + (64 << 10);
+    /* The thread's descriptor lies above its first frame, in the same mapping. */
+    thread->stack_high = (uint64_t)pthread_self();
+    thread->stack_low = thread->stack_high - beginning->stack_bytes + STACK_MARGIN;
     if (!heurt_state.recording)
         return;
     event__refill(NULL, 0);
@@ -64,7 +68,7 @@ static void fill(struct beginning *beginning, const pthread_attr_t *attributes)
         pthread_attr_getstacksize(&defaults, &bytes);
         pthread_attr_destroy(&defaults);
     }
-    beginning->stack_bytes = bytes > (128 << 10) ? bytes : 128 << 10;
+    beginning->stack_bytes = bytes > STACK_MARGIN ? bytes : STACK_MARGIN;
 }
 
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),

@@ -180,3 +180,35 @@ C
     expect_status 4
     says 'removed or moved'
 }
+
+@test "call stacks of threads begin in the thread's own function, however small its frame" {
+    compile shallow -O2 <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+void *routine(void *unused)
+{
+    for (int i = 0; i < 100; i++) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(void)
+{
+    static const size_t sizes[] = {16 << 10, 64 << 10, 1 << 20, 64 << 20};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    for (int i = 0; i < 4; i++) {
+        pthread_attr_setstacksize(&attributes, sizes[i]);
+        pthread_create(&thread, &attributes, routine, NULL);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+C
+    record -o t --stack-every 1 ./shallow
+    expect_status 0
+    "$HEURT" dump -i t | grep 'point stack' >stacks
+    [ "$(grep -c 'point stack routine .*< start_thread' stacks)" = 400 ]
+}
