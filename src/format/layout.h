@@ -377,7 +377,8 @@ struct heurt_plan {
     struct heurt_plan_fixup fixups[HEURT_PLAN_FIXUPS_MAX];
     uint8_t argument_count;                 /* payload words of the enter event */
     uint8_t arguments[HEURT_ARGUMENTS_MAX]; /* which integer argument registers: 0 = rdi … 5 = r9 */
-    uint8_t reserved;
+    uint8_t ordered; /* 1: it has locked instructions: its leave event waits until they are done */
+    uint64_t reserved;
 };
 
 #endif

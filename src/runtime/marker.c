@@ -77,6 +77,12 @@ static void enter(struct thread *thread, uint32_t id)
     event__write0(thread, id);
 }
 
+static void leave(struct thread *thread, uint32_t id)
+{
+    clock__settle();
+    event__write0(thread, id | 1);
+}
+
 static void begin(struct heurt_marker *marker)
 {
     struct thread *thread = hook__thread();
@@ -90,7 +96,7 @@ static void end(struct heurt_marker *marker)
     struct thread *thread = hook__thread();
     uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_REGION) : NO_ID;
     if (id != NO_ID)
-        event__write0(thread, id | 1);
+        leave(thread, id);
 }
 
 /* The turns of a loop since its span began, per thread; 0: no span is open. */
@@ -111,7 +117,7 @@ static void iteration(struct heurt_marker *marker)
     if (*turns && (uint32_t)(*turns)++ < marker->step)
         return;
     if (*turns)
-        event__write0(thread, id | 1);
+        leave(thread, id);
     *turns = 1;
     enter(thread, id);
 }
@@ -123,7 +129,7 @@ static void iteration_end(struct heurt_marker *marker)
     int32_t *turns = id != NO_ID ? turns__of(thread, id) : NULL;
     if (!turns || !*turns)
         return;
-    event__write0(thread, id | 1);
+    leave(thread, id);
     *turns = 0;
 }
 

@@ -13,6 +13,7 @@
 #define REACH_MARGIN (16ull << 20)
 
 void heurt_stub(void);
+void heurt_stub_ordered(void);
 void heurt_stub_full(void);
 
 /* ---- memory near code ---------------------------------------------------------------------------
@@ -291,6 +292,13 @@ static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
     memcpy(arguments->registers, plan->arguments, sizeof arguments->registers);
 }
 
+static void (*stub_for(const struct heurt_plan *plan))(void)
+{
+    if (!heurt_state.uses_tsc || plan->argument_count)
+        return heurt_stub_full;
+    return plan->ordered ? heurt_stub_ordered : heurt_stub;
+}
+
 /* One function: its code near it first, its definition, then the jump. NULL or a reason. */
 static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_t *id)
 {
@@ -306,8 +314,7 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     uint8_t *moved = code + STUB_CODE_BYTES;
     if (!write_moved(moved, plan))
         return "its moved code cannot reach what it refers to";
-    bool plain = heurt_state.uses_tsc && plan->argument_count == 0;
-    write_stub(code, *id, plain ? heurt_stub : heurt_stub_full);
+    write_stub(code, *id, stub_for(plan));
     remember_arguments(*id, plan);
     heurt_state.bodies[*id / 2] = moved;
     return NULL;

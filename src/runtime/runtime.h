@@ -171,6 +171,13 @@ static inline uint64_t clock__tick(void)
     return __builtin_ia32_rdtsc();
 }
 
+/* Waits until what was done before is done: a time stamp alone does not wait for loads and locked
+ * instructions that are still under way (stub.S has the figures). For the end of a span. */
+static inline void clock__settle(void)
+{
+    __asm__ volatile("lfence" : : : "memory");
+}
+
 struct heurt_clock_pair clock__pair(void);
 
 /* ---- chunks and events ----------------------------------------------------------------------- */

@@ -165,6 +165,29 @@ const char *move__plan(const struct code_file *file, const struct code_map *map,
     return NULL;
 }
 
+static bool locks_memory(const struct instruction *instruction)
+{
+    return instruction->zydis.attributes & ZYDIS_ATTRIB_HAS_LOCK ||
+           (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_XCHG &&
+            instruction__has_memory(instruction)); /* locks without a prefix */
+}
+
+bool move__is_locking(const struct code_file *file, const struct code_function *function)
+{
+    ZydisDecoder decoder;
+    struct instruction instruction;
+    decoder__start(&decoder);
+    for (uint64_t at = function->start; at < function->end; at = instruction.end) {
+        size_t size;
+        const uint8_t *bytes = code_file__bytes(file, at, &size);
+        if (!bytes || !instruction__decode(&instruction, &decoder, bytes, size, at))
+            return false;
+        if (locks_memory(&instruction))
+            return true;
+    }
+    return false;
+}
+
 bool move__is_entry(const struct code_file *file, const struct code_function *function)
 {
     const struct cfa_range *range = cfa_table__find(&file->cfa, function->start);

@@ -12,6 +12,9 @@ const char *move__plan(const struct code_file *file, const struct code_map *map,
                        const struct code_function *function, uint64_t bias,
                        struct heurt_plan *plan);
 
+/* Whether the function has instructions that lock memory: then its end is worth waiting for. */
+bool move__is_locking(const struct code_file *file, const struct code_function *function);
+
 /* Whether the function's entry looks like one: the caller's return address is on top. */
 bool move__is_entry(const struct code_file *file, const struct code_function *function);
 

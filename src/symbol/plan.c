@@ -118,6 +118,7 @@ static char *try_function(struct maker *maker, struct world_module *module,
         return text;
     reason =
         move__plan(module->file, world_module__map(module), function, module->module->bias, plan);
+    plan->ordered = !reason && move__is_locking(module->file, function);
     return memory__text(reason);
 }
 

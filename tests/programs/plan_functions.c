@@ -10,6 +10,18 @@
 static volatile int number = 17;
 static int (*volatile pointer)(int) = ok_add;
 
+static int shared;
+
+int ok_locks(int a)
+{
+    return __atomic_fetch_add(&shared, a, __ATOMIC_RELAXED) * 0 + a;
+}
+
+int ok_exchanges(int a)
+{
+    return __atomic_exchange_n(&shared, a, __ATOMIC_RELAXED) * 0 + a;
+}
+
 int ok_add(int a)
 {
     int sum = number;

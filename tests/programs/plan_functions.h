@@ -7,6 +7,8 @@ struct big {
 };
 
 int ok_add(int a);
+int ok_locks(int a);
+int ok_exchanges(int a);
 int ok_recursive(int n);
 int ok_switch(int n);
 int may_goto(int n);

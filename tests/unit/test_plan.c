@@ -360,6 +360,16 @@ static void cold_parts_are_not_functions(void **state)
     plan__free(plan);
 }
 
+static void functions_that_lock_memory_are_ordered(void **state)
+{
+    (void)state;
+    struct plan *plan = plan_of_self("ok_*");
+    assert_int_equal(planned(plan, "ok_locks")->plan.ordered, 1);
+    assert_int_equal(planned(plan, "ok_exchanges")->plan.ordered, 1);
+    assert_int_equal(planned(plan, "ok_add")->plan.ordered, 0);
+    plan__free(plan);
+}
+
 static void unanswered_patterns_are_told(void **state)
 {
     (void)state;
@@ -534,6 +544,7 @@ int main(void)
         cmocka_unit_test(code_that_depends_on_its_place_is_fixed),
         cmocka_unit_test(names_of_one_function_are_one),
         cmocka_unit_test(cold_parts_are_not_functions),
+        cmocka_unit_test(functions_that_lock_memory_are_ordered),
         cmocka_unit_test(unanswered_patterns_are_told),
         cmocka_unit_test(modules_restrict),
         cmocka_unit_test(unreadable_modules_are_told),
