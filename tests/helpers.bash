@@ -70,6 +70,11 @@ is_number_above() { # LIMIT VALUE
     awk -v limit="$1" -v value="$2" 'BEGIN { exit !(value > limit) }' || fail "$2 is not above $1"
 }
 
+# A sanitizer's library wants to be the first, and much address space.
+needs_plain_heurt() {
+    ! ldd "$HEURT" | grep -qE 'lib(a|t|l|ub)san' || skip "heurt itself is built with a sanitizer"
+}
+
 needs_root() {
     [ "$(id -u)" = 0 ] || skip "$1 needs root"
 }

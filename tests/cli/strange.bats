@@ -37,6 +37,7 @@ C
     [ "$output" = "LD_PRELOAD is not set" ]
     report_json t
     [ "$(json 'classes[kind=lock].count' | sum)" = 1000 ]
+    needs_plain_heurt
     LD_PRELOAD=libm.so.6 record -o t ./program
     expect_status 3
     [ "$output" = "LD_PRELOAD libm.so.6" ]
@@ -166,6 +167,7 @@ C
 }
 
 @test "under a limit of address space a program is recorded, as far as there is room" {
+    needs_plain_heurt
     (
         ulimit -v 300000
         record -o t "$EXAMPLES/queue" --iterations 2000
