@@ -277,20 +277,18 @@ enum heurt_descriptor {
     HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
 };
 
-#define HEURT_IO_TABLE(X)                                                                     \
-    X(READ, 1, "read")                                                                        \
-    X(WRITE, 2, "write")                                                                      \
-    X(PREAD, 3, "pread")                                                                      \
-    X(PWRITE, 4, "pwrite")                                                                    \
-    X(READV, 5, "readv")                                                                      \
-    X(WRITEV, 6, "writev")                                                                    \
-    X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev") X(SENDFILE, 9, "sendfile")                \
-        X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync") X(OPEN, 12, "open")               \
-            X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select")                 \
-                X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")   \
-                    X(SENDMSG, 19, "sendmsg") X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv") \
-                        X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")                 \
-                            X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")               \
+#define HEURT_IO_TABLE(X)                                                                         \
+    X(READ, 1, "read")                                                                            \
+    X(WRITE, 2, "write")                                                                          \
+    X(PREAD, 3, "pread")                                                                          \
+    X(PWRITE, 4, "pwrite")                                                                        \
+    X(READV, 5, "readv") X(WRITEV, 6, "writev") X(PREADV, 7, "preadv") X(PWRITEV, 8, "pwritev")   \
+        X(SENDFILE, 9, "sendfile") X(FSYNC, 10, "fsync") X(FDATASYNC, 11, "fdatasync")            \
+            X(OPEN, 12, "open") X(CLOSE, 13, "close") X(POLL, 14, "poll") X(SELECT, 15, "select") \
+                X(EPOLL_WAIT, 16, "epoll_wait") X(SEND, 17, "send") X(SENDTO, 18, "sendto")       \
+                    X(SENDMSG, 19, "sendmsg") X(SENDMMSG, 20, "sendmmsg") X(RECV, 21, "recv")     \
+                        X(RECVFROM, 22, "recvfrom") X(RECVMSG, 23, "recvmsg")                     \
+                            X(RECVMMSG, 24, "recvmmsg") X(ACCEPT, 25, "accept")                   \
                                 X(CONNECT, 26, "connect")
 
 enum heurt_io {
