@@ -149,7 +149,7 @@ static int set_sizes(struct recording *recording, int option, const char *text)
     return 0;
 }
 
-static int read_option(struct recording *recording, int option)
+static int read_option(struct recording *recording, int option, char **argv)
 {
     switch (option) {
     case 'o':
@@ -175,8 +175,13 @@ static int read_option(struct recording *recording, int option)
     case OPTION_STACK_BYTES:
     case OPTION_MAX_SIZE:
         return set_sizes(recording, option, optarg);
+    case ':':
+        return wrong_usage(&command_record, "%s wants a value", argv[optind - 1]);
     default:
-        return wrong_usage(&command_record, "that option is not known or lacks its value");
+        return wrong_usage(&command_record,
+                           "%s is no option of heurt record, or has a value that it does not "
+                           "take; heurt's options come before the program",
+                           argv[optind > 1 ? optind - 1 : 1]);
     }
 }
 
@@ -186,10 +191,10 @@ static int read_options(int argc, char **argv, struct recording *recording)
     int option, status = 0;
     optind = 0;
     while (!status &&
-           (option = getopt_long(argc, argv, "+o:f:F:M:A:qh", long_options, NULL)) != -1) {
+           (option = getopt_long(argc, argv, "+:o:f:F:M:A:qh", long_options, NULL)) != -1) {
         if (option == 'h')
             return show_help(&command_record) - 1;
-        status = read_option(recording, option);
+        status = read_option(recording, option, argv);
     }
     if (!status && optind >= argc)
         return wrong_usage(&command_record, "which program?");

@@ -214,3 +214,16 @@ C
     "$HEURT" dump -i t | grep 'point stack' >stacks
     [ "$(grep -c 'point stack routine .*< start_thread' stacks)" = 400 ]
 }
+
+@test "an option that is wrong is named, in one sentence" {
+    heurt record -z true
+    expect_status 2
+    says '-z is no option'
+    heurt record --frobnicate true
+    expect_status 2
+    says '--frobnicate is no option'
+    heurt record -o
+    expect_status 2
+    says '-o wants a value'
+    [ "$(grep -c . <<<"$stderr")" = 2 ]
+}
