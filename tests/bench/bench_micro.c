@@ -524,7 +524,7 @@ int main(int argc, char **argv)
                               .examples = BENCH_EXAMPLES,
                               .output = BENCH_OUTPUT,
                               .points = 13,
-                              .runs = 5};
+                              .runs = 9};
     struct place place;
     struct error error;
     if (!read_options(argc, argv, &options)) {
