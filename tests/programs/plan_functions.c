@@ -14,12 +14,15 @@ static int shared;
 
 int ok_locks(int a)
 {
-    return __atomic_fetch_add(&shared, a, __ATOMIC_RELAXED) * 0 + a;
+    __asm__ volatile("lock addl %1, %0" : "+m"(shared) : "r"(a));
+    return a;
 }
 
 int ok_exchanges(int a)
 {
-    return __atomic_exchange_n(&shared, a, __ATOMIC_RELAXED) * 0 + a;
+    int other = a;
+    __asm__ volatile("xchgl %1, %0" : "+m"(shared), "+r"(other));
+    return a;
 }
 
 int ok_add(int a)
