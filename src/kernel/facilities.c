@@ -326,6 +326,7 @@ static const struct {
     {"rings", "sampling buffers", "no samples lost", true, false, judge_rings},
     {"descriptors", "file descriptors", "one sampling event a CPU", true, false, judge_descriptors},
     {"pidfd", "pidfd", "waiting for the program", true, false, judge_pidfd},
+    {"populate", "MADV_POPULATE_WRITE", "buffers without page faults", true, false, judge_populate},
     {"switches", "switch records", "when threads were off the CPU, and why", false, false,
      judge_switches},
     {"faults", "page fault events", "time lost to page faults", false, false, judge_faults},
@@ -339,8 +340,6 @@ static const struct {
     {"attach", "ptrace", "recording a program that already runs", false, false, judge_attach},
     {"membarrier", "membarrier", "patching while threads run", false, false, judge_membarrier},
     {"rseq", "rseq", "the CPU's number for free", false, false, judge_rseq},
-    {"populate", "MADV_POPULATE_WRITE", "buffers without page faults", false, false,
-     judge_populate},
 };
 
 void facilities__judge(const struct machine_facts *facts, const struct machine_trials *trials,
