@@ -27,7 +27,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 1u
+#define HEURT_VERSION 2u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -58,9 +58,14 @@ struct heurt_clock_pair {
 };
 
 enum heurt_session_flag {
-    HEURT_SESSION_CLOSED = 1u << 0, /* the recorder has ended: claim no more chunks */
-    HEURT_SESSION_PLANS = 1u << 1,  /* ask the recorder which functions to patch */
+    HEURT_SESSION_CLOSED = 1u << 0,    /* the recorder has ended: claim no more chunks */
+    HEURT_SESSION_PLANS = 1u << 1,     /* ask the recorder which functions to patch */
+    HEURT_SESSION_LIVE = 1u << 2,      /* functions may be patched while the program runs: tell the
+                                          recorder what it needs for it (struct heurt_live) */
+    HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
 };
+
+#define HEURT_TOO_FREQUENT_SLOTS 64
 
 /* Written by the recorder before the program starts; the fields marked (atomic) are shared. */
 struct heurt_session {
@@ -77,14 +82,18 @@ struct heurt_session {
     uint32_t stack_every;  /* a call stack at the first and every N-th occurrence; 0: never */
     uint32_t stack_bytes;  /* at most this much of the top of the stack */
     uint32_t recorder_pid;
-    uint32_t finished;   /* 1 when the recorder has written end and wait_status */
-    int32_t wait_status; /* of the recorded command, as by waitpid */
-    uint32_t reserved;
+    uint32_t finished;          /* 1 when the recorder has written end and wait_status */
+    int32_t wait_status;        /* of the recorded command, as by waitpid */
+    uint32_t overhead_permille; /* budget for the recording's own cost in each thread, in 1/1000 of
+                                   its time; 0: none */
     uint64_t cpu_ns; /* user and system time of the command and its awaited descendants */
     struct heurt_clock_pair start;
     struct heurt_clock_pair end;
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
     char socket[64];            /* abstract Unix socket of the recorder, no leading zero; or "" */
+    /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
+     * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
+    uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];
 };
 
 enum heurt_chunk_kind {
@@ -162,13 +171,16 @@ enum heurt_function_kind {
 
 #define HEURT_ARGUMENTS_MAX 6
 
-/* Gives an even event id (enter; id|1 is leave) to a function or marked region. */
+/* Gives an even id (enter; id|1 is leave) to a function or marked region. */
 struct heurt_function {
-    uint32_t id;             /* HEURT_EVENT_FUNCTIONS … 65534, even, one per process image */
+    uint32_t id;             /* HEURT_EVENT_FUNCTIONS … HEURT_FUNCTION_LAST, even, one per process
+                                image; above HEURT_EVENT_LAST it comes in FUNCTION events */
     uint32_t kind;           /* enum heurt_function_kind */
     uint64_t address;        /* of the entry, or of the marker's code */
     uint32_t line;           /* of a marker, else 0 */
     uint32_t argument_count; /* payload words of its enter event, ≤ HEURT_ARGUMENTS_MAX */
+    uint32_t bias_ticks;     /* what recording adds to the time between enter and leave */
+    uint32_t cost_ticks;     /* what one recorded occurrence costs the program in all */
     /* strings: name, file (of a marker, else empty), argument names joined by ',' */
 };
 
@@ -246,7 +258,12 @@ struct heurt_thread_name {
      * then the memory from rsp upwards */                                                       \
     POINT(STACK, 44, HEURT_WORDS_VARIABLE)                                                       \
     /* events that could not be written at this place: how many */                               \
-    POINT(LOST, 46, 1)
+    POINT(LOST, 46, 1)                                                                           \
+    /* the function's enter event that follows stands for so many occurrences: it is the one that \
+     * was drawn from a block of that many */                                                     \
+    POINT(SAMPLED, 48, 1)                                                                        \
+    /* a function whose id does not fit: the even id, then the arguments | the even id */        \
+    SPAN(FUNCTION, 50, 1, 1)
 /* clang-format on */
 
 enum heurt_event_id {
@@ -256,7 +273,10 @@ enum heurt_event_id {
 #undef HEURT_POINT_ID
 #undef HEURT_SPAN_ID
         HEURT_EVENT_FUNCTIONS = 1024, /* the first id that definitions give to functions */
+    HEURT_EVENT_LIVE = 61440,         /* the first id that the recorder gives to functions that it
+                                         patches in the running program */
     HEURT_EVENT_LAST = 65534,
+    HEURT_FUNCTION_LAST = (1 << 20) - 2,
 };
 
 #define HEURT_STACK_REGISTERS 8
@@ -362,6 +382,14 @@ struct heurt_plan_fixup {
     uint32_t next;   /* offset the processor counts from; field = target - (code + next) */
 };
 
+/* How the stub calls the moved code. */
+enum heurt_mechanism {
+    HEURT_MECHANISM_FRAME = 0,  /* from a frame of its own: the function's view of the stack from
+                                   its return address upwards is shifted */
+    HEURT_MECHANISM_POPPED = 1, /* with the caller's return address put aside: nothing is shifted;
+                                   for functions that take, or may take, arguments on the stack */
+};
+
 /* How to instrument one function.  The runtime copies code to executable memory within ±2 GiB,
  * applies the fixups, and overwrites the first HEURT_PATCH_BYTES bytes at address + skip with a
  * jump to a stub of the function's own that ends in a call of the moved code. */
@@ -378,6 +406,7 @@ struct heurt_plan {
     uint8_t argument_count;                 /* payload words of the enter event */
     uint8_t arguments[HEURT_ARGUMENTS_MAX]; /* which integer argument registers: 0 = rdi … 5 = r9 */
     uint8_t ordered; /* 1: it has locked instructions: its leave event waits until they are done */
+    uint8_t mechanism; /* enum heurt_mechanism */
     uint64_t reserved;
 };
 
