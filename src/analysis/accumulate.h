@@ -1,7 +1,7 @@
 /* accumulate.h: the one accumulator of a class of occurrences.
  *
- * Used by the analyses now and inside the recorded program later (aggregated runs), hence: no
- * allocation, no libc, fixed size.  Times are ticks of the trace's clock.
+ * Used by the analyses and inside the recorded program (aggregated runs), hence: no allocation, no
+ * libc, fixed size.  Times are ticks of the trace's clock.
  *
  *     excess = sum over occurrences of (duration - minimum)          (RDAM, SCI, dispersion)
  *
@@ -27,29 +27,70 @@ enum component {
     COMPONENTS
 };
 
-/* Log histogram: 8 buckets to a factor of two, relative width ≤ 12.5 %. */
-#define HISTOGRAM_STEPS 8
-#define HISTOGRAM_BUCKETS (61 * HISTOGRAM_STEPS + HISTOGRAM_STEPS)
+/* The waits that are told apart: every component but COMPONENT_REST. */
+#define WAITS COMPONENT_REST
 
 /* A function that calls itself has occurrences inside occurrences of its own class.  These nested
  * ones count for count, sum, minimum, maximum and histogram, but not for the excess, whose time
- * would be counted twice: excess and component_sum are of the outermost ones. */
+ * would be counted twice: excess and component_sum are of the outermost ones.
+ * It stands so in AGGREGATES chunks, too. */
 struct accumulator {
     uint64_t count;
     uint64_t sum, minimum, maximum; /* all 0 while count is 0 */
     uint64_t nested_count, nested_sum;
     uint64_t component_sum[COMPONENTS];       /* add up to sum − nested_sum */
     uint64_t component_reference[COMPONENTS]; /* of the (first) fastest occurrence */
-    uint64_t histogram[HISTOGRAM_BUCKETS];
 };
 
 void accumulator__clear(struct accumulator *accumulator);
+
+/* A faster occurrence than all before it. */
+void accumulator__set_reference(struct accumulator *accumulator, uint64_t minimum,
+                                const uint64_t components[COMPONENTS]);
+void accumulator__set_whole_reference(struct accumulator *accumulator, uint64_t minimum,
+                                      enum component component);
+
+/* What every occurrence counts for. */
+static inline void accumulator__add_any(struct accumulator *accumulator, uint64_t duration)
+{
+    if (duration > accumulator->maximum)
+        accumulator->maximum = duration;
+    accumulator->count++;
+    accumulator->sum += duration;
+}
+
+/* All of the duration is of one component. */
+static inline void accumulator__add_whole(struct accumulator *accumulator, uint64_t duration,
+                                          enum component component)
+{
+    if (!accumulator->count || duration < accumulator->minimum)
+        accumulator__set_whole_reference(accumulator, duration, component);
+    accumulator__add_any(accumulator, duration);
+    accumulator->component_sum[component] += duration;
+}
+
 /* components add up to duration. */
-void accumulator__add(struct accumulator *accumulator, uint64_t duration,
-                      const uint64_t components[COMPONENTS]);
+static inline void accumulator__add(struct accumulator *accumulator, uint64_t duration,
+                                    const uint64_t components[COMPONENTS])
+{
+    if (!accumulator->count || duration < accumulator->minimum)
+        accumulator__set_reference(accumulator, duration, components);
+    accumulator__add_any(accumulator, duration);
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        accumulator->component_sum[i] += components[i];
+}
+
 /* An occurrence inside another one of the same class. */
-void accumulator__add_nested(struct accumulator *accumulator, uint64_t duration,
-                             const uint64_t components[COMPONENTS]);
+static inline void accumulator__add_nested(struct accumulator *accumulator, uint64_t duration,
+                                           const uint64_t components[COMPONENTS])
+{
+    if (!accumulator->count || duration < accumulator->minimum)
+        accumulator__set_reference(accumulator, duration, components);
+    accumulator__add_any(accumulator, duration);
+    accumulator->nested_count++;
+    accumulator->nested_sum += duration;
+}
+
 /* Of two equal minima the reference of into is kept. */
 void accumulator__merge(struct accumulator *into, const struct accumulator *from);
 
@@ -58,11 +99,24 @@ uint64_t accumulator__excess(const struct accumulator *accumulator, uint64_t min
 /* Σ (component − reference); may be negative for one component; all add up to the excess with the
  * accumulator's own minimum. */
 int64_t accumulator__component_excess(const struct accumulator *accumulator, enum component which);
-/* The duration below which a share (0 … 1) of the occurrences lies; exact to the bucket, clamped
- * to minimum and maximum. */
-uint64_t accumulator__quantile(const struct accumulator *accumulator, double share);
+
+/* Log histogram: 8 buckets to a factor of two, relative width ≤ 12.5 %.  Buckets come in blocks,
+ * so that room is needed only for those that have any occurrences. */
+#define HISTOGRAM_STEP_BITS 3
+#define HISTOGRAM_STEPS (1u << HISTOGRAM_STEP_BITS)
+#define HISTOGRAM_BUCKETS (61 * HISTOGRAM_STEPS + HISTOGRAM_STEPS)
+#define HISTOGRAM_BLOCK_BUCKETS 32
+#define HISTOGRAM_BLOCKS \
+    ((HISTOGRAM_BUCKETS + HISTOGRAM_BLOCK_BUCKETS - 1) / HISTOGRAM_BLOCK_BUCKETS)
+
 /* The bucket of a duration, and the first duration of a bucket (< HISTOGRAM_BUCKETS). */
-unsigned histogram__bucket(uint64_t duration);
+static inline unsigned histogram__bucket(uint64_t duration)
+{
+    if (duration < HISTOGRAM_STEPS)
+        return (unsigned)duration;
+    unsigned octave = 63u - (unsigned)__builtin_clzll(duration) - HISTOGRAM_STEP_BITS;
+    return (octave + 1) * HISTOGRAM_STEPS + (unsigned)(duration >> octave & (HISTOGRAM_STEPS - 1));
+}
 uint64_t histogram__lower(unsigned bucket);
 
 #endif

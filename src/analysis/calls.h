@@ -19,10 +19,4 @@ struct call {
 /* False when the event is no occurrence of a class. */
 bool call__describe(const struct event *event, struct call *call);
 
-/* What a wait of that kind is; COMPONENT_REST: functions and regions. */
-enum component class_kind__component(enum class_kind kind);
-
-/* Whole part of the logarithm to base 2; 0 of 0. */
-unsigned log2_of(uint64_t value);
-
 #endif

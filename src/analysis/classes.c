@@ -36,6 +36,7 @@ void class_table__start(struct class_table *table, const struct trace *trace,
     table->entries = VEC_OF(struct class_entry *);
     table->strings = VEC_OF(char *);
     table->warnings = VEC_OF(char *);
+    table->occupied = VEC_OF(struct class_entry *);
     table->recent = memory__zeroed(RECENT_CLASSES, sizeof *table->recent);
     table->functions = memory__zeroed(trace__processes(trace)->count, sizeof *table->functions);
 }
@@ -51,7 +52,7 @@ void class_entry__free(struct class_entry *entry)
 {
     if (!entry)
         return;
-    free(entry->accumulator);
+    free(entry->histogram);
     vec__free(&entry->cells);
     vec__free(&entry->stacks);
     vec__free(&entry->holders);
@@ -68,8 +69,12 @@ void class_table__free(struct class_table *table)
     map__free(&table->modules);
     map__free(&table->names);
     map__free(&table->warned);
-    for (size_t i = 0; i < trace__processes(table->trace)->count; i++)
+    for (size_t i = 0; i < trace__processes(table->trace)->count; i++) {
         free(table->functions[i].slots);
+        free(table->functions[i].classes);
+        vec__free(&table->functions[i].used);
+    }
+    vec__free(&table->occupied);
     free(table->functions);
     free(table->recent);
     free_texts(&table->strings);
@@ -132,7 +137,9 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     for (size_t i = 0; i < key_count; i++)
         vec__push(&entry->what.keys, &keys[i]);
     entry->what.ignored = rules__ignore(table->rules, what->function);
-    entry->component = class_kind__component(what->kind);
+    entry->fold.sums = &entry->sums;
+    entry->fold.component = class_kind__component(what->kind);
+    entry->fold.patched = what->kind == CLASS_CALL;
     entry->cells = VEC_OF(struct class_cell);
     entry->stacks = VEC_OF(struct class_stack);
     entry->holders = VEC_OF(struct class_holder);
@@ -278,7 +285,7 @@ static bool id_is_function(uint32_t id)
     return id >= HEURT_EVENT_FUNCTIONS && id <= HEURT_EVENT_LAST && id % 2 == 0;
 }
 
-const struct function_table *class_table__functions(struct class_table *table, size_t process)
+struct function_table *class_table__functions(struct class_table *table, size_t process)
 {
     struct function_table *functions = &table->functions[process];
     if (functions->filled)
@@ -292,6 +299,8 @@ const struct function_table *class_table__functions(struct class_table *table, s
             functions->count = place + 1;
     }
     functions->slots = memory__zeroed(functions->count, sizeof *functions->slots);
+    functions->classes = memory__zeroed(functions->count, sizeof *functions->classes);
+    functions->used = VEC_OF(size_t);
     VEC_EACH(function, defined, struct trace_function)
     {
         if (!id_is_function(function->id))
@@ -323,8 +332,13 @@ static struct class_entry *class_of_keys(struct class_table *table, size_t proce
 }
 
 struct class_entry *class_table__function(struct class_table *table, size_t process,
-                                          struct function_slot *slot, const struct event *event)
+                                          const struct event *event)
 {
+    const struct function_table *functions = class_table__functions(table, process);
+    size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
+    struct function_slot *slot = place < functions->count ? &functions->slots[place] : NULL;
+    if (!slot || !slot->function)
+        return NULL;
     if (slot->key_count)
         return class_of_keys(table, process, slot, event);
     if (!slot->entry)
@@ -359,26 +373,13 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
     return class_of(table, &identity, &what, call->keys, call->key_count);
 }
 
-/* Waiting and not having to are occurrences of one class. */
-static uint32_t id_of_class(uint32_t id)
-{
-    if (id == HEURT_EVENT_LOCK_ACQUIRED)
-        return HEURT_EVENT_LOCK_WAIT;
-    return id == HEURT_EVENT_SEMAPHORE_ACQUIRED ? HEURT_EVENT_SEMAPHORE_WAIT : id;
-}
-
 struct class_entry *class_table__call(struct class_table *table, size_t process,
                                       const struct event *event)
 {
     uint64_t words[HEURT_ARGUMENTS_MAX] = {0};
-    uint32_t id = id_of_class(event->id);
-    if (event->words < 2)
+    uint32_t id = call__class_id(event->id);
+    if (!call__key(event, words))
         return NULL;
-    words[0] = event->payload[0];
-    if (id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN)
-        words[1] = event->payload[1];
-    if (id == HEURT_EVENT_IO && event->words > 2)
-        words[2] = log2_of(event->payload[2]);
     struct recent_class *recent = recent_place(table, process, id, words);
     if (recent__is(recent, process, id, words, event->tick))
         return recent->entry;
@@ -395,52 +396,56 @@ struct class_entry *class_table__call(struct class_table *table, size_t process,
     return entry;
 }
 
-/* ---- occurrences ---------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
-static struct class_cell *cell_of(struct class_entry *entry, uint32_t thread)
+void class_table__begin_thread(struct class_table *table, uint32_t thread)
 {
-    struct class_cell *cells = entry->cells.items;
-    size_t count = entry->cells.count;
-    if (count && cells[count - 1].thread == thread)
-        return &cells[count - 1];
-    struct class_cell cell = {.thread = thread};
-    return vec__push(&entry->cells, &cell);
+    table->thread = thread;
 }
 
-/* What was counted without an accumulator is put into a new one. */
-static void take_instant(struct class_entry *entry)
+void class_table__occupy(struct class_table *table, struct class_entry *entry)
 {
-    entry->accumulator = memory__zeroed(1, sizeof *entry->accumulator);
-    entry->accumulator->count = entry->instant;
-    entry->accumulator->histogram[0] = entry->instant;
-}
-
-void class_entry__add(struct class_entry *entry, uint32_t thread, uint64_t duration,
-                      const uint64_t components[COMPONENTS], bool nested)
-{
-    struct class_cell *cell = cell_of(entry, thread);
-    cell->count++;
-    cell->sum += duration;
-    if (!duration && !entry->accumulator && !nested) {
-        entry->instant++;
+    if (entry->thread_and_1)
         return;
-    }
-    if (!entry->accumulator)
-        take_instant(entry);
-    if (!nested) {
-        accumulator__add(entry->accumulator, duration, components);
-        return;
-    }
-    cell->nested_count++;
-    cell->nested_sum += duration;
-    accumulator__add_nested(entry->accumulator, duration, components);
+    entry->thread_and_1 = table->thread + 1;
+    vec__push(&table->occupied, &entry);
 }
 
-struct accumulator *class_entry__take_accumulator(struct class_entry *entry)
+static void add_to_total(struct class_entry *entry)
 {
-    if (!entry->accumulator)
-        take_instant(entry);
-    struct accumulator *taken = entry->accumulator;
-    entry->accumulator = NULL;
-    return taken;
+    const struct accumulator *part = &entry->sums.accumulator;
+    if (part->count) {
+        struct class_cell cell = {.thread = entry->thread_and_1 - 1,
+                                  .count = part->count,
+                                  .nested_count = part->nested_count,
+                                  .sum = part->sum,
+                                  .nested_sum = part->nested_sum};
+        vec__push(&entry->cells, &cell);
+    }
+    accumulator__merge(&entry->total.accumulator, part);
+    entry->total.contended += entry->sums.contended;
+    entry->total.unfinished += entry->sums.unfinished;
+    entry->sums = (struct class_sums){0};
+    entry->thread_and_1 = 0;
+}
+
+void class_table__end_thread(struct class_table *table)
+{
+    VEC_EACH(entry, &table->occupied, struct class_entry *)
+    add_to_total(*entry);
+    table->occupied.count = 0;
+    const struct trace_thread *thread =
+        VEC_AT(trace__threads(table->trace), struct trace_thread, table->thread);
+    struct function_table *functions = &table->functions[thread->process];
+    VEC_EACH(place, &functions->used, size_t)
+    functions->classes[*place] = NULL;
+    functions->used.count = 0;
+}
+
+void class_entry__add_histogram(struct class_entry *entry)
+{
+    entry->histogram =
+        memory__zeroed((size_t)HISTOGRAM_BLOCKS * HISTOGRAM_BLOCK_BUCKETS, sizeof(uint64_t));
+    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++)
+        entry->fold.histogram[i] = entry->histogram + i * HISTOGRAM_BLOCK_BUCKETS;
 }

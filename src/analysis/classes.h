@@ -3,6 +3,7 @@
 #ifndef HEURT_ANALYSIS_CLASSES_H
 #define HEURT_ANALYSIS_CLASSES_H
 
+#include "analysis/fold.h"
 #include "analysis/profile.h"
 #include "base/map.h"
 
@@ -29,13 +30,12 @@ struct class_holder {
 };
 
 struct class_entry {
-    /* Most classes of a program with many locks never take any time: no accumulator for them. */
-    struct accumulator *accumulator; /* NULL while every occurrence took 0 ticks */
-    uint64_t instant;                /* occurrences while there was no accumulator */
-    uint32_t open;                   /* spans of this class now open on the folded thread */
-    enum component component;        /* what a wait is; COMPONENT_REST: not a wait */
-    struct vec cells;                /* struct class_cell; the last one is the folded thread's */
-    uint64_t contended, unfinished;
+    struct fold_class fold;    /* as the fold of the current thread sees it */
+    struct class_sums sums;    /* of that thread */
+    struct class_sums total;   /* of the threads before it */
+    uint64_t *histogram;       /* of all; NULL while every occurrence took 0 ticks */
+    uint32_t thread_and_1;     /* whose sums are in sums; 0: nobody's */
+    struct vec cells;          /* struct class_cell */
     struct vec stacks;         /* struct class_stack */
     struct vec holders;        /* struct class_holder */
     struct profile_class what; /* kind … keys, idle and ignored; the results are filled in later */
@@ -54,6 +54,8 @@ struct function_table {
     struct function_slot *slots; /* by (id - HEURT_EVENT_FUNCTIONS) / 2 */
     size_t count;
     bool filled;
+    struct fold_class **classes; /* of the current thread: what a fold has as functions */
+    struct vec used;             /* size_t: places in classes that are not NULL */
 };
 
 struct class_table {
@@ -68,6 +70,8 @@ struct class_table {
     struct vec strings;               /* char *: owned, handed on to the profile */
     struct vec warnings;              /* char *: likewise */
     struct map warned;
+    uint32_t thread;     /* the current one: index into trace__threads */
+    struct vec occupied; /* struct class_entry *: have its sums */
 };
 
 void class_table__start(struct class_table *table, const struct trace *trace,
@@ -77,22 +81,25 @@ void class_table__free(struct class_table *table);
 void class_entry__free(struct class_entry *entry); /* NULL is allowed */
 
 /* The functions of a process image (index into trace__processes). */
-const struct function_table *class_table__functions(struct class_table *table, size_t process);
+struct function_table *class_table__functions(struct class_table *table, size_t process);
+
+/* What comes is the thread's (index into trace__threads), until class_table__end_thread. */
+void class_table__begin_thread(struct class_table *table, uint32_t thread);
+/* Counts what the classes did on the thread among what they did on all. */
+void class_table__end_thread(struct class_table *table);
 
 /* The class of a call of a defined function. */
 struct class_entry *class_table__function(struct class_table *table, size_t process,
-                                          struct function_slot *slot, const struct event *event);
+                                          const struct event *event);
 
 /* The class of an enter or point with a fixed id; NULL when it is no occurrence of any class. */
 struct class_entry *class_table__call(struct class_table *table, size_t process,
                                       const struct event *event);
 
-/* Counts an occurrence whose components add up to duration. nested: inside another
- * occurrence of the class on the same thread. */
-void class_entry__add(struct class_entry *entry, uint32_t thread, uint64_t duration,
-                      const uint64_t components[COMPONENTS], bool nested);
+/* The class's sums are those of the current thread from here on. */
+void class_table__occupy(struct class_table *table, struct class_entry *entry);
 
-/* Never NULL; the caller frees it, and the entry has none any more. */
-struct accumulator *class_entry__take_accumulator(struct class_entry *entry);
+/* Makes room for the histogram. */
+void class_entry__add_histogram(struct class_entry *entry);
 
 #endif

@@ -368,7 +368,7 @@ static void start_threads(struct holders *holders)
         struct lock_thread *thread = &holders->threads[i];
         thread->index = i;
         thread->before = VEC_OF(uint64_t);
-        if (!holders->results[i].locks)
+        if (!holders->results[i].fold.locks)
             continue;
         trace_cursor__start(&thread->cursor, holders->table->trace,
                             VEC_AT(threads, struct trace_thread, i));
@@ -381,7 +381,7 @@ static bool any_lock_waits(const struct class_table *table)
 {
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
-        if ((*entry)->what.kind == CLASS_LOCK && (*entry)->contended)
+        if ((*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended)
             return true;
     }
     return false;

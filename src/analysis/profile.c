@@ -55,7 +55,7 @@ static void fill_threads(struct profile *profile, const struct result_base *base
         struct profile_thread row;
         thread__result(base, VEC_AT(threads, struct trace_thread, i), i, &results[i], &row);
         profile->events += row.events;
-        profile->unmatched += results[i].unmatched;
+        profile->unmatched += results[i].fold.unmatched;
         profile->lifetime_sum_ns += row.lifetime_ns;
         vec__push(&profile->threads, &row);
     }
@@ -150,7 +150,8 @@ void profile__free(struct profile *profile)
     struct owned_profile *owned = (struct owned_profile *)profile;
     VEC_EACH(class, &profile->classes, struct profile_class)
     {
-        free((void *)class->accumulator);
+        free(class->accumulator);
+        free(class->histogram);
         vec__free(&class->keys);
         vec__free(&class->threads);
         vec__free(&class->holders);

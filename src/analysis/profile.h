@@ -18,6 +18,7 @@
 #define HEURT_ANALYSIS_PROFILE_H
 
 #include "analysis/accumulate.h"
+#include "analysis/kinds.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "format/reader.h"
@@ -25,25 +26,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum class_kind {
-    CLASS_CALL,
-    CLASS_REGION,
-    CLASS_ITERATION,
-    CLASS_LOCK,
-    CLASS_CONDITION,
-    CLASS_BARRIER,
-    CLASS_SEMAPHORE,
-    CLASS_JOIN,
-    CLASS_DISK,
-    CLASS_NETWORK,
-    CLASS_PIPE, /* pipes, terminals and other descriptors */
-    CLASS_POLL,
-    CLASS_SLEEP,
-    CLASS_YIELD,
-    CLASS_FUTEX,
-    CLASS_KINDS
-};
 
 const char *class_kind__name(enum class_kind kind); /* as in the JSON contract */
 
@@ -113,7 +95,8 @@ struct profile_class {
     struct vec threads; /* struct profile_thread_row, by excess */
     struct vec holders; /* struct profile_holder, by wait_ns; locks only */
     struct vec stacks;  /* struct profile_stack, by share */
-    const struct accumulator *accumulator; /* of all threads, in ticks */
+    struct accumulator *accumulator; /* of all threads, in ticks */
+    uint64_t *histogram;             /* likewise; HISTOGRAM_BUCKETS of them */
 };
 
 struct profile_thread {

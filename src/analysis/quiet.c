@@ -12,7 +12,8 @@ struct quiet_site {
 static bool is_quiet(const struct class_entry *entry)
 {
     return (entry->what.kind == CLASS_LOCK || entry->what.kind == CLASS_SEMAPHORE) &&
-           !entry->accumulator && !entry->contended && !entry->unfinished;
+           !entry->total.accumulator.maximum && !entry->total.accumulator.nested_count &&
+           !entry->total.contended && !entry->total.unfinished;
 }
 
 static struct quiet_site *site_of(struct map *places, struct vec *sites,
@@ -40,7 +41,7 @@ static void add_cell(struct vec *cells, const struct class_cell *added)
 
 static void put_into(struct class_entry *into, struct class_entry *from)
 {
-    into->instant += from->instant;
+    into->total.accumulator.count += from->total.accumulator.count;
     VEC_EACH(cell, &from->cells, struct class_cell)
     add_cell(&into->cells, cell);
     class_entry__free(from);

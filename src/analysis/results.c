@@ -1,5 +1,6 @@
 #include "analysis/results.h"
 
+#include "analysis/quantile.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -48,8 +49,8 @@ static void fill_durations(const struct trace *trace, struct profile_class *resu
     const struct accumulator *accumulator = result->accumulator;
     result->count = accumulator->count;
     result->min_ns = trace__ns(trace, accumulator->minimum);
-    result->p50_ns = trace__ns(trace, accumulator__quantile(accumulator, 0.5));
-    result->p99_ns = trace__ns(trace, accumulator__quantile(accumulator, 0.99));
+    result->p50_ns = trace__ns(trace, quantile__of(accumulator, result->histogram, 0.5));
+    result->p99_ns = trace__ns(trace, quantile__of(accumulator, result->histogram, 0.99));
     result->max_ns = trace__ns(trace, accumulator->maximum);
     result->sum_ns = trace__ns(trace, accumulator->sum);
     result->excess_ns = trace__ns(trace, accumulator__excess(accumulator, accumulator->minimum));
@@ -137,14 +138,28 @@ static void fill_stacks(const struct class_entry *entry, struct profile_class *r
         qsort(result->stacks.items, result->stacks.count, sizeof(struct profile_stack), by_share);
 }
 
+static void take_sums(struct class_entry *entry, struct profile_class *result)
+{
+    result->contended = entry->total.contended;
+    result->unfinished = entry->total.unfinished;
+    result->accumulator = memory__zeroed(1, sizeof *result->accumulator);
+    *result->accumulator = entry->total.accumulator;
+    if (!entry->histogram)
+        class_entry__add_histogram(entry);
+    result->histogram = entry->histogram;
+    entry->histogram = NULL;
+    uint64_t counted = 0;
+    for (unsigned i = 1; i < HISTOGRAM_BUCKETS; i++)
+        counted += result->histogram[i];
+    result->histogram[0] = result->accumulator->count - counted;
+}
+
 void class__result(const struct result_base *base, struct class_entry *entry,
                    struct profile_class *result)
 {
     *result = entry->what;
     entry->what.keys = VEC_OF(struct profile_key);
-    result->accumulator = class_entry__take_accumulator(entry);
-    result->contended = entry->contended;
-    result->unfinished = entry->unfinished;
+    take_sums(entry, result);
     fill_durations(base->trace, result);
     fill_why(base->trace, result);
     fill_threads(base, entry, result);
@@ -160,10 +175,10 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
                                       .lifetime_ns = trace__ns(base->trace, base->lifetimes[index]),
                                       .cpu_ns = thread->cpu_ns,
                                       .runnable_ns = thread->runnable_ns,
-                                      .events = folded->events};
+                                      .events = folded->fold.events};
     uint64_t left = result->lifetime_ns;
     for (unsigned i = 0; i < WAITS; i++) {
-        uint64_t ns = trace__ns(base->trace, folded->waits[i]);
+        uint64_t ns = trace__ns(base->trace, folded->fold.waits[i]);
         result->component_ns[i] = ns < left ? ns : left;
         left -= result->component_ns[i];
     }

@@ -1,5 +1,4 @@
-/* spans.h: the fold over one thread's events: open spans, occurrences, what they are made of.
- * For analysis/ only. */
+/* spans.h: one thread's events folded into the classes of a table. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_SPANS_H
 #define HEURT_ANALYSIS_SPANS_H
 
@@ -7,15 +6,9 @@
 
 #include <stdbool.h>
 
-/* The waits that are told apart: every component but COMPONENT_REST. */
-#define WAITS COMPONENT_REST
-
 /* What the fold leaves about a thread. Ticks. */
 struct thread_result {
-    uint64_t waits[WAITS]; /* in outermost waits that ended */
-    uint64_t events;
-    uint64_t unmatched;        /* leaves without an enter */
-    bool locks;                /* has events of locks or condition variables */
+    struct fold_state fold;
     struct class_entry *stuck; /* the outermost wait that was open at the end, or NULL */
     uint64_t stuck_since;
     uint64_t end; /* of its life; later than the last event when it was stuck */

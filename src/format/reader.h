@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "format/event.h"
 #include "format/layout.h"
 
 #include <stdbool.h>
@@ -114,13 +115,6 @@ const struct trace_function *trace_process__function(const struct trace_process 
 /* The module that was mapped at address at that tick, or NULL. */
 const struct trace_module *trace_process__module(const struct trace_process *process,
                                                  uint64_t address, uint64_t tick);
-
-struct event {
-    uint64_t tick; /* all 64 bits */
-    uint32_t id;   /* even: enter or point; odd: leave */
-    uint32_t words;
-    const uint64_t *payload;
-};
 
 /* Walks one thread's events in the order in which they were written. Ticks may step back a little
  * where a signal handler ran inside the runtime. */

@@ -14,7 +14,7 @@ struct octave {
     uint64_t count;
 };
 
-static void merge_buckets(const struct report *report, const struct accumulator *accumulator,
+static void merge_buckets(const struct report *report, const uint64_t *histogram,
                           struct octave octaves[OCTAVES])
 {
     for (unsigned o = 0; o < OCTAVES; o++) {
@@ -25,7 +25,7 @@ static void merge_buckets(const struct report *report, const struct accumulator 
                             ? trace__ns(report->trace, histogram__lower(first + HISTOGRAM_STEPS))
                             : UINT64_MAX};
         for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
-            octaves[o].count += accumulator->histogram[first + i];
+            octaves[o].count += histogram[first + i];
     }
 }
 
@@ -81,9 +81,9 @@ void histogram__put(const struct report *report, const struct profile_class *cla
     struct octave octaves[OCTAVES];
     unsigned first = OCTAVES, last = 0;
     uint64_t most = 0;
-    if (!class->accumulator)
+    if (!class->histogram)
         return;
-    merge_buckets(report, class->accumulator, octaves);
+    merge_buckets(report, class->histogram, octaves);
     for (unsigned o = 0; o < OCTAVES; o++) {
         if (octaves[o].count == 0)
             continue;

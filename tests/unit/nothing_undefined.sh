@@ -1,6 +1,9 @@
 #!/bin/sh
-# Fails when an object or static library needs a symbol of somebody else.
-undefined=$(nm -u "$1" | grep ' U ') || exit 0
+# Fails when the objects of a static library need a symbol that none of them has.
+whole=$(mktemp) || exit 1
+trap 'rm -f "$whole"' EXIT
+ld -r --whole-archive "$1" -o "$whole" || exit 1
+undefined=$(nm -u "$whole" | grep ' U ') || exit 0
 echo "$1 needs:"
 echo "$undefined"
 exit 1

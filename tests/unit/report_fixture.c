@@ -1,5 +1,6 @@
 #include "report_fixture.h"
 
+#include "analysis/quantile.h"
 #include "base/memory.h"
 #include "format/writer.h"
 
@@ -194,18 +195,20 @@ static void start_fixture(struct fixture *fixture)
                                         .threshold = 0.2};
 }
 
-/* The accumulator holds count durations spread evenly over a line from min_ns to max_ns. */
-static const struct accumulator *accumulate(struct fixture *fixture, uint64_t count,
-                                            uint64_t min_ns, uint64_t max_ns)
+/* Counts count durations spread evenly over a line from min_ns to max_ns. */
+static void accumulate(struct fixture *fixture, struct profile_class *class, uint64_t count,
+                       uint64_t min_ns, uint64_t max_ns)
 {
     static const uint64_t none[COMPONENTS];
-    struct accumulator *accumulator = memory__zeroed(1, sizeof *accumulator);
-    accumulator__clear(accumulator);
-    for (uint64_t i = 0; i < count; i++)
-        accumulator__add(accumulator,
-                         min_ns + (count > 1 ? (max_ns - min_ns) * i / (count - 1) : 0), none);
-    vec__push(&fixture->stacks_memory, &accumulator);
-    return accumulator;
+    class->accumulator = memory__zeroed(1, sizeof *class->accumulator);
+    class->histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *class->histogram);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t ns = min_ns + (count > 1 ? (max_ns - min_ns) * i / (count - 1) : 0);
+        accumulator__add(class->accumulator, ns, none);
+        class->histogram[histogram__bucket(ns)]++;
+    }
+    vec__push(&fixture->stacks_memory, &class->accumulator);
+    vec__push(&fixture->stacks_memory, &class->histogram);
 }
 
 static struct profile_class *add_class(struct fixture *fixture, enum class_kind kind,
@@ -219,11 +222,11 @@ static struct profile_class *add_class(struct fixture *fixture, enum class_kind 
     class->threads = VEC_OF(struct profile_thread_row);
     class->holders = VEC_OF(struct profile_holder);
     class->stacks = VEC_OF(struct profile_stack);
-    class->accumulator = accumulate(fixture, count, min_ns, max_ns);
+    accumulate(fixture, class, count, min_ns, max_ns);
     class->count = count;
     class->min_ns = min_ns;
-    class->p50_ns = accumulator__quantile(class->accumulator, 0.5);
-    class->p99_ns = accumulator__quantile(class->accumulator, 0.99);
+    class->p50_ns = quantile__of(class->accumulator, class->histogram, 0.5);
+    class->p99_ns = quantile__of(class->accumulator, class->histogram, 0.99);
     class->max_ns = max_ns;
     class->sum_ns = class->accumulator->sum;
     return class;

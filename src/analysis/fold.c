@@ -1,0 +1,275 @@
+#include "analysis/fold.h"
+
+#include "analysis/kinds.h"
+
+/* Also compiled into the recorded program: see accumulate.c. */
+#define KEEP_LOOP() __asm__ volatile("")
+
+/* ---- closing -------------------------------------------------------------------------------- */
+
+static void clear_waits(uint64_t waits[WAITS])
+{
+    for (unsigned i = 0; i < WAITS; i++) {
+        KEEP_LOOP();
+        waits[i] = 0;
+    }
+}
+
+/* The waits of what encloses the span that was just popped. */
+static uint64_t *enclosing_waits(struct fold *fold)
+{
+    if (!fold->state->depth)
+        return fold->state->waits;
+    struct open_span *parent = &fold->spans[fold->state->depth - 1];
+    if (!parent->waited)
+        clear_waits(parent->waits);
+    parent->waited = true;
+    return parent->waits;
+}
+
+static void pass_on(struct fold *fold, const uint64_t waits[WAITS])
+{
+    uint64_t *into = enclosing_waits(fold);
+    for (unsigned i = 0; i < WAITS; i++)
+        into[i] += waits[i];
+}
+
+/* The parts of a function's duration. Where the clock stepped, waits that do not fit are cut. */
+static void divide(uint64_t duration, const struct open_span *span, uint64_t components[COMPONENTS])
+{
+    uint64_t left = duration;
+    for (unsigned i = 0; i < WAITS; i++) {
+        uint64_t wait = span->waited ? span->waits[i] : 0;
+        components[i] = wait < left ? wait : left;
+        left -= components[i];
+    }
+    components[COMPONENT_REST] = left;
+}
+
+static inline void count_duration(struct fold *fold, struct fold_class *class, uint64_t duration)
+{
+    unsigned bucket = histogram__bucket(duration), block = bucket / HISTOGRAM_BLOCK_BUCKETS;
+    if (!class->histogram[block])
+        fold->keeper->add_block(fold, class, block);
+    if (class->histogram[block])
+        class->histogram[block][bucket % HISTOGRAM_BLOCK_BUCKETS]++;
+}
+
+/* An occurrence that waited for something and is no wait itself. */
+static void add_divided(struct fold *fold, const struct open_span *span, uint64_t duration)
+{
+    struct accumulator *accumulator = &span->class->sums->accumulator;
+    uint64_t components[COMPONENTS];
+    divide(duration, span, components);
+    if (span->class->open)
+        accumulator__add_nested(accumulator, duration, components);
+    else
+        accumulator__add(accumulator, duration, components);
+    pass_on(fold, components);
+}
+
+/* An occurrence that is of one component. */
+static void add_whole(struct fold_class *class, uint64_t duration)
+{
+    struct accumulator *accumulator = &class->sums->accumulator;
+    if (!class->open) {
+        accumulator__add_whole(accumulator, duration, class->component);
+        return;
+    }
+    uint64_t components[COMPONENTS] = {0};
+    components[class->component] = duration;
+    accumulator__add_nested(accumulator, duration, components);
+}
+
+/* Pops the innermost span as an occurrence that ends at tick. */
+static inline void close_finished(struct fold *fold, uint64_t tick)
+{
+    const struct open_span *span = &fold->spans[--fold->state->depth];
+    struct fold_class *class = span->class;
+    uint64_t duration = tick > span->start ? tick - span->start : 0;
+    class->open--;
+    if (duration)
+        count_duration(fold, class, duration);
+    if (class->component != COMPONENT_REST) {
+        add_whole(class, duration); /* waits within it are part of it */
+        enclosing_waits(fold)[class->component] += duration;
+    } else if (span->waited) {
+        add_divided(fold, span, duration);
+    } else {
+        add_whole(class, duration);
+    }
+}
+
+/* Pops the innermost span, whose end is not known. */
+static void close_unfinished(struct fold *fold)
+{
+    struct open_span *span = &fold->spans[--fold->state->depth];
+    span->class->open--;
+    span->class->sums->unfinished++;
+    if (span->waited)
+        pass_on(fold, span->waits);
+}
+
+/* Closes the span at place (from the bottom) at tick and what is open inside of it. */
+static void close_at(struct fold *fold, uint32_t place, uint64_t tick)
+{
+    fold__close(fold, place + 1);
+    close_finished(fold, tick);
+}
+
+static void leave(struct fold *fold, uint32_t id, uint64_t tick)
+{
+    if (fold->state->beyond) { /* taken for the end of the innermost of these */
+        fold->state->beyond--;
+        return;
+    }
+    for (uint32_t place = fold->state->depth; place-- > 0;) {
+        if (fold->spans[place].id == id) {
+            close_at(fold, place, tick);
+            return;
+        }
+    }
+    fold->state->unmatched++;
+}
+
+static void unwind(struct fold *fold, uint64_t tick)
+{
+    if (fold->state->beyond) {
+        fold->state->beyond--;
+        return;
+    }
+    for (uint32_t place = fold->state->depth; place-- > 0;) {
+        if (fold->spans[place].class->patched) {
+            close_at(fold, place, tick);
+            return;
+        }
+    }
+}
+
+void fold__close(struct fold *fold, uint32_t keep)
+{
+    fold->state->beyond = 0;
+    while (fold->state->depth > keep)
+        close_unfinished(fold);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void open_span(struct fold *fold, const struct event *event, struct fold_class *class)
+{
+    struct fold_state *state = fold->state;
+    if (state->depth == fold->capacity)
+        fold->keeper->add_spans(fold);
+    if (state->depth == fold->capacity) {
+        state->beyond++;
+        state->too_deep++;
+        return;
+    }
+    struct open_span *span = &fold->spans[state->depth++];
+    span->start = event->tick;
+    span->class = class;
+    span->id = event->id;
+    span->waited = false;
+    class->open++;
+}
+
+static void function_event(struct fold *fold, const struct event *event)
+{
+    uint32_t id = event->id & ~1u;
+    const struct fold_state *state = fold->state;
+    if (event->id & 1) {
+        if (state->depth && !state->beyond && fold->spans[state->depth - 1].id == id)
+            close_finished(fold, event->tick);
+        else
+            leave(fold, id, event->tick);
+        return;
+    }
+    size_t place = (id - HEURT_EVENT_FUNCTIONS) / 2;
+    if (place >= fold->function_count)
+        return;
+    struct fold_class *class = fold->functions[place];
+    if (!class && !(class = fold->keeper->function_class(fold, event)))
+        return;
+    if (fold->snapshot)
+        fold->keeper->take_stack(fold, class);
+    open_span(fold, event, class);
+}
+
+/* ---- events with fixed ids ------------------------------------------------------------------ */
+
+static struct fold_class *class_of_call(struct fold *fold, const struct event *event)
+{
+    struct fold_class *class = fold->keeper->call_class(fold, event);
+    if (class && fold->snapshot)
+        fold->keeper->take_stack(fold, class);
+    return class;
+}
+
+static void enter_call(struct fold *fold, const struct event *event)
+{
+    struct fold_class *class = class_of_call(fold, event);
+    if (!class)
+        return;
+    if (event->id == HEURT_EVENT_LOCK_WAIT || event->id == HEURT_EVENT_SEMAPHORE_WAIT)
+        class->sums->contended++;
+    open_span(fold, event, class);
+}
+
+/* A lock or semaphore that could be had at once. */
+static void acquired_at_once(struct fold *fold, const struct event *event)
+{
+    struct fold_class *class = class_of_call(fold, event);
+    if (class)
+        add_whole(class, 0);
+}
+
+static bool is_of_locks(uint32_t id)
+{
+    return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_LOCK_RELEASED) ||
+           id == HEURT_EVENT_CONDITION_WAIT;
+}
+
+static void fixed_event(struct fold *fold, const struct event *event)
+{
+    fold->state->locks |= is_of_locks(event->id);
+    if (event->id & 1) {
+        leave(fold, event->id & ~1u, event->tick);
+        return;
+    }
+    switch (event->id) {
+#define POINT_EVENT(name, id, words)
+#define SPAN_EVENT(name, id, enter_words, leave_words) case HEURT_EVENT_##name:
+        HEURT_EVENT_TABLE(POINT_EVENT, SPAN_EVENT)
+#undef POINT_EVENT
+#undef SPAN_EVENT
+        enter_call(fold, event);
+        break;
+    case HEURT_EVENT_LOCK_ACQUIRED:
+    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
+        acquired_at_once(fold, event);
+        break;
+    case HEURT_EVENT_UNWOUND:
+        unwind(fold, event->tick);
+        break;
+    case HEURT_EVENT_LOST:
+        fold__close(fold, 0); /* whatever is open may have ended */
+        break;
+    default:
+        break;
+    }
+}
+
+void fold__event(struct fold *fold, const struct event *event)
+{
+    fold->state->events++;
+    if (event->id >= HEURT_EVENT_FUNCTIONS) {
+        function_event(fold, event);
+    } else if (event->id == HEURT_EVENT_STACK) {
+        fold->snapshot = true;
+        fold->stack = *event;
+        return;
+    } else {
+        fixed_event(fold, event);
+    }
+    fold->snapshot = false;
+}

@@ -1,0 +1,88 @@
+/* fold.h: the fold over one thread's events: open spans, occurrences, what they are made of.
+ *
+ *     events ──► open spans ──► occurrences ──► one accumulator a class
+ *
+ * Used by the analyses and inside the recorded program, as accumulate.h is: it allocates nothing.
+ * Who folds keeps the classes and gives the room (struct fold_keeper).  A fold belongs to one
+ * thread at a time. */
+#ifndef HEURT_ANALYSIS_FOLD_H
+#define HEURT_ANALYSIS_FOLD_H
+
+#include "analysis/accumulate.h"
+#include "format/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a class did on a thread. */
+struct class_sums {
+    struct accumulator accumulator;
+    uint64_t contended;  /* locks and semaphores: occurrences that waited */
+    uint64_t unfinished; /* entered and never left */
+};
+
+/* A class as the fold knows it. */
+struct fold_class {
+    struct class_sums *sums;
+    /* Occurrences by duration; NULL: none, or no room. Those of 0 ticks are not in it: they are
+     * what is missing to the accumulator's count. */
+    uint64_t *histogram[HISTOGRAM_BLOCKS];
+    uint32_t open;            /* its spans that are now open on the thread */
+    enum component component; /* what a wait is; COMPONENT_REST: not a wait */
+    bool patched;             /* a function, which an exception can leave */
+};
+
+/* An entered and not yet left function, region or wait. */
+struct open_span {
+    uint64_t start;
+    struct fold_class *class;
+    uint32_t id;
+    bool waited; /* waits is valid; else all 0 */
+    uint64_t waits[WAITS];
+};
+
+/* What is known of a thread besides its classes. Ticks. */
+struct fold_state {
+    uint64_t waits[WAITS]; /* in outermost waits that ended */
+    uint64_t events;
+    uint64_t unmatched; /* leaves without an enter */
+    uint64_t too_deep;  /* spans that found no room and are no occurrences */
+    uint32_t depth;     /* open spans */
+    uint32_t beyond;    /* open spans that found no room, inside of these */
+    bool locks;         /* has events of locks or condition variables */
+};
+
+struct fold;
+
+struct fold_keeper {
+    /* The class of a function's enter or a hooked call's event; NULL: an occurrence of none. */
+    struct fold_class *(*function_class)(struct fold *fold, const struct event *event);
+    struct fold_class *(*call_class)(struct fold *fold, const struct event *event);
+    /* Gives the class room for that block of its histogram, zeroed, or does not. */
+    void (*add_block)(struct fold *fold, struct fold_class *class, unsigned block);
+    /* Gives the fold room for more open spans than capacity, or does not. */
+    void (*add_spans)(struct fold *fold);
+    /* The event that comes is one of class, and its call stack was taken just before it. */
+    void (*take_stack)(struct fold *fold, struct fold_class *class);
+};
+
+struct fold {
+    const struct fold_keeper *keeper;
+    struct fold_state *state;
+    struct open_span *spans;
+    uint32_t capacity; /* of spans */
+    /* Classes of functions by (id - HEURT_EVENT_FUNCTIONS) / 2; NULL: ask the keeper. */
+    struct fold_class **functions;
+    size_t function_count;
+    /* The event before was a STACK; its payload stays valid until the next event. */
+    bool snapshot;
+    struct event stack;
+};
+
+void fold__event(struct fold *fold, const struct event *event);
+
+/* The end of what is known: spans that are still open become unfinished, those below keep (from
+ * the bottom) stay. */
+void fold__close(struct fold *fold, uint32_t keep);
+
+#endif

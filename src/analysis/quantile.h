@@ -1,0 +1,12 @@
+/* quantile.h: what a class's histogram says. */
+#ifndef HEURT_ANALYSIS_QUANTILE_H
+#define HEURT_ANALYSIS_QUANTILE_H
+
+#include "analysis/accumulate.h"
+
+/* The duration below which a share (0 … 1) of the occurrences lies; exact to the bucket, clamped
+ * to minimum and maximum. */
+uint64_t quantile__of(const struct accumulator *accumulator,
+                      const uint64_t histogram[HISTOGRAM_BUCKETS], double share);
+
+#endif
