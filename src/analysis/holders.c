@@ -400,8 +400,10 @@ void holders__find(struct class_table *table, const struct thread_result *result
     start_threads(&holders);
     merge(&holders);
     close_waits(&holders, threads);
-    for (size_t i = 0; i < threads; i++)
+    for (size_t i = 0; i < threads; i++) {
+        trace_cursor__stop(&holders.threads[i].cursor);
         vec__free(&holders.threads[i].before);
+    }
     VEC_EACH(lock, &holders.locks, struct lock_state)
     {
         vec__free(&lock->holders);

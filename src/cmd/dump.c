@@ -22,10 +22,11 @@ struct request {
     bool raw;
 };
 
-/* A span that a thread is in; its payload lives in the trace. */
+/* A span that a thread is in. */
 struct open_span {
     uint32_t id;
-    const uint64_t *payload;
+    bool has_payload;
+    uint64_t first; /* word of its payload */
 };
 
 /* A thread while the dump goes through its events. */
@@ -118,10 +119,11 @@ struct title {
     const char *name, *detail;
 };
 
+/* payload: the first word of the enter's or point's, NULL when there is none. */
 static struct title title_of(const struct dumped_thread *thread, uint32_t id,
                              const uint64_t *payload)
 {
-    uint32_t even = id & ~1u, how = payload ? HEURT_SITE_HOW(payload[0]) : 0;
+    uint32_t even = id & ~1u, how = payload ? HEURT_SITE_HOW(*payload) : 0;
     if (even >= HEURT_EVENT_FUNCTIONS) {
         const struct trace_function *function = trace_process__function(thread->process, even);
         return (struct title){function ? function->name : "?", ""};
@@ -319,17 +321,17 @@ static bool is_wanted(const struct dump *dump, const struct dumped_thread *threa
 }
 
 /* Takes the span that a leave ends, and what was left open in it, off the thread's stack. Returns
- * the payload of its enter, or NULL when that was never seen. */
-static const uint64_t *leave_span(struct dumped_thread *thread, uint32_t id)
+ * what it was, or no payload when its enter was never seen. */
+static struct open_span leave_span(struct dumped_thread *thread, uint32_t id)
 {
     for (size_t i = thread->open.count; i-- > 0;) {
         const struct open_span *span = VEC_AT(&thread->open, struct open_span, i);
         if (span->id != (id & ~1u))
             continue;
         thread->open.count = i;
-        return span->payload;
+        return *span;
     }
-    return NULL;
+    return (struct open_span){.id = id};
 }
 
 static void leave_innermost_function(struct dumped_thread *thread)
@@ -373,12 +375,12 @@ static void print_raw(const struct dump *dump, const struct dumped_thread *threa
 static void dump_event(const struct dump *dump, struct dumped_thread *thread,
                        const struct event *event)
 {
-    const uint64_t *payload = event->words && event->id % 2 == 0 ? event->payload : NULL;
+    struct open_span span = {event->id, event->words > 0, event->words ? *event->payload : 0};
     if (event->id == HEURT_EVENT_UNWOUND)
         leave_innermost_function(thread);
     if (event->id % 2)
-        payload = leave_span(thread, event->id);
-    struct title title = title_of(thread, event->id, payload);
+        span = leave_span(thread, event->id);
+    struct title title = title_of(thread, event->id, span.has_payload ? &span.first : NULL);
     if (is_wanted(dump, thread, event, title)) {
         if (dump->request->raw)
             print_raw(dump, thread, event);
@@ -386,7 +388,7 @@ static void dump_event(const struct dump *dump, struct dumped_thread *thread,
             print_line(dump, thread, event, title, thread->open.count);
     }
     if (event->id % 2 == 0 && event__is_span(event->id))
-        vec__push(&thread->open, &(struct open_span){event->id, payload});
+        vec__push(&thread->open, &span);
 }
 
 /* ---- the whole trace ------------------------------------------------------------------------- */

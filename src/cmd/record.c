@@ -6,6 +6,7 @@
 #include "cmd/launch.h"
 #include "cmd/planner.h"
 #include "cmd/report.h"
+#include "format/pack.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "format/writer.h"
@@ -37,13 +38,19 @@ struct recording {
     struct plan_request request;
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
-    bool quiet, and_report;
+    bool quiet, and_report, pack;
     char **command;
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-enum { OPTION_STACK_EVERY = 256, OPTION_STACK_BYTES, OPTION_MAX_SIZE, OPTION_AND_REPORT };
+enum {
+    OPTION_STACK_EVERY = 256,
+    OPTION_STACK_BYTES,
+    OPTION_MAX_SIZE,
+    OPTION_AND_REPORT,
+    OPTION_NO_PACK,
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -54,6 +61,7 @@ static const struct option long_options[] = {
     {"stack-every", required_argument, NULL, OPTION_STACK_EVERY},
     {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"no-pack", no_argument, NULL, OPTION_NO_PACK},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -167,6 +175,9 @@ static int read_option(struct recording *recording, int option, char **argv)
         return add_arguments(recording, optarg);
     case 'q':
         recording->quiet = true;
+        return 0;
+    case OPTION_NO_PACK:
+        recording->pack = false;
         return 0;
     case OPTION_AND_REPORT:
         recording->and_report = true;
@@ -429,14 +440,17 @@ static const char *why_lost(const struct recording *recording, const struct trac
     return "no room was left for the trace (disk full?)";
 }
 
-static void say_what_was_recorded(const struct recording *recording, const struct trace *trace,
-                                  uint64_t bytes)
+static void say_what_was_lost(const struct recording *recording, const struct trace *trace,
+                              uint64_t bytes)
 {
-    size_t threads = trace__threads(trace)->count;
     uint64_t lost = trace__events_lost(trace);
     if (lost)
         say("%llu events were lost: %s", (unsigned long long)lost,
             why_lost(recording, trace, bytes));
+}
+
+static void say_what_was_recorded(const struct recording *recording, size_t threads, uint64_t bytes)
+{
     if (!recording->quiet && !recording->and_report)
         say("recorded %zu thread%s into %s (%.1f MB); heurt report%s%s shows it", threads,
             threads == 1 ? "" : "s", recording->directory, (double)bytes / 1e6,
@@ -476,6 +490,57 @@ static void say_that_nothing_was_recorded(const struct recording *recording, boo
             recording->command[0], recording->command[0]);
 }
 
+enum { PROGRESS_AFTER_MS = 1000 };
+
+/* Shows on a terminal how far the packing is, once it has taken a while. */
+struct packing_shown {
+    struct timespec start;
+    bool shown;
+};
+
+static void show_packing(void *context, uint64_t done_bytes, uint64_t all_bytes)
+{
+    struct packing_shown *packing = context;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long ms = (now.tv_sec - packing->start.tv_sec) * 1000 +
+              (now.tv_nsec - packing->start.tv_nsec) / 1000000;
+    packing->shown |= ms >= PROGRESS_AFTER_MS;
+    if (packing->shown)
+        fprintf(stderr, "\rheurt: packing the trace: %3.0f %%",
+                100.0 * (double)done_bytes / (double)all_bytes);
+}
+
+/* Whatever becomes of it, the trace stays one, so the result is nobody's business. */
+static void pack(const struct recording *recording)
+{
+    struct packing_shown shown = {.shown = false};
+    struct pack_options options = {.least_bytes = PACK_LEAST_BYTES, .context = &shown};
+    enum pack_outcome outcome;
+    struct error error;
+    clock_gettime(CLOCK_MONOTONIC, &shown.start);
+    if (!recording->quiet && isatty(STDERR_FILENO))
+        options.progress = show_packing;
+    int code = trace__pack(recording->directory, &options, &outcome, &error);
+    if (shown.shown)
+        fputs("\r\033[K", stderr);
+    if (code < 0)
+        say("%s", error.text);
+    else if (outcome == PACK_IN_USE && !recording->quiet)
+        say("the trace %s stays unpacked: a process that the program started still runs",
+            recording->directory);
+}
+
+/* Symbols first: they are what a trace cannot be read without on another machine. */
+static int complete(const struct recording *recording, const struct trace *trace,
+                    struct error *error)
+{
+    int code = keep_symbols(recording, trace, error);
+    if (recording->pack)
+        pack(recording);
+    return code;
+}
+
 static int conclude(const struct recording *recording, bool expected, struct error *error)
 {
     struct trace *trace = NULL;
@@ -487,12 +552,16 @@ static int conclude(const struct recording *recording, bool expected, struct err
     int code = trace__open(recording->directory, &trace, error);
     if (code < 0)
         return code;
-    if (expected && trace__processes(trace)->count == 0)
+    bool nothing = expected && trace__processes(trace)->count == 0;
+    size_t threads = trace__threads(trace)->count;
+    if (nothing)
         say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else
-        say_what_was_recorded(recording, trace, size_of_trace(recording->directory));
-    code = keep_symbols(recording, trace, error);
+        say_what_was_lost(recording, trace, size_of_trace(recording->directory));
+    code = complete(recording, trace, error);
     trace__close(trace);
+    if (!nothing)
+        say_what_was_recorded(recording, threads, size_of_trace(recording->directory));
     return code;
 }
 
@@ -590,6 +659,7 @@ static int run(int argc, char **argv)
         .max_size_bytes = MAX_SIZE_DEFAULT,
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,
+        .pack = true,
     };
     int status = read_options(argc, argv, &recording), wait_status = 0;
     if (status) {
@@ -621,10 +691,11 @@ static const char options_help[] =
     "none)\n"
     "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
     "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
+    "  --no-pack                   leave the trace as long as it was written\n"
     "  -q, --quiet                 say nothing when all went well\n";
 
 const struct command command_record = {
     "record",
     "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
-    "[--max-size SIZE] [--] PROGRAM [ARG]…",
+    "[--max-size SIZE] [--no-pack] [--] PROGRAM [ARG]…",
     "record a program: where its threads wait for each other", run, options_help};

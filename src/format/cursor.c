@@ -1,35 +1,108 @@
 /* cursor.c: walking the events of one thread. */
+#include "base/memory.h"
 #include "format/trace.h"
+
+#include <stdlib.h>
+
+/* ---- chunks of the file -------------------------------------------------------------------------
+ */
 
 const char *trace__chunk_end(const struct trace *trace, const struct heurt_chunk *chunk)
 {
     size_t left = trace->size - (size_t)((const char *)chunk - trace->bytes);
-    uint64_t bytes = (uint64_t)chunk->units * HEURT_UNIT_BYTES;
+    uint64_t bytes = (uint64_t)chunk->units * trace__unit_bytes(trace);
     return (const char *)chunk + (bytes < left ? bytes : left);
 }
 
 void trace__mark_damaged(const struct trace *trace, const struct heurt_chunk *chunk)
 {
-    size_t unit = (size_t)((const char *)chunk - trace->bytes) / HEURT_UNIT_BYTES;
+    size_t unit = (size_t)((const char *)chunk - trace->bytes) / trace__unit_bytes(trace);
     uint64_t bit = 1ull << unit % 64;
     struct damage *damage = trace->damage;
     if (!(__atomic_fetch_or(&damage->chunks[unit / 64], bit, __ATOMIC_RELAXED) & bit))
         __atomic_fetch_add(&damage->places, 1, __ATOMIC_RELAXED);
 }
 
-/* Goes to the start of the thread's chunk with that index; one past the last: to the end. */
+/* ---- packed chunks ------------------------------------------------------------------------------
+ */
+
+struct block_unpacker *trace__take_unpacker(const struct trace *trace)
+{
+    struct block_unpacker *unpacker = __atomic_exchange_n(trace->unpacker, NULL, __ATOMIC_ACQUIRE);
+    return unpacker ? unpacker : block_unpacker__new();
+}
+
+void trace__give_unpacker(const struct trace *trace, struct block_unpacker *unpacker)
+{
+    block_unpacker__free(__atomic_exchange_n(trace->unpacker, unpacker, __ATOMIC_ACQ_REL));
+}
+
+/* The words of a block into the cursor's memory, as which they are walked. */
+static bool unpack(struct trace_cursor *cursor, const struct heurt_packed_block *block)
+{
+    if (block->words > cursor->unpacked_words) {
+        free(cursor->unpacked);
+        cursor->unpacked = memory__resize(NULL, block->words, sizeof *cursor->unpacked);
+        cursor->unpacked_words = block->words;
+    }
+    if (!cursor->unpacked) /* a block of nothing */
+        return false;
+    struct block_unpacker *unpacker = trace__take_unpacker(cursor->trace);
+    bool good =
+        block_unpacker__unpack(unpacker, block, cursor->chunk->start.tick, cursor->unpacked);
+    trace__give_unpacker(cursor->trace, unpacker);
+    cursor->at = cursor->unpacked;
+    cursor->end = cursor->unpacked + block->words;
+    return good;
+}
+
+/* Goes to the start of the chunk's next block that can be unpacked. */
+static bool go_to_block(struct trace_cursor *cursor)
+{
+    cursor->at = cursor->end = NULL;
+    while (cursor->next_block) {
+        const struct heurt_packed_block *block = (const void *)cursor->next_block;
+        size_t left = (size_t)(cursor->blocks_end - cursor->next_block);
+        bool is_block = left >= sizeof *block && block->bytes;
+        bool is_whole = is_block && block__is_whole(block, left);
+        cursor->next_block = is_whole ? cursor->next_block + block->bytes : NULL;
+        if (is_whole && unpack(cursor, block))
+            return true;
+        if (is_block)
+            trace__mark_damaged(cursor->trace, cursor->chunk);
+        cursor->at = cursor->end = NULL;
+    }
+    return false;
+}
+
+/* ---- cursors ------------------------------------------------------------------------------------
+ */
+
+void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *chunk)
+{
+    const char *end = trace__chunk_end(cursor->trace, chunk);
+    cursor->chunk = chunk;
+    cursor->tick = chunk->start.tick;
+    cursor->at = cursor->end = NULL;
+    cursor->next_block = NULL;
+    if (trace__is_packed(cursor->trace) && chunk->kind & HEURT_CHUNK_PACKED) {
+        cursor->next_block = (const char *)(chunk + 1);
+        cursor->blocks_end = end;
+        return;
+    }
+    cursor->at = (const uint64_t *)(chunk + 1);
+    cursor->end = cursor->at + (end - (const char *)cursor->at) / (ptrdiff_t)sizeof *cursor->at;
+}
+
+/* Goes to the start of the thread's chunk with that index; false when there is none. */
 static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
 {
     cursor->at = cursor->end = NULL;
     if (index >= cursor->thread->chunks.count)
         return false;
-    const struct heurt_chunk *chunk =
-        *VEC_AT(&cursor->thread->chunks, const struct heurt_chunk *, index);
-    cursor->chunk = index + 1;
-    cursor->at = (const uint64_t *)(chunk + 1);
-    cursor->end = cursor->at + (trace__chunk_end(cursor->trace, chunk) - (const char *)cursor->at) /
-                                   (ptrdiff_t)sizeof *cursor->at;
-    cursor->tick = chunk->start.tick;
+    cursor->next_chunk = index + 1;
+    trace_cursor__go_to(cursor,
+                        *VEC_AT(&cursor->thread->chunks, const struct heurt_chunk *, index));
     return true;
 }
 
@@ -68,16 +141,16 @@ static inline uint64_t whole_tick(uint64_t before, uint64_t word)
     return before + (uint64_t)(difference >> HEURT_ID_BITS);
 }
 
-/* The next event of the chunk that the cursor is in. */
-static inline bool next_in_chunk(struct trace_cursor *cursor, struct event *event)
+/* The next event of the chunk, or of the block of it, that the cursor is in. */
+static inline bool next_in_words(struct trace_cursor *cursor, struct event *event)
 {
     const uint64_t *at = cursor->at;
     if (at >= cursor->end || *at == 0)
         return false;
     size_t words = payload_words(cursor, at);
     if (words == SIZE_MAX) {
-        trace__mark_damaged(cursor->trace, *VEC_AT(&cursor->thread->chunks,
-                                                   const struct heurt_chunk *, cursor->chunk - 1));
+        trace__mark_damaged(cursor->trace, cursor->chunk);
+        cursor->next_block = NULL;
         return false;
     }
     event->tick = cursor->tick = whole_tick(cursor->tick, *at);
@@ -88,13 +161,40 @@ static inline bool next_in_chunk(struct trace_cursor *cursor, struct event *even
     return true;
 }
 
-bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+bool trace_cursor__next_in_chunk(struct trace_cursor *cursor, struct event *event)
 {
-    while (!next_in_chunk(cursor, event))
-        if (!go_to_chunk(cursor, cursor->chunk))
+    while (!next_in_words(cursor, event))
+        if (!go_to_block(cursor))
             return false;
     return true;
 }
+
+bool trace_cursor__is_at_end(const struct trace_cursor *cursor)
+{
+    return cursor->at >= cursor->end || *cursor->at == 0;
+}
+
+bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+{
+    while (!next_in_words(cursor, event))
+        if (!go_to_block(cursor) && !go_to_chunk(cursor, cursor->next_chunk)) {
+            trace_cursor__stop(cursor);
+            return false;
+        }
+    return true;
+}
+
+void trace_cursor__stop(struct trace_cursor *cursor)
+{
+    free(cursor->unpacked);
+    cursor->unpacked = NULL;
+    cursor->unpacked_words = 0;
+    cursor->at = cursor->end = NULL;
+    cursor->next_block = NULL;
+}
+
+/* ---- bounds of threads --------------------------------------------------------------------------
+ */
 
 static void find_start(struct trace_cursor *cursor, struct trace_thread *thread)
 {
@@ -102,7 +202,7 @@ static void find_start(struct trace_cursor *cursor, struct trace_thread *thread)
     if (!go_to_chunk(cursor, 0))
         return;
     thread->start_tick = cursor->tick;
-    while (next_in_chunk(cursor, &event))
+    while (trace_cursor__next_in_chunk(cursor, &event))
         if (event.id == HEURT_EVENT_THREAD_START) {
             thread->start_tick = event.tick;
             return;
@@ -115,7 +215,7 @@ static bool find_end(struct trace_cursor *cursor, struct trace_thread *thread, s
     struct event event;
     bool any = false;
     go_to_chunk(cursor, chunk);
-    for (; next_in_chunk(cursor, &event); any = true) {
+    for (; trace_cursor__next_in_chunk(cursor, &event); any = true) {
         if (event.tick > thread->end_tick || !any)
             thread->end_tick = event.tick;
         if (event.id != HEURT_EVENT_THREAD_END)
@@ -143,4 +243,5 @@ void trace_thread__find_bounds(const struct trace *trace, struct trace_thread *t
             break;
     if (thread->end_tick < thread->start_tick)
         thread->end_tick = thread->start_tick;
+    trace_cursor__stop(&cursor);
 }

@@ -9,6 +9,9 @@
 /* Copies of inherited tables are bounded: a file made to harm could multiply them. */
 #define INHERITED_MAX (1u << 20)
 
+/* Likewise what definitions may be unpacked to, in bytes. */
+#define UNPACKED_MOST(trace) ((trace)->size * PACKED_RATIO_MAX)
+
 /* What is left to read of one definition. */
 struct body {
     const char *at, *end;
@@ -30,6 +33,7 @@ struct reading {
     const struct heurt_chunk *chunk;
     struct trace_process *process; /* that the chunk is about */
     struct vec gones;              /* struct gone */
+    size_t unpacked;               /* words from packed chunks so far */
 };
 
 /* ---- pieces of a definition ---------------------------------------------------------------- */
@@ -182,10 +186,41 @@ static bool (*const readers[])(struct reading *, struct body) = {
     [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
 };
 
+/* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is
+ * the trace's, and bounded: a file made to harm could ask for very much. */
+static struct body unpack(struct reading *reading, const char *at, const char *end)
+{
+    struct trace *trace = reading->trace;
+    struct block_unpacker *unpacker = trace__take_unpacker(trace);
+    uint64_t *words = NULL;
+    size_t count = 0, left, most = UNPACKED_MOST(trace) / sizeof *words;
+    const struct heurt_packed_block *block = (const void *)at;
+    while ((left = (size_t)(end - (const char *)block)) >= sizeof *block && block->bytes) {
+        bool good = block__is_whole(block, left) && reading->unpacked + block->words <= most;
+        if (good) {
+            words = memory__resize(words, count + block->words + 1, sizeof *words);
+            good = block_unpacker__unpack(unpacker, block, 0, words + count);
+        }
+        if (!good) {
+            trace__mark_damaged(trace, reading->chunk);
+            break;
+        }
+        count += block->words;
+        reading->unpacked += block->words;
+        block = (const void *)((const char *)block + block->bytes);
+    }
+    trace__give_unpacker(trace, unpacker);
+    if (words)
+        vec__push(&trace->owned, &words);
+    return (struct body){(const char *)words, (const char *)(words + count)};
+}
+
 static void read_chunk(struct reading *reading)
 {
     struct body chunk = {(const char *)(reading->chunk + 1),
                          trace__chunk_end(reading->trace, reading->chunk)};
+    if (trace__is_packed(reading->trace) && reading->chunk->kind & HEURT_CHUNK_PACKED)
+        chunk = unpack(reading, chunk.at, chunk.end);
     struct heurt_definition definition;
     while ((size_t)(chunk.end - chunk.at) >= sizeof definition) {
         memcpy(&definition, chunk.at, sizeof definition);

@@ -1,7 +1,6 @@
 #include "format/directory.h"
 
 #include "base/memory.h"
-#include "format/layout.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -67,10 +66,10 @@ int trace_directory__failed(struct error *error, int code, const char *path)
     return error__set(error, -code, "the trace %s cannot be made: %s", path, strerrordesc_np(code));
 }
 
-/* Whether name is of a file that heurt puts into a trace. */
+/* Whether name is of a file that heurt puts into a trace, or of one that it was about to. */
 static bool is_trace_file(const char *name)
 {
-    return strcmp(name, HEURT_EVENTS_FILE) == 0 ||
+    return strcmp(name, HEURT_EVENTS_FILE) == 0 || strcmp(name, TRACE_NEW_EVENTS_FILE) == 0 ||
            strncmp(name, HEURT_SYMBOLS_FILE, strlen(HEURT_SYMBOLS_FILE)) == 0;
 }
 

@@ -4,8 +4,12 @@
 #define HEURT_FORMAT_DIRECTORY_H
 
 #include "base/error.h"
+#include "format/layout.h"
 
 #include <stdbool.h>
+
+/* The packed events while they are being written; then they get the name of the others. */
+#define TRACE_NEW_EVENTS_FILE HEURT_EVENTS_FILE ".new"
 
 /* Makes the directory, empty, for a new trace. A trace that stands there becomes path.old; an
  * older path.old is removed. An existing empty directory is used as it is. *moved tells whether an

@@ -9,7 +9,7 @@ struct event {
     uint64_t tick; /* all 64 bits */
     uint32_t id;   /* even: enter or point; odd: leave */
     uint32_t words;
-    const uint64_t *payload;
+    const uint64_t *payload; /* until the next event is asked for */
 };
 
 #endif

@@ -15,6 +15,9 @@
  *     |         | process 0     | thread 0   | thread 1           |
  *     +---------+---------------+------------+--------------------+----
  *
+ * When the run has ended the recorder packs the file: the same chunks in smaller units, what they
+ * hold compressed (see "packed chunks" below).
+ *
  * A claimed chunk whose header was not written before the writer died has no magic: a reader goes
  * on at the next unit.  Everything in a fresh chunk is zero; words are written so that the first
  * word of an event, and the size of a definition, are stored last.  A zero there is the end.
@@ -63,6 +66,8 @@ enum heurt_session_flag {
     HEURT_SESSION_LIVE = 1u << 2,      /* functions may be patched while the program runs: tell the
                                           recorder what it needs for it (struct heurt_live) */
     HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
+    HEURT_SESSION_PACKED = 1u << 4,    /* packed: units of HEURT_PACKED_UNIT_BYTES; limit_units and
+                                          next_unit are still those of the recording */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -99,6 +104,7 @@ struct heurt_session {
 enum heurt_chunk_kind {
     HEURT_CHUNK_DEFINITIONS = 1,
     HEURT_CHUNK_EVENTS = 2,
+    HEURT_CHUNK_PACKED = 1u << 8, /* added to the kind of a chunk that holds blocks of it */
 };
 
 #define HEURT_NO_SERIAL 0xffffffffu /* process or thread: the recorder itself */
@@ -349,6 +355,26 @@ enum heurt_sleep {
 #define HEURT_SLEEP_ID(name, id, text) HEURT_SLEEP_##name = id,
     HEURT_SLEEP_TABLE(HEURT_SLEEP_ID)
 #undef HEURT_SLEEP_ID
+};
+
+/* ---- packed chunks --------------------------------------------------------------------------- */
+
+#define HEURT_PACKED_UNIT_BYTES 64u
+#define HEURT_PACKED_START_BYTES 4096u /* of a packed file are the session's header and zeroes */
+#define HEURT_PACKED_WORDS_MAX 8192u   /* that one block unpacks to */
+
+/* A packed chunk holds a row of blocks, each of which can be unpacked by itself: this, then a zstd
+ * frame, padded to 8 bytes. The frame's content is the words of a definitions chunk as they are, or
+ * those of whole events, taken apart as docs/format.md tells. */
+struct heurt_packed_block {
+    uint32_t bytes; /* of the block with this header, a multiple of 8; 0: the chunk's end */
+    uint32_t frame_bytes;
+    uint32_t words;           /* that it unpacks to, ≤ HEURT_PACKED_WORDS_MAX */
+    uint32_t events;          /* that these words are; 0: they are no events */
+    uint32_t shapes;          /* different pairs of an id and a number of payload words */
+    uint32_t shape_bytes;     /* of the content: the shapes, then a byte (more than 256 shapes: */
+    uint32_t long_tick_bytes; /* two) and a byte for each event, the ticks that need more, and */
+    uint32_t payload_bytes;   /* the payload */
 };
 
 /* ---- plans: the runtime asks over the session's socket, the recorder answers ---------------- */

@@ -12,6 +12,7 @@ struct heap_entry {
 
 struct trace_merge {
     struct trace_cursor *cursors;
+    size_t threads;
     struct heap_entry *heap; /* heap[0] is the earliest */
     size_t count;
     bool given; /* heap[0] was given out: move on before the next */
@@ -49,7 +50,7 @@ static bool advance(struct trace_merge *merge, struct heap_entry *entry)
 struct trace_merge *trace_merge__start(const struct trace *trace)
 {
     struct trace_merge *merge = memory__zeroed(1, sizeof *merge);
-    size_t threads = trace->threads.count;
+    size_t threads = merge->threads = trace->threads.count;
     merge->cursors = memory__zeroed(threads, sizeof *merge->cursors);
     merge->heap = memory__zeroed(threads, sizeof *merge->heap);
     for (size_t i = 0; i < threads; i++) {
@@ -85,6 +86,8 @@ void trace_merge__free(struct trace_merge *merge)
 {
     if (!merge)
         return;
+    for (size_t i = 0; i < merge->threads; i++)
+        trace_cursor__stop(&merge->cursors[i]);
     free(merge->cursors);
     free(merge->heap);
     free(merge);

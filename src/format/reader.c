@@ -30,21 +30,33 @@ static int check_session(struct trace *trace, const char *name, struct error *er
                           "%s is not a trace of heurt (its events do not begin with heurt's mark); "
                           "give the directory that heurt record wrote",
                           name);
-    if (session->version != HEURT_VERSION || session->unit_bytes != HEURT_UNIT_BYTES)
+    if (session->version != HEURT_VERSION || session->unit_bytes != trace__unit_bytes(trace))
         return error__set(error, -EPROTONOSUPPORT,
                           "the trace %s has format %u with units of %u bytes; this heurt reads "
-                          "format %u with %u; use the heurt that recorded it",
+                          "format %u with %zu; use the heurt that recorded it",
                           name, session->version, session->unit_bytes, HEURT_VERSION,
-                          HEURT_UNIT_BYTES);
+                          trace__unit_bytes(trace));
     if (session->clock != HEURT_CLOCK_TSC && session->clock != HEURT_CLOCK_MONOTONIC)
         return error__set(error, -EINVAL, "the trace %s is damaged: its clock is %u; record again",
                           name, session->clock);
     return 0;
 }
 
-/* Forgets what lies behind the last unit that was claimed. */
+bool trace__is_packed(const struct trace *trace)
+{
+    return trace->session.flags & HEURT_SESSION_PACKED;
+}
+
+size_t trace__unit_bytes(const struct trace *trace)
+{
+    return trace__is_packed(trace) ? HEURT_PACKED_UNIT_BYTES : HEURT_UNIT_BYTES;
+}
+
+/* Forgets what lies behind the last unit that was claimed. A packed file has nothing there. */
 static void cut_to_claimed(struct trace *trace)
 {
+    if (trace__is_packed(trace))
+        return;
     uint64_t units = trace->session.next_unit;
     if (units > trace->session.limit_units)
         units = trace->session.limit_units;
@@ -69,44 +81,62 @@ static bool has_header(const struct trace *trace, size_t offset)
 
 static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, struct chunks *chunks)
 {
-    if (chunk->kind == HEURT_CHUNK_DEFINITIONS)
+    uint32_t kind = chunk->kind & ~(trace__is_packed(trace) ? HEURT_CHUNK_PACKED : 0u);
+    if (kind == HEURT_CHUNK_DEFINITIONS)
         vec__push(&chunks->definitions, &chunk);
-    else if (chunk->kind == HEURT_CHUNK_EVENTS && chunk->process != HEURT_NO_SERIAL &&
+    else if (kind == HEURT_CHUNK_EVENTS && chunk->process != HEURT_NO_SERIAL &&
              chunk->thread != HEURT_NO_SERIAL)
         vec__push(&chunks->events, &chunk);
     else
         trace__mark_damaged(trace, chunk);
 }
 
+size_t trace__first_place(const struct trace *trace)
+{
+    return trace__is_packed(trace) ? HEURT_PACKED_START_BYTES : HEURT_UNIT_BYTES;
+}
+
 /* A claim that did not fit before the limit leaves units behind that nobody uses. */
-static bool is_unused_tail(const struct trace *trace)
+static bool is_unused(const struct trace *trace, size_t end)
 {
     const struct heurt_session *session = &trace->session;
-    return session->next_unit > session->limit_units &&
-           trace->size / HEURT_UNIT_BYTES >= session->limit_units;
+    return !trace__is_packed(trace) && session->next_unit > session->limit_units &&
+           end >= trace->size && trace->size / HEURT_UNIT_BYTES >= session->limit_units;
+}
+
+bool trace__next_place(const struct trace *trace, size_t *offset, struct trace_place *place)
+{
+    size_t start = *offset, unit_bytes = trace__unit_bytes(trace);
+    if (start >= trace->size)
+        return false;
+    *place = (struct trace_place){NULL};
+    if (has_header(trace, start)) {
+        place->chunk = (const struct heurt_chunk *)(trace->bytes + start);
+        place->bytes = (size_t)(trace__chunk_end(trace, place->chunk) - (trace->bytes + start));
+        place->is_damaged = place->bytes < sizeof *place->chunk ||
+                            place->bytes < (uint64_t)place->chunk->units * unit_bytes;
+        *offset += place->bytes ? place->bytes : unit_bytes;
+    } else {
+        while (*offset < trace->size && !has_header(trace, *offset))
+            *offset += unit_bytes;
+        place->is_unused = is_unused(trace, *offset);
+    }
+    if (!place->bytes)
+        place->bytes = *offset - start;
+    return true;
 }
 
 static void find_chunks(struct trace *trace, struct chunks *chunks)
 {
-    bool in_hole = false;
-    for (size_t at = HEURT_UNIT_BYTES; at < trace->size;) {
-        const struct heurt_chunk *chunk = (const struct heurt_chunk *)(trace->bytes + at);
-        if (!has_header(trace, at)) {
-            trace->damage->places += !in_hole;
-            in_hole = true;
-            at += HEURT_UNIT_BYTES;
-            continue;
-        }
-        in_hole = false;
-        size_t bytes = (size_t)(trace__chunk_end(trace, chunk) - (const char *)chunk);
-        if (chunk->units == 0 || bytes < (uint64_t)chunk->units * HEURT_UNIT_BYTES)
-            trace__mark_damaged(trace, chunk);
-        if (chunk->units)
-            keep_chunk(trace, chunk, chunks);
-        at += chunk->units ? bytes : HEURT_UNIT_BYTES;
+    struct trace_place place;
+    for (size_t at = trace__first_place(trace); trace__next_place(trace, &at, &place);) {
+        if (!place.chunk)
+            trace->damage->places += !place.is_unused;
+        else if (place.is_damaged)
+            trace__mark_damaged(trace, place.chunk);
+        if (place.chunk && place.bytes >= sizeof *place.chunk && place.chunk->units)
+            keep_chunk(trace, place.chunk, chunks);
     }
-    if (in_hole && is_unused_tail(trace))
-        trace->damage->places--;
 }
 
 /* Definitions in the order of their writer; several may write about one image. */
@@ -313,7 +343,8 @@ static void make_tables(struct trace *trace)
 {
     struct chunks chunks = {VEC_OF(const struct heurt_chunk *), VEC_OF(const struct heurt_chunk *)};
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
-    trace->damage->chunks = memory__zeroed(trace->size / HEURT_UNIT_BYTES / 64 + 1, 8);
+    trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
+    trace->unpacker = memory__zeroed(1, sizeof *trace->unpacker);
     find_chunks(trace, &chunks);
     sort(&chunks.definitions, by_process);
     sort(&chunks.events, by_thread);
@@ -382,22 +413,6 @@ static int no_trace(const char *directory, int code, struct error *error)
                       strerrordesc_np(code));
 }
 
-/* Opens the events file; negative errno. */
-static int open_events(const char *directory, struct stat *status)
-{
-    char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int code = fd < 0 ? -errno : 0;
-    free(path);
-    if (code == 0 && fstat(fd, status) < 0)
-        code = -errno;
-    if (code == 0 && !S_ISREG(status->st_mode))
-        code = -ENOENT;
-    if (code < 0 && fd >= 0)
-        close(fd);
-    return code < 0 ? code : fd;
-}
-
 /* Lays zeroes over the holes of a sparse file: tmpfs would give a hole a page when it is read, and
  * a SIGBUS when it is full. */
 static void cover_holes(struct trace *trace, int fd)
@@ -425,7 +440,7 @@ static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
     ssize_t got = pread(fd, &session, sizeof session, 0);
     if (got < 0)
         return -errno;
-    if (session.next_unit < size / HEURT_UNIT_BYTES)
+    if (!(session.flags & HEURT_SESSION_PACKED) && session.next_unit < size / HEURT_UNIT_BYTES)
         size = session.next_unit ? (size_t)session.next_unit * HEURT_UNIT_BYTES : sizeof session;
     trace->size = size;
     if (!size)
@@ -439,21 +454,34 @@ static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
     return 0;
 }
 
-int trace__open(const char *directory, struct trace **result, struct error *error)
+int trace__open_file(int fd, const char *name, struct trace **result, struct error *error)
 {
     struct stat status;
     *result = NULL;
-    int fd = open_events(directory, &status);
-    if (fd < 0)
-        return no_trace(directory, -fd, error);
+    int code = fstat(fd, &status) < 0 ? -errno : S_ISREG(status.st_mode) ? 0 : -ENOENT;
+    if (code < 0)
+        return no_trace(name, -code, error);
     struct trace *trace = new_trace(NULL, 0);
-    int code = map_claimed(trace, fd, (uint64_t)status.st_size);
-    close(fd);
+    code = map_claimed(trace, fd, (uint64_t)status.st_size);
     if (code < 0) {
         trace__close(trace);
-        return no_trace(directory, -code, error);
+        return no_trace(name, -code, error);
     }
-    return read_all(trace, directory, result, error);
+    return read_all(trace, name, result, error);
+}
+
+int trace__open(const char *directory, struct trace **result, struct error *error)
+{
+    *result = NULL;
+    char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int code = fd < 0 ? no_trace(directory, errno, error) : 0;
+    free(path);
+    if (code == 0) {
+        code = trace__open_file(fd, directory, result, error);
+        close(fd);
+    }
+    return code;
 }
 
 void trace__close(struct trace *trace)
@@ -478,6 +506,9 @@ void trace__close(struct trace *trace)
     if (trace->damage)
         free(trace->damage->chunks);
     free(trace->damage);
+    if (trace->unpacker)
+        block_unpacker__free(*trace->unpacker);
+    free(trace->unpacker);
     free(trace->copy);
     if (trace->mapped_bytes)
         munmap((void *)(uintptr_t)trace->bytes, trace->mapped_bytes);

@@ -1,4 +1,4 @@
-/* reader.h: a trace as its readers see it.
+/* reader.h: a trace as its readers see it, packed or not.
  *
  * The events file is mapped read-only and checked as it is walked: whatever a file holds, these
  * functions return an error or less data, never crash, and never read outside of the mapping.
@@ -121,21 +121,28 @@ const struct trace_module *trace_process__module(const struct trace_process *pro
 struct trace_cursor {
     const struct trace *trace;
     const struct trace_thread *thread;
-    size_t chunk; /* the one after that of at */
+    const struct heurt_chunk *chunk; /* that at is in */
+    size_t next_chunk;               /* index into the thread's */
     const uint64_t *at, *end;
     uint64_t tick;
     const uint8_t *payload_words; /* of the thread's process image */
     uint32_t payload_ids;
+    const char *next_block, *blocks_end; /* in a packed chunk: what is still to be unpacked */
+    uint64_t *unpacked;                  /* at most HEURT_PACKED_WORDS_MAX words, or NULL */
+    uint32_t unpacked_words;
 };
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
                          const struct trace_thread *thread);
 bool trace_cursor__next(struct trace_cursor *cursor, struct event *event);
+/* For a cursor that is left before its end (of which next has told); may be called always. */
+void trace_cursor__stop(struct trace_cursor *cursor);
 
 /* Walks all threads' events merged by time (a heap of cursors: memory bounded by threads). */
 struct trace_merge;
 struct trace_merge *trace_merge__start(const struct trace *trace); /* trace_merge__free it */
-/* The next event and the index of its thread in trace__threads. */
+/* The next event and the index of its thread in trace__threads. Its payload lives until the next
+ * event of the same thread. */
 bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *thread);
 void trace_merge__free(struct trace_merge *merge);
 

@@ -3,6 +3,7 @@
 #define HEURT_FORMAT_TRACE_H
 
 #include "base/vec.h"
+#include "format/block.h"
 #include "format/reader.h"
 
 /* Chunks with damage, each counted once; cursors of several threads may write to it. */
@@ -28,17 +29,48 @@ struct trace {
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;
+    struct block_unpacker **unpacker; /* (atomic) one that no thread uses at the moment, or NULL */
 };
 
 /* event.c: payload words + 1 of the ids below HEURT_EVENT_FUNCTIONS; 0: not defined. */
 #define PAYLOAD_VARIABLE 255
 extern const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS];
 
+/* reader.c: a trace from an open events file; name is for the error. */
+int trace__open_file(int fd, const char *name, struct trace **trace, struct error *error);
+bool trace__is_packed(const struct trace *trace);
+size_t trace__unit_bytes(const struct trace *trace);
+
+/* Definitions are packed to no less than this part of their length, so that a reader can bound the
+ * memory that it needs for them. */
+#define PACKED_RATIO_MAX 32
+
+/* A piece of the file: a chunk, or a row of units where none begins. */
+struct trace_place {
+    const struct heurt_chunk *chunk; /* NULL: none */
+    size_t bytes;                    /* of the chunk, as much as lies in the file; never 0 */
+    bool is_damaged;                 /* its header gives it another length */
+    bool is_unused;                  /* a claim that did not fit left it behind: nothing is lost */
+};
+
+/* The place at offset, which goes to the one behind it. Begin at trace__first_place. */
+bool trace__next_place(const struct trace *trace, size_t *offset, struct trace_place *place);
+size_t trace__first_place(const struct trace *trace);
+
 /* cursor.c: first and last events of each thread. */
 void trace_thread__find_bounds(const struct trace *trace, struct trace_thread *thread);
 void trace__mark_damaged(const struct trace *trace, const struct heurt_chunk *chunk);
 /* One past the chunk's last byte that lies within the file. */
 const char *trace__chunk_end(const struct trace *trace, const struct heurt_chunk *chunk);
+
+/* Goes to the start of a chunk of the image that the cursor was started for. */
+void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *chunk);
+/* The next event of that chunk. */
+bool trace_cursor__next_in_chunk(struct trace_cursor *cursor, struct event *event);
+/* Whether that chunk has ended as it ought to. */
+bool trace_cursor__is_at_end(const struct trace_cursor *cursor);
+struct block_unpacker *trace__take_unpacker(const struct trace *trace);
+void trace__give_unpacker(const struct trace *trace, struct block_unpacker *unpacker);
 
 /* definitions.c: fills the processes (which are there, by serial), metas and thread names.
  * chunks: const struct heurt_chunk *, in the order in which they were written. */

@@ -1,0 +1,380 @@
+#include "format/pack.h"
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "format/directory.h"
+#include "format/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    THREADS_MOST = 16,
+    BATCH_BYTES = 64 << 20, /* of the trace, packed at once: what comes of it is kept in memory */
+};
+
+/* A place of the trace and what it becomes. */
+struct piece {
+    struct trace_place place;
+    char *packed; /* a chunk, or NULL: it stays as it is */
+    size_t bytes; /* of packed */
+};
+
+/* While a trace is packed; the threads share it. */
+struct packing {
+    const struct trace *trace;
+    const struct pack_options *options;
+    int fd;            /* of the new file */
+    uint64_t written;  /* bytes */
+    struct vec pieces; /* struct piece: the batch */
+    size_t next_piece; /* (atomic) that no thread has taken yet */
+    unsigned threads;
+    struct block_packer *packers[THREADS_MOST];
+};
+
+struct worker {
+    struct packing *packing;
+    struct block_packer *packer;
+    pthread_t thread;
+};
+
+/* ---- one chunk ----------------------------------------------------------------------------------
+ */
+
+/* Where the next block goes. */
+struct room {
+    char *at, *end;
+};
+
+static bool end_block(struct block_packer *packer, struct room *room)
+{
+    if (block_packer__is_empty(packer))
+        return true;
+    size_t bytes = block_packer__finish(packer, room->at, (size_t)(room->end - room->at));
+    room->at += bytes;
+    return bytes > 0;
+}
+
+/* False: something in the chunk is not as it ought to be, or needs more room than it has. */
+static bool pack_events(const struct trace *trace, struct block_packer *packer,
+                        const struct heurt_chunk *chunk, struct room *room)
+{
+    struct trace_thread thread = {0};
+    struct trace_cursor cursor;
+    struct event event;
+    const struct trace_process *first = trace->processes.items;
+    thread.process = (uint32_t)(trace__process(trace, chunk->process) - first);
+    trace_cursor__start(&cursor, trace, &thread);
+    trace_cursor__go_to(&cursor, chunk);
+    block_packer__begin(packer, chunk->start.tick);
+    for (const uint64_t *from = cursor.at; trace_cursor__next_in_chunk(&cursor, &event);
+         from = cursor.at) {
+        size_t words = (size_t)(cursor.at - from);
+        if (!block_packer__add(packer, from, words) &&
+            (!end_block(packer, room) || !block_packer__add(packer, from, words)))
+            return false;
+    }
+    return trace_cursor__is_at_end(&cursor) && end_block(packer, room);
+}
+
+/* Words of the definitions in a chunk; SIZE_MAX when it is damaged. */
+static size_t definition_words(const struct heurt_chunk *chunk, const char *end)
+{
+    const char *start = (const char *)(chunk + 1), *at = start;
+    struct heurt_definition definition;
+    while ((size_t)(end - at) >= sizeof definition) {
+        memcpy(&definition, at, sizeof definition);
+        if (!definition.bytes)
+            break;
+        if (definition.bytes % sizeof(uint64_t) || definition.bytes > (size_t)(end - at))
+            return SIZE_MAX;
+        at += definition.bytes;
+    }
+    return (size_t)(at - start) / sizeof(uint64_t);
+}
+
+static bool pack_definitions(const struct trace *trace, struct block_packer *packer,
+                             const struct heurt_chunk *chunk, struct room *room)
+{
+    const char *start = room->at;
+    const uint64_t *words = (const uint64_t *)(chunk + 1);
+    size_t count = definition_words(chunk, trace__chunk_end(trace, chunk));
+    if (count == SIZE_MAX)
+        return false;
+    for (size_t at = 0, part; at < count; at += part) {
+        part = count - at < HEURT_PACKED_WORDS_MAX ? count - at : HEURT_PACKED_WORDS_MAX;
+        size_t bytes =
+            block_packer__plain(packer, words + at, part, room->at, (size_t)(room->end - room->at));
+        room->at += bytes;
+        if (!bytes)
+            return false;
+    }
+    return count * sizeof *words <= (size_t)(room->at - start) * PACKED_RATIO_MAX;
+}
+
+static bool pack_body(const struct trace *trace, struct block_packer *packer,
+                      const struct heurt_chunk *chunk, struct room *room)
+{
+    if (chunk->kind == HEURT_CHUNK_DEFINITIONS)
+        return pack_definitions(trace, packer, chunk, room);
+    return chunk->kind == HEURT_CHUNK_EVENTS && trace__process(trace, chunk->process) &&
+           pack_events(trace, packer, chunk, room);
+}
+
+/* Packs what can be packed. No room for more than the chunk has now: then it stays as it is. */
+static void pack_piece(const struct trace *trace, struct block_packer *packer, struct piece *piece)
+{
+    const struct heurt_chunk *chunk = piece->place.chunk;
+    if (!chunk)
+        return;
+    char *packed = memory__resize(NULL, piece->place.bytes, 1);
+    struct room room = {packed + sizeof *chunk, packed + piece->place.bytes};
+    if (!pack_body(trace, packer, chunk, &room)) {
+        free(packed);
+        return;
+    }
+    struct heurt_chunk *header = (struct heurt_chunk *)packed;
+    piece->packed = packed;
+    piece->bytes = (size_t)(room.at - packed);
+    size_t padding = -piece->bytes % HEURT_PACKED_UNIT_BYTES;
+    memset(room.at, 0, padding);
+    piece->bytes += padding;
+    *header = *chunk;
+    header->kind |= HEURT_CHUNK_PACKED;
+    header->units = (uint32_t)(piece->bytes / HEURT_PACKED_UNIT_BYTES);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------
+ */
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct packing *packing = worker->packing;
+    size_t count = packing->pieces.count;
+    for (size_t i; (i = __atomic_fetch_add(&packing->next_piece, 1, __ATOMIC_RELAXED)) < count;)
+        pack_piece(packing->trace, worker->packer, VEC_AT(&packing->pieces, struct piece, i));
+    return NULL;
+}
+
+/* Where no more threads can be had, fewer do it. */
+static void pack_batch(struct packing *packing)
+{
+    struct worker workers[THREADS_MOST];
+    unsigned started = 1; /* we are the first */
+    packing->next_piece = 0;
+    for (unsigned i = 0; i < packing->threads; i++) {
+        if (!packing->packers[i])
+            packing->packers[i] = block_packer__new();
+        workers[i] = (struct worker){.packing = packing, .packer = packing->packers[i]};
+    }
+    while (started < packing->threads && started < packing->pieces.count &&
+           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+        started++;
+    work(&workers[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+}
+
+static unsigned usable_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count < THREADS_MOST ? (unsigned)count : THREADS_MOST;
+}
+
+/* ---- the new file -------------------------------------------------------------------------------
+ */
+
+static int write_bytes(struct packing *packing, const void *bytes, size_t count)
+{
+    for (const char *at = bytes, *end = at + count; at < end;) {
+        ssize_t wrote = write(packing->fd, at, (size_t)(end - at));
+        if (wrote < 0 && errno != EINTR)
+            return -errno;
+        at += wrote > 0 ? wrote : 0;
+    }
+    packing->written += count;
+    return 0;
+}
+
+static int write_session(struct packing *packing)
+{
+    char page[HEURT_PACKED_START_BYTES] = {0};
+    struct heurt_session session = packing->trace->session;
+    _Static_assert(sizeof session <= sizeof page, "the header has room");
+    session.flags |= HEURT_SESSION_PACKED;
+    session.unit_bytes = HEURT_PACKED_UNIT_BYTES;
+    memcpy(page, &session, sizeof session);
+    return write_bytes(packing, page, sizeof page);
+}
+
+static int write_as_it_is(struct packing *packing, const struct trace_place *place)
+{
+    static const char hole[HEURT_PACKED_UNIT_BYTES];
+    if (place->is_unused)
+        return 0;
+    if (!place->chunk) /* one unit of zeroes: a place that could not be understood */
+        return write_bytes(packing, hole, sizeof hole);
+    struct heurt_chunk header = *place->chunk;
+    header.units = (uint32_t)(place->bytes / HEURT_PACKED_UNIT_BYTES);
+    int code = write_bytes(packing, &header, sizeof header);
+    return code < 0 ? code : write_bytes(packing, place->chunk + 1, place->bytes - sizeof header);
+}
+
+/* Writes the batch and empties it. */
+static int write_batch(struct packing *packing)
+{
+    int code = 0;
+    VEC_EACH(piece, &packing->pieces, struct piece)
+    {
+        if (code == 0 && piece->packed)
+            code = write_bytes(packing, piece->packed, piece->bytes);
+        else if (code == 0)
+            code = write_as_it_is(packing, &piece->place);
+        free(piece->packed);
+    }
+    packing->pieces.count = 0;
+    return code;
+}
+
+static int pack_all(struct packing *packing)
+{
+    const struct trace *trace = packing->trace;
+    size_t at = trace__first_place(trace);
+    int code = write_session(packing);
+    while (code == 0 && at < trace->size) {
+        struct piece piece = {.packed = NULL};
+        for (size_t start = at;
+             at - start < BATCH_BYTES && trace__next_place(trace, &at, &piece.place);)
+            vec__push(&packing->pieces, &piece);
+        pack_batch(packing);
+        code = write_batch(packing);
+        if (packing->options->progress)
+            packing->options->progress(packing->options->context, at, trace->size);
+    }
+    for (unsigned i = 0; i < packing->threads; i++)
+        block_packer__free(packing->packers[i]);
+    vec__free(&packing->pieces);
+    return code;
+}
+
+/* ---- whether, and the exchange of the files -----------------------------------------------------
+ */
+
+/* Somebody may still write: a recorder that holds its lock, or a recorded process that has outlived
+ * the command: the system gives a lease for reading only on a file that nobody has open, or mapped,
+ * for writing. Where there are no locks or leases nobody is asked. */
+static bool is_in_use(int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return true;
+    fcntl(fd, F_SETSIG, SIGURG); /* should somebody open it meanwhile: a signal that does nothing */
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+        return errno == EAGAIN;
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+static bool is_damaged(const struct trace *trace)
+{
+    struct trace_place place;
+    for (size_t at = trace__first_place(trace); trace__next_place(trace, &at, &place);)
+        if (place.is_damaged)
+            return true;
+    return false;
+}
+
+static bool is_to_be_packed(const struct trace *trace, int fd, const struct pack_options *options,
+                            enum pack_outcome *outcome)
+{
+    if (trace__is_packed(trace))
+        *outcome = PACK_DONE;
+    else if (trace->size < options->least_bytes)
+        *outcome = PACK_NOT_WORTHWHILE;
+    else if (!(trace->session.flags & HEURT_SESSION_CLOSED) || is_in_use(fd))
+        *outcome = PACK_IN_USE;
+    else if (is_damaged(trace))
+        *outcome = PACK_DAMAGED;
+    else
+        return true;
+    return false;
+}
+
+/* Packs into a new file beside the old one, then puts it in its place. */
+static int exchange(int directory, const struct trace *trace, const struct pack_options *options,
+                    enum pack_outcome *outcome)
+{
+    struct packing packing = {.trace = trace, .options = options};
+    packing.threads = options->threads ? options->threads : usable_processors();
+    if (packing.threads > THREADS_MOST)
+        packing.threads = THREADS_MOST;
+    packing.pieces = VEC_OF(struct piece);
+    unlinkat(directory, TRACE_NEW_EVENTS_FILE, 0); /* of somebody who was killed */
+    packing.fd = openat(directory, TRACE_NEW_EVENTS_FILE,
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (packing.fd < 0)
+        return -errno;
+    int code = pack_all(&packing);
+    if (close(packing.fd) < 0 && code == 0)
+        code = -errno;
+    bool smaller = packing.written < trace->size;
+    *outcome = smaller ? PACK_DONE : PACK_NOT_WORTHWHILE;
+    if (code == 0 && smaller &&
+        renameat(directory, TRACE_NEW_EVENTS_FILE, directory, HEURT_EVENTS_FILE) < 0)
+        code = -errno;
+    if (code < 0 || !smaller)
+        unlinkat(directory, TRACE_NEW_EVENTS_FILE, 0);
+    return code;
+}
+
+static int not_packed(const char *directory, int code, struct error *error)
+{
+    if (code == -ENOSPC || code == -EDQUOT)
+        return error__set(error, code,
+                          "the trace %s stays unpacked: there is no room on the disk for the "
+                          "packed one beside it",
+                          directory);
+    return error__set(error, code, "the trace %s stays unpacked: %s", directory,
+                      strerrordesc_np(-code));
+}
+
+/* All names are looked up in the directory that is open, whatever becomes of its own name. */
+static int pack_in(int directory, const char *name, const struct pack_options *options,
+                   enum pack_outcome *outcome, struct error *error)
+{
+    struct trace *trace;
+    int fd = openat(directory, HEURT_EVENTS_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return not_packed(name, -errno, error);
+    int code = trace__open_file(fd, name, &trace, error);
+    if (code == 0 && is_to_be_packed(trace, fd, options, outcome)) {
+        code = exchange(directory, trace, options, outcome);
+        if (code < 0)
+            not_packed(name, code, error);
+    }
+    trace__close(trace);
+    close(fd);
+    return code;
+}
+
+int trace__pack(const char *directory, const struct pack_options *options,
+                enum pack_outcome *outcome, struct error *error)
+{
+    *outcome = PACK_NOT_WORTHWHILE;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return not_packed(directory, -errno, error);
+    int code = pack_in(fd, directory, options, outcome, error);
+    close(fd);
+    return code;
+}
