@@ -270,6 +270,10 @@ static bool write_moved(uint8_t *at, const struct heurt_plan *plan)
     for (unsigned i = 0; i < plan->fixup_count; i++) {
         const struct heurt_plan_fixup *fixup = &plan->fixups[i];
         int32_t field;
+        if (fixup->next == HEURT_FIXUP_ABSOLUTE) {
+            memcpy(at + fixup->offset, &fixup->target, sizeof fixup->target);
+            continue;
+        }
         if (!rel32(fixup->target, (uint64_t)at + fixup->next, &field))
             return false;
         memcpy(at + fixup->offset, &field, sizeof field);
