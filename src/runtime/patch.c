@@ -309,6 +309,8 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     const uint8_t *entry = (const uint8_t *)plan->address + plan->skip;
     const char *name = (const char *)(plan + 1);
     const char *argument_names = name + strlen(name) + 1;
+    if (plan->mechanism != HEURT_MECHANISM_FRAME)
+        return "it may take arguments on the stack";
     if (memcmp(entry, plan->original, plan->moved) != 0)
         return "its bytes in memory are not those of its file";
     *id = define__function(HEURT_FUNCTION_PATCHED, plan->address, 0, plan->argument_count, name, "",
