@@ -18,6 +18,8 @@ struct vec {
 
 /* Appends a copy of *item (zeroes when item is NULL) and returns its place. */
 void *vec__push(struct vec *vec, const void *item);
+/* Appends count items that the caller fills, and returns the place of the first. */
+void *vec__extend(struct vec *vec, size_t count);
 void vec__free(struct vec *vec); /* leaves it empty and usable */
 
 #endif

@@ -156,8 +156,7 @@ static bool read_modules(const uint8_t *bytes, size_t size, uint32_t count, stru
 
 static void append(struct vec *bytes, const void *from, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        vec__push(bytes, (const char *)from + i);
+    memcpy(vec__extend(bytes, count), from, count);
 }
 
 static void append_plan(struct vec *bytes, const struct planned_function *function)

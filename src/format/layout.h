@@ -401,7 +401,9 @@ struct heurt_plan_answer {
 #define HEURT_PLAN_FIXUPS_MAX 8
 #define HEURT_PATCH_BYTES 5 /* jmp rel32 */
 
-/* Four bytes of the moved code that depend on where it comes to lie. */
+#define HEURT_FIXUP_ABSOLUTE 0 /* as next: the field is the 8 bytes of target itself */
+
+/* A field of the moved code that depends on where something lies. */
 struct heurt_plan_fixup {
     uint64_t target; /* absolute address that is meant */
     uint32_t offset; /* of the 32-bit field in code */

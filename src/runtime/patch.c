@@ -270,6 +270,10 @@ static bool write_moved(uint8_t *at, const struct heurt_plan *plan)
     for (unsigned i = 0; i < plan->fixup_count; i++) {
         const struct heurt_plan_fixup *fixup = &plan->fixups[i];
         int32_t field;
+        if (fixup->next == HEURT_FIXUP_ABSOLUTE) {
+            memcpy(at + fixup->offset, &fixup->target, sizeof fixup->target);
+            continue;
+        }
         if (!rel32(fixup->target, (uint64_t)at + fixup->next, &field))
             return false;
         memcpy(at + fixup->offset, &field, sizeof field);
@@ -305,6 +309,8 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     const uint8_t *entry = (const uint8_t *)plan->address + plan->skip;
     const char *name = (const char *)(plan + 1);
     const char *argument_names = name + strlen(name) + 1;
+    if (plan->mechanism != HEURT_MECHANISM_FRAME)
+        return "it may take arguments on the stack";
     if (memcmp(entry, plan->original, plan->moved) != 0)
         return "its bytes in memory are not those of its file";
     *id = define__function(HEURT_FUNCTION_PATCHED, plan->address, 0, plan->argument_count, name, "",

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DWARF_RBP = 6, DWARF_RSP = 7, REMEMBERED_MAX = 16 };
+enum { DWARF_RBX = 3, DWARF_RBP = 6, DWARF_RSP = 7, REMEMBERED_MAX = 16 };
 
 /* A place in a byte string; broken is set, and zero read, when it would run past the end. */
 struct bytes {
@@ -241,6 +241,7 @@ struct rule {
     uint64_t reg;
     int64_t offset;
     bool expression;
+    bool rbx_saved;
 };
 
 struct walk {
@@ -259,7 +260,7 @@ static void emit(struct walk *walk, uint64_t to)
         to = walk->range->end;
     if (!walk->rows || to <= walk->address)
         return;
-    struct cfa_row row = {walk->address, to, CFA_UNKNOWN, walk->rule.offset};
+    struct cfa_row row = {walk->address, to, CFA_UNKNOWN, walk->rule.offset, walk->rule.rbx_saved};
     if (!walk->rule.expression && walk->rule.reg == DWARF_RSP)
         row.base = CFA_RSP;
     else if (!walk->rule.expression && walk->rule.reg == DWARF_RBP)
@@ -277,33 +278,41 @@ static void skip_block(struct bytes *bytes)
         bytes->at += size;
 }
 
-/* Rules of other registers: only their operands are passed over. */
-static void skip_other(struct walk *walk, struct bytes *bytes, uint8_t operation)
+/* Of the rules of other registers only those of rbx are of interest. */
+static void take_register(struct walk *walk, struct bytes *bytes, bool saved)
+{
+    if (take_uleb(bytes) == DWARF_RBX)
+        walk->rule.rbx_saved = saved;
+}
+
+static void follow_register(struct walk *walk, struct bytes *bytes, uint8_t operation)
 {
     switch (operation) {
     case DW_CFA_nop:
         break;
+    case DW_CFA_GNU_args_size:
+        take_uleb(bytes);
+        break;
     case DW_CFA_undefined:
     case DW_CFA_same_value:
     case DW_CFA_restore_extended:
-    case DW_CFA_GNU_args_size:
-        take_uleb(bytes);
+        take_register(walk, bytes, false);
         break;
     case DW_CFA_offset_extended:
     case DW_CFA_register:
     case DW_CFA_val_offset:
     case DW_CFA_GNU_negative_offset_extended:
-        take_uleb(bytes);
+        take_register(walk, bytes, true);
         take_uleb(bytes);
         break;
     case DW_CFA_offset_extended_sf:
     case DW_CFA_val_offset_sf:
-        take_uleb(bytes);
+        take_register(walk, bytes, true);
         take_sleb(bytes);
         break;
     case DW_CFA_expression:
     case DW_CFA_val_expression:
-        take_uleb(bytes);
+        take_register(walk, bytes, true);
         skip_block(bytes);
         break;
     default:
@@ -327,16 +336,22 @@ static void restore(struct walk *walk)
         walk->broken = true;
 }
 
+static void define_frame(struct rule *rule, uint64_t reg)
+{
+    rule->reg = reg;
+    rule->expression = false;
+}
+
 static void define(struct walk *walk, struct bytes *bytes, uint8_t operation)
 {
     struct rule *rule = &walk->rule;
     switch (operation) {
     case DW_CFA_def_cfa:
-        *rule = (struct rule){.reg = take_uleb(bytes)};
+        define_frame(rule, take_uleb(bytes));
         rule->offset = (int64_t)take_uleb(bytes);
         break;
     case DW_CFA_def_cfa_sf:
-        *rule = (struct rule){.reg = take_uleb(bytes)};
+        define_frame(rule, take_uleb(bytes));
         rule->offset = take_sleb(bytes) * walk->range->data_factor;
         break;
     case DW_CFA_def_cfa_register:
@@ -359,7 +374,7 @@ static void define(struct walk *walk, struct bytes *bytes, uint8_t operation)
         restore(walk);
         break;
     default:
-        skip_other(walk, bytes, operation);
+        follow_register(walk, bytes, operation);
     }
 }
 
@@ -373,8 +388,10 @@ static void step(struct walk *walk, struct bytes *bytes)
         return;
     case DW_CFA_offset:
         take_uleb(bytes);
+        walk->rule.rbx_saved |= (operation & 0x3f) == DWARF_RBX;
         return;
     case DW_CFA_restore:
+        walk->rule.rbx_saved &= (operation & 0x3f) != DWARF_RBX;
         return;
     }
     switch (operation) {
@@ -413,4 +430,35 @@ void cfa_range__rows(const struct cfa_range *range, struct vec *rows)
     if (walk.broken)
         walk.rule.expression = true;
     emit(&walk, range->end);
+}
+
+bool cfa_cursor__seek(struct cfa_cursor *cursor, uint64_t address)
+{
+    if (address >= cursor->row.start && address < cursor->row.end)
+        return true;
+    if (!cursor->rows.count || address < VEC_AT(&cursor->rows, struct cfa_row, 0)->start ||
+        address >= VEC_AT(&cursor->rows, struct cfa_row, cursor->rows.count - 1)->end) {
+        const struct cfa_range *range = cfa_table__find(cursor->table, address);
+        cursor->rows.count = 0;
+        if (range && !range->signal_frame)
+            cfa_range__rows(range, &cursor->rows);
+    }
+    VEC_EACH(row, &cursor->rows, struct cfa_row)
+    if (address >= row->start && address < row->end) {
+        cursor->row = *row;
+        return true;
+    }
+    cursor->row = (struct cfa_row){0};
+    return false;
+}
+
+void cfa_cursor__rewind(struct cfa_cursor *cursor)
+{
+    cursor->row = (struct cfa_row){0};
+    cursor->rows.count = 0;
+}
+
+void cfa_cursor__free(struct cfa_cursor *cursor)
+{
+    vec__free(&cursor->rows);
 }

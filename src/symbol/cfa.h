@@ -21,6 +21,7 @@ struct cfa_row {
     uint64_t start, end;
     enum cfa_base base;
     int64_t offset;
+    bool rbx_saved; /* an unwinder finds the caller's rbx somewhere else than in rbx */
 };
 
 /* What one FDE of .eh_frame covers. */
@@ -46,5 +47,20 @@ const struct cfa_range *cfa_table__find(const struct cfa_table *table, uint64_t 
 
 /* Appends the range's rows (struct cfa_row, by address, without gaps) to rows. */
 void cfa_range__rows(const struct cfa_range *range, struct vec *rows);
+
+/* Walks along code. */
+struct cfa_cursor {
+    const struct cfa_table *table;
+    struct vec rows; /* struct cfa_row, of the range that was looked up last */
+    struct cfa_row row;
+};
+
+#define CFA_CURSOR(of) ((struct cfa_cursor){.table = (of), .rows = VEC_OF(struct cfa_row)})
+
+/* Leaves in row the one that covers address; in a signal frame, or without any: false and zeroes.
+ */
+bool cfa_cursor__seek(struct cfa_cursor *cursor, uint64_t address);
+void cfa_cursor__rewind(struct cfa_cursor *cursor); /* forgets what was looked up */
+void cfa_cursor__free(struct cfa_cursor *cursor);
 
 #endif

@@ -88,6 +88,18 @@ const struct code_name *code_function__name(const struct code_file *file,
 
 /* ---- sections ---------------------------------------------------------------------------- */
 
+/* The lists that compilers make of what -fpatchable-function-entry, -fxray-instrument and
+ * -mrecord-mcount leave in code. */
+static bool is_sled_list(const char *section)
+{
+    static const char *const names[] = {"__patchable_function_entries", "xray_instr_map",
+                                        "xray_fn_idx", "__mcount_loc"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(section, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void read_section(struct code_file *file, Elf_Scn *scn, size_t names)
 {
     GElf_Shdr header;
@@ -100,6 +112,7 @@ static void read_section(struct code_file *file, Elf_Scn *scn, size_t names)
         .end = header.sh_addr + header.sh_size,
         .executable = header.sh_flags & SHF_EXECINSTR,
         .linkage = name && strncmp(name, ".plt", 4) == 0,
+        .sleds = name && is_sled_list(name),
     };
     if (header.sh_type != SHT_NOBITS) {
         Elf_Data *data = elf_rawdata(scn, NULL);
@@ -272,9 +285,11 @@ static void add_slot(struct code_file *file, const GElf_Rela *relocation, Elf_Da
         vec__push(&file->slots, &(struct code_slot){relocation->r_offset, name});
 }
 
-static void add_pointer(struct code_file *file, uint64_t address)
+/* A word at place holds address. */
+static void add_pointer(struct code_file *file, uint64_t place, uint64_t address)
 {
-    if (is_code(file, address))
+    const struct code_section *section = code_file__section(file, place);
+    if (is_code(file, address) && !(section && section->sleds))
         vec__push(&file->pointers, &address);
 }
 
@@ -294,7 +309,7 @@ static void read_rela(struct code_file *file, Elf_Scn *scn, const GElf_Shdr *hea
             break;
         case R_X86_64_RELATIVE:
         case R_X86_64_IRELATIVE:
-            add_pointer(file, (uint64_t)relocation.r_addend);
+            add_pointer(file, relocation.r_offset, (uint64_t)relocation.r_addend);
             break;
         }
     }
@@ -308,7 +323,7 @@ static void add_word_at(struct code_file *file, uint64_t address)
     if (!bytes || size < sizeof word)
         return;
     memcpy(&word, bytes, sizeof word);
-    add_pointer(file, word);
+    add_pointer(file, address, word);
 }
 
 /* Relative relocations packed as an address followed by bitmaps of the 63 words behind it. */

@@ -17,6 +17,7 @@ struct code_section {
     const uint8_t *bytes; /* NULL: not in the file (.bss) */
     bool executable;
     bool linkage; /* .plt and its kin */
+    bool sleds;   /* it tells where code may be patched: nobody jumps there */
 };
 
 /* One symbol. */

@@ -60,6 +60,7 @@ static void look_at(struct code_map *map)
     case BRANCH_JUMP:
     case BRANCH_CONDITIONAL:
     case BRANCH_SHORT:
+    case BRANCH_ABORTED:
     case BRANCH_CALL:
         mark(map, instruction->target);
         return;

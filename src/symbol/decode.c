@@ -24,7 +24,7 @@ static enum branch one_byte_branch(const ZydisDecodedInstruction *zydis)
     case 0xe0 ... 0xe3:
         return BRANCH_SHORT;
     case 0xc7: /* xbegin */
-        return zydis->raw.imm[0].is_relative ? BRANCH_SHORT : BRANCH_NONE;
+        return zydis->raw.imm[0].is_relative ? BRANCH_ABORTED : BRANCH_NONE;
     case 0xe8:
         return BRANCH_CALL;
     case 0xe9:
@@ -128,6 +128,13 @@ uint64_t instruction__rip_address(const struct instruction *instruction)
         zydis->raw.modrm.rm != 5)
         return 0;
     return instruction->end + (uint64_t)zydis->raw.disp.value;
+}
+
+bool instruction__locks_memory(const struct instruction *instruction)
+{
+    return instruction->zydis.attributes & ZYDIS_ATTRIB_HAS_LOCK ||
+           (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_XCHG &&
+            instruction__has_memory(instruction)); /* locks without a prefix */
 }
 
 bool instruction__is_lea(const struct instruction *instruction)

@@ -10,10 +10,11 @@
 
 enum branch {
     BRANCH_NONE,
-    BRANCH_JUMP,        /* jmp rel: target */
-    BRANCH_CONDITIONAL, /* jcc rel: target */
-    BRANCH_SHORT,       /* loop, jrcxz, xbegin: target; there is no longer form of equal meaning */
-    BRANCH_CALL,        /* call rel: target */
+    BRANCH_JUMP,          /* jmp rel: target */
+    BRANCH_CONDITIONAL,   /* jcc rel: target */
+    BRANCH_SHORT,         /* loop, jrcxz: target; there is no form that reaches further */
+    BRANCH_ABORTED,       /* xbegin rel: target, where the transaction goes on when it fails */
+    BRANCH_CALL,          /* call rel: target */
     BRANCH_JUMP_INDIRECT, /* jmp through a register or memory */
     BRANCH_CALL_INDIRECT,
     BRANCH_RETURN,
@@ -49,6 +50,7 @@ bool instruction__ends_flow(const struct instruction *instruction);
 uint64_t instruction__rip_address(const struct instruction *instruction);
 
 bool instruction__has_memory(const struct instruction *instruction); /* named by ModRM */
+bool instruction__locks_memory(const struct instruction *instruction);
 bool instruction__is_lea(const struct instruction *instruction);
 
 #endif

@@ -23,12 +23,10 @@ struct frame_checker {
     ZydisDecoder decoder;
     struct instruction instruction;
     struct vec *tails;
-    struct vec rows; /* struct cfa_row, of the range that was looked up last */
-    struct cfa_row row;
+    struct cfa_cursor cfa;
     const struct code_function *function;
     uint64_t body; /* the first instruction that is not endbr64 */
-    enum frame_fault fault;
-    bool loops;
+    struct frame_verdict verdict;
     struct alias aliases[REGISTERS];
     unsigned alias_count;
     int64_t framed_depth; /* CFA - rsp where rbp tells the CFA: a lower bound; 0: unknown */
@@ -41,7 +39,6 @@ struct frame_checker {
 const char *frame_fault__text(enum frame_fault fault)
 {
     static const char *const texts[] = {
-        [FRAME_TAKES_STACK] = "it takes arguments on the stack",
         [FRAME_LOOKS_UP] = "it looks at its return address",
         [FRAME_SWITCHES] = "it switches stacks",
         [FRAME_FAR] = "it leaves by a far return or jump",
@@ -58,50 +55,26 @@ const char *frame_fault__text(enum frame_fault fault)
 
 static void refuse(struct frame_checker *checker, enum frame_fault fault)
 {
-    if (!checker->fault)
-        checker->fault = fault;
+    if (!checker->verdict.fault)
+        checker->verdict.fault = fault;
 }
 
 /* ---- the unwind information at an instruction ---------------------------------------------- */
 
-static bool find_row(struct frame_checker *checker, uint64_t address)
-{
-    if (address >= checker->row.start && address < checker->row.end)
-        return true;
-    VEC_EACH(row, &checker->rows, struct cfa_row)
-    if (address >= row->start && address < row->end) {
-        checker->row = *row;
-        return true;
-    }
-    const struct cfa_range *range = cfa_table__find(&checker->file->cfa, address);
-    if (!range || range->signal_frame)
-        return false;
-    checker->rows.count = 0;
-    cfa_range__rows(range, &checker->rows);
-    VEC_EACH(row, &checker->rows, struct cfa_row)
-    if (address >= row->start && address < row->end) {
-        checker->row = *row;
-        return true;
-    }
-    return false;
-}
-
 static void enter_row(struct frame_checker *checker)
 {
-    enum cfa_base before = checker->row.base;
-    int64_t offset_before = checker->row.offset;
-    uint64_t address = checker->instruction.address;
-    if (!find_row(checker, address)) {
-        checker->row = (struct cfa_row){0};
+    enum cfa_base before = checker->cfa.row.base;
+    int64_t offset_before = checker->cfa.row.offset;
+    if (!cfa_cursor__seek(&checker->cfa, checker->instruction.address)) {
         if (!instruction__is_nop(&checker->instruction) &&
             checker->instruction.branch != BRANCH_STOP)
             refuse(checker, FRAME_NO_UNWIND);
         return;
     }
-    if (checker->row.base == CFA_UNKNOWN)
+    if (checker->cfa.row.base == CFA_UNKNOWN)
         refuse(checker, FRAME_CFA_UNKNOWN);
     /* push rbp; mov rbp, rsp lies just behind; an epilogue ends in a jump or return. */
-    if (before == CFA_RSP && checker->row.base == CFA_RBP && !checker->flow_ended) {
+    if (before == CFA_RSP && checker->cfa.row.base == CFA_RBP && !checker->flow_ended) {
         checker->framed_depth = offset_before;
         checker->in_prologue = true;
     }
@@ -121,11 +94,12 @@ static int number_of(ZydisRegister reg)
 static bool offset_of(const struct frame_checker *checker, ZydisRegister reg, int64_t *offset)
 {
     if (reg == ZYDIS_REGISTER_RSP) {
-        *offset = checker->row.base == CFA_RSP ? -checker->row.offset : -checker->framed_depth;
+        *offset =
+            checker->cfa.row.base == CFA_RSP ? -checker->cfa.row.offset : -checker->framed_depth;
         return *offset != 0;
     }
-    if (reg == ZYDIS_REGISTER_RBP && checker->row.base == CFA_RBP) {
-        *offset = -checker->row.offset;
+    if (reg == ZYDIS_REGISTER_RBP && checker->cfa.row.base == CFA_RBP) {
+        *offset = -checker->cfa.row.offset;
         return true;
     }
     int number = number_of(reg);
@@ -140,10 +114,10 @@ static void use_stack(struct frame_checker *checker, int64_t offset, int64_t siz
 {
     if (offset + size < RETURN_ADDRESS || (size && offset + size == RETURN_ADDRESS))
         return;
-    if (offset >= 0 || offset + size > 0)
-        refuse(checker, FRAME_TAKES_STACK);
-    else
+    if (offset < 0)
         refuse(checker, FRAME_LOOKS_UP);
+    else
+        checker->verdict.takes_stack = true;
 }
 
 static bool writes(const ZydisDecodedOperand *operand)
@@ -187,7 +161,7 @@ static void check_rsp_write(struct frame_checker *checker)
 {
     const ZydisDecodedOperand *operands = checker->instruction.operands;
     int64_t offset;
-    bool anchored = checker->row.base == CFA_RBP;
+    bool anchored = checker->cfa.row.base == CFA_RBP;
     switch (checker->instruction.zydis.mnemonic) {
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:
@@ -302,7 +276,7 @@ static bool is_of_interest(const struct frame_checker *checker)
 static void follow_depth(struct frame_checker *checker, bool operands_known)
 {
     const struct instruction *instruction = &checker->instruction;
-    if (checker->row.base != CFA_RBP || !checker->in_prologue)
+    if (checker->cfa.row.base != CFA_RBP || !checker->in_prologue)
         return;
     if (instruction->branch != BRANCH_NONE)
         checker->in_prologue = false;
@@ -330,14 +304,15 @@ static void follow_sum(struct frame_checker *checker)
 
 static bool has_bare_frame(const struct frame_checker *checker)
 {
-    return checker->row.base == CFA_RSP && checker->row.offset == 8;
+    return checker->cfa.row.base == CFA_RSP && checker->cfa.row.offset == 8;
 }
 
 static void check_stack(struct frame_checker *checker)
 {
     struct instruction *instruction = &checker->instruction;
     ZydisMnemonic mnemonic = instruction->zydis.mnemonic;
-    if (mnemonic == ZYDIS_MNEMONIC_POP && checker->row.base == CFA_RSP && checker->row.offset < 16)
+    if (mnemonic == ZYDIS_MNEMONIC_POP && checker->cfa.row.base == CFA_RSP &&
+        checker->cfa.row.offset < 16)
         refuse(checker, FRAME_LOOKS_UP);
     if (mnemonic == ZYDIS_MNEMONIC_ENTER)
         refuse(checker, FRAME_NOT_UNDERSTOOD);
@@ -366,7 +341,7 @@ static void jump_to(struct frame_checker *checker, uint64_t target)
     if (target < checker->function->start || target >= checker->function->end)
         add_tail(checker, target, NULL);
     else if (target == checker->function->start || target == checker->body)
-        checker->loops = true;
+        checker->verdict.loops = true;
 }
 
 /* Whether the words at table are addresses in the function. */
@@ -412,6 +387,7 @@ static void check_branch(struct frame_checker *checker)
     case BRANCH_JUMP:
     case BRANCH_CONDITIONAL:
     case BRANCH_SHORT:
+    case BRANCH_ABORTED:
         jump_to(checker, instruction->target);
         break;
     case BRANCH_JUMP_INDIRECT:
@@ -422,7 +398,7 @@ static void check_branch(struct frame_checker *checker)
             refuse(checker, FRAME_UNWIND_UNFIT);
         break;
     case BRANCH_RETURN_POP:
-        refuse(checker, FRAME_TAKES_STACK);
+        checker->verdict.takes_stack = true;
         break;
     case BRANCH_FAR:
         refuse(checker, FRAME_FAR);
@@ -456,23 +432,30 @@ static void begin(struct frame_checker *checker, const struct code_function *fun
 {
     checker->function = function;
     checker->tails = tails;
-    checker->fault = FRAME_KEPT;
-    checker->loops = false;
+    checker->verdict = (struct frame_verdict){0};
     checker->body = function->start;
     checker->framed_depth = 0;
     checker->in_prologue = false;
     checker->flow_ended = false;
     checker->sum = ZYDIS_REGISTER_NONE;
-    checker->row = (struct cfa_row){0};
-    checker->rows.count = 0;
+    cfa_cursor__rewind(&checker->cfa);
     forget_all(checker);
+}
+
+static void check_entry(struct frame_checker *checker)
+{
+    if (!cfa_cursor__seek(&checker->cfa, checker->function->start))
+        refuse(checker, FRAME_NO_UNWIND);
+    else
+        checker->verdict.inner = !has_bare_frame(checker);
 }
 
 static void check_code(struct frame_checker *checker, const uint8_t *bytes)
 {
     uint64_t start = checker->function->start, end = checker->function->end;
     struct instruction *instruction = &checker->instruction;
-    for (uint64_t at = start; at < end && !checker->fault; at = instruction->end) {
+    check_entry(checker);
+    for (uint64_t at = start; at < end && !checker->verdict.fault; at = instruction->end) {
         if (!instruction__decode(instruction, &checker->decoder, bytes + (at - start), end - at,
                                  at)) {
             refuse(checker, FRAME_NOT_CODE);
@@ -480,37 +463,36 @@ static void check_code(struct frame_checker *checker, const uint8_t *bytes)
         }
         if (at == start && instruction__is_endbr64(instruction))
             checker->body = instruction->end;
+        checker->verdict.locks |= instruction__locks_memory(instruction);
         enter_row(checker);
         check_stack(checker);
         check_branch(checker);
         follow_flow(checker);
     }
-    if (!checker->flow_ended && !checker->fault)
+    if (!checker->flow_ended && !checker->verdict.fault)
         add_tail(checker, end, NULL);
 }
 
-enum frame_fault frame_checker__check(struct frame_checker *checker,
-                                      const struct code_function *function, struct vec *tails,
-                                      bool *loops)
+struct frame_verdict frame_checker__check(struct frame_checker *checker,
+                                          const struct code_function *function, struct vec *tails)
 {
     size_t size;
     const uint8_t *bytes = code_file__bytes(checker->file, function->start, &size);
-    *loops = false;
-    if (function->end == function->start)
-        return FRAME_NO_SIZE;
-    if (!bytes || size < function->end - function->start)
-        return FRAME_NOT_IN_FILE;
     begin(checker, function, tails);
-    check_code(checker, bytes);
-    *loops = checker->loops;
-    return checker->fault;
+    if (function->end == function->start)
+        refuse(checker, FRAME_NO_SIZE);
+    else if (!bytes || size < function->end - function->start)
+        refuse(checker, FRAME_NOT_IN_FILE);
+    else
+        check_code(checker, bytes);
+    return checker->verdict;
 }
 
 struct frame_checker *frame_checker__new(const struct code_file *file)
 {
     struct frame_checker *checker = memory__zeroed(1, sizeof *checker);
     checker->file = file;
-    checker->rows = VEC_OF(struct cfa_row);
+    checker->cfa = CFA_CURSOR(&file->cfa);
     decoder__start(&checker->decoder);
     return checker;
 }
@@ -519,6 +501,6 @@ void frame_checker__free(struct frame_checker *checker)
 {
     if (!checker)
         return;
-    vec__free(&checker->rows);
+    cfa_cursor__free(&checker->cfa);
     free(checker);
 }

@@ -1,19 +1,20 @@
-/* frame.h: whether a function may be called from a frame of somebody else's.
+/* frame.h: how a function may be called by somebody else than its caller.
  *
- * The stub of a patched function calls the function's code, so that everything at and above its
- * return address is 16 bytes further away than the function thinks. That does no harm when the
- * function never touches memory from its return address upwards, and hands nothing on that lies
- * there. The proof: with the unwind information telling where the stack pointer is, every
- * instruction is looked at; jumps out of the function are returned for the caller to follow. */
+ * The stub of a patched function calls the function's code in one of two ways (layout.h). From a
+ * frame of its own, everything at and above the function's return address is further away than the
+ * function thinks. That does no harm when the function never touches memory from its return address
+ * upwards, and hands nothing on that lies there. With the caller's return address put aside only
+ * that address is another one. The proof for both: with the unwind information telling where the
+ * stack pointer is, every instruction is looked at; jumps out of the function are returned for the
+ * caller to follow. */
 #ifndef HEURT_SYMBOL_FRAME_H
 #define HEURT_SYMBOL_FRAME_H
 
 #include "symbol/code_file.h"
 
 enum frame_fault {
-    FRAME_KEPT, /* none */
-    FRAME_TAKES_STACK,
-    FRAME_LOOKS_UP, /* its return address */
+    FRAME_KEPT,     /* none */
+    FRAME_LOOKS_UP, /* at its return address */
     FRAME_SWITCHES, /* to another stack */
     FRAME_FAR,
     FRAME_NO_UNWIND,
@@ -33,15 +34,23 @@ struct frame_tail {
     const char *name; /* of a symbol that the loader looks up, or NULL; both empty: not known */
 };
 
+/* What the function does by itself. */
+struct frame_verdict {
+    enum frame_fault fault; /* the first thing for which it cannot be called in either way */
+    bool takes_stack;       /* memory above its return address is used */
+    bool loops;             /* it jumps to its own beginning */
+    bool inner;             /* it is not entered by a call: no return address is on top */
+    bool locks;             /* it has instructions that lock memory */
+};
+
 struct frame_checker;
 
 struct frame_checker *frame_checker__new(const struct code_file *file);
 void frame_checker__free(struct frame_checker *checker); /* NULL is allowed */
 
-/* Appends the function's tails (struct frame_tail) to tails and says whether the function itself
- * keeps to its own frame. *loops: it jumps to its own beginning. */
-enum frame_fault frame_checker__check(struct frame_checker *checker,
-                                      const struct code_function *function, struct vec *tails,
-                                      bool *loops);
+/* Appends the function's tails (struct frame_tail) to tails. After a fault the rest of the function
+ * is not looked at. */
+struct frame_verdict frame_checker__check(struct frame_checker *checker,
+                                          const struct code_function *function, struct vec *tails);
 
 #endif

@@ -6,16 +6,22 @@
 #include "symbol/code_file.h"
 #include "symbol/code_map.h"
 
-/* Fills address, skip, moved, code, fixups and original of plan for a function of a file that is
- * mapped with bias. Returns NULL, or why it cannot be done, in plain words (static). */
-const char *move__plan(const struct code_file *file, const struct code_map *map,
-                       const struct code_function *function, uint64_t bias,
-                       struct heurt_plan *plan);
+enum move_fault {
+    MOVE_DONE, /* none */
+    MOVE_TOO_SHORT,
+    MOVE_NOT_CODE,
+    MOVE_CUT,    /* the function ends within an instruction */
+    MOVE_NARROW, /* 32-bit addresses */
+    MOVE_CALL,   /* returns into what is overwritten */
+    MOVE_STRANGE_CALL,
+    MOVE_FAR,
+    MOVE_ENTERED,
+};
 
-/* Whether the function has instructions that lock memory: then its end is worth waiting for. */
-bool move__is_locking(const struct code_file *file, const struct code_function *function);
+const char *move_fault__text(enum move_fault fault); /* in plain words; NULL for none */
 
-/* Whether the function's entry looks like one: the caller's return address is on top. */
-bool move__is_entry(const struct code_file *file, const struct code_function *function);
+/* Fills address, skip, moved, code, fixups and original of plan, all in addresses of the file. */
+enum move_fault move__plan(const struct code_file *file, const struct code_map *map,
+                           const struct code_function *function, struct heurt_plan *plan);
 
 #endif

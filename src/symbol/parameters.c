@@ -126,7 +126,8 @@ static bool find_die(const struct code_file *file, uint64_t address, Dwarf_Die *
         while ((unit = dwfl_module_nextcu(file->module, unit, &bias)))
             if (dwarf_haspc(unit, at - bias) > 0)
                 break;
-    if (!unit)
+    /* Assemblers tell of functions, but not what these take. */
+    if (!unit || dwarf_srclang(unit) == DW_LANG_Mips_Assembler)
         return false;
     struct search search = {.address = at - bias};
     dwarf_getfuncs(unit, compare_entry, &search, 0);

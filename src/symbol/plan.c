@@ -14,7 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTIONS_MAX = 32000 }; /* ids of events are not endless (layout.h) */
+/* As many as there are ids for (layout.h): those that fit into an event's first word, and the wide
+ * ones. */
+enum {
+    NARROW_IDS = (HEURT_EVENT_LIVE - HEURT_EVENT_FUNCTIONS) / 2,
+    WIDE_IDS = (HEURT_FUNCTION_LAST - HEURT_EVENT_LAST) / 2,
+    FUNCTIONS_MAX = NARROW_IDS + WIDE_IDS,
+};
 
 struct maker {
     const struct plan_request *request;
@@ -98,27 +104,33 @@ static const char *refusal_by_name(const struct world_module *module,
     return NULL;
 }
 
+static void move_to(struct heurt_plan *plan, uint64_t bias)
+{
+    plan->address += bias;
+    for (unsigned i = 0; i < plan->fixup_count; i++)
+        plan->fixups[i].target += bias;
+}
+
 /* The reason why it cannot be patched (free() it), or NULL and plan is filled. */
 static char *try_function(struct maker *maker, struct world_module *module,
                           const struct code_function *function, struct heurt_plan *plan)
 {
     const char *reason = refusal_by_name(module, function);
-    if (!reason && function->ifunc)
-        return ifunc__refusal(module->file, function);
-    if (!reason && function->end == function->start)
-        reason = "its size is not known";
-    if (!reason && !cfa_table__find(&module->file->cfa, function->start))
-        reason = "no unwind information";
-    if (!reason && !move__is_entry(module->file, function))
-        reason = "it is not entered by a call";
     if (reason)
         return memory__text(reason);
-    char *text = world__refusal(&maker->world, module, function);
+    if (function->ifunc)
+        return ifunc__refusal(module->file, function);
+    const struct frame_verdict *verdict = world__verdict(module, function);
+    if (verdict->inner)
+        return memory__text("it is not entered by a call");
+    enum heurt_mechanism mechanism;
+    char *text = world__refusal(&maker->world, module, function, &mechanism);
     if (text)
         return text;
-    reason =
-        move__plan(module->file, world_module__map(module), function, module->module->bias, plan);
-    plan->ordered = !reason && move__is_locking(module->file, function);
+    reason = move_fault__text(move__plan(module->file, world_module__map(module), function, plan));
+    plan->ordered = verdict->locks;
+    plan->mechanism = (uint8_t)mechanism;
+    move_to(plan, module->module->bias);
     return memory__text(reason);
 }
 

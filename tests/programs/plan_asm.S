@@ -19,6 +19,9 @@
 number:
     .long 41
     .long 5
+    .p2align 3
+pointer:
+    .quad a_plain, 0, a_plain
     .text
 
 /* ---- what can be moved --------------------------------------------------------------------- */
@@ -228,51 +231,261 @@ function a_first_name
 end a_first_name
     .size a_alias, . - a_alias
 
-/* ---- what must be refused ------------------------------------------------------------------- */
+/* Calls are made by the original code's name: the called sees where it would have returned to. */
+function a_call_near
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    call a_plain
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    ret
+end a_call_near
 
-function r_stack_read
+function a_call_first
+    call a_plain
+    inc eax
+    ret
+end a_call_first
+
+/* addr32 call, as linkers make of a call through the GOT. */
+function a_call_prefixed
+    .byte 0x67, 0xe8
+    .long a_plain - . - 4
+    inc eax
+    ret
+end a_call_prefixed
+
+function a_call_rip
+    push rbx
+    .cfi_adjust_cfa_offset 8
+    call qword ptr [rip + pointer]
+    inc eax
+    pop rbx
+    .cfi_adjust_cfa_offset -8
+    ret
+end a_call_rip
+
+/* The called returns to the original code and nowhere else. */
+function a_call_back
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    call x_caller_offset
+.La_call_back:
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    ret
+end a_call_back
+function x_caller_offset
+    lea rax, [rip + .La_call_back]
+    sub rax, qword ptr [rsp]
+    ret
+end x_caller_offset
+
+/* Is called n + 1 times in all. */
+function a_call_itself
+    dec edi
+    js 1f
+    call a_call_itself
+    inc eax
+    ret
+1:
+    mov eax, 5
+    ret
+end a_call_itself
+
+function a_jrcxz
+    mov ecx, edi
+    jrcxz 1f
+    inc ecx
+1:
+    mov eax, ecx
+    ret
+end a_jrcxz
+
+/* Looks at ecx alone. */
+function a_jecxz
+    bts rdi, 40
+    mov rcx, rdi
+    .byte 0x67
+    jrcxz 1f
+    inc ecx
+1:
+    mov eax, ecx
+    ret
+end a_jecxz
+
+function a_jecxz_first
+    .byte 0x67
+    jrcxz 1f
+    nop
+    nop
+1:
+    mov eax, edi
+    ret
+end a_jecxz_first
+
+function a_loop
+    mov ecx, edi
+    loop 1f
+    nop
+    mov ecx, 17
+1:
+    mov eax, ecx
+    ret
+end a_loop
+
+function a_narrow_address
+    lea eax, [edi + edi * 2]
+    ret
+end a_narrow_address
+
+/* A jump to the middle of the last moved instruction, behind its prefix: nothing is written there. */
+function a_skips_prefix
+    xor eax, eax
+    mov edx, edi
+.byte 0xf0
+1:
+    or dword ptr [rip + number], 0
+    inc eax
+    cmp eax, 3
+    jl 1b
+    ret
+end a_skips_prefix
+
+/* ---- the same, called by call_stacked: n in edi and twice on the stack, a_plain in rdx, a
+ * pointer to it in rcx, nothing in r8 ------------------------------------------------------------------------------- */
+
+function call_stacked
+    push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset 6, -16
+    mov rbp, rsp
+    .cfi_def_cfa_register 6
+    push rdi
+    push rdi
+    lea rdx, [rip + a_plain]
+    lea rcx, [rip + pointer]
+    xor r8d, r8d
+    call rsi
+    leave
+    .cfi_def_cfa 7, 8
+    ret
+end call_stacked
+
+function s_loopne
+    test edi, edi
+    loopne 1f
+    mov eax, 1
+    ret
+1:
+    mov eax, 2
+    ret
+end s_loopne
+
+function s_loope
+    test edi, edi
+    loope 1f
+    mov eax, 1
+    ret
+1:
+    mov eax, 2
+    ret
+end s_loope
+
+function s_call_register
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    call rdx
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    ret
+end s_call_register
+
+function s_call_high_register
+    mov r11, rdx
+    call r11
+    inc eax
+    ret
+end s_call_high_register
+
+function s_call_memory
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    call qword ptr [rcx]
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    ret
+end s_call_memory
+
+function s_call_indexed
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    call qword ptr [rcx + r8 * 8 + 16]
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    ret
+end s_call_indexed
+
+function s_call_stack
+    push rdx
+    .cfi_adjust_cfa_offset 8
+    xchg ax, ax
+    call qword ptr [rsp]
+    pop rdx
+    .cfi_adjust_cfa_offset -8
+    ret
+end s_call_stack
+
+function s_call_deep_stack
+    push rdx
+    .cfi_adjust_cfa_offset 8
+    push rax
+    .cfi_adjust_cfa_offset 8
+    call qword ptr [rsp + 8]
+    pop rdx
+    .cfi_adjust_cfa_offset -8
+    pop rdx
+    .cfi_adjust_cfa_offset -8
+    ret
+end s_call_deep_stack
+
+/* ---- the same, for functions that reach above their return address --------------------------- */
+
+function p_read
     mov eax, dword ptr [rsp + 8]
     add eax, edi
     ret
-end r_stack_read
+end p_read
 
-function r_stack_write
-    mov eax, edi
+function p_write
+    inc edi
     mov qword ptr [rsp + 8], rdi
+    mov rax, qword ptr [rsp + 8]
     ret
-end r_stack_write
+end p_write
 
-function r_stack_indexed
-    movsxd rdi, edi
+function p_indexed
+    and edi, 1
     mov rax, qword ptr [rsp + rdi * 8 + 8]
     ret
-end r_stack_indexed
+end p_indexed
 
-function r_stack_address
+function p_address
     lea rax, [rsp + 8]
     mov eax, dword ptr [rax]
     ret
-end r_stack_address
+end p_address
 
-function r_stack_drap
+function p_drap
     lea r10, [rsp + 8]
+    mov eax, dword ptr [r10]
     and rsp, -32
     mov rsp, r10
     sub rsp, 8
     ret
-end r_stack_drap
+end p_drap
 
-/* The upper half of the 16 bytes read is an argument. */
-function r_stack_wide
-    sub rsp, 8
-    .cfi_adjust_cfa_offset 8
-    movups xmm0, [rsp + 8]
-    add rsp, 8
-    .cfi_adjust_cfa_offset -8
-    ret
-end r_stack_wide
-
-function r_stack_frame
+function p_frame
     push rbp
     .cfi_def_cfa_offset 16
     mov rbp, rsp
@@ -281,39 +494,133 @@ function r_stack_frame
     pop rbp
     .cfi_def_cfa 7, 8
     ret
-end r_stack_frame
+end p_frame
 
 /* rbp tells the CFA, rsp reaches above it. */
-function r_stack_framed_rsp
+function p_framed_rsp
     push rbp
     .cfi_def_cfa_offset 16
+    .cfi_offset 6, -16
     mov rbp, rsp
     .cfi_def_cfa_register 6
     push rbx
+    .cfi_offset 3, -24
     sub rsp, 24
-    mov eax, dword ptr [rsp + 48]
+    mov ebx, dword ptr [rsp + 48]
+    mov eax, ebx
     mov rbx, qword ptr [rbp - 8]
     leave
     .cfi_def_cfa 7, 8
     ret
-end r_stack_framed_rsp
+end p_framed_rsp
 
-function r_stack_copy
+function p_copy
     push rbx
     .cfi_adjust_cfa_offset 8
+    .cfi_offset 3, -16
     mov rax, rsp
     mov eax, dword ptr [rax + 16]
     pop rbx
     .cfi_adjust_cfa_offset -8
     ret
-end r_stack_copy
+end p_copy
 
-function r_stack_popped
+function p_popped
     mov eax, edi
-    nop
-    nop
+    add eax, dword ptr [rsp + 8]
     ret 8
-end r_stack_popped
+end p_popped
+
+/* Keeps rbx in the frame, not by a push. */
+function p_saves_rbx
+    sub rsp, 24
+    .cfi_adjust_cfa_offset 24
+    mov qword ptr [rsp + 8], rbx
+    .cfi_offset 3, -24
+    mov ebx, dword ptr [rsp + 32]
+    lea eax, [rbx + 3]
+    mov rbx, qword ptr [rsp + 8]
+    .cfi_restore 3
+    add rsp, 24
+    .cfi_adjust_cfa_offset -24
+    ret
+end p_saves_rbx
+
+function p_tail_stack
+    inc edi
+    nop
+    nop
+    nop
+    jmp p_read
+end p_tail_stack
+
+function p_falls_through
+    inc edi
+    lea eax, [rdi + 9]
+end p_falls_through
+    .globl x_fallen_to
+    .type x_fallen_to, @function
+x_fallen_to:
+    .cfi_startproc
+    mov eax, dword ptr [rsp + 8]
+    nop
+    ret
+    .cfi_endproc
+    .size x_fallen_to, . - x_fallen_to
+
+function p_tail_unknown
+    mov eax, edi
+    inc eax
+    inc eax
+    jmp rdx
+end p_tail_unknown
+
+function p_tail_virtual
+    mov rax, rcx
+    nop
+    nop
+    jmp qword ptr [rax + 16]
+end p_tail_virtual
+
+/* The stub of what is called with its return address put aside, as plainly as it can be:
+ * moved code, return address on the stack. */
+    .p2align 4
+    .globl popped_stub
+popped_stub:
+    push rax
+    mov rax, qword ptr [rip + aside_top]
+    add qword ptr [rip + aside_top], 24
+    mov qword ptr [rax + 8], rbx
+    mov rbx, rax
+    mov rax, qword ptr [rsp + 16]
+    mov qword ptr [rbx], rax
+    pop rax
+    pop qword ptr [rbx + 16]
+    add rsp, 8
+    call qword ptr [rbx + 16]
+    push qword ptr [rbx]
+    mov qword ptr [rip + aside_top], rbx
+    mov rbx, qword ptr [rbx + 8]
+    ret
+    .data
+    .p2align 3
+aside_top:
+    .quad aside
+aside:
+    .zero 24 * 64
+    .text
+
+/* ---- what must be refused ------------------------------------------------------------------- */
+
+/* The lower half of the 16 bytes read is no argument. */
+function r_stack_wide
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    movups xmm0, [rsp + 8]
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    ret
+end r_stack_wide
 
 function r_return_read
     mov rax, qword ptr [rsp]
@@ -441,23 +748,57 @@ end r_table
     .long .Lr_table_1 - .Lr_table_entries, .Lr_table_0 - .Lr_table_entries
     .text
 
-function r_call_first
-    sub rsp, 8
+function r_call_short
+    call rdi
+    inc eax
+    inc eax
+    ret
+end r_call_short
+
+function r_narrow_rip
+    .byte 0x67
+    lea eax, [rip + number]
+    ret
+end r_narrow_rip
+
+/* Takes something in rbx. */
+function r_rbx_read
+    mov eax, dword ptr [rsp + 8]
+    add eax, ebx
+    ret
+end r_rbx_read
+
+/* Leaves something in rbx. */
+function r_rbx_write
+    mov eax, dword ptr [rsp + 8]
+    mov ebx, eax
+    ret
+end r_rbx_write
+
+/* Unwinders do not know that it is saved. */
+function r_rbx_hidden
+    push rbx
     .cfi_adjust_cfa_offset 8
-    call a_plain
-    add rsp, 8
+    mov ebx, dword ptr [rsp + 16]
+    mov eax, ebx
+    pop rbx
     .cfi_adjust_cfa_offset -8
     ret
-end r_call_first
+end r_rbx_hidden
 
-function r_short_loop
-    mov ecx, edi
-    jrcxz 1f
-    inc ecx
-1:
-    mov eax, ecx
+function r_rbx_tail
+    mov eax, dword ptr [rsp + 8]
+    cmp eax, edi
+    jne r_rbx_write
     ret
-end r_short_loop
+end r_rbx_tail
+
+function r_tail_looks
+    mov eax, edi
+    inc eax
+    inc eax
+    jmp r_return_read
+end r_tail_looks
 
 /* No room behind it. */
     .p2align 4
@@ -486,42 +827,6 @@ function r_not_code
     ret
     .byte 0x06
 end r_not_code
-
-function r_tail_stack
-    inc edi
-    nop
-    nop
-    nop
-    jmp r_stack_read
-end r_tail_stack
-
-function r_falls_through
-    inc edi
-    lea eax, [rdi + 9]
-end r_falls_through
-    .globl x_fallen_to
-    .type x_fallen_to, @function
-x_fallen_to:
-    .cfi_startproc
-    mov edx, dword ptr [rsp + 8]
-    nop
-    ret
-    .cfi_endproc
-    .size x_fallen_to, . - x_fallen_to
-
-function r_tail_unknown
-    mov eax, edi
-    inc eax
-    inc eax
-    jmp rsi
-end r_tail_unknown
-
-function r_tail_virtual
-    mov rax, qword ptr [rdi]
-    nop
-    nop
-    jmp qword ptr [rax + 16]
-end r_tail_virtual
 
 function r_cycle
     mov eax, edi

@@ -1,6 +1,7 @@
 /* Functions as compilers make them, for tests/unit/test_plan.c: built with and without
- * optimisation, position-independent and not, with and without endbr64. What begins with ok_ has to
- * be patchable, what begins with no_ must be refused in each of these forms; may_ depends. */
+ * optimisation, position-independent and not, with and without endbr64. In each of these forms what
+ * begins with ok_ has to be patchable, what begins with pop_ too, but with the return address put
+ * aside; what begins with no_ must be refused; may_ depends. */
 #include "plan_functions.h"
 
 #include <stdarg.h>
@@ -105,8 +106,8 @@ int ok_aligned(int n)
 
 int ok_calls_many(int n)
 {
-    int first = no_seven(n, 2, 3, 4, 5, 6, 7);
-    return first + no_variadic(3, n, n + 1, n + 2) + number;
+    int first = pop_seven(n, 2, 3, 4, 5, 6, 7);
+    return first + pop_variadic(3, n, n + 1, n + 2) + number;
 }
 
 int ok_tail(int n)
@@ -122,23 +123,23 @@ int ok_double(int n)
     return (int)x;
 }
 
-int no_seven(int a, int b, int c, int d, int e, int f, int g)
+int pop_seven(int a, int b, int c, int d, int e, int f, int g)
 {
     return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + number;
 }
 
 /* Hands the seventh on without touching it, when optimised. */
-int no_forward_seven(int a, int b, int c, int d, int e, int f, int g)
+int pop_forward_seven(int a, int b, int c, int d, int e, int f, int g)
 {
-    return no_seven(a + 1, b, c, d, e, f, g);
+    return pop_seven(a + 1, b, c, d, e, f, g);
 }
 
-int no_big(struct big big)
+int pop_big(struct big big)
 {
     return big.values[0] + big.values[9] + number;
 }
 
-int no_variadic(int count, ...)
+int pop_variadic(int count, ...)
 {
     va_list list;
     va_start(list, count);
@@ -157,4 +158,25 @@ int no_caller(int n)
 int call_through(int n)
 {
     return pointer(n);
+}
+
+int call_seven(int n)
+{
+    return pop_seven(n, 2, 3, 4, 5, 6, 7 + n) + number;
+}
+
+int call_forward_seven(int n)
+{
+    return pop_forward_seven(n, 2, 3, 4, 5, 6, 7 + n) + number;
+}
+
+int call_big(int n)
+{
+    struct big big = {{n, 2, 3, 4, 5, 6, 7, 8, 9, 10 + n}};
+    return pop_big(big) + number;
+}
+
+int call_variadic(int n)
+{
+    return pop_variadic(8, n, 1, 2, 3, 4, 5, 6, n * n) + number;
 }
