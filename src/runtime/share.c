@@ -1,9 +1,22 @@
 #include "runtime/share.h"
 
+#include <stdbool.h>
+
 static uint32_t block_for(uint32_t occurrences, uint64_t rate)
 {
     uint64_t block = (occurrences + rate - 1) / rate;
     return block < BLOCK_LEAST ? BLOCK_LEAST : block > BLOCK_MOST ? BLOCK_MOST : (uint32_t)block;
+}
+
+static bool all_fits(struct share *shares, unsigned count, const struct costs *costs,
+                     uint64_t allowance)
+{
+    uint64_t whole = 0;
+    for (unsigned i = 0; i < count; i++)
+        whole += (uint64_t)shares[i].occurrences * costs->recorded;
+    for (unsigned i = 0; i < count; i++)
+        shares[i].block = whole <= allowance;
+    return whole <= allowance;
 }
 
 /* Water-filling: as long as the common rate passes over what one of them has, that one is recorded
@@ -13,10 +26,10 @@ void share__divide(struct share *shares, unsigned count, const struct costs *cos
 {
     int64_t left = (int64_t)allowance;
     unsigned sampled = count;
-    for (unsigned i = 0; i < count; i++) {
-        shares[i].block = 0;
+    if (all_fits(shares, count, costs, allowance))
+        return;
+    for (unsigned i = 0; i < count; i++)
         left -= (int64_t)shares[i].occurrences * costs->left_out;
-    }
     uint64_t rate = 1;
     for (unsigned before = count + 1; sampled && sampled < before;) {
         before = sampled;
