@@ -62,6 +62,7 @@ enum field {
     FIELD_CODE, /* the address of a function */
     FIELD_NUMBER,
     FIELD_STACK,
+    FIELD_SAMPLED, /* a function and what its next occurrence stands for */
 };
 
 /* Fields of the enter or point event; a leave has at most its result. */
@@ -70,7 +71,7 @@ struct shape {
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_LOST + 1] = {
+static const struct shape shapes[HEURT_EVENT_SAMPLED + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -92,6 +93,7 @@ static const struct shape shapes[HEURT_EVENT_LOST + 1] = {
     [HEURT_EVENT_FORKED] = {"pid", {FIELD_NUMBER}},
     [HEURT_EVENT_STACK] = {"", {FIELD_STACK}},
     [HEURT_EVENT_LOST] = {"events", {FIELD_NUMBER}},
+    [HEURT_EVENT_SAMPLED] = {"", {FIELD_SAMPLED}},
 };
 
 static const char *lock_kind(uint32_t how)
@@ -214,6 +216,15 @@ static void print_stack(const struct dump *dump, const struct dumped_thread *thr
     }
 }
 
+static void print_sampled(FILE *out, const struct dumped_thread *thread, uint64_t word)
+{
+    const struct trace_function *function =
+        trace_process__function(thread->process, HEURT_SAMPLED_ID(word));
+    fputs(" function=", out);
+    print_text(out, function ? function->name : "?");
+    fprintf(out, " block=%u", HEURT_SAMPLED_BLOCK(word));
+}
+
 static void print_field(const struct dump *dump, const struct dumped_thread *thread,
                         const struct event *event, size_t index)
 {
@@ -260,6 +271,9 @@ static void print_field(const struct dump *dump, const struct dumped_thread *thr
     case FIELD_NUMBER:
         fprintf(out, " %s=%" PRIu64, shape->object, word);
         return;
+    case FIELD_SAMPLED:
+        print_sampled(out, thread, word);
+        return;
     case FIELD_STACK:
         print_stack(dump, thread, event);
     }
@@ -299,7 +313,7 @@ static void print_fields(const struct dump *dump, const struct dumped_thread *th
         print_arguments(dump, thread, event);
     } else {
         size_t fields = event->words < 3 ? event->words : 3;
-        for (size_t i = 0; i < fields && event->id <= HEURT_EVENT_LOST; i++)
+        for (size_t i = 0; i < fields && event->id < sizeof shapes / sizeof shapes[0]; i++)
             print_field(dump, thread, event, i);
     }
 }

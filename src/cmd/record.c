@@ -38,6 +38,7 @@ struct recording {
     struct plan_request request;
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
+    uint32_t overhead_permille; /* 0: none */
     bool quiet, and_report, pack;
     char **command;
 };
@@ -50,6 +51,7 @@ enum {
     OPTION_MAX_SIZE,
     OPTION_AND_REPORT,
     OPTION_NO_PACK,
+    OPTION_OVERHEAD,
 };
 
 static const struct option long_options[] = {
@@ -62,6 +64,7 @@ static const struct option long_options[] = {
     {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"no-pack", no_argument, NULL, OPTION_NO_PACK},
+    {"overhead", required_argument, NULL, OPTION_OVERHEAD},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -98,6 +101,20 @@ static bool read_size(const char *text, uint64_t *bytes)
     if (*bytes > UINT64_MAX >> shift)
         return false;
     *bytes <<= shift;
+    return true;
+}
+
+/* "5%", "5", "0.5%", or "none". */
+static bool read_overhead(const char *text, uint32_t *permille)
+{
+    char *end;
+    *permille = 0;
+    if (strcmp(text, "none") == 0)
+        return true;
+    double percent = strtod(text, &end);
+    if (end == text || (*end == '%' ? end[1] : *end) || !(percent >= 0.1 && percent <= 100))
+        return false;
+    *permille = (uint32_t)(percent * 10 + 0.5);
     return true;
 }
 
@@ -145,6 +162,13 @@ static int set_sizes(struct recording *recording, int option, const char *text)
         recording->stack_bytes = (uint32_t)number & ~7u;
     else if (option == OPTION_MAX_SIZE && read_size(text, &number))
         recording->max_size_bytes = number;
+    else if (option == OPTION_OVERHEAD && read_overhead(text, &recording->overhead_permille))
+        return 0;
+    else if (option == OPTION_OVERHEAD)
+        return wrong_usage(&command_record,
+                           "--overhead wants a part of each thread's time from 0.1%% to 100%%, or "
+                           "none, not %s",
+                           text);
     else if (option == OPTION_STACK_EVERY)
         return wrong_usage(&command_record,
                            "--stack-every wants a number of occurrences (0: never), not %s", text);
@@ -185,6 +209,7 @@ static int read_option(struct recording *recording, int option, char **argv)
     case OPTION_STACK_EVERY:
     case OPTION_STACK_BYTES:
     case OPTION_MAX_SIZE:
+    case OPTION_OVERHEAD:
         return set_sizes(recording, option, optarg);
     case ':':
         return wrong_usage(&command_record, "%s wants a value", argv[optind - 1]);
@@ -353,6 +378,7 @@ static int create_trace(const struct recording *recording, const struct planner 
         .flags = planner->fd >= 0 ? HEURT_SESSION_PLANS : 0,
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
+        .overhead_permille = recording->overhead_permille,
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
         .start = clock_pair(clock),
     };
@@ -692,6 +718,8 @@ static const char options_help[] =
     "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
     "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
     "  --no-pack                   leave the trace as long as it was written\n"
+    "  --overhead PERCENT          what recording may cost each thread: 5%, 0.5%; none (the "
+    "default)\n"
     "  -q, --quiet                 say nothing when all went well\n";
 
 const struct command command_record = {

@@ -61,6 +61,8 @@ const char *event__name(uint32_t id)
         return "stack";
     case HEURT_EVENT_LOST:
         return "lost";
+    case HEURT_EVENT_SAMPLED:
+        return "sampled";
     }
     return NULL;
 }

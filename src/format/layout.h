@@ -265,8 +265,8 @@ struct heurt_thread_name {
     POINT(STACK, 44, HEURT_WORDS_VARIABLE)                                                       \
     /* events that could not be written at this place: how many */                               \
     POINT(LOST, 46, 1)                                                                           \
-    /* the function's enter event that follows stands for so many occurrences: it is the one that \
-     * was drawn from a block of that many */                                                     \
+    /* HEURT_SAMPLED: the next enter event of that function stands for so many occurrences: it is \
+     * the one that was drawn from a block of that many */                                        \
     POINT(SAMPLED, 48, 1)                                                                        \
     /* a function whose id does not fit: the even id, then the arguments | the even id */        \
     SPAN(FUNCTION, 50, 1, 1)
@@ -284,6 +284,11 @@ enum heurt_event_id {
     HEURT_EVENT_LAST = 65534,
     HEURT_FUNCTION_LAST = (1 << 20) - 2,
 };
+
+/* A function's even id and the number of its occurrences that one stands for. */
+#define HEURT_SAMPLED(id, block) ((uint64_t)(id) << 32 | (uint32_t)(block))
+#define HEURT_SAMPLED_ID(word) ((uint32_t)((word) >> 32))
+#define HEURT_SAMPLED_BLOCK(word) ((uint32_t)(word))
 
 #define HEURT_STACK_REGISTERS 8
 

@@ -138,11 +138,16 @@ static bool start(struct thread *thread)
     thread->name[0] = 0;
     thread->cpu_before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->started = true;
+    budget__begin(thread);
     return true;
 }
 
+/* Under a budget chunks stay short: with each of them the thread looks at what it spent. */
+#define BUDGET_CHUNK_UNITS_MAX 16u
+
 bool thread__renew(struct thread *thread)
 {
+    budget__chunk_ends(thread);
     thread->next = thread->limit = NULL;
     if (heurt_state.full || (!thread->started && !start(thread)))
         return false;
@@ -154,13 +159,14 @@ bool thread__renew(struct thread *thread)
     thread->chunk = chunk;
     thread->next = (uint64_t *)(chunk + 1);
     thread->limit = (uint64_t *)((char *)chunk + (uint64_t)chunk->units * HEURT_UNIT_BYTES);
-    if (thread->next_units < HEURT_CHUNK_UNITS_MAX)
+    if (thread->next_units < (budget__is_set() ? BUDGET_CHUNK_UNITS_MAX : HEURT_CHUNK_UNITS_MAX))
         thread->next_units *= 2;
     define__thread_name(thread);
     if (first)
         event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
                       thread->start_routine);
+    budget__chunk_begins(thread);
     return true;
 }
 

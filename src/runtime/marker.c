@@ -104,7 +104,7 @@ static int32_t *turns__of(struct thread *thread, uint32_t id)
 {
     if (!thread->countdowns)
         event__refill(NULL, 0);
-    return thread->countdowns ? &thread->countdowns->function[id / 2] : NULL;
+    return thread->countdowns ? &thread->countdowns->function[id / 2].stack : NULL;
 }
 
 static void iteration(struct heurt_marker *marker)

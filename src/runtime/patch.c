@@ -101,7 +101,7 @@ struct argument_registers {
 
 static void consider_stack(struct thread *thread, struct stub_frame *frame)
 {
-    int32_t *left = &thread->countdowns->function[frame->id / 2];
+    int32_t *left = &thread->countdowns->function[frame->id / 2].stack;
     uint32_t every = heurt_state.session->stack_every;
     if (*left >= 0 && --*left >= 0)
         return;
@@ -145,6 +145,13 @@ void heurt_stub_enter(struct stub_frame *frame)
     if (thread->countdowns)
         consider_stack(thread, frame);
     write_enter(thread, frame);
+}
+
+void heurt_stub_drawn(struct stub_frame *frame);
+void heurt_stub_drawn(struct stub_frame *frame)
+{
+    if (heurt_state.recording)
+        budget__drawn(&heurt_thread, (uint32_t)frame->id);
 }
 
 void heurt_stub_refill(struct stub_frame *frame);

@@ -18,6 +18,7 @@
 #define HEURT_RUNTIME_RUNTIME_H
 
 #include "format/layout.h"
+#include "runtime/budget.h"
 #include "runtime/raw.h"
 
 #include <stdbool.h>
@@ -35,11 +36,18 @@ struct class_countdown {
 };
 #define CLASS_COUNTDOWNS 1024
 
-/* Counters of one thread until the next call stack, mapped once and passed on when it ends. */
+/* Counters of one function in one thread; stub.S knows them. */
+struct function_countdown {
+    int32_t stack; /* recorded occurrences until the next call stack */
+    int32_t gap;   /* occurrences until one is recorded, this one included; 0: all are */
+};
+
+/* Counters of one thread, mapped once and passed on when it ends. */
 struct countdowns {
-    int32_t function[(HEURT_EVENT_LAST + 1) / 2]; /* by event id / 2 */
+    struct function_countdown function[(HEURT_EVENT_LAST + 1) / 2]; /* by event id / 2 */
     struct class_countdown classes[CLASS_COUNTDOWNS];
     struct countdowns *next_free;
+    struct budget budget; /* touched only when there is one */
 };
 
 /* stub.S knows the offsets of the first three. */
@@ -127,6 +135,9 @@ struct state {
 
     uint32_t countdowns_lock;
     struct countdowns *countdowns_free;
+
+    struct costs costs; /* valid when the session has a budget */
+    uint32_t noted;     /* what of the budget has been said (budget.c) */
 
     uint32_t regions_lock;
     unsigned region_count;
@@ -297,6 +308,19 @@ static inline void hook__stack(struct thread *thread, uint64_t site, const void 
     }
     stack__consider(thread, key);
 }
+
+/* ---- the budget (budget.c) ---------------------------------------------------------------------
+ */
+
+bool budget__is_set(void);
+void budget__measure_costs(void);
+/* A thread's record begins; its chunk is full; it has a new one. With all signals blocked. */
+void budget__begin(struct thread *thread);
+void budget__chunk_ends(struct thread *thread);
+void budget__chunk_begins(struct thread *thread);
+/* The gap of a function has run out: says what its occurrence stands for, which is to be recorded
+ * now, and draws the next one. */
+void budget__drawn(struct thread *thread, uint32_t id);
 
 /* ---- definitions (define.c) --------------------------------------------------------------------
  */

@@ -285,6 +285,8 @@ static bool prepare(const char *directory)
         return false;
     state->uses_tsc = state->session->clock == HEURT_CLOCK_TSC;
     state->next_function = HEURT_EVENT_FUNCTIONS;
+    if (budget__is_set())
+        budget__measure_costs();
     state->bodies = zeroed_pages((HEURT_EVENT_LAST + 1) / 2 * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(1 << 16);
     return state->bodies && state->descriptor_kinds &&

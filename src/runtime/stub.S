@@ -21,7 +21,48 @@
 #define THREAD_LIMIT 8
 #define THREAD_COUNTDOWNS 16
 
+/* struct countdowns: function[id / 2].stack and .gap; to be scaled by 4 for an id */
+#define COUNTDOWN_STACK 0
+#define COUNTDOWN_GAP 4
+
         .text
+
+/* At a stub's beginning, when rax, rdx and rcx are saved: a function that is sampled is counted,
+ * and most of its occurrences are left out: the moved code is entered as if nothing were there.
+ * Else goes on behind with heurt_thread's offset in rcx, the countdowns in rdx (may be NULL) and
+ * the id in eax.  LEFT_OUT is the rest of it, out of the way. */
+        .macro  LEAVE_OUT
+        mov     heurt_thread@gottpoff(%rip), %rcx
+        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        mov     32(%rsp), %eax
+        test    %rdx, %rdx
+        jz      22f
+        cmpl    $0, COUNTDOWN_GAP(%rdx,%rax,4)
+        jne     20f
+22:
+        .endm
+
+/* The address to go to takes the id's place, which the last instruction finds below the stack
+ * pointer: a signal handler leaves 128 bytes there alone. */
+        .macro  LEFT_OUT
+20:     subl    $1, COUNTDOWN_GAP(%rdx,%rax,4)
+        jle     23f
+        mov     heurt_state(%rip), %rdx         /* its first member: bodies */
+        mov     (%rdx,%rax,4), %rdx             /* bodies[id / 2] */
+        mov     %rdx, 32(%rsp)
+        mov     8(%rsp), %rax
+        mov     16(%rsp), %rdx
+        mov     24(%rsp), %rcx
+        add     $40, %rsp
+        .cfi_adjust_cfa_offset -40
+        jmp     *-8(%rsp)
+        .cfi_adjust_cfa_offset 40
+23:     call    heurt_stub_drawn_saved
+        mov     heurt_thread@gottpoff(%rip), %rcx
+        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        mov     32(%rsp), %eax
+        jmp     22b
+        .endm
 
 /* Restores what the entry saved and calls the moved code; then the leave event. */
         .macro  CALL_AND_LEAVE
@@ -54,12 +95,10 @@
         mov     %rax, 8(%rsp)
         mov     %rdx, 16(%rsp)
         mov     %rcx, 24(%rsp)
-        mov     heurt_thread@gottpoff(%rip), %rcx
-        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        LEAVE_OUT
         test    %rdx, %rdx
         jz      1f
-        mov     32(%rsp), %eax
-        subl    $1, (%rdx,%rax,2)               /* until the next call stack */
+        subl    $1, COUNTDOWN_STACK(%rdx,%rax,4)
         js      1f
         mov     %fs:THREAD_LIMIT(%rcx), %rdx    /* before the claim: see event__claim */
         mov     $8, %eax
@@ -114,6 +153,7 @@
 4:      mov     %rax, (%rsp)
         call    heurt_stub_leave_saved
         jmp     5b
+        LEFT_OUT
         .cfi_endproc
         .size   \name, . - \name
         .endm
@@ -136,6 +176,7 @@ heurt_stub_full:
         mov     %rax, 8(%rsp)
         mov     %rdx, 16(%rsp)
         mov     %rcx, 24(%rsp)
+        LEAVE_OUT
         call    heurt_stub_enter_saved
         CALL_AND_LEAVE
         mov     %rax, 8(%rsp)
@@ -149,6 +190,8 @@ heurt_stub_full:
         add     $40, %rsp
         .cfi_adjust_cfa_offset -40
         ret
+        .cfi_adjust_cfa_offset 40
+        LEFT_OUT
         .cfi_endproc
         .size   heurt_stub_full, . - heurt_stub_full
 
@@ -220,6 +263,7 @@ heurt_stub_full:
         .size   \name, . - \name
         .endm
 
+        SAVED   heurt_stub_drawn_saved, heurt_stub_drawn
         SAVED   heurt_stub_enter_saved, heurt_stub_enter
         SAVED   heurt_stub_refill_saved, heurt_stub_refill
         SAVED   heurt_stub_leave_saved, heurt_stub_leave

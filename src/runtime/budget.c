@@ -1,0 +1,459 @@
+/* budget.c: keeps each thread's recording within the session's budget.
+ *
+ * Whenever a chunk is full, or a drawn occurrence finds the last look long ago, the thread asks
+ * what the time since then (the window) cost and how often which function occurred, and settles
+ * the lengths of the blocks of which one occurrence is recorded (share.h, drawing.h).  Counts of
+ * sampled functions are exact; those of the others are estimated from words of the chunk that are
+ * drawn at random.  More is sampled at once, less by and by.
+ *
+ * Time is the thread's CPU time: a thread that sleeps much has no more to spend when it runs, and
+ * what all threads spend together stays within the budget of the CPU time that they use, also when
+ * there are more of them than CPUs.
+ *
+ * All of it runs on the thread itself: nothing is shared but the two notes and the session's wishes.
+ * The countdowns of a thread that ended go on in the next one with their gaps: blocks then span
+ * both, which keeps sums and counts of all threads right, and short threads within the budget. */
+#include "runtime/runtime.h"
+
+#define PERIOD_NS 10000000u    /* of a window that no full chunk ends */
+#define CALM_NS 1000000u       /* shorter windows do not make a function be recorded more */
+#define PATIENCE_NS 5000000u   /* so long too much, before the recorder is asked or a note written */
+#define SAMPLED_WORDS_LEAST 256u
+#define SAMPLED_WORDS_PART 64u /* of a chunk one word in so many is looked at */
+
+/* What is aimed at, in parts of the budget: costs are measured in a loop, and a program that is
+ * less regular pays a little more for cache lines and branches. */
+#define AIM_MULTIPLIER 3u
+#define AIM_DIVISOR 4u
+
+enum { NOTED_CALLS = 1, NOTED_OTHERS = 2 };
+
+static uint32_t permille(void)
+{
+    return heurt_state.session->overhead_permille;
+}
+
+bool budget__is_set(void)
+{
+    return permille() != 0;
+}
+
+/* ---- what things cost --------------------------------------------------------------------------
+ */
+
+static uint64_t time_stamps(unsigned count)
+{
+    uint64_t before = clock__tick();
+    for (unsigned i = 1; i < count; i++)
+        clock__tick();
+    return clock__tick() - before;
+}
+
+/* Two time stamps are most of what an occurrence costs (docs/performance.md). */
+void budget__measure_costs(void)
+{
+    enum { ROUNDS = 16, STAMPS = 64 };
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        uint64_t ticks = time_stamps(STAMPS);
+        least = ticks < least ? ticks : least;
+    }
+    uint32_t stamp = (uint32_t)(least / STAMPS) + 1;
+    heurt_state.costs = (struct costs){
+        .recorded = stamp * 9 / 4,
+        .drawn = stamp * 3 / 2,
+        .left_out = heurt_state.uses_tsc ? (stamp * 3 + 7) / 8 : 4,
+        .other = stamp * 3 / 2,
+    };
+}
+
+/* Ticks to 1024 ns, by the time since the session began. */
+static uint64_t ticks_of_ns(uint64_t ns, const struct heurt_clock_pair *now)
+{
+    const struct heurt_clock_pair *start = &heurt_state.session->start;
+    uint64_t whole_ns = now->monotonic_ns - start->monotonic_ns;
+    uint64_t rate = (now->tick - start->tick) / (whole_ns / 1024 + 1);
+    return ns / 1024 * rate + ns % 1024 * rate / 1024;
+}
+
+/* ---- sites -------------------------------------------------------------------------------------
+ */
+
+static struct site *sites_of(struct budget *budget, uint32_t id)
+{
+    return &budget->sites[(id / 2 * 0x9e3779b1u >> 16) % (SITES / SITE_WAYS) * SITE_WAYS];
+}
+
+static struct site *site__find(struct budget *budget, uint32_t id)
+{
+    struct site *sites = sites_of(budget, id);
+    for (unsigned i = 0; i < SITE_WAYS; i++)
+        if (sites[i].id == id)
+            return &sites[i];
+    return NULL;
+}
+
+/* NULL when all places are taken by functions that are sampled. */
+static struct site *site__get(struct budget *budget, uint32_t id)
+{
+    struct site *site = site__find(budget, id);
+    struct site *sites = sites_of(budget, id);
+    for (unsigned i = 0; !site && i < SITE_WAYS; i++)
+        if (!sites[i].drawing.block && !sites[i].passed && !sites[i].wished)
+            site = &sites[i];
+    if (site && site->id != id) {
+        site->id = id;
+        site->wanted = 1;
+    }
+    return site;
+}
+
+static int32_t *gap_of(struct thread *thread, const struct site *site)
+{
+    return &thread->countdowns->function[site->id / 2].gap;
+}
+
+static void site__start(struct thread *thread, struct site *site)
+{
+    site->gap = drawing__begin(&site->drawing, site->wanted, &thread->countdowns->budget.random);
+    site->counted = 0;
+    __atomic_store_n(gap_of(thread, site), (int32_t)site->gap, __ATOMIC_RELEASE);
+}
+
+/* A block's end after which every occurrence is recorded again. */
+static void site__stop(struct site *site)
+{
+    site->drawing.block = site->gap = site->counted = 0;
+}
+
+/* ---- what the window held ------------------------------------------------------------------------
+ */
+
+struct window {
+    struct heurt_clock_pair now;
+    uint64_t cpu_ns;
+    const uint64_t *end;    /* words before it have been looked at */
+    uint64_t words;
+    uint64_t calls, others; /* events of functions; of hooks and marks */
+    uint64_t left_out;      /* occurrences */
+    uint64_t cost;          /* ticks that recording took, all in all */
+    uint64_t time;          /* ticks that the program itself took */
+    uint64_t limit;         /* ticks that recording may have taken */
+    unsigned shares;
+};
+
+/* Counts a word that was drawn and stands for so many. A payload word that looks like an event
+ * would need a time within the window in its upper bits. */
+static void count_word(struct thread *thread, struct window *window, const uint64_t *word,
+                       uint32_t stands_for)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    uint64_t age = ((*word >> HEURT_ID_BITS) - budget->tick) & HEURT_TICK_MASK;
+    uint32_t id = *word & 0xffff;
+    if (!*word || age > window->now.tick - budget->tick)
+        return;
+    if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
+        id = (uint32_t)word[1] | (id & 1);
+    if (id < HEURT_EVENT_FUNCTIONS || id > HEURT_EVENT_LAST + 1 || !heurt_state.bodies[id / 2]) {
+        window->others += stands_for;
+        return;
+    }
+    window->calls += stands_for;
+    struct site *site = id & 1 ? NULL : site__get(budget, id);
+    if (site && !site->drawing.block)
+        site->passed += stands_for;
+}
+
+/* One word of each row of equally many, so that no rhythm of the program's deceives. */
+static void count_words(struct thread *thread, struct window *window)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    uint32_t row = (uint32_t)(window->words / (window->words / SAMPLED_WORDS_PART +
+                                               SAMPLED_WORDS_LEAST));
+    row = row ? row : 1;
+    for (const uint64_t *word = budget->looked; word < window->end; word += row) {
+        const uint64_t *drawn = word + random__below(&budget->random, row);
+        if (drawn < window->end)
+            count_word(thread, window, drawn, row);
+    }
+}
+
+/* How often a site's function occurred in the window. */
+static uint64_t site__take_count(struct thread *thread, struct site *site)
+{
+    int32_t left = *gap_of(thread, site);
+    uint64_t count = site->passed;
+    site->passed = 0;
+    if (site->drawing.block) {
+        uint32_t behind = site->gap - (left > 0 ? (uint32_t)left : 0);
+        count += behind - site->counted;
+        site->counted = behind;
+    }
+    return count;
+}
+
+static void gather_shares(struct thread *thread, struct window *window)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    for (unsigned i = 0; i < SITES; i++) {
+        struct site *site = &budget->sites[i];
+        if (!site->id)
+            continue;
+        uint64_t count = site__take_count(thread, site);
+        if (!count && !site->drawing.block)
+            continue;
+        if (site->drawing.block)
+            window->left_out += count;
+        budget->share_sites[window->shares] = (uint16_t)i;
+        budget->shares[window->shares++].occurrences =
+            count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    }
+    window->left_out -= budget->drawn < window->left_out ? budget->drawn : window->left_out;
+}
+
+static void settle_account(struct budget *budget, struct window *window)
+{
+    const struct costs *costs = &heurt_state.costs;
+    uint64_t ns = window->cpu_ns > budget->cpu_ns ? window->cpu_ns - budget->cpu_ns : 0;
+    uint64_t whole = ticks_of_ns(ns, &window->now);
+    window->cost = window->calls * costs->recorded / 2 + window->others * costs->other +
+                   (uint64_t)budget->drawn * costs->drawn + window->left_out * costs->left_out +
+                   budget->renewal;
+    window->time = whole > window->cost + whole / 16 ? whole - window->cost : whole / 16;
+    window->limit = window->time * permille() / 1000;
+    uint64_t debt = budget->debt + window->cost;
+    budget->debt = debt > window->limit ? debt - window->limit : 0;
+    if (budget->debt > whole)
+        budget->debt = whole; /* what cannot be saved anyway */
+}
+
+/* ---- what follows from it ------------------------------------------------------------------------
+ */
+
+static uint64_t without(uint64_t amount, uint64_t part)
+{
+    return amount > part + amount / 8 ? amount - part : amount / 8;
+}
+
+/* Blocks become longer at once and shorter by half at most. */
+static void want(struct thread *thread, struct site *site, uint32_t block, bool calm)
+{
+    if (block >= site->wanted)
+        site->wanted = block;
+    else if (calm && block < site->wanted - site->wanted / 4)
+        site->wanted = block > site->wanted / 2 ? block : site->wanted / 2;
+    if (site->wanted > 1 && !site->drawing.block)
+        site__start(thread, site);
+}
+
+static void settle_blocks(struct thread *thread, const struct window *window)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    struct costs costs = heurt_state.costs;
+    uint64_t room = window->words ? 2 * budget->renewal / window->words : 0;
+    costs.recorded += (uint32_t)(room < costs.recorded ? room : costs.recorded);
+    uint64_t aim = window->limit * AIM_MULTIPLIER / AIM_DIVISOR;
+    aim -= budget->debt < aim ? budget->debt / 2 : aim / 2;
+    share__divide(budget->shares, window->shares, &costs,
+                  without(aim, window->others * costs.other));
+    bool calm = window->time > ticks_of_ns(CALM_NS, &window->now);
+    for (unsigned i = 0; i < window->shares; i++)
+        want(thread, &budget->sites[budget->share_sites[i]], budget->shares[i].block, calm);
+}
+
+static void note_once(uint32_t which, const char *sentence)
+{
+    if (!(__atomic_fetch_or(&heurt_state.noted, which, __ATOMIC_RELAXED) & which))
+        define__note(sentence);
+}
+
+static void wish_unpatched(struct site *site)
+{
+    uint64_t wish = (uint64_t)(heurt_state.process + 1) << 32 | site->id;
+    uint64_t *slots = heurt_state.session->too_frequent;
+    for (unsigned i = 0; i < HEURT_TOO_FREQUENT_SLOTS && !site->wished; i++) {
+        uint64_t there = 0;
+        site->wished = __atomic_compare_exchange_n(&slots[i], &there, wish, false, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED) ||
+                       there == wish;
+    }
+}
+
+/* The most frequent sampled function whose unpatching was not asked for; UINT_MAX: none. */
+static unsigned most_frequent(const struct budget *budget, const struct window *window)
+{
+    unsigned found = UINT32_MAX;
+    for (unsigned i = 0; i < window->shares; i++) {
+        const struct site *site = &budget->sites[budget->share_sites[i]];
+        if (site->drawing.block && !site->wished &&
+            (found == UINT32_MAX ||
+             budget->shares[i].occurrences > budget->shares[found].occurrences))
+            found = i;
+    }
+    return found;
+}
+
+/* Asks for the most frequent functions to be unpatched until leaving out the rest is cheap enough.
+ */
+static void wish(struct budget *budget, const struct window *window, uint64_t cost, uint64_t limit)
+{
+    for (unsigned i = 0; cost > limit && i < HEURT_TOO_FREQUENT_SLOTS; i++) {
+        unsigned most = most_frequent(budget, window);
+        if (most == UINT32_MAX)
+            return;
+        wish_unpatched(&budget->sites[budget->share_sites[most]]);
+        uint64_t saved =
+            (uint64_t)budget->shares[most].occurrences * heurt_state.costs.left_out;
+        cost -= saved < cost ? saved : cost;
+    }
+    note_once(NOTED_CALLS,
+              "Some functions are called so often that even leaving out most of their calls costs "
+              "more than --overhead allows.");
+}
+
+/* What those functions cost whose unpatching was not asked for. */
+static uint64_t cost_of_leaving_out(const struct budget *budget, const struct window *window)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < window->shares; i++) {
+        const struct site *site = &budget->sites[budget->share_sites[i]];
+        if (site->drawing.block && !site->wished)
+            count += budget->shares[i].occurrences;
+    }
+    return count * heurt_state.costs.left_out;
+}
+
+static void complain(struct budget *budget, const struct window *window)
+{
+    uint64_t others = window->others * heurt_state.costs.other;
+    uint64_t patience = ticks_of_ns(PATIENCE_NS, &window->now);
+    uint64_t calls = cost_of_leaving_out(budget, window), limit = without(window->limit, others);
+    budget->calls_over = calls > limit ? budget->calls_over + window->time : 0;
+    budget->others_over = others > window->limit ? budget->others_over + window->time : 0;
+    if (budget->calls_over > patience)
+        wish(budget, window, calls, limit);
+    if (budget->others_over > patience)
+        note_once(NOTED_OTHERS,
+                  "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
+                  "recording them alone costs more than --overhead allows: these are never "
+                  "sampled.");
+}
+
+/* ---- windows -----------------------------------------------------------------------------------
+ */
+
+static void begin_window(struct budget *budget, const struct heurt_clock_pair *now, uint64_t cpu_ns,
+                         const uint64_t *looked)
+{
+    budget->cpu_ns = cpu_ns;
+    budget->tick = now->tick;
+    budget->looked = looked;
+    budget->drawn = 0;
+    budget->renewal = 0;
+}
+
+/* Ends the window at that word of the chunk. Called with all signals blocked. */
+static void look(struct thread *thread, const uint64_t *end)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    struct window window = {
+        .now = clock__pair(),
+        .cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID),
+        .end = end,
+        .words = end > budget->looked ? (uint64_t)(end - budget->looked) : 0,
+    };
+    if (budget->busy)
+        return;
+    budget->period = ticks_of_ns(PERIOD_NS, &window.now);
+    count_words(thread, &window);
+    gather_shares(thread, &window);
+    settle_account(budget, &window);
+    settle_blocks(thread, &window);
+    complain(budget, &window);
+    begin_window(budget, &window.now, window.cpu_ns, end);
+}
+
+void budget__begin(struct thread *thread)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    if (!permille())
+        return;
+    struct heurt_clock_pair now = clock__pair();
+    budget->random ^= now.tick * 0x9e3779b97f4a7c15ull + thread->serial + 1;
+    budget->random += !budget->random;
+    budget->debt = budget->calls_over = budget->others_over = 0;
+    budget->busy = 0;
+    budget->period = ticks_of_ns(PERIOD_NS, &now);
+    begin_window(budget, &now, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), NULL);
+}
+
+void budget__chunk_ends(struct thread *thread)
+{
+    if (permille() && thread->chunk && thread->limit)
+        look(thread, thread->limit);
+}
+
+void budget__chunk_begins(struct thread *thread)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    if (!permille())
+        return;
+    budget->looked = (const uint64_t *)(thread->chunk + 1);
+    uint64_t cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct heurt_clock_pair now = {clock__tick(), thread->chunk->start.monotonic_ns};
+    if (cpu_ns > budget->cpu_ns)
+        budget->renewal = ticks_of_ns(cpu_ns - budget->cpu_ns, &now);
+}
+
+/* ---- a drawn occurrence --------------------------------------------------------------------------
+ */
+
+/* Settles when the next one is due; returns what this one stands for. */
+static uint32_t draw_next(struct thread *thread, struct site *site)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    uint32_t weight = site->drawing.block;
+    budget->busy++;
+    site->passed += site->gap - site->counted;
+    site->counted = 0;
+    if (weight == 1 && site->wanted == 1)
+        site__stop(site);
+    else
+        site->gap = drawing__next(&site->drawing, site->wanted, &budget->random);
+    /* A signal handler that interrupts us recorded the function as if it were not sampled. */
+    __atomic_store_n(gap_of(thread, site), (int32_t)site->gap, __ATOMIC_RELEASE);
+    budget->busy--;
+    budget->drawn++;
+    return weight;
+}
+
+static void end_window(struct thread *thread)
+{
+    uint64_t mask = signals__block();
+    const uint64_t *end = thread->next < thread->limit ? thread->next : thread->limit;
+    if (end && thread->countdowns->budget.looked)
+        look(thread, end);
+    signals__restore(mask);
+}
+
+void budget__drawn(struct thread *thread, uint32_t id)
+{
+    struct budget *budget = &thread->countdowns->budget;
+    struct site *site = site__find(budget, id);
+    int32_t *gap = &thread->countdowns->function[id / 2].gap;
+    if (*gap > 0)
+        return; /* a handler's call of the same function was the drawn one */
+    if (!site || !site->drawing.block) {
+        *gap = 0;
+        return;
+    }
+    uint32_t weight = draw_next(thread, site);
+    uint64_t tick = clock__tick();
+    uint64_t *at = weight > 1 ? event__claim(thread, 2) : NULL;
+    if (at) {
+        at[1] = HEURT_SAMPLED(id, weight);
+        event__publish(at, tick, HEURT_EVENT_SAMPLED);
+    }
+    if (tick - budget->tick > budget->period && !thread__caged(thread))
+        end_window(thread);
+}
