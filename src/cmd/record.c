@@ -1,5 +1,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
+#include "cmd/automatic.h"
+#include "cmd/choice.h"
 #include "cmd/command.h"
 #include "cmd/function_list.h"
 #include "cmd/install.h"
@@ -37,13 +39,14 @@ struct recording {
     struct plan_request request;
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
-    bool quiet, and_report;
+    bool quiet, and_report, no_choice;
+    uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-enum { OPTION_STACK_EVERY = 256, OPTION_STACK_BYTES, OPTION_MAX_SIZE, OPTION_AND_REPORT };
+enum { OPTION_STACK_EVERY = 256, OPTION_STACK_BYTES, OPTION_MAX_SIZE, OPTION_AND_REPORT, OPTION_CHOOSE_AFTER, OPTION_NO_CHOICE };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -54,6 +57,8 @@ static const struct option long_options[] = {
     {"stack-every", required_argument, NULL, OPTION_STACK_EVERY},
     {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
+    {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -149,6 +154,17 @@ static int set_sizes(struct recording *recording, int option, const char *text)
     return 0;
 }
 
+static int set_choose_after(struct recording *recording, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0 && seconds <= 1e6))
+        return wrong_usage(&command_record, "--choose-after wants seconds of CPU time, not %s",
+                           text);
+    recording->choose_after_ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
 static int read_option(struct recording *recording, int option, char **argv)
 {
     switch (option) {
@@ -171,6 +187,11 @@ static int read_option(struct recording *recording, int option, char **argv)
     case OPTION_AND_REPORT:
         recording->and_report = true;
         return 0;
+    case OPTION_NO_CHOICE:
+        recording->no_choice = true;
+        return 0;
+    case OPTION_CHOOSE_AFTER:
+        return set_choose_after(recording, optarg);
     case OPTION_STACK_EVERY:
     case OPTION_STACK_BYTES:
     case OPTION_MAX_SIZE:
@@ -333,13 +354,27 @@ static void write_meta(struct trace_writer *writer, const struct recording *reco
     free(command);
 }
 
+static bool has_request(const struct recording *recording)
+{
+    return recording->request.functions.count || recording->request.modules.count;
+}
+
+/* Whether the functions to record are heurt's to choose. */
+static bool is_automatic(const struct recording *recording)
+{
+    return !recording->no_choice && !has_request(recording);
+}
+
+#define CHOSEN_OVERHEAD_PERMILLE 50
+
 static int create_trace(const struct recording *recording, const struct planner *planner,
                         struct trace_writer **writer, struct error *error)
 {
     enum heurt_clock clock = choose_clock();
     struct heurt_session settings = {
         .clock = clock,
-        .flags = planner->fd >= 0 ? HEURT_SESSION_PLANS : 0,
+        .flags = has_request(recording) ? HEURT_SESSION_PLANS : 0,
+        .overhead_permille = is_automatic(recording) ? CHOSEN_OVERHEAD_PERMILLE : 0,
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
@@ -385,14 +420,16 @@ static bool warn_about_binary(const char *name, const struct binary *binary)
 /* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
 enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
 
-static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer)
+static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer,
+                  struct automatic *automatic)
 {
     struct pollfd set[2] = {{.fd = launch->end_fd, .events = POLLIN},
                             {.fd = planner->fd, .events = POLLIN}};
     struct error error;
     int wait_ms = PREPARE_LEAST_MS;
     while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
-        if (poll(set, 2, wait_ms) < 0 && errno != EINTR)
+        int look_ms = automatic ? automatic__look(automatic) : wait_ms;
+        if (poll(set, 2, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
             break;
         if (trace_writer__prepare(writer))
             wait_ms = PREPARE_LEAST_MS;
@@ -503,7 +540,7 @@ static int conclude(const struct recording *recording, bool expected, struct err
  * status of our own (> 0). */
 static int run_command(const struct recording *recording, const struct binary *binary,
                        const char *library, struct planner *planner, struct trace_writer *writer,
-                       int *wait_status)
+                       struct automatic *automatic, int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct error error;
@@ -511,10 +548,12 @@ static int run_command(const struct recording *recording, const struct binary *b
     char **environment = environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
+    if (code == 0 && automatic)
+        automatic__attach(automatic, launch.pid);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
         status = launch__status_of_failure(code);
     if (code == 0) {
-        serve(&launch, planner, writer);
+        serve(&launch, planner, writer, automatic);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
         trace_writer__session(writer)->cpu_ns =
@@ -528,16 +567,17 @@ static int run_command(const struct recording *recording, const struct binary *b
 }
 
 /* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
-static int record(const struct recording *recording, const struct binary *binary, int *wait_status)
+static int record(struct recording *recording, const struct binary *binary, int *wait_status)
 {
     struct planner planner = {.fd = -1};
+    struct automatic *automatic = NULL;
     struct trace_writer *writer = NULL;
     struct error error;
     char *library = NULL;
     bool recordable = warn_about_binary(recording->command[0], binary);
-    bool plans = recording->request.functions.count || recording->request.modules.count;
+    bool chooses = recordable && is_automatic(recording);
     int code = runtime__find(&library, &error);
-    if (code == 0 && plans)
+    if (code == 0 && (chooses || has_request(recording)))
         code = planner__open(&planner, &recording->request, &error);
     if (code == 0)
         code = create_trace(recording, &planner, &writer, &error);
@@ -548,9 +588,15 @@ static int record(const struct recording *recording, const struct binary *binary
         return EXIT_HEURT;
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
-    int status = run_command(recording, binary, library, &planner, writer, wait_status);
+    if (chooses)
+        automatic = automatic__new(recording->directory, &recording->request, &planner, writer,
+                                   recording->choose_after_ns);
+    int status = run_command(recording, binary, library, &planner, writer, automatic, wait_status);
     planner__close(&planner);
     planner__finish(&planner, writer);
+    if (automatic && !status)
+        automatic__conclude(automatic, recording->command[0], recording->quiet);
+    automatic__free(automatic);
     free(library);
     code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
     if (status)
@@ -590,6 +636,7 @@ static int run(int argc, char **argv)
         .max_size_bytes = MAX_SIZE_DEFAULT,
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,
+        .choose_after_ns = CHOICE_AFTER_NS,
     };
     int status = read_options(argc, argv, &recording), wait_status = 0;
     if (status) {
@@ -621,6 +668,9 @@ static const char options_help[] =
     "none)\n"
     "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
     "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
+    "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
+    "(1)\n"
+    "  --no-choice                 record known calls only\n"
     "  -q, --quiet                 say nothing when all went well\n";
 
 const struct command command_record = {

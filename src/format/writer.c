@@ -133,6 +133,7 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .next_unit = 1,
         .stack_every = settings->stack_every,
         .stack_bytes = settings->stack_bytes,
+        .overhead_permille = settings->overhead_permille,
         .recorder_pid = (uint32_t)getpid(),
         .start = settings->start,
         .start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
