@@ -113,7 +113,7 @@ static uint64_t ns_of(struct timeval time)
 static int print(const struct hot_options *options, const struct hotspots *hotspots,
                  const struct hot_run *run, FILE *out)
 {
-    struct hot_table table = hot_table__make(hotspots, options->min_percent);
+    struct hot_table table = hot_table__make(hotspots, options->min_percent, NULL);
     if (!table.totals.samples)
         say("no samples: %s used too little CPU time, or the kernel does not let it be sampled "
             "(a setuid program)",

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct hot_file {
+    struct module_functions *symbols; /* NULL: not opened yet, or it cannot be read */
+    char *unreadable;                 /* why */
+};
+
 /* Where a module's spots go while its file is open. */
 struct summing {
     struct vec *functions;
@@ -126,20 +131,46 @@ static void add_spot(struct summing *summing, const struct hotspot *spot)
     function->weight_ns += spot->weight_ns;
 }
 
-static void add_module(struct hot_table *table, const struct hotspots *hotspots, uint32_t index)
+static struct hot_file *file_of(struct hot_files *files, const struct hotspots_module *module,
+                                uint32_t index)
 {
+    if (!files->opened.item_bytes)
+        files->opened = VEC_OF(struct hot_file);
+    while (files->opened.count <= index)
+        vec__push(&files->opened, NULL);
+    struct hot_file *file = VEC_AT(&files->opened, struct hot_file, index);
+    struct error error;
+    if (module->is_file && !file->symbols && !file->unreadable &&
+        module_functions__open(module->path, &file->symbols, &error) < 0)
+        file->unreadable = memory__text(error.text);
+    return file;
+}
+
+void hot_files__close(struct hot_files *files)
+{
+    VEC_EACH(file, &files->opened, struct hot_file)
+    {
+        module_functions__close(file->symbols);
+        free(file->unreadable);
+    }
+    vec__free(&files->opened);
+}
+
+static void add_module(struct hot_table *table, const struct hotspots *hotspots, uint32_t index,
+                       struct hot_files *files)
+{
+    const struct hotspots_module *module =
+        VEC_AT(hotspots__modules(hotspots), struct hotspots_module, index);
+    const struct hot_file *file = file_of(files, module, index);
     struct summing summing = {
         .functions = &table->functions,
-        .module = VEC_AT(hotspots__modules(hotspots), struct hotspots_module, index),
+        .module = module,
+        .symbols = file->symbols,
+        .unreadable = file->unreadable,
     };
-    struct error error;
-    if (summing.module->is_file &&
-        module_functions__open(summing.module->path, &summing.symbols, &error) < 0)
-        summing.unreadable = error.text;
     VEC_EACH(spot, hotspots__spots(hotspots), const struct hotspot)
     if (spot->module == index)
         add_spot(&summing, spot);
-    module_functions__close(summing.symbols);
     map__free(&summing.function_of_place);
 }
 
@@ -183,8 +214,10 @@ static void drop_light(struct hot_table *table, double min_percent)
         qsort(items, kept, sizeof *items, by_weight);
 }
 
-struct hot_table hot_table__make(const struct hotspots *hotspots, double min_percent)
+struct hot_table hot_table__make(const struct hotspots *hotspots, double min_percent,
+                                 struct hot_files *files)
 {
+    struct hot_files own = {0};
     struct hot_table table = {.totals = hotspots__totals(hotspots),
                               .functions = VEC_OF(struct hot_function)};
     size_t modules = hotspots__modules(hotspots)->count;
@@ -193,7 +226,8 @@ struct hot_table hot_table__make(const struct hotspots *hotspots, double min_per
     weights_ns[spot->module] += spot->weight_ns;
     for (size_t i = 0; i < modules; i++) /* files of light modules need not be read */
         if (weights_ns[i] && percent_of(&table, weights_ns[i]) >= min_percent)
-            add_module(&table, hotspots, (uint32_t)i);
+            add_module(&table, hotspots, (uint32_t)i, files ? files : &own);
+    hot_files__close(&own);
     free(weights_ns);
     drop_light(&table, min_percent);
     return table;

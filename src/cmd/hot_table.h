@@ -34,9 +34,16 @@ struct hot_table {
     struct vec functions; /* struct hot_function, by weight, the heaviest first */
 };
 
+/* The modules' files, kept open for further tables of the same hotspots; zero: none yet. */
+struct hot_files {
+    struct vec opened; /* struct hot_file, by index of the module */
+};
+void hot_files__close(struct hot_files *files);
+
 /* Sums up the functions that have at least min_percent of the sampled time. Reads the modules'
- * files; hot_table__free it. */
-struct hot_table hot_table__make(const struct hotspots *hotspots, double min_percent);
+ * files, or takes them from files (may be NULL); hot_table__free it. */
+struct hot_table hot_table__make(const struct hotspots *hotspots, double min_percent,
+                                 struct hot_files *files);
 void hot_table__free(struct hot_table *table);
 
 /* As function_list.h says. */

@@ -32,6 +32,7 @@ int planner__open(struct planner *planner, const struct plan_request *request, s
              (unsigned long long)random);
     planner->request = request;
     planner->answers = 0;
+    planner->taken = (struct map){0};
     planner->unmatched = VEC_OF(struct unmatched);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(planner->name);
@@ -85,6 +86,25 @@ void planner__finish(struct planner *planner, struct trace_writer *writer)
         free(what->reason);
     }
     vec__free(&planner->unmatched);
+    map__free(&planner->taken);
+}
+
+bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module)
+{
+    uint64_t key[3] = {process, module->start, module->tick}, count = planner->taken.count;
+    map__put(&planner->taken, key, sizeof key, 1);
+    return planner->taken.count > count;
+}
+
+/* Without those that are planned for elsewhere. */
+static void drop_taken(struct planner *planner, uint32_t process, struct vec *modules)
+{
+    struct trace_module *items = modules->items;
+    size_t kept = 0;
+    for (size_t i = 0; i < modules->count; i++)
+        if (planner__takes(planner, process, &items[i]))
+            items[kept++] = items[i];
+    modules->count = kept;
 }
 
 /* ---- one question -------------------------------------------------------------------------- */
@@ -194,14 +214,18 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
     int code = -EPROTO;
     if (!read_modules(bytes, request->bytes, request->module_count, &modules))
         error__set(error, code, "a recorded process asked for a plan in a form that is not known");
-    else
+    else {
+        if (planner->is_chosen)
+            drop_taken(planner, request->process, &modules);
         code = plan__make(planner->request, modules.items, modules.count, &plan, error);
+    }
     if (code == 0) {
         VEC_EACH(refusal, &plan->refusals, struct refused_function)
         trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
                              refusal->reason);
         planner->answers++;
-        VEC_EACH(what, &plan->unmatched, struct refused_function)
+        if (!planner->is_chosen)
+            VEC_EACH(what, &plan->unmatched, struct refused_function)
         {
             struct unmatched *known = unmatched__find(planner, what);
             known->times += known->latest != planner->answers;

@@ -4,6 +4,7 @@
 #define HEURT_CMD_PLANNER_H
 
 #include "base/error.h"
+#include "base/map.h"
 #include "format/writer.h"
 #include "symbol/plan.h"
 
@@ -13,6 +14,8 @@ struct planner {
     const struct plan_request *request;
     unsigned answers;     /* plans made so far */
     struct vec unmatched; /* struct unmatched: what some of them did not find */
+    bool is_chosen;       /* the functions were chosen by heurt: nobody asked that each be found */
+    struct map taken;     /* see planner__takes */
 };
 
 /* Listens. request is kept, not copied. */
@@ -23,6 +26,10 @@ void planner__close(struct planner *planner); /* stops listening */
  * asks wrongly or goes away is left without an answer, which its runtime notes. Returns 0, or a
  * negative errno with a sentence when no plan could be made. */
 int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error);
+
+/* Whether nobody has planned for that module of that process image yet; from now on somebody has:
+ * where functions are patched live (cmd/live.h), too, each module gets one plan. */
+bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module);
 
 /* Writes what no plan of the whole run could find into the trace, as refusals; frees the rest. */
 void planner__finish(struct planner *planner, struct trace_writer *writer);

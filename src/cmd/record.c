@@ -1,5 +1,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
+#include "cmd/automatic.h"
+#include "cmd/choice.h"
 #include "cmd/command.h"
 #include "cmd/function_list.h"
 #include "cmd/install.h"
@@ -39,7 +41,8 @@ struct recording {
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
     uint32_t overhead_permille; /* 0: none */
-    bool quiet, and_report, pack;
+    bool overhead_told, quiet, and_report, pack, no_choice;
+    uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
 
@@ -52,6 +55,8 @@ enum {
     OPTION_AND_REPORT,
     OPTION_NO_PACK,
     OPTION_OVERHEAD,
+    OPTION_CHOOSE_AFTER,
+    OPTION_NO_CHOICE,
 };
 
 static const struct option long_options[] = {
@@ -65,6 +70,8 @@ static const struct option long_options[] = {
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"no-pack", no_argument, NULL, OPTION_NO_PACK},
     {"overhead", required_argument, NULL, OPTION_OVERHEAD},
+    {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
+    {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -163,7 +170,7 @@ static int set_sizes(struct recording *recording, int option, const char *text)
     else if (option == OPTION_MAX_SIZE && read_size(text, &number))
         recording->max_size_bytes = number;
     else if (option == OPTION_OVERHEAD && read_overhead(text, &recording->overhead_permille))
-        return 0;
+        recording->overhead_told = true;
     else if (option == OPTION_OVERHEAD)
         return wrong_usage(&command_record,
                            "--overhead wants a part of each thread's time from 0.1%% to 100%%, or "
@@ -178,6 +185,17 @@ static int set_sizes(struct recording *recording, int option, const char *text)
     else
         return wrong_usage(&command_record, "--max-size wants a size such as 500M or 4G, not %s",
                            text);
+    return 0;
+}
+
+static int set_choose_after(struct recording *recording, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0 && seconds <= 1e6))
+        return wrong_usage(&command_record, "--choose-after wants seconds of CPU time, not %s",
+                           text);
+    recording->choose_after_ns = (uint64_t)(seconds * 1e9);
     return 0;
 }
 
@@ -206,6 +224,11 @@ static int read_option(struct recording *recording, int option, char **argv)
     case OPTION_AND_REPORT:
         recording->and_report = true;
         return 0;
+    case OPTION_NO_CHOICE:
+        recording->no_choice = true;
+        return 0;
+    case OPTION_CHOOSE_AFTER:
+        return set_choose_after(recording, optarg);
     case OPTION_STACK_EVERY:
     case OPTION_STACK_BYTES:
     case OPTION_MAX_SIZE:
@@ -369,16 +392,36 @@ static void write_meta(struct trace_writer *writer, const struct recording *reco
     free(command);
 }
 
+static bool has_request(const struct recording *recording)
+{
+    return recording->request.functions.count || recording->request.modules.count;
+}
+
+/* Whether the functions to record are heurt's to choose. */
+static bool is_automatic(const struct recording *recording)
+{
+    return !recording->no_choice && !has_request(recording);
+}
+
+#define CHOSEN_OVERHEAD_PERMILLE 50
+
+static uint32_t overhead_permille(const struct recording *recording)
+{
+    if (!recording->overhead_told && is_automatic(recording))
+        return CHOSEN_OVERHEAD_PERMILLE;
+    return recording->overhead_permille;
+}
+
 static int create_trace(const struct recording *recording, const struct planner *planner,
                         struct trace_writer **writer, struct error *error)
 {
     enum heurt_clock clock = choose_clock();
     struct heurt_session settings = {
         .clock = clock,
-        .flags = planner->fd >= 0 ? HEURT_SESSION_PLANS : 0,
+        .flags = has_request(recording) ? HEURT_SESSION_PLANS : 0,
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
-        .overhead_permille = recording->overhead_permille,
+        .overhead_permille = overhead_permille(recording),
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
         .start = clock_pair(clock),
     };
@@ -422,14 +465,16 @@ static bool warn_about_binary(const char *name, const struct binary *binary)
 /* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
 enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
 
-static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer)
+static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer,
+                  struct automatic *automatic)
 {
     struct pollfd set[2] = {{.fd = launch->end_fd, .events = POLLIN},
                             {.fd = planner->fd, .events = POLLIN}};
     struct error error;
     int wait_ms = PREPARE_LEAST_MS;
     while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
-        if (poll(set, 2, wait_ms) < 0 && errno != EINTR)
+        int look_ms = automatic ? automatic__look(automatic) : wait_ms;
+        if (poll(set, 2, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
             break;
         if (trace_writer__prepare(writer))
             wait_ms = PREPARE_LEAST_MS;
@@ -598,7 +643,7 @@ static int conclude(const struct recording *recording, bool expected, struct err
  * status of our own (> 0). */
 static int run_command(const struct recording *recording, const struct binary *binary,
                        const char *library, struct planner *planner, struct trace_writer *writer,
-                       int *wait_status)
+                       struct automatic *automatic, int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct error error;
@@ -606,10 +651,12 @@ static int run_command(const struct recording *recording, const struct binary *b
     char **environment = environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
+    if (code == 0 && automatic)
+        automatic__attach(automatic, launch.pid);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
         status = launch__status_of_failure(code);
     if (code == 0) {
-        serve(&launch, planner, writer);
+        serve(&launch, planner, writer, automatic);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
         trace_writer__session(writer)->cpu_ns =
@@ -623,16 +670,17 @@ static int run_command(const struct recording *recording, const struct binary *b
 }
 
 /* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
-static int record(const struct recording *recording, const struct binary *binary, int *wait_status)
+static int record(struct recording *recording, const struct binary *binary, int *wait_status)
 {
     struct planner planner = {.fd = -1};
+    struct automatic *automatic = NULL;
     struct trace_writer *writer = NULL;
     struct error error;
     char *library = NULL;
     bool recordable = warn_about_binary(recording->command[0], binary);
-    bool plans = recording->request.functions.count || recording->request.modules.count;
+    bool chooses = recordable && is_automatic(recording);
     int code = runtime__find(&library, &error);
-    if (code == 0 && plans)
+    if (code == 0 && (chooses || has_request(recording)))
         code = planner__open(&planner, &recording->request, &error);
     if (code == 0)
         code = create_trace(recording, &planner, &writer, &error);
@@ -643,9 +691,15 @@ static int record(const struct recording *recording, const struct binary *binary
         return EXIT_HEURT;
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
-    int status = run_command(recording, binary, library, &planner, writer, wait_status);
+    if (chooses)
+        automatic = automatic__new(recording->directory, &recording->request, &planner, writer,
+                                   recording->choose_after_ns);
+    int status = run_command(recording, binary, library, &planner, writer, automatic, wait_status);
     planner__close(&planner);
     planner__finish(&planner, writer);
+    if (automatic && !status)
+        automatic__conclude(automatic, recording->command[0], recording->quiet);
+    automatic__free(automatic);
     free(library);
     code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
     if (status)
@@ -686,6 +740,7 @@ static int run(int argc, char **argv)
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,
         .pack = true,
+        .choose_after_ns = CHOICE_AFTER_NS,
     };
     int status = read_options(argc, argv, &recording), wait_status = 0;
     if (status) {
@@ -720,6 +775,9 @@ static const char options_help[] =
     "  --no-pack                   leave the trace as long as it was written\n"
     "  --overhead PERCENT          what recording may cost each thread: 5%, 0.5%; none (the "
     "default)\n"
+    "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
+    "(1)\n"
+    "  --no-choice                 record known calls only\n"
     "  -q, --quiet                 say nothing when all went well\n";
 
 const struct command command_record = {

@@ -136,6 +136,7 @@ enum heurt_definition_type {
     HEURT_DEFINITION_REFUSAL = 6,     /* text: function \0 module \0 reason \0 */
     HEURT_DEFINITION_NOTE = 7,        /* text: one sentence from the runtime, why it stopped etc. */
     HEURT_DEFINITION_THREAD_NAME = 8, /* struct heurt_thread_name */
+    HEURT_DEFINITION_LIVE = 9,        /* struct heurt_live */
 };
 
 /* In front of every definition; bytes (with this header, a multiple of 8) is stored last. */
@@ -188,6 +189,20 @@ struct heurt_function {
     uint32_t bias_ticks;     /* what recording adds to the time between enter and leave */
     uint32_t cost_ticks;     /* what one recorded occurrence costs the program in all */
     /* strings: name, file (of a marker, else empty), argument names joined by ',' */
+};
+
+/* Room for code that the recorder puts near some modules of a process image when it patches a
+ * function of the running program: the one with event id HEURT_EVENT_LIVE + 2 n has the n-th slot.
+ */
+#define HEURT_LIVE_SLOT_BYTES 128u
+#define HEURT_LIVE_BYTES ((HEURT_EVENT_LAST - HEURT_EVENT_LIVE + 2) / 2 * HEURT_LIVE_SLOT_BYTES)
+
+struct heurt_live {
+    uint64_t room;    /* HEURT_LIVE_BYTES, readable and executable, zero */
+    uint64_t process; /* address of the image's serial (uint32_t): another there is another image */
+    uint64_t bodies;  /* address of the table of moved code: 8 bytes by event id / 2 */
+    uint64_t stubs[2][2]; /* by enum heurt_mechanism and heurt_plan.ordered; 0: there is none */
+    uint32_t bias_ticks[2][2], cost_ticks[2][2]; /* of these, as in struct heurt_function */
 };
 
 struct heurt_thread_name {

@@ -216,6 +216,7 @@ static void push_process(struct trace *trace, uint32_t serial)
         .functions = VEC_OF(struct trace_function),
         .refusals = VEC_OF(struct trace_refusal),
         .notes = VEC_OF(const char *),
+        .lives = VEC_OF(struct heurt_live),
     };
 }
 
@@ -494,6 +495,7 @@ void trace__close(struct trace *trace)
         vec__free(&process->functions);
         vec__free(&process->refusals);
         vec__free(&process->notes);
+        vec__free(&process->lives);
     }
     VEC_EACH(thread, &trace->threads, struct trace_thread)
     vec__free(&thread->chunks);

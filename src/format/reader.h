@@ -57,6 +57,7 @@ struct trace_process {
     struct vec functions; /* struct trace_function, by id */
     struct vec refusals;  /* struct trace_refusal */
     struct vec notes;     /* const char * */
+    struct vec lives;     /* struct heurt_live: for the recorder, while the program runs */
     /* Private to the room: payload words + 1 by id, 0 where no such id is defined. */
     const uint8_t *payload_words;
     uint32_t payload_ids;

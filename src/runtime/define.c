@@ -163,7 +163,8 @@ static void repeat(const struct heurt_chunk *chunk, uint32_t used)
             break;
         if (definition->type == HEURT_DEFINITION_MODULE ||
             definition->type == HEURT_DEFINITION_MODULE_GONE ||
-            definition->type == HEURT_DEFINITION_FUNCTION)
+            definition->type == HEURT_DEFINITION_FUNCTION ||
+            definition->type == HEURT_DEFINITION_LIVE)
             define__parts(
                 definition->type,
                 &(struct text_part){definition + 1, definition->bytes - sizeof *definition}, 1);

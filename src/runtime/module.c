@@ -139,6 +139,8 @@ void module__scan(void)
         heurt_state.modules[i].seen = false;
     dl_iterate_phdr(visit, &walk);
     forget_unseen();
+    if (walk.count && heurt_state.session->flags & HEURT_SESSION_LIVE)
+        live__offer();
     spin__unlock(&heurt_state.modules_lock);
     if (walk.count && heurt_state.session->flags & HEURT_SESSION_PLANS)
         patch__modules(walk.definitions, walk.bytes, walk.count);
@@ -171,7 +173,8 @@ void module__watch_loader(void)
                      "not the empty function that heurt knows.");
         return;
     }
-    uint8_t *jump = near__allocate((uint64_t)entry, (uint64_t)entry + 16, 4096);
+    uint8_t *jump = near__allocate((uint64_t)entry, (uint64_t)entry + 16, 4096,
+                                   PROT_READ | PROT_WRITE);
     if (!jump)
         return;
     static const uint8_t code[] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */

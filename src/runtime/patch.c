@@ -24,10 +24,11 @@ static bool is_error(long result)
     return result < 0 && result > -4096;
 }
 
-static void *try_at(uint64_t address, size_t bytes)
+static void *try_at(uint64_t address, size_t bytes, int protection)
 {
-    long memory = RAW6(mmap, address, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    long memory =
+        RAW6(mmap, address, bytes, protection,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (!is_error(memory) && (uint64_t)memory != address) {
         RAW2(munmap, memory, bytes); /* a kernel that does not know NOREPLACE */
         return NULL;
@@ -35,7 +36,14 @@ static void *try_at(uint64_t address, size_t bytes)
     return is_error(memory) ? NULL : (void *)memory;
 }
 
-void *near__allocate(uint64_t start, uint64_t end, size_t bytes)
+bool near__reaches(uint64_t start, uint64_t end, uint64_t memory, size_t bytes)
+{
+    uint64_t low = memory < start ? memory : start;
+    uint64_t high = memory + bytes > end ? memory + bytes : end;
+    return high - low < REACH - REACH_MARGIN;
+}
+
+void *near__allocate(uint64_t start, uint64_t end, size_t bytes, int protection)
 {
     const uint64_t step = 1ull << 20;
     uint64_t first = start & ~(step - 1), last = (end + step) & ~(step - 1);
@@ -43,10 +51,10 @@ void *near__allocate(uint64_t start, uint64_t end, size_t bytes)
     for (uint64_t distance = step; distance < REACH - REACH_MARGIN; distance += step) {
         void *memory = NULL;
         if (first > distance + bytes + step && end - (first - distance) < REACH - REACH_MARGIN)
-            memory = try_at(first - distance, bytes);
+            memory = try_at(first - distance, bytes, protection);
         if (!memory && distance > REACH / 2 &&
             last + distance + bytes - start < REACH - REACH_MARGIN)
-            memory = try_at(last + distance, bytes);
+            memory = try_at(last + distance, bytes, protection);
         if (memory)
             return memory;
     }
@@ -261,7 +269,7 @@ static bool ask(const void *definitions, size_t bytes, unsigned count, struct an
 /* push $id; jmp *0(%rip); .quad the stub */
 #define STUB_CODE_BYTES 24
 
-static size_t write_stub(uint8_t *at, uint32_t id, void (*stub)(void))
+static size_t write_stub(uint8_t *at, uint32_t id, const void *stub)
 {
     static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
     at[0] = 0x68;
@@ -303,11 +311,22 @@ static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
     memcpy(arguments->registers, plan->arguments, sizeof arguments->registers);
 }
 
-static void (*stub_for(const struct heurt_plan *plan))(void)
+void *patch__stub(bool ordered, bool arguments)
 {
-    if (!heurt_state.uses_tsc || plan->argument_count)
-        return heurt_stub_full;
-    return plan->ordered ? heurt_stub_ordered : heurt_stub;
+    if (!heurt_state.uses_tsc || arguments)
+        return (void *)heurt_stub_full;
+    return (void *)(ordered ? heurt_stub_ordered : heurt_stub);
+}
+
+bool patch__make_tables(void)
+{
+    if (heurt_state.argument_registers)
+        return true;
+    long memory = RAW6(mmap, 0, (HEURT_EVENT_LAST / 2 + 1) * sizeof(struct argument_registers),
+                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!is_error(memory))
+        heurt_state.argument_registers = (struct argument_registers *)memory;
+    return !is_error(memory);
 }
 
 /* One function: its code near it first, its definition, then the jump. NULL or a reason. */
@@ -327,7 +346,7 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     uint8_t *moved = code + STUB_CODE_BYTES;
     if (!write_moved(moved, plan))
         return "its moved code cannot reach what it refers to";
-    write_stub(code, *id, stub_for(plan));
+    write_stub(code, *id, patch__stub(plan->ordered, plan->argument_count));
     remember_arguments(*id, plan);
     heurt_state.bodies[*id / 2] = moved;
     return NULL;
@@ -351,7 +370,9 @@ static void apply_to_module(const struct known_module *module, uint8_t **at, uin
         if (!module && count)
             break;
     }
-    uint8_t *memory = module ? near__allocate(module->start, module->end, count * each) : NULL;
+    uint8_t *memory = module ? near__allocate(module->start, module->end, count * each,
+                                            PROT_READ | PROT_WRITE)
+                           : NULL;
     uint8_t *code = memory;
     for (uint8_t *plan = first; plan < *at; plan += ((struct heurt_plan *)plan)->bytes) {
         uint32_t id;
@@ -384,14 +405,8 @@ void patch__modules(const void *definitions, size_t bytes, unsigned count)
                      "are not instrumented.");
         return;
     }
-    if (!heurt_state.argument_registers) {
-        long memory =
-            RAW6(mmap, 0, (HEURT_EVENT_LAST / 2 + 1) * sizeof(struct argument_registers),
-                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (is_error(memory))
-            return;
-        heurt_state.argument_registers = (struct argument_registers *)memory;
-    }
+    if (!patch__make_tables())
+        return;
     uint8_t *end = answer.plans + answer.header.bytes;
     for (uint8_t *at = answer.plans; at < end;)
         apply_to_module(module_at(((struct heurt_plan *)at)->address), &at, end);

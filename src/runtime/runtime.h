@@ -98,6 +98,8 @@ struct beginning {
     uint32_t taken;
 };
 
+#define LIVE_ROOMS_MAX 16
+
 #define REGIONS_MAX 4096
 struct region {
     uint32_t id, kind;
@@ -149,6 +151,9 @@ struct state {
     struct known_module modules[MODULES_MAX];
 
     struct argument_registers *argument_registers; /* by event id / 2 (patch.c) */
+
+    unsigned live_room_count; /* under modules_lock */
+    uint64_t live_rooms[LIVE_ROOMS_MAX];
 
     char directory[4096]; /* of the trace, absolute */
     char library[4096];   /* path of this library as LD_PRELOAD had it */
@@ -358,12 +363,21 @@ void module__watch_loader(void);
 /* Asks the recorder for a plan for these modules and applies it. definitions: MODULE definitions.
  */
 void patch__modules(const void *definitions, size_t bytes, unsigned count);
-/* Memory for code within reach of a jump from [start, end), or NULL. Writable until
- * near__seal. */
-void *near__allocate(uint64_t start, uint64_t end, size_t bytes);
+/* What stubs look up by event id; false: no memory. */
+bool patch__make_tables(void);
+/* The stub for functions without recorded arguments, and with. */
+void *patch__stub(bool ordered, bool arguments);
+/* Memory for code within reach of a jump from [start, end), or NULL. protection: PROT_READ |
+ * PROT_WRITE until near__seal, or what it shall have for ever. */
+void *near__allocate(uint64_t start, uint64_t end, size_t bytes, int protection);
+bool near__reaches(uint64_t start, uint64_t end, uint64_t memory, size_t bytes);
 bool near__seal(void *memory, size_t bytes);
 /* Overwrites the five bytes at address with a jump; protection is what the segment has. */
 bool code__write_jump(uint8_t *address, const void *target);
+
+/* Tells the recorder where it may put code near the modules that are new, and what else it needs to
+ * patch their functions while the program runs (live.c). */
+void live__offer(void);
 
 /* Connects the markers of a module: its .note.heurt notes. */
 void marker__connect(const uint8_t *note, size_t bytes);

@@ -1,0 +1,22 @@
+/* process_map.h: what a process has mapped, from /proc/PID/maps. */
+#ifndef HEURT_KERNEL_PROCESS_MAP_H
+#define HEURT_KERNEL_PROCESS_MAP_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mapped_range {
+    uint64_t start, end; /* end: one past */
+    bool readable, writable, executable, is_shared;
+    uint64_t device, inode; /* as by stat(2); 0: no file */
+};
+
+/* Appends struct mapped_range, by address. False: the process is gone or not ours to look at. */
+bool process_map__read(pid_t pid, struct vec *ranges);
+/* The range around address, or NULL. */
+const struct mapped_range *process_map__find(const struct vec *ranges, uint64_t address);
+
+#endif

@@ -1,0 +1,547 @@
+#include "kernel/stop.h"
+
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EVENT_STOP 128 /* PTRACE_EVENT_STOP */
+#define ROUNDS_MAX 64  /* looks for threads that were born meanwhile */
+#define BEGIN_NS 100000000u
+#define STEP_NS 20000000u
+#define END_NS 5000000u
+
+/* Kernel threads in a process' list, which never run its code: io_uring's and vhost's workers. */
+#define FLAG_KTHREAD 0x00200000u
+#define FLAG_IO_WORKER 0x00000010u
+#define FLAG_USER_WORKER 0x00004000u
+
+enum phase {
+    ASKED = 0, /* to stop */
+    STOPPED,
+    REPEATING,  /* on the way to the beginning of a call that is made again */
+    CONTINUING, /* in the rest of a transfer */
+    ENDING,     /* dead, or about to die */
+};
+
+struct stop {
+    pid_t pid;
+    bool is_own_child;
+    struct vec threads; /* struct stopped_thread */
+    int memory_fd;
+};
+
+/* What waitid told. */
+struct change {
+    enum { NOTHING, HAS_STOPPED, HAS_ENDED } kind;
+    int signal; /* without 0x80, which marks a system call's entry and exit */
+    int event;
+    bool at_call;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what /proc tells ---------------------------------------------------------------------- */
+
+struct thread_facts {
+    char state;
+    pid_t parent;
+    unsigned flags;
+};
+
+static bool thread_facts__read(pid_t pid, pid_t tid, struct thread_facts *facts)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t count = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[count > 0 ? count : 0] = 0;
+    const char *rest = strrchr(text, ')');
+    return rest && sscanf(rest + 1, " %c %d %*d %*d %*d %*d %u", &facts->state, &facts->parent,
+                          &facts->flags) == 3;
+}
+
+static bool is_dead(pid_t pid, pid_t tid)
+{
+    struct thread_facts facts;
+    return !thread_facts__read(pid, tid, &facts) || facts.state == 'Z' || facts.state == 'X';
+}
+
+static bool never_runs_code(pid_t pid, pid_t tid)
+{
+    struct thread_facts facts;
+    return thread_facts__read(pid, tid, &facts) &&
+           facts.flags & (FLAG_KTHREAD | FLAG_IO_WORKER | FLAG_USER_WORKER);
+}
+
+/* Whether the program has a handler for that signal. */
+static bool is_caught(const struct stop *stop, int number)
+{
+    char path[64], line[128];
+    unsigned long long caught = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", stop->pid);
+    FILE *in = fopen(path, "re");
+    while (in && fgets(line, sizeof line, in))
+        if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+            break;
+    if (in)
+        fclose(in);
+    return number > 0 && caught >> (number - 1) & 1;
+}
+
+static bool is_pipe_or_socket(const struct stop *stop, uint64_t descriptor)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", stop->pid, (int)descriptor);
+    return stat(path, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+/* ---- one thread ---------------------------------------------------------------------------- */
+
+/* Takes the next thing that happened to it, but for the end of our own child. */
+static struct change look(const struct stop *stop, pid_t tid)
+{
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)tid, &info, WEXITED | WSTOPPED | __WALL | WNOHANG | WNOWAIT) < 0)
+        return (struct change){.kind = errno == EINTR ? NOTHING : HAS_ENDED};
+    if (info.si_pid == 0)
+        return (struct change){.kind = NOTHING};
+    bool ended = info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
+    if (ended && stop->is_own_child && tid == stop->pid)
+        return (struct change){.kind = HAS_ENDED};
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)tid, &info, (ended ? WEXITED : WSTOPPED) | __WALL | WNOHANG) < 0 ||
+        info.si_pid == 0)
+        return (struct change){.kind = NOTHING};
+    return (struct change){
+        .kind = ended ? HAS_ENDED : HAS_STOPPED,
+        .signal = info.si_status & 0x7f,
+        .event = info.si_status >> 8,
+        .at_call = !ended && info.si_status == (SIGTRAP | 0x80),
+    };
+}
+
+/* What the thread's stop means: a signal that waits to be delivered, or nothing. */
+static void take_stop(struct stopped_thread *thread, const struct change *change)
+{
+    bool is_step = thread->stepping && change->event == 0 && change->signal == SIGTRAP;
+    thread->signal = change->event == 0 && !is_step && !change->at_call ? change->signal : 0;
+    thread->stepping = false;
+    bool read = ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->registers) == 0;
+    thread->phase = read ? STOPPED : ENDING;
+}
+
+static void detach(struct stopped_thread *thread, int signal_number)
+{
+    bool done = ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal_number) == 0;
+    thread->phase = ENDING; /* not done: it was killed meanwhile, and its end has to be collected */
+    if (done)
+        thread->tid = 0;
+}
+
+static void resume(struct stopped_thread *thread, int signal_number)
+{
+    if (ptrace(PTRACE_SYSCALL, thread->tid, NULL, (void *)(intptr_t)signal_number) != 0)
+        thread->phase = ENDING;
+}
+
+bool stopped_thread__in_call(const struct stopped_thread *thread)
+{
+    return (int64_t)thread->registers.orig_rax >= 0;
+}
+
+/* ---- letting a thread go as if it had not been stopped -------------------------------------- */
+
+/* Those that end with EINTR although no handler has run (signal(7), "Interruption of system calls
+ * and library functions by stop signals"), and that may be made again since nothing was done. */
+static bool is_repeatable(uint64_t call)
+{
+    static const uint16_t calls[] = {
+        SYS_epoll_wait,   SYS_epoll_pwait, 441 /* epoll_pwait2 */,
+        SYS_semop,        SYS_semtimedop,  SYS_rt_sigtimedwait,
+        SYS_io_getevents, SYS_connect,     333 /* io_pgetevents */,
+        SYS_read,         SYS_readv,       426 /* io_uring_enter */,
+        SYS_recvfrom,     SYS_recvmsg,     SYS_recvmmsg,
+        SYS_accept,       SYS_accept4,     SYS_write,
+        SYS_writev,       SYS_sendto,      SYS_sendmsg,
+        SYS_sendmmsg,
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (calls[i] == call)
+            return true;
+    return false;
+}
+
+static bool was_interrupted(const struct stop *stop, const struct stopped_thread *thread)
+{
+    return stopped_thread__in_call(thread) && (int64_t)thread->registers.rax == -EINTR &&
+           is_repeatable(thread->registers.orig_rax) &&
+           !(thread->signal && is_caught(stop, thread->signal));
+}
+
+static bool is_half_done(const struct stop *stop, const struct stopped_thread *thread)
+{
+    const struct user_regs_struct *registers = &thread->registers;
+    if (!stopped_thread__in_call(thread) || (int64_t)registers->rax <= 0 ||
+        registers->rax >= registers->rdx || (thread->signal && is_caught(stop, thread->signal)))
+        return false;
+    bool transfers = registers->orig_rax == SYS_write || registers->orig_rax == SYS_sendto ||
+                     (registers->orig_rax == SYS_recvfrom && registers->r10 & MSG_WAITALL);
+    return transfers && is_pipe_or_socket(stop, registers->rdi);
+}
+
+/* Sets it back to its system call; done: bytes that need not be transferred again. */
+static void call_again(struct stopped_thread *thread, uint64_t done, enum phase phase)
+{
+    struct user_regs_struct registers = thread->registers;
+    registers.rax = registers.orig_rax;
+    registers.orig_rax = ~0ull; /* no call is under way: the kernel does not restart it, too */
+    registers.rip -= 2;         /* syscall */
+    registers.rsi += done;
+    registers.rdx -= done;
+    thread->phase = phase;
+    thread->entered = false;
+    if (ptrace(PTRACE_SETREGS, thread->tid, NULL, &registers) == 0)
+        resume(thread, thread->signal);
+    else
+        thread->phase = ENDING;
+}
+
+/* As it was found, with that result. */
+static void give_result(struct stopped_thread *thread, uint64_t result)
+{
+    struct user_regs_struct registers = thread->registers;
+    registers.rax = result;
+    registers.orig_rax = ~0ull;
+    ptrace(PTRACE_SETREGS, thread->tid, NULL, &registers);
+}
+
+static void let_go(const struct stop *stop, struct stopped_thread *thread)
+{
+    if (was_interrupted(stop, thread))
+        call_again(thread, 0, REPEATING);
+    else if (is_half_done(stop, thread))
+        call_again(thread, thread->registers.rax, CONTINUING);
+    else
+        detach(thread, thread->signal);
+}
+
+/* The call has begun again: from here on the kernel does what is right. Or a signal came first. */
+static void repeat(const struct stop *stop, struct stopped_thread *thread,
+                   const struct change *change)
+{
+    if (change->at_call || change->event) {
+        detach(thread, 0);
+    } else if (is_caught(stop, change->signal)) {
+        give_result(thread, thread->registers.rax);
+        detach(thread, change->signal);
+    } else {
+        resume(thread, change->signal);
+    }
+}
+
+static void go_on(const struct stop *stop, struct stopped_thread *thread,
+                  const struct change *change)
+{
+    uint64_t done = thread->registers.rax;
+    if (change->at_call && !thread->entered) {
+        thread->entered = true;
+        resume(thread, 0);
+        return;
+    }
+    if (!change->at_call && !change->event && !is_caught(stop, change->signal)) {
+        resume(thread, change->signal);
+        return;
+    }
+    struct user_regs_struct registers;
+    if (change->at_call && ptrace(PTRACE_GETREGS, thread->tid, NULL, &registers) == 0 &&
+        (int64_t)registers.rax > 0)
+        done += registers.rax;
+    give_result(thread, done);
+    detach(thread, change->at_call || change->event ? 0 : change->signal);
+}
+
+/* One that is still ours after stop__end, to which something happened. */
+static void advance(const struct stop *stop, struct stopped_thread *thread,
+                    const struct change *change)
+{
+    if (change->kind == HAS_ENDED)
+        thread->tid = 0;
+    else if (thread->phase == REPEATING)
+        repeat(stop, thread, change);
+    else if (thread->phase == CONTINUING)
+        go_on(stop, thread, change);
+    else {
+        take_stop(thread, change);
+        if (thread->phase == STOPPED)
+            let_go(stop, thread);
+    }
+}
+
+/* ---- all threads --------------------------------------------------------------------------- */
+
+static void drop_gone(struct stop *stop)
+{
+    struct stopped_thread *threads = stop->threads.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < stop->threads.count; i++)
+        if (threads[i].tid)
+            threads[kept++] = threads[i];
+    stop->threads.count = kept;
+}
+
+static bool is_known(const struct stop *stop, pid_t tid)
+{
+    VEC_EACH(thread, &stop->threads, const struct stopped_thread)
+    if (thread->tid == tid)
+        return true;
+    return false;
+}
+
+/* 1: it was asked to stop; 0: it is gone, or runs no code. */
+static int seize(struct stop *stop, pid_t tid, struct error *error)
+{
+    if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0) {
+        int code = -errno;
+        if (code == -ESRCH || is_dead(stop->pid, tid) || never_runs_code(stop->pid, tid))
+            return 0;
+        return error__set(error, code,
+                          "process %d cannot be stopped for a moment (traced by a debugger, or not "
+                          "allowed: kernel.yama.ptrace_scope, another user's rights): %s",
+                          stop->pid, strerror(-code));
+    }
+    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+    vec__push(&stop->threads, &(struct stopped_thread){.tid = tid, .phase = ASKED});
+    return 1;
+}
+
+/* How many threads were not known, or a negative errno. */
+static int seize_new(struct stop *stop, struct error *error)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", stop->pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return error__set(error, -ESRCH, "process %d has ended", stop->pid);
+    int count = 0, code = 0;
+    for (struct dirent *entry; code >= 0 && (entry = readdir(tasks));) {
+        pid_t tid = (pid_t)atoi(entry->d_name);
+        if (tid <= 0 || is_known(stop, tid))
+            continue;
+        code = seize(stop, tid, error);
+        count += code > 0;
+    }
+    closedir(tasks);
+    return code < 0 ? code : count;
+}
+
+/* False: not all stand still yet. */
+static bool gather(struct stop *stop)
+{
+    bool all = true;
+    VEC_EACH(thread, &stop->threads, struct stopped_thread)
+    {
+        if (thread->phase == STOPPED)
+            continue;
+        struct change change = look(stop, thread->tid);
+        if (change.kind == HAS_ENDED)
+            thread->tid = 0;
+        else if (change.kind == HAS_STOPPED)
+            take_stop(thread, &change);
+        else if (thread->tid == stop->pid && is_dead(stop->pid, thread->tid))
+            thread->phase = ENDING; /* others of its process live, so nobody can collect it yet */
+        all &= !thread->tid || thread->phase == STOPPED ||
+               (thread->phase == ENDING && thread->tid == stop->pid);
+    }
+    drop_gone(stop);
+    return all;
+}
+
+static void pause_a_little(unsigned *ns)
+{
+    nanosleep(&(struct timespec){.tv_nsec = *ns}, NULL);
+    if (*ns < 1000000)
+        *ns *= 2;
+}
+
+static bool gather_until(struct stop *stop, uint64_t deadline_ns)
+{
+    unsigned pause_ns = 20000;
+    while (!gather(stop)) {
+        if (now_ns() > deadline_ns)
+            return false;
+        pause_a_little(&pause_ns);
+    }
+    return true;
+}
+
+static int stop_all(struct stop *stop, struct error *error)
+{
+    uint64_t deadline_ns = now_ns() + BEGIN_NS;
+    for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+        int fresh = seize_new(stop, error);
+        if (fresh < 0)
+            return fresh;
+        if (fresh == 0 && stop->threads.count == 0)
+            return error__set(error, -ESRCH, "process %d has ended", stop->pid);
+        if (fresh == 0)
+            return 0;
+        if (!gather_until(stop, deadline_ns))
+            break;
+    }
+    return error__set(error, -EAGAIN, "a thread of process %d does not stop", stop->pid);
+}
+
+int stop__begin(struct stop *stop, struct error *error)
+{
+    struct thread_facts facts;
+    if (!stop__tend(stop))
+        return error__set(error, -EAGAIN, "a thread of process %d is in the middle of a call",
+                          stop->pid);
+    stop->is_own_child =
+        thread_facts__read(stop->pid, stop->pid, &facts) && facts.parent == getpid();
+    int code = stop_all(stop, error);
+    if (code == 0) {
+        /* Not before: an exec would have left us with the memory of the old program. */
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/mem", stop->pid);
+        stop->memory_fd = open(path, O_RDWR | O_CLOEXEC);
+        if (stop->memory_fd < 0)
+            code = error__set(error, -errno, "the memory of process %d cannot be opened: %s",
+                              stop->pid, strerror(errno));
+    }
+    if (code < 0)
+        stop__end(stop);
+    return code;
+}
+
+void stop__end(struct stop *stop)
+{
+    if (stop->memory_fd >= 0)
+        close(stop->memory_fd);
+    stop->memory_fd = -1;
+    VEC_EACH(thread, &stop->threads, struct stopped_thread)
+    if (thread->phase == STOPPED)
+        let_go(stop, thread);
+    uint64_t deadline_ns = now_ns() + END_NS;
+    unsigned pause_ns = 20000;
+    while (!stop__tend(stop) && now_ns() < deadline_ns)
+        pause_a_little(&pause_ns);
+}
+
+bool stop__tend(struct stop *stop)
+{
+    VEC_EACH(thread, &stop->threads, struct stopped_thread)
+    {
+        if (!thread->tid)
+            continue;
+        struct change change = look(stop, thread->tid);
+        if (change.kind != NOTHING)
+            advance(stop, thread, &change);
+        else if (thread->tid == stop->pid && stop->is_own_child && thread->phase == ENDING)
+            thread->tid = 0; /* who waits for our child collects it */
+    }
+    drop_gone(stop);
+    return stop->threads.count == 0;
+}
+
+struct stop *stop__new(pid_t pid)
+{
+    struct stop *stop = memory__zeroed(1, sizeof *stop);
+    stop->pid = pid;
+    stop->memory_fd = -1;
+    stop->threads = VEC_OF(struct stopped_thread);
+    return stop;
+}
+
+void stop__free(struct stop *stop)
+{
+    if (!stop)
+        return;
+    vec__free(&stop->threads);
+    free(stop);
+}
+
+/* ---- while it is stopped ------------------------------------------------------------------- */
+
+const struct vec *stop__threads(const struct stop *stop)
+{
+    return &stop->threads;
+}
+
+int stop__step(struct stop *stop, struct stopped_thread *thread)
+{
+    if (thread->phase != STOPPED || thread->signal || stopped_thread__in_call(thread) ||
+        ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) != 0)
+        return -EAGAIN;
+    thread->phase = ASKED;
+    thread->stepping = true;
+    uint64_t deadline_ns = now_ns() + STEP_NS;
+    unsigned pause_ns = 5000;
+    while (thread->phase == ASKED && now_ns() < deadline_ns) {
+        struct change change = look(stop, thread->tid);
+        if (change.kind == HAS_STOPPED)
+            take_stop(thread, &change);
+        else if (change.kind == HAS_ENDED)
+            thread->phase = ENDING;
+        else
+            pause_a_little(&pause_ns);
+    }
+    if (thread->phase == ASKED)
+        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+    return thread->phase == STOPPED && !thread->signal ? 0 : -EAGAIN;
+}
+
+bool stop__read(const struct stop *stop, uint64_t address, void *bytes, size_t count)
+{
+    return pread(stop->memory_fd, bytes, count, (off_t)address) == (ssize_t)count;
+}
+
+/* For kernels that do not let /proc/PID/mem write where the program itself may not. */
+static bool poke(pid_t tid, uint64_t address, const uint8_t *bytes, size_t count)
+{
+    for (size_t done = 0; done < count;) {
+        uint64_t at = (address + done) & ~7ull;
+        size_t skip = address + done - at;
+        size_t part = count - done < 8 - skip ? count - done : 8 - skip;
+        errno = 0;
+        long word = ptrace(PTRACE_PEEKDATA, tid, (void *)at, NULL);
+        if (errno)
+            return false;
+        memcpy((uint8_t *)&word + skip, bytes + done, part);
+        if (ptrace(PTRACE_POKEDATA, tid, (void *)at, (void *)word) != 0)
+            return false;
+        done += part;
+    }
+    return true;
+}
+
+bool stop__write(const struct stop *stop, uint64_t address, const void *bytes, size_t count)
+{
+    if (pwrite(stop->memory_fd, bytes, count, (off_t)address) == (ssize_t)count)
+        return true;
+    VEC_EACH(thread, &stop->threads, const struct stopped_thread)
+    if (thread->phase == STOPPED)
+        return poke(thread->tid, address, bytes, count);
+    return false;
+}

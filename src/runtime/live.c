@@ -1,0 +1,49 @@
+/* live.c: what the recorder needs to patch functions while the program runs. It does so from
+ * outside, with all threads stopped; here is only told where things are. */
+#include "runtime/runtime.h"
+
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+
+static bool has_room(const struct known_module *module)
+{
+    for (unsigned i = 0; i < heurt_state.live_room_count; i++)
+        if (near__reaches(module->start, module->end, heurt_state.live_rooms[i], HEURT_LIVE_BYTES))
+            return true;
+    return false;
+}
+
+static void offer(uint64_t room)
+{
+    struct heurt_live live = {
+        .room = room,
+        .process = (uint64_t)&heurt_state.process,
+        .bodies = (uint64_t)heurt_state.bodies,
+    };
+    for (unsigned ordered = 0; ordered < 2; ordered++)
+        live.stubs[HEURT_MECHANISM_FRAME][ordered] = (uint64_t)patch__stub(ordered, false);
+    define__parts(HEURT_DEFINITION_LIVE, &(struct text_part){&live, sizeof live}, 1);
+}
+
+void live__offer(void)
+{
+    struct state *state = &heurt_state;
+    /* A core that turns to one of our threads, which all stood still while their code was changed,
+     * is made to forget what it has read of the code before (membarrier(2), SYNC_CORE): the kernel
+     * does so for processes that have registered. */
+    if (!state->live_room_count)
+        RAW3(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+    if (!patch__make_tables())
+        return;
+    for (unsigned i = 0; i < state->module_count; i++) {
+        const struct known_module *module = &state->modules[i];
+        if (state->live_room_count == LIVE_ROOMS_MAX || has_room(module))
+            continue;
+        void *room = near__allocate(module->start, module->end, HEURT_LIVE_BYTES,
+                                    PROT_READ | PROT_EXEC);
+        if (!room)
+            continue;
+        state->live_rooms[state->live_room_count++] = (uint64_t)room;
+        offer((uint64_t)room);
+    }
+}
