@@ -10,14 +10,16 @@
  * what all threads spend together stays within the budget of the CPU time that they use, also when
  * there are more of them than CPUs.
  *
- * All of it runs on the thread itself: nothing is shared but the two notes and the session's wishes.
- * The countdowns of a thread that ended go on in the next one with their gaps: blocks then span
- * both, which keeps sums and counts of all threads right, and short threads within the budget. */
+ * All of it runs on the thread itself: nothing is shared but the two notes and the session's
+ * wishes. The countdowns of a thread that ended go on in the next one with their gaps: blocks then
+ * span both, which keeps sums and counts of all threads right, and short threads within the budget.
+ */
 #include "runtime/runtime.h"
 
-#define PERIOD_NS 10000000u    /* of a window that no full chunk ends */
-#define CALM_NS 1000000u       /* shorter windows do not make a function be recorded more */
-#define PATIENCE_NS 5000000u   /* so long too much, before the recorder is asked or a note written */
+#define PERIOD_NS 10000000u  /* of a window that no full chunk ends */
+#define CALM_NS 1000000u     /* shorter windows do not make a function be recorded more */
+#define PATIENCE_NS 5000000u /* so long too much, before the recorder is asked or a note written \
+                              */
 #define SAMPLED_WORDS_LEAST 256u
 #define SAMPLED_WORDS_PART 64u /* of a chunk one word in so many is looked at */
 
@@ -126,13 +128,14 @@ static void site__stop(struct site *site)
     site->drawing.block = site->gap = site->counted = 0;
 }
 
-/* ---- what the window held ------------------------------------------------------------------------
+/* ---- what the window held
+ * ------------------------------------------------------------------------
  */
 
 struct window {
     struct heurt_clock_pair now;
     uint64_t cpu_ns;
-    const uint64_t *end;    /* words before it have been looked at */
+    const uint64_t *end; /* words before it have been looked at */
     uint64_t words;
     uint64_t calls, others; /* events of functions; of hooks and marks */
     uint64_t left_out;      /* occurrences */
@@ -154,7 +157,7 @@ static void count_word(struct thread *thread, struct window *window, const uint6
         return;
     if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
         id = (uint32_t)word[1] | (id & 1);
-    if (id < HEURT_EVENT_FUNCTIONS || id > HEURT_EVENT_LAST + 1 || !heurt_state.bodies[id / 2]) {
+    if (id < HEURT_EVENT_FUNCTIONS || id > HEURT_FUNCTION_LAST + 1 || !heurt_state.bodies[id / 2]) {
         window->others += stands_for;
         return;
     }
@@ -168,8 +171,8 @@ static void count_word(struct thread *thread, struct window *window, const uint6
 static void count_words(struct thread *thread, struct window *window)
 {
     struct budget *budget = &thread->countdowns->budget;
-    uint32_t row = (uint32_t)(window->words / (window->words / SAMPLED_WORDS_PART +
-                                               SAMPLED_WORDS_LEAST));
+    uint32_t row =
+        (uint32_t)(window->words / (window->words / SAMPLED_WORDS_PART + SAMPLED_WORDS_LEAST));
     row = row ? row : 1;
     for (const uint64_t *word = budget->looked; word < window->end; word += row) {
         const uint64_t *drawn = word + random__below(&budget->random, row);
@@ -227,7 +230,8 @@ static void settle_account(struct budget *budget, struct window *window)
         budget->debt = whole; /* what cannot be saved anyway */
 }
 
-/* ---- what follows from it ------------------------------------------------------------------------
+/* ---- what follows from it
+ * ------------------------------------------------------------------------
  */
 
 static uint64_t without(uint64_t amount, uint64_t part)
@@ -302,8 +306,7 @@ static void wish(struct budget *budget, const struct window *window, uint64_t co
         if (most == UINT32_MAX)
             return;
         wish_unpatched(&budget->sites[budget->share_sites[most]]);
-        uint64_t saved =
-            (uint64_t)budget->shares[most].occurrences * heurt_state.costs.left_out;
+        uint64_t saved = (uint64_t)budget->shares[most].occurrences * heurt_state.costs.left_out;
         cost -= saved < cost ? saved : cost;
     }
     note_once(NOTED_CALLS,
@@ -405,7 +408,8 @@ void budget__chunk_begins(struct thread *thread)
         budget->renewal = ticks_of_ns(cpu_ns - budget->cpu_ns, &now);
 }
 
-/* ---- a drawn occurrence --------------------------------------------------------------------------
+/* ---- a drawn occurrence
+ * --------------------------------------------------------------------------
  */
 
 /* Settles when the next one is due; returns what this one stands for. */

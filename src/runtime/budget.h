@@ -26,16 +26,16 @@ struct site {
 /* The window: the time since the budget was last looked at. */
 struct budget {
     uint64_t random;
-    uint64_t cpu_ns;         /* when the window began */
-    uint64_t tick;           /* likewise */
-    uint64_t period;         /* ticks after which a window ends though the chunk is not full */
-    const uint64_t *looked;  /* words of the chunk before it belong to earlier windows */
-    uint64_t renewal;        /* ticks that a new chunk took */
-    uint64_t debt;           /* ticks spent above the budget and not yet saved */
-    uint64_t calls_over;     /* ticks of thread time for which leaving out alone was too much */
-    uint64_t others_over;    /* likewise, for the hooks' events */
-    uint32_t drawn;          /* occurrences in the window */
-    uint32_t busy;           /* > 0: sites are being changed: a signal handler leaves them alone */
+    uint64_t cpu_ns;        /* when the window began */
+    uint64_t tick;          /* likewise */
+    uint64_t period;        /* ticks after which a window ends though the chunk is not full */
+    const uint64_t *looked; /* words of the chunk before it belong to earlier windows */
+    uint64_t renewal;       /* ticks that a new chunk took */
+    uint64_t debt;          /* ticks spent above the budget and not yet saved */
+    uint64_t calls_over;    /* ticks of thread time for which leaving out alone was too much */
+    uint64_t others_over;   /* likewise, for the hooks' events */
+    uint32_t drawn;         /* occurrences in the window */
+    uint32_t busy;          /* > 0: sites are being changed: a signal handler leaves them alone */
     struct share shares[SITES]; /* of the sites that occurred */
     uint16_t share_sites[SITES];
     struct site sites[SITES];

@@ -114,11 +114,13 @@ static struct countdowns *countdowns__get(void)
         return countdowns;
     long memory = RAW6(mmap, 0, sizeof *countdowns, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory < 0 && memory > -4096 ? NULL : (struct countdowns *)memory;
+    if (memory < 0 && memory > -4096)
+        return NULL;
+    RAW3(madvise, memory, sizeof *countdowns, MADV_NOHUGEPAGE); /* few of its pages are touched */
+    return (struct countdowns *)memory;
 }
 
-/* Counts an event that cannot be written, where a reader finds it after the process's death. */
-static void count_lost(struct thread *thread)
+void event__count_lost(struct thread *thread)
 {
     if (thread->chunk)
         thread->chunk->events_lost++;
@@ -179,7 +181,7 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
     }
     if (thread__caged(thread)) {
         thread->next = thread->limit = NULL;
-        count_lost(thread);
+        event__count_lost(thread);
         return NULL;
     }
     uint64_t mask = signals__block();
@@ -194,7 +196,7 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
         result = thread->next;
         thread->next += words;
     } else {
-        count_lost(thread);
+        event__count_lost(thread);
     }
     signals__restore(mask);
     return result;

@@ -20,8 +20,10 @@ static void offer(uint64_t room)
         .process = (uint64_t)&heurt_state.process,
         .bodies = (uint64_t)heurt_state.bodies,
     };
-    for (unsigned ordered = 0; ordered < 2; ordered++)
-        live.stubs[HEURT_MECHANISM_FRAME][ordered] = (uint64_t)patch__stub(ordered, false);
+    for (unsigned mechanism = 0; mechanism < 2; mechanism++)
+        for (unsigned ordered = 0; ordered < 2; ordered++)
+            live.stubs[mechanism][ordered] =
+                (uint64_t)patch__stub(mechanism, false, ordered, false);
     define__parts(HEURT_DEFINITION_LIVE, &(struct text_part){&live, sizeof live}, 1);
 }
 
@@ -39,8 +41,8 @@ void live__offer(void)
         const struct known_module *module = &state->modules[i];
         if (state->live_room_count == LIVE_ROOMS_MAX || has_room(module))
             continue;
-        void *room = near__allocate(module->start, module->end, HEURT_LIVE_BYTES,
-                                    PROT_READ | PROT_EXEC);
+        void *room =
+            near__allocate(module->start, module->end, HEURT_LIVE_BYTES, PROT_READ | PROT_EXEC);
         if (!room)
             continue;
         state->live_rooms[state->live_room_count++] = (uint64_t)room;

@@ -74,13 +74,13 @@ static void enter(struct thread *thread, uint32_t id)
 {
     if (heurt_state.session->stack_every)
         stack__consider(thread, id);
-    event__write0(thread, id);
+    function__write(thread, id);
 }
 
 static void leave(struct thread *thread, uint32_t id)
 {
     clock__settle();
-    event__write0(thread, id | 1);
+    function__write(thread, id | 1);
 }
 
 static void begin(struct heurt_marker *marker)

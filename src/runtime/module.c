@@ -173,8 +173,8 @@ void module__watch_loader(void)
                      "not the empty function that heurt knows.");
         return;
     }
-    uint8_t *jump = near__allocate((uint64_t)entry, (uint64_t)entry + 16, 4096,
-                                   PROT_READ | PROT_WRITE);
+    uint8_t *jump =
+        near__allocate((uint64_t)entry, (uint64_t)entry + 16, 4096, PROT_READ | PROT_WRITE);
     if (!jump)
         return;
     static const uint8_t code[] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */

@@ -12,9 +12,11 @@
 #define REACH (1ull << 31)
 #define REACH_MARGIN (16ull << 20)
 
-void heurt_stub(void);
-void heurt_stub_ordered(void);
-void heurt_stub_full(void);
+/* stub.S */
+void heurt_stub(void), heurt_stub_ordered(void), heurt_stub_wide(void);
+void heurt_stub_wide_ordered(void), heurt_stub_full(void);
+void heurt_popped(void), heurt_popped_ordered(void), heurt_popped_wide(void);
+void heurt_popped_wide_ordered(void), heurt_popped_full(void);
 
 /* ---- memory near code ---------------------------------------------------------------------------
  */
@@ -26,9 +28,8 @@ static bool is_error(long result)
 
 static void *try_at(uint64_t address, size_t bytes, int protection)
 {
-    long memory =
-        RAW6(mmap, address, bytes, protection,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    long memory = RAW6(mmap, address, bytes, protection,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (!is_error(memory) && (uint64_t)memory != address) {
         RAW2(munmap, memory, bytes); /* a kernel that does not know NOREPLACE */
         return NULL;
@@ -107,7 +108,8 @@ struct argument_registers {
     uint8_t reserved;
 };
 
-static void consider_stack(struct thread *thread, struct stub_frame *frame)
+/* rbx: what it was when the function was called. */
+static void consider_stack(struct thread *thread, const struct stub_frame *frame, uint64_t rbx)
 {
     int32_t *left = &thread->countdowns->function[frame->id / 2].stack;
     uint32_t every = heurt_state.session->stack_every;
@@ -120,7 +122,7 @@ static void consider_stack(struct thread *thread, struct stub_frame *frame)
         (uint64_t)frame->caller,
         (uint64_t)(&frame->caller + 1),
         frame->rbp,
-        frame->rbx,
+        rbx,
         frame->r12,
         frame->r13,
         frame->r14,
@@ -134,16 +136,16 @@ static void write_enter(struct thread *thread, const struct stub_frame *frame)
     const uint64_t values[HEURT_ARGUMENTS_MAX] = {frame->rdi, frame->rsi, frame->rdx,
                                                   frame->rcx, frame->r8,  frame->r9};
     const struct argument_registers *arguments = &heurt_state.argument_registers[frame->id / 2];
-    uint64_t *at = event__claim(thread, 1u + arguments->count);
+    unsigned words = function__words((uint32_t)frame->id);
+    uint64_t *at = event__claim(thread, words + arguments->count);
     if (!at)
         return;
     for (unsigned i = 0; i < arguments->count; i++)
-        at[1 + i] = values[arguments->registers[i]];
-    event__publish(at, clock__tick(), (uint32_t)frame->id);
+        at[words + i] = values[arguments->registers[i]];
+    function__publish(at, clock__tick(), (uint32_t)frame->id);
 }
 
-void heurt_stub_enter(struct stub_frame *frame);
-void heurt_stub_enter(struct stub_frame *frame)
+static void enter(const struct stub_frame *frame, uint64_t rbx)
 {
     struct thread *thread = &heurt_thread;
     if (!heurt_state.recording)
@@ -151,8 +153,14 @@ void heurt_stub_enter(struct stub_frame *frame)
     if (!thread->countdowns)
         event__refill(NULL, 0);
     if (thread->countdowns)
-        consider_stack(thread, frame);
+        consider_stack(thread, frame, rbx);
     write_enter(thread, frame);
+}
+
+void heurt_stub_enter(struct stub_frame *frame);
+void heurt_stub_enter(struct stub_frame *frame)
+{
+    enter(frame, frame->rbx);
 }
 
 void heurt_stub_drawn(struct stub_frame *frame);
@@ -165,20 +173,48 @@ void heurt_stub_drawn(struct stub_frame *frame)
 void heurt_stub_refill(struct stub_frame *frame);
 void heurt_stub_refill(struct stub_frame *frame)
 {
-    uint64_t *at = event__refill(frame->claimed, 1);
+    uint64_t *at = event__refill(frame->claimed, function__words((uint32_t)frame->id));
     if (at)
-        event__publish(at, clock__tick(), (uint32_t)frame->id);
+        function__publish(at, clock__tick(), (uint32_t)frame->id);
+}
+
+/* A caged thread without a chunk may have no clock any more, either. */
+static uint64_t tick_if_any(void)
+{
+    return heurt_thread.limit || !thread__caged(&heurt_thread) ? clock__tick() : 0;
+}
+
+/* The same for popped calls, whose record rbx leads to; to leave its caller's rbx is in there. */
+void heurt_popped_take(struct stub_frame *frame);
+void heurt_popped_take(struct stub_frame *frame)
+{
+    frame->rbx = (uint64_t)popped__take(&heurt_thread);
+}
+
+void heurt_popped_enter(struct stub_frame *frame);
+void heurt_popped_enter(struct stub_frame *frame)
+{
+    struct popped_call *call = (struct popped_call *)frame->rbx;
+    enter(frame, popped__caller_rbx(call));
+    popped__begin(call, tick_if_any());
+}
+
+void heurt_popped_refill(struct stub_frame *frame);
+void heurt_popped_refill(struct stub_frame *frame)
+{
+    heurt_stub_refill(frame);
+    popped__begin((struct popped_call *)frame->rbx, tick_if_any());
 }
 
 void heurt_stub_leave(struct stub_frame *frame);
 void heurt_stub_leave(struct stub_frame *frame)
 {
-    /* A caged thread without a chunk may have no clock any more, either. */
-    uint64_t tick = heurt_thread.limit || !thread__caged(&heurt_thread) ? clock__tick() : 0;
+    uint64_t tick = tick_if_any();
+    unsigned words = function__words((uint32_t)frame->id);
     uint64_t *at =
-        frame->claimed ? event__refill(frame->claimed, 1) : event__claim(&heurt_thread, 1);
+        frame->claimed ? event__refill(frame->claimed, words) : event__claim(&heurt_thread, words);
     if (at)
-        event__publish(at, tick, (uint32_t)frame->id | 1);
+        function__publish(at, tick, (uint32_t)frame->id | 1);
 }
 
 /* The personality of the stub's frames (Itanium C++ ABI, exception handling, 2.5.2): nothing is
@@ -311,18 +347,23 @@ static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
     memcpy(arguments->registers, plan->arguments, sizeof arguments->registers);
 }
 
-void *patch__stub(bool ordered, bool arguments)
+void *patch__stub(enum heurt_mechanism mechanism, bool wide, bool ordered, bool arguments)
 {
-    if (!heurt_state.uses_tsc || arguments)
-        return (void *)heurt_stub_full;
-    return (void *)(ordered ? heurt_stub_ordered : heurt_stub);
+    static void (*const stubs[2][5])(void) = {
+        [HEURT_MECHANISM_FRAME] = {heurt_stub, heurt_stub_ordered, heurt_stub_wide,
+                                   heurt_stub_wide_ordered, heurt_stub_full},
+        [HEURT_MECHANISM_POPPED] = {heurt_popped, heurt_popped_ordered, heurt_popped_wide,
+                                    heurt_popped_wide_ordered, heurt_popped_full},
+    };
+    bool full = !heurt_state.uses_tsc || arguments;
+    return (void *)stubs[mechanism][full ? 4 : 2 * wide + ordered];
 }
 
 bool patch__make_tables(void)
 {
     if (heurt_state.argument_registers)
         return true;
-    long memory = RAW6(mmap, 0, (HEURT_EVENT_LAST / 2 + 1) * sizeof(struct argument_registers),
+    long memory = RAW6(mmap, 0, (HEURT_FUNCTION_LAST / 2 + 1) * sizeof(struct argument_registers),
                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!is_error(memory))
         heurt_state.argument_registers = (struct argument_registers *)memory;
@@ -335,8 +376,8 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     const uint8_t *entry = (const uint8_t *)plan->address + plan->skip;
     const char *name = (const char *)(plan + 1);
     const char *argument_names = name + strlen(name) + 1;
-    if (plan->mechanism != HEURT_MECHANISM_FRAME)
-        return "it may take arguments on the stack";
+    if (plan->mechanism > HEURT_MECHANISM_POPPED)
+        return "its plan is of a kind that this runtime does not know";
     if (memcmp(entry, plan->original, plan->moved) != 0)
         return "its bytes in memory are not those of its file";
     *id = define__function(HEURT_FUNCTION_PATCHED, plan->address, 0, plan->argument_count, name, "",
@@ -346,7 +387,9 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     uint8_t *moved = code + STUB_CODE_BYTES;
     if (!write_moved(moved, plan))
         return "its moved code cannot reach what it refers to";
-    write_stub(code, *id, patch__stub(plan->ordered, plan->argument_count));
+    write_stub(code, *id,
+               patch__stub(plan->mechanism, *id > HEURT_EVENT_LAST, plan->ordered != 0,
+                           plan->argument_count > 0));
     remember_arguments(*id, plan);
     heurt_state.bodies[*id / 2] = moved;
     return NULL;
@@ -370,9 +413,9 @@ static void apply_to_module(const struct known_module *module, uint8_t **at, uin
         if (!module && count)
             break;
     }
-    uint8_t *memory = module ? near__allocate(module->start, module->end, count * each,
-                                            PROT_READ | PROT_WRITE)
-                           : NULL;
+    uint8_t *memory =
+        module ? near__allocate(module->start, module->end, count * each, PROT_READ | PROT_WRITE)
+               : NULL;
     uint8_t *code = memory;
     for (uint8_t *plan = first; plan < *at; plan += ((struct heurt_plan *)plan)->bytes) {
         uint32_t id;

@@ -44,17 +44,18 @@ struct function_countdown {
 
 /* Counters of one thread, mapped once and passed on when it ends. */
 struct countdowns {
-    struct function_countdown function[(HEURT_EVENT_LAST + 1) / 2]; /* by event id / 2 */
+    struct function_countdown function[HEURT_FUNCTION_LAST / 2 + 1]; /* by event id / 2 */
     struct class_countdown classes[CLASS_COUNTDOWNS];
     struct countdowns *next_free;
     struct budget budget; /* touched only when there is one */
 };
 
-/* stub.S knows the offsets of the first three. */
+/* stub.S knows the offsets of the first four. */
 struct thread {
     uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
     uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
     struct countdowns *countdowns;
+    uint64_t popped; /* head of the list of free records of popped calls (popped.c) */
     struct heurt_chunk *chunk;
     uint64_t sequence; /* of the next chunk */
     uint64_t start_routine;
@@ -65,6 +66,7 @@ struct thread {
     uint32_t next_units; /* size of the next chunk */
     uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
     uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
+    uint64_t popped_taken, popped_sweep_at; /* records; when to look for dead ones next */
     bool started, ended;
     bool caged;    /* a filter of system calls holds this thread (cage.c) */
     bool roams;    /* its creator was not held, so it is not */
@@ -99,6 +101,7 @@ struct beginning {
 };
 
 #define LIVE_ROOMS_MAX 16
+#define POPPED_BLOCKS_MAX 10
 
 #define REGIONS_MAX 4096
 struct region {
@@ -140,6 +143,12 @@ struct state {
 
     struct costs costs; /* valid when the session has a budget */
     uint32_t noted;     /* what of the budget has been said (budget.c) */
+
+    uint32_t popped_lock;
+    unsigned popped_blocks; /* how many there are; each is twice as long as the one before */
+    size_t popped_used;     /* records of the last one */
+    struct popped_call *popped_block[POPPED_BLOCKS_MAX];
+    struct popped_call *popped_spare; /* of threads that have ended */
 
     uint32_t regions_lock;
     unsigned region_count;
@@ -209,6 +218,9 @@ uint64_t *event__refill(uint64_t *at, unsigned words);
 /* Gives the thread a new chunk. Called with all signals blocked. */
 bool thread__renew(struct thread *thread);
 
+/* Counts an event that cannot be written, where a reader finds it after the process's death. */
+void event__count_lost(struct thread *thread);
+
 /* Room for an event of that many words, or NULL. The caller stores the first word last. */
 static inline uint64_t *event__claim(struct thread *thread, unsigned words)
 {
@@ -261,6 +273,29 @@ static inline void event__write3(struct thread *thread, uint32_t id, uint64_t a,
     at[2] = b;
     at[3] = c;
     event__publish(at, clock__tick(), id);
+}
+
+/* The words of a function's or region's event before its arguments, and its first word's store:
+ * id even for enter, odd for leave. */
+static inline unsigned function__words(uint32_t id)
+{
+    return likely(id <= HEURT_EVENT_LAST + 1) ? 1 : 2;
+}
+
+static inline void function__publish(uint64_t *at, uint64_t tick, uint32_t id)
+{
+    if (unlikely(id > HEURT_EVENT_LAST + 1)) {
+        at[1] = id & ~1u;
+        id = HEURT_EVENT_FUNCTION | (id & 1);
+    }
+    event__publish(at, tick, id);
+}
+
+static inline void function__write(struct thread *thread, uint32_t id)
+{
+    uint64_t *at = event__claim(thread, function__words(id));
+    if (likely(at))
+        function__publish(at, clock__tick(), id);
 }
 
 /* ---- hooks ----------------------------------------------------------------------------------- */
@@ -327,6 +362,19 @@ void budget__chunk_begins(struct thread *thread);
  * now, and draws the next one. */
 void budget__drawn(struct thread *thread, uint32_t id);
 
+/* ---- calls whose return address is put aside (popped.c) -------------------------------------- */
+
+struct popped_call;
+
+/* A record for one, when the thread's list is empty; NULL: it goes unrecorded. */
+struct popped_call *popped__take(struct thread *thread);
+/* The thread has ended: others use its records. */
+void popped__pass_on(struct thread *thread);
+/* Makes a copied call stack, whose words begin at rsp, what it would be without the stubs. */
+void popped__translate(uint64_t registers[HEURT_STACK_REGISTERS], uint64_t *words, size_t count);
+void popped__begin(struct popped_call *call, uint64_t tick);
+uint64_t popped__caller_rbx(const struct popped_call *call);
+
 /* ---- definitions (define.c) --------------------------------------------------------------------
  */
 
@@ -365,8 +413,8 @@ void module__watch_loader(void);
 void patch__modules(const void *definitions, size_t bytes, unsigned count);
 /* What stubs look up by event id; false: no memory. */
 bool patch__make_tables(void);
-/* The stub for functions without recorded arguments, and with. */
-void *patch__stub(bool ordered, bool arguments);
+/* The stub for a function. */
+void *patch__stub(enum heurt_mechanism mechanism, bool wide, bool ordered, bool arguments);
 /* Memory for code within reach of a jump from [start, end), or NULL. protection: PROT_READ |
  * PROT_WRITE until near__seal, or what it shall have for ever. */
 void *near__allocate(uint64_t start, uint64_t end, size_t bytes, int protection);

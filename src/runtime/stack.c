@@ -29,7 +29,8 @@ void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REG
     if (!at)
         return;
     bytes__copy(at + 2, registers, HEURT_STACK_REGISTERS * 8);
-    copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
+    size_t copied = copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
+    popped__translate(at + 2, at + 2 + HEURT_STACK_REGISTERS, copied / 8);
     at[1] = HEURT_STACK_REGISTERS + words;
     event__publish(at, clock__tick(), HEURT_EVENT_STACK);
 }

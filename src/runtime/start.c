@@ -142,6 +142,7 @@ void thread__end(void)
     define__thread_name(thread);
     event__write2(thread, HEURT_EVENT_THREAD_END,
                   raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_before_ns, ~0ull);
+    popped__pass_on(thread);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.countdowns_lock);
@@ -178,7 +179,7 @@ static void after_fork(void)
     struct heurt_chunk *definitions = heurt_state.definitions;
     uint32_t used = heurt_state.definitions_used;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
-    heurt_state.regions_lock = heurt_state.lent_lock = 0;
+    heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.popped_lock = 0;
     uint64_t mask = signals__block();
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
@@ -272,7 +273,10 @@ static void *zeroed_pages(size_t bytes)
 {
     long memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory < 0 && memory > -4096 ? NULL : (void *)memory;
+    if (memory < 0 && memory > -4096)
+        return NULL;
+    RAW3(madvise, memory, bytes, MADV_NOHUGEPAGE); /* few of its pages are touched */
+    return (void *)memory;
 }
 
 static bool prepare(const char *directory)
@@ -287,7 +291,7 @@ static bool prepare(const char *directory)
     state->next_function = HEURT_EVENT_FUNCTIONS;
     if (budget__is_set())
         budget__measure_costs();
-    state->bodies = zeroed_pages((HEURT_EVENT_LAST + 1) / 2 * sizeof *state->bodies);
+    state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(1 << 16);
     return state->bodies && state->descriptor_kinds &&
            pthread_key_create(&state->end_key, on_thread_end) == 0 &&

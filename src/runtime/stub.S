@@ -1,12 +1,11 @@
 /* stub.S: what a patched function's jump leads to.
  *
- * A function's own piece of code near it does   push $id; jmp *heurt_stub   and nothing else. The
- * stub writes the enter event, calls the moved code in frame, writes the leave event and returns.
- * The caller's return address stays where it is, so every unwinder, debugger and shadow stack sees
- * a plain call chain with one frame more, described by this file's unwind information.
+ * A function's own piece of code near it does   push $id; jmp *stub   and nothing else. The stub
+ * writes the enter event, calls the moved code, writes the leave event and returns.  All registers
+ * but the flags are as the caller left them (callers compiled with -fipa-ra rely on it), and after
+ * the call as the function left them.  The stack in a stub:
  *
- *     at the call of the moved code:
- *
+ *        rsp+48   the function's arguments on the stack, if it has any
  *        rsp+40   return address of the caller        <- CFA - 8
  *        rsp+32   event id
  *        rsp+24   rcx
@@ -14,12 +13,32 @@
  *        rsp+8    rax
  *        rsp+0    address of the moved code, and scratch before
  *
- * All registers but the flags are as the caller left them (callers compiled with -fipa-ra rely on
- * it), and after the call as the function left them.
+ * There are two ways to call (enum heurt_mechanism).  "frame" calls from this very picture: the
+ * caller's return address stays where it is, so every unwinder, debugger and shadow stack sees a
+ * plain call chain with one frame more, described by this file's unwind information.
+ *
+ * "popped" puts all of the picture aside first, the caller's return address included, and its own
+ * call stores a return address in the very same slot: the function finds its arguments where they
+ * belong.  What is put aside is a struct popped_call (popped.c) of this thread's list, and rbx,
+ * which functions preserve, leads to it.  Calls and returns still pair, so the processor predicts
+ * returns, and shadow stacks agree.  For unwinders the stub's frame has no room of its own: its
+ * stack pointer is the caller's.  They tell frames apart by the CFA that they came by (libgcc's
+ * uw_identify_context), so this one is given an address that is no real frame's.
  */
 #define THREAD_NEXT 0
 #define THREAD_LIMIT 8
 #define THREAD_COUNTDOWNS 16
+#define THREAD_POPPED 24
+
+#define POPPED_CALLER 0
+#define POPPED_RBX 8
+#define POPPED_NEXT 16
+#define POPPED_SLOT 24
+#define POPPED_BODY 32
+#define POPPED_TICK 40
+#define POPPED_ID 48
+
+#define EVENT_FUNCTION 50
 
 /* struct countdowns: function[id / 2].stack and .gap; to be scaled by 4 for an id */
 #define COUNTDOWN_STACK 0
@@ -27,10 +46,61 @@
 
         .text
 
-/* At a stub's beginning, when rax, rdx and rcx are saved: a function that is sampled is counted,
- * and most of its occurrences are left out: the moved code is entered as if nothing were there.
- * Else goes on behind with heurt_thread's offset in rcx, the countdowns in rdx (may be NULL) and
- * the id in eax.  LEFT_OUT is the rest of it, out of the way. */
+/* The unwind rules of a popped call: the caller's return address is in rbx->caller and its rbx in
+ * rbx->rbx (DW_CFA_expression, DW_OP_breg3); its rsp is rsp (DW_CFA_val_expression, DW_OP_breg7);
+ * and a CFA of its own. */
+        .macro  CFI_POPPED
+        .cfi_def_cfa %rsp, 2
+        .cfi_escape 0x10, 16, 2, 0x73, POPPED_CALLER
+        .cfi_escape 0x10, 3, 2, 0x73, POPPED_RBX
+        .cfi_escape 0x16, 7, 2, 0x77, 0
+        .endm
+
+        .macro  SAVE
+        mov     %rax, 8(%rsp)
+        mov     %rdx, 16(%rsp)
+        mov     %rcx, 24(%rsp)
+        .endm
+
+        .macro  RESTORE
+        mov     8(%rsp), %rax
+        mov     16(%rsp), %rdx
+        mov     24(%rsp), %rcx
+        .endm
+
+/* Makes the next event's word of the tick in rdx:rax. */
+        .macro  READ_TICK
+        rdtsc
+        shl     $32, %rdx
+        or      %rdx, %rax
+        .endm
+
+/* Claims room for an event, rcx being heurt_thread's offset: rax is where, or jumps to full.
+ * The limit is read first: see event__claim. */
+        .macro  CLAIM wide, none
+        mov     %fs:THREAD_LIMIT(%rcx), %rdx
+        mov     $8 + 8 * \wide, %eax
+        xadd    %rax, %fs:THREAD_NEXT(%rcx)
+        .if     \wide
+        lea     8(%rax), %rcx
+        cmp     %rdx, %rcx
+        .else
+        cmp     %rdx, %rax
+        .endif
+        jae     \none
+        .endm
+
+/* rax = address of the moved code of the function in rcx. heurt_state's first member: bodies, by
+ * id / 2. */
+        .macro  FIND_BODY
+        mov     heurt_state(%rip), %rax
+        mov     (%rax,%rcx,4), %rax
+        .endm
+
+/* At a stub's beginning: a function that is sampled is counted, and most of its occurrences are left
+ * out: the moved code is entered as if nothing were there.  Else goes on behind with heurt_thread's
+ * offset in rcx, the countdowns in rdx (may be NULL) and the id in eax.  LEFT_OUT is the rest of it,
+ * out of the way. */
         .macro  LEAVE_OUT
         mov     heurt_thread@gottpoff(%rip), %rcx
         mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
@@ -42,21 +112,10 @@
 22:
         .endm
 
-/* The address to go to takes the id's place, which the last instruction finds below the stack
- * pointer: a signal handler leaves 128 bytes there alone. */
         .macro  LEFT_OUT
 20:     subl    $1, COUNTDOWN_GAP(%rdx,%rax,4)
         jle     23f
-        mov     heurt_state(%rip), %rdx         /* its first member: bodies */
-        mov     (%rdx,%rax,4), %rdx             /* bodies[id / 2] */
-        mov     %rdx, 32(%rsp)
-        mov     8(%rsp), %rax
-        mov     16(%rsp), %rdx
-        mov     24(%rsp), %rcx
-        add     $40, %rsp
-        .cfi_adjust_cfa_offset -40
-        jmp     *-8(%rsp)
-        .cfi_adjust_cfa_offset 40
+        JUMP_TO_BODY
 23:     call    heurt_stub_drawn_saved
         mov     heurt_thread@gottpoff(%rip), %rcx
         mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
@@ -64,23 +123,98 @@
         jmp     22b
         .endm
 
-/* Restores what the entry saved and calls the moved code; then the leave event. */
-        .macro  CALL_AND_LEAVE
+/* Enters the moved code as if nothing were there.  Its address takes the id's place, which the last
+ * instruction finds below the stack pointer: a signal handler leaves 128 bytes there alone. */
+        .macro  JUMP_TO_BODY
         mov     32(%rsp), %ecx
-        mov     heurt_state(%rip), %rax         /* its first member: bodies */
-        mov     (%rax,%rcx,4), %rax             /* bodies[id / 2] */
+        FIND_BODY
+        mov     %rax, 32(%rsp)
+        RESTORE
+        .cfi_remember_state
+        add     $40, %rsp
+        .cfi_adjust_cfa_offset -40
+        jmp     *-8(%rsp)
+        .cfi_restore_state
+        .endm
+
+/* Takes a struct popped_call off this thread's list and makes rbx lead to it. The list's head is its
+ * address << 16 and a number that each return to the list changes: whatever handlers do between our
+ * two looks at it, cmpxchg notices. What else is in it is written when nobody else can find it. */
+        .macro  POP_CALL none
+        mov     %rbx, (%rsp)
+        .cfi_rel_offset %rbx, 0
+11:     mov     %fs:THREAD_POPPED(%rcx), %rax
+        mov     %rax, %rbx
+        shr     $16, %rbx
+        jz      \none
+        mov     POPPED_NEXT(%rbx), %rdx
+        mov     %ax, %dx
+        cmpxchg %rdx, %fs:THREAD_POPPED(%rcx)
+        jne     11b
+12:     mov     (%rsp), %rdx
+        mov     %rdx, POPPED_RBX(%rbx)
+        .cfi_escape 0x10, 3, 2, 0x73, POPPED_RBX
+        mov     40(%rsp), %rdx
+        mov     %rdx, POPPED_CALLER(%rbx)
+        mov     32(%rsp), %ecx
+        mov     %rcx, POPPED_ID(%rbx)
+        FIND_BODY
+        mov     %rax, POPPED_BODY(%rbx)
+        .endm
+
+        .macro  PUSH_CALL
+        mov     POPPED_RBX(%rbx), %rdx
+        mov     %rdx, (%rsp)
+        .cfi_rel_offset %rbx, 0
+        movq    $0, POPPED_SLOT(%rbx)
+        mov     heurt_thread@gottpoff(%rip), %rcx
+13:     mov     %fs:THREAD_POPPED(%rcx), %rax
+        mov     %rax, POPPED_NEXT(%rbx)
+        mov     %rbx, %rdx
+        shl     $16, %rdx
+        mov     %ax, %dx
+        inc     %dx
+        cmpxchg %rdx, %fs:THREAD_POPPED(%rcx)
+        jne     13b
+        mov     (%rsp), %rbx
+        .cfi_restore %rbx
+        .endm
+
+/* The call of the moved code, from the picture above and back to it. */
+        .macro  CALL_BODY popped
+        .if     \popped
+        lea     40(%rsp), %rdx
+        mov     %rdx, POPPED_SLOT(%rbx)         /* tells that the rest is valid */
+        RESTORE
+        .cfi_remember_state
+        add     $48, %rsp
+        CFI_POPPED
+        call    *POPPED_BODY(%rbx)
+        pushq   POPPED_CALLER(%rbx)
+        .cfi_restore_state
+        .cfi_def_cfa_offset 8
+        pushq   POPPED_ID(%rbx)
+        .cfi_adjust_cfa_offset 8
+        sub     $32, %rsp
+        .cfi_adjust_cfa_offset 32
+        .else
+        mov     32(%rsp), %ecx
+        FIND_BODY
         mov     %rax, (%rsp)
-        mov     8(%rsp), %rax
-        mov     16(%rsp), %rdx
-        mov     24(%rsp), %rcx
+        RESTORE
         call    *(%rsp)
+        .endif
+        SAVE
         .endm
 
 /* ordered: the leave's time stamp waits until all that the function did is done.  The processor
  * takes a plain one while loads and locked instructions before it are still under way: 20 additions
  * to a counter that another core writes, too, were seen as 10 to 28 ns.  It costs 10 ns, so only
- * functions that have locked instructions get it. */
-        .macro  STUB name, ordered
+ * functions that have locked instructions get it.
+ * wide: the id does not fit into an event's word; it is the word after that of FUNCTION.
+ * full: the events are written in C: functions whose arguments are recorded, or where the clock is
+ * not the TSC. */
+        .macro  STUB name, popped=0, ordered=0, wide=0, full=0
         .globl  \name
         .hidden \name
         .type   \name, @function
@@ -92,108 +226,127 @@
         endbr64
         sub     $32, %rsp
         .cfi_adjust_cfa_offset 32
-        mov     %rax, 8(%rsp)
-        mov     %rdx, 16(%rsp)
-        mov     %rcx, 24(%rsp)
+        SAVE
         LEAVE_OUT
+        .if     \popped
+        POP_CALL 6f
+        .endif
+        .if     !\full
+        .if     \popped
+        mov     heurt_thread@gottpoff(%rip), %rcx
+        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        mov     32(%rsp), %eax
+        .endif
         test    %rdx, %rdx
         jz      1f
         subl    $1, COUNTDOWN_STACK(%rdx,%rax,4)
         js      1f
-        mov     %fs:THREAD_LIMIT(%rcx), %rdx    /* before the claim: see event__claim */
-        mov     $8, %eax
-        xadd    %rax, %fs:THREAD_NEXT(%rcx)
-        cmp     %rdx, %rax
-        jae     2f
+        CLAIM   \wide, 2f
         mov     %rax, (%rsp)
-        rdtsc
-        shl     $32, %rdx
-        or      %rdx, %rax
+        READ_TICK
+        .if     \popped
+        mov     %rax, POPPED_TICK(%rbx)
+        .endif
         shl     $16, %rax
         mov     32(%rsp), %ecx
-        or      %rcx, %rax
         mov     (%rsp), %rdx
+        .if     \wide
+        mov     %rcx, 8(%rdx)
+        or      $EVENT_FUNCTION, %rax
+        .else
+        or      %rcx, %rax
+        .endif
         mov     %rax, (%rdx)
-3:      CALL_AND_LEAVE
-        mov     %rax, 8(%rsp)
-        mov     %rdx, 16(%rsp)
-        mov     %rcx, 24(%rsp)
+3:      CALL_BODY \popped
         mov     heurt_thread@gottpoff(%rip), %rcx
-        mov     %fs:THREAD_LIMIT(%rcx), %rdx
-        mov     $8, %eax
-        xadd    %rax, %fs:THREAD_NEXT(%rcx)
-        cmp     %rdx, %rax
-        jae     4f
+        CLAIM   \wide, 4f
         mov     %rax, %rcx
         .if     \ordered
         lfence
         .endif
-        rdtsc
-        shl     $32, %rdx
-        or      %rdx, %rax
+        READ_TICK
         shl     $16, %rax
         mov     32(%rsp), %edx
+        .if     \wide
+        mov     %rdx, 8(%rcx)
+        or      $EVENT_FUNCTION | 1, %rax
+        .else
         or      $1, %edx
         or      %rdx, %rax
+        .endif
         mov     %rax, (%rcx)
-5:      mov     8(%rsp), %rax
-        mov     16(%rsp), %rdx
-        mov     24(%rsp), %rcx
+        .else
+        .if     \popped
+        call    heurt_popped_enter_saved
+        .else
+        call    heurt_stub_enter_saved
+        .endif
+        CALL_BODY \popped
+        movq    $0, (%rsp)
+        call    heurt_stub_leave_saved
+        .endif
+5:
+        .if     \popped
+        PUSH_CALL
+        .endif
+        RESTORE
+        .cfi_remember_state
         add     $40, %rsp
         .cfi_adjust_cfa_offset -40
         ret
-        .cfi_adjust_cfa_offset 40
+        .cfi_restore_state
 
+        .if     !\full
         /* Slow ways: the chunk is full, or a call stack is due. */
+        .if     \popped
+        .cfi_escape 0x10, 3, 2, 0x73, POPPED_RBX
+1:      call    heurt_popped_enter_saved
+        jmp     3b
+2:      mov     %rax, (%rsp)
+        call    heurt_popped_refill_saved
+        jmp     3b
+        .else
 1:      call    heurt_stub_enter_saved
         jmp     3b
 2:      mov     %rax, (%rsp)
         call    heurt_stub_refill_saved
         jmp     3b
+        .endif
 4:      mov     %rax, (%rsp)
         call    heurt_stub_leave_saved
         jmp     5b
+        .endif
+
+        .if     \popped
+        /* The list is empty. When there is no more, the function runs unrecorded. */
+6:      .cfi_rel_offset %rbx, 0
+        call    heurt_popped_take_saved
+        test    %rbx, %rbx
+        jnz     12b
+        mov     (%rsp), %rbx
+        .cfi_restore %rbx
+        JUMP_TO_BODY
+        .endif
+        .cfi_restore %rbx
         LEFT_OUT
         .cfi_endproc
         .size   \name, . - \name
         .endm
 
-        STUB    heurt_stub, 0
-        STUB    heurt_stub_ordered, 1
-
-/* The same for functions whose arguments are recorded, and where the clock is not the TSC. */
-        .globl  heurt_stub_full
-        .hidden heurt_stub_full
-        .type   heurt_stub_full, @function
-        .p2align 4
-heurt_stub_full:
-        .cfi_startproc
-        .cfi_personality 0x1b, heurt_personality
-        .cfi_def_cfa_offset 16
-        endbr64
-        sub     $32, %rsp
-        .cfi_adjust_cfa_offset 32
-        mov     %rax, 8(%rsp)
-        mov     %rdx, 16(%rsp)
-        mov     %rcx, 24(%rsp)
-        LEAVE_OUT
-        call    heurt_stub_enter_saved
-        CALL_AND_LEAVE
-        mov     %rax, 8(%rsp)
-        mov     %rdx, 16(%rsp)
-        mov     %rcx, 24(%rsp)
-        movq    $0, (%rsp)
-        call    heurt_stub_leave_saved
-        mov     8(%rsp), %rax
-        mov     16(%rsp), %rdx
-        mov     24(%rsp), %rcx
-        add     $40, %rsp
-        .cfi_adjust_cfa_offset -40
-        ret
-        .cfi_adjust_cfa_offset 40
-        LEFT_OUT
-        .cfi_endproc
-        .size   heurt_stub_full, . - heurt_stub_full
+        STUB    heurt_stub
+        STUB    heurt_stub_ordered, ordered=1
+        STUB    heurt_stub_wide, wide=1
+        STUB    heurt_stub_wide_ordered, wide=1, ordered=1
+        STUB    heurt_stub_full, full=1
+        .globl  heurt_popped_first, heurt_popped_last
+        .hidden heurt_popped_first, heurt_popped_last
+heurt_popped_first:
+        STUB    heurt_popped, popped=1
+        STUB    heurt_popped_ordered, popped=1, ordered=1
+        STUB    heurt_popped_wide, popped=1, wide=1
+        STUB    heurt_popped_wide_ordered, popped=1, wide=1, ordered=1
+        STUB    heurt_popped_full, popped=1, full=1
+heurt_popped_last:
 
 /* Calls a function in C that uses no vector registers, with all other registers saved:
  * struct stub_frame in patch.c is this picture. */
@@ -216,6 +369,7 @@ heurt_stub_full:
         .cfi_adjust_cfa_offset 8
         push    %rbx
         .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset %rbx, 0
         push    %rbp
         .cfi_adjust_cfa_offset 8
         push    %r12
@@ -246,6 +400,7 @@ heurt_stub_full:
         .cfi_adjust_cfa_offset -8
         pop     %rbx
         .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
         pop     %r11
         .cfi_adjust_cfa_offset -8
         pop     %r10
@@ -267,6 +422,9 @@ heurt_stub_full:
         SAVED   heurt_stub_enter_saved, heurt_stub_enter
         SAVED   heurt_stub_refill_saved, heurt_stub_refill
         SAVED   heurt_stub_leave_saved, heurt_stub_leave
+        SAVED   heurt_popped_take_saved, heurt_popped_take
+        SAVED   heurt_popped_enter_saved, heurt_popped_enter
+        SAVED   heurt_popped_refill_saved, heurt_popped_refill
 
 /* syscall(2)'s wrapper: futex, and what sets a filter of system calls, are looked at; everything
  * else goes on untouched, also calls that return twice. */
