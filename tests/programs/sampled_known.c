@@ -44,12 +44,15 @@ KNOWN_FUNCTION long sampled_rare(long value)
     return work(value, RARE_TURNS);
 }
 
+/* Its second call must not become a loop. */
 KNOWN_FUNCTION long sampled_tree(long depth)
 {
     if (depth == 0)
         return work(1, SHORT_TURNS / 2);
-    long left = sampled_tree(depth - 1);
-    return left + 2 * sampled_tree(depth - 1);
+    long sum = sampled_tree(depth - 1);
+    sum += 2 * sampled_tree(depth - 1);
+    __asm__ volatile("" : "+r"(sum));
+    return sum;
 }
 
 KNOWN_FUNCTION long sampled_signalled(long value)
