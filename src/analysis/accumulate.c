@@ -16,6 +16,7 @@ uint64_t histogram__lower(unsigned bucket)
 void accumulator__clear(struct accumulator *accumulator)
 {
     accumulator->count = accumulator->sum = 0;
+    accumulator->recorded = accumulator->drawn_squares = 0;
     accumulator->minimum = accumulator->maximum = 0;
     accumulator->nested_count = accumulator->nested_sum = 0;
     for (unsigned i = 0; i < COMPONENTS; i++) {
@@ -51,6 +52,8 @@ void accumulator__merge(struct accumulator *into, const struct accumulator *from
     if (from->maximum > into->maximum)
         into->maximum = from->maximum;
     into->count += from->count;
+    into->recorded += from->recorded;
+    into->drawn_squares += from->drawn_squares;
     into->sum += from->sum;
     into->nested_count += from->nested_count;
     into->nested_sum += from->nested_sum;

@@ -33,9 +33,13 @@ enum component {
 /* A function that calls itself has occurrences inside occurrences of its own class.  These nested
  * ones count for count, sum, minimum, maximum and histogram, but not for the excess, whose time
  * would be counted twice: excess and component_sum are of the outermost ones.
- * It stands so in AGGREGATES chunks, too. */
+ * An occurrence has a weight: how many it stands for. Of a sampled function it is that one of a
+ * block of so many that was drawn and recorded (docs/accuracy.md); else it is 1. It stands so in
+ * AGGREGATES chunks, too. */
 struct accumulator {
     uint64_t count;
+    uint64_t recorded;      /* occurrences whose durations are known: count, unless sampled */
+    uint64_t drawn_squares; /* Σ weight² of those whose weight is not 1 */
     uint64_t sum, minimum, maximum; /* all 0 while count is 0 */
     uint64_t nested_count, nested_sum;
     uint64_t component_sum[COMPONENTS];       /* add up to sum − nested_sum */
@@ -51,44 +55,48 @@ void accumulator__set_whole_reference(struct accumulator *accumulator, uint64_t 
                                       enum component component);
 
 /* What every occurrence counts for. */
-static inline void accumulator__add_any(struct accumulator *accumulator, uint64_t duration)
+static inline void accumulator__add_any(struct accumulator *accumulator, uint64_t duration,
+                                        uint64_t weight)
 {
     if (duration > accumulator->maximum)
         accumulator->maximum = duration;
-    accumulator->count++;
-    accumulator->sum += duration;
+    accumulator->count += weight;
+    accumulator->sum += weight * duration;
+    accumulator->recorded++;
+    if (weight > 1)
+        accumulator->drawn_squares += weight * weight;
 }
 
 /* All of the duration is of one component. */
 static inline void accumulator__add_whole(struct accumulator *accumulator, uint64_t duration,
-                                          enum component component)
+                                          enum component component, uint64_t weight)
 {
     if (!accumulator->count || duration < accumulator->minimum)
         accumulator__set_whole_reference(accumulator, duration, component);
-    accumulator__add_any(accumulator, duration);
-    accumulator->component_sum[component] += duration;
+    accumulator__add_any(accumulator, duration, weight);
+    accumulator->component_sum[component] += weight * duration;
 }
 
 /* components add up to duration. */
 static inline void accumulator__add(struct accumulator *accumulator, uint64_t duration,
-                                    const uint64_t components[COMPONENTS])
+                                    const uint64_t components[COMPONENTS], uint64_t weight)
 {
     if (!accumulator->count || duration < accumulator->minimum)
         accumulator__set_reference(accumulator, duration, components);
-    accumulator__add_any(accumulator, duration);
+    accumulator__add_any(accumulator, duration, weight);
     for (unsigned i = 0; i < COMPONENTS; i++)
-        accumulator->component_sum[i] += components[i];
+        accumulator->component_sum[i] += weight * components[i];
 }
 
 /* An occurrence inside another one of the same class. */
 static inline void accumulator__add_nested(struct accumulator *accumulator, uint64_t duration,
-                                           const uint64_t components[COMPONENTS])
+                                           const uint64_t components[COMPONENTS], uint64_t weight)
 {
     if (!accumulator->count || duration < accumulator->minimum)
         accumulator__set_reference(accumulator, duration, components);
-    accumulator__add_any(accumulator, duration);
-    accumulator->nested_count++;
-    accumulator->nested_sum += duration;
+    accumulator__add_any(accumulator, duration, weight);
+    accumulator->nested_count += weight;
+    accumulator->nested_sum += weight * duration;
 }
 
 /* Of two equal minima the reference of into is kept. */

@@ -46,13 +46,14 @@ static void divide(uint64_t duration, const struct open_span *span, uint64_t com
     components[COMPONENT_REST] = left;
 }
 
-static inline void count_duration(struct fold *fold, struct fold_class *class, uint64_t duration)
+static inline void count_duration(struct fold *fold, struct fold_class *class, uint64_t duration,
+                                  uint64_t weight)
 {
     unsigned bucket = histogram__bucket(duration), block = bucket / HISTOGRAM_BLOCK_BUCKETS;
     if (!class->histogram[block])
         fold->keeper->add_block(fold, class, block);
     if (class->histogram[block])
-        class->histogram[block][bucket % HISTOGRAM_BLOCK_BUCKETS]++;
+        class->histogram[block][bucket % HISTOGRAM_BLOCK_BUCKETS] += weight;
 }
 
 /* An occurrence that waited for something and is no wait itself. */
@@ -62,23 +63,23 @@ static void add_divided(struct fold *fold, const struct open_span *span, uint64_
     uint64_t components[COMPONENTS];
     divide(duration, span, components);
     if (span->class->open)
-        accumulator__add_nested(accumulator, duration, components);
+        accumulator__add_nested(accumulator, duration, components, span->weight);
     else
-        accumulator__add(accumulator, duration, components);
+        accumulator__add(accumulator, duration, components, span->weight);
     pass_on(fold, components);
 }
 
 /* An occurrence that is of one component. */
-static void add_whole(struct fold_class *class, uint64_t duration)
+static void add_whole(struct fold_class *class, uint64_t duration, uint64_t weight)
 {
     struct accumulator *accumulator = &class->sums->accumulator;
     if (!class->open) {
-        accumulator__add_whole(accumulator, duration, class->component);
+        accumulator__add_whole(accumulator, duration, class->component, weight);
         return;
     }
     uint64_t components[COMPONENTS] = {0};
     components[class->component] = duration;
-    accumulator__add_nested(accumulator, duration, components);
+    accumulator__add_nested(accumulator, duration, components, weight);
 }
 
 /* Pops the innermost span as an occurrence that ends at tick. */
@@ -89,14 +90,14 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
     uint64_t duration = tick > span->start ? tick - span->start : 0;
     class->open--;
     if (duration)
-        count_duration(fold, class, duration);
+        count_duration(fold, class, duration, span->weight);
     if (class->component != COMPONENT_REST) {
-        add_whole(class, duration); /* waits within it are part of it */
+        add_whole(class, duration, span->weight); /* waits within it are part of it */
         enclosing_waits(fold)[class->component] += duration;
     } else if (span->waited) {
         add_divided(fold, span, duration);
     } else {
-        add_whole(class, duration);
+        add_whole(class, duration, span->weight);
     }
 }
 
@@ -105,7 +106,7 @@ static void close_unfinished(struct fold *fold)
 {
     struct open_span *span = &fold->spans[--fold->state->depth];
     span->class->open--;
-    span->class->sums->unfinished++;
+    span->class->sums->unfinished += span->weight;
     if (span->waited)
         pass_on(fold, span->waits);
 }
@@ -155,7 +156,8 @@ void fold__close(struct fold *fold, uint32_t keep)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static void open_span(struct fold *fold, const struct event *event, struct fold_class *class)
+static void open_span(struct fold *fold, const struct event *event, struct fold_class *class,
+                      uint32_t weight)
 {
     struct fold_state *state = fold->state;
     if (state->depth == fold->capacity)
@@ -169,8 +171,42 @@ static void open_span(struct fold *fold, const struct event *event, struct fold_
     span->start = event->tick;
     span->class = class;
     span->id = event->id;
+    span->weight = weight;
     span->waited = false;
     class->open++;
+}
+
+/* What SAMPLED said: the next occurrence of that function stands for so many. Should too many of
+ * these wait for theirs, the oldest is forgotten. */
+static void keep_weight(struct fold *fold, const struct event *event)
+{
+    if (!event->words || !HEURT_SAMPLED_BLOCK(event->payload[0]))
+        return;
+    if (fold->drawn_count == DRAWN_AT_MOST) {
+        for (unsigned i = 1; i < DRAWN_AT_MOST; i++) {
+            KEEP_LOOP();
+            fold->drawn[i - 1] = fold->drawn[i];
+        }
+        fold->drawn_count--;
+    }
+    struct drawn *drawn = &fold->drawn[fold->drawn_count++];
+    drawn->id = HEURT_SAMPLED_ID(event->payload[0]);
+    drawn->weight = HEURT_SAMPLED_BLOCK(event->payload[0]);
+}
+
+static uint32_t take_weight(struct fold *fold, uint32_t id)
+{
+    unsigned place = fold->drawn_count;
+    while (place && fold->drawn[place - 1].id != id)
+        place--;
+    if (!place)
+        return 1;
+    uint32_t weight = fold->drawn[place - 1].weight;
+    for (fold->drawn_count--; place <= fold->drawn_count; place++) {
+        KEEP_LOOP();
+        fold->drawn[place - 1] = fold->drawn[place];
+    }
+    return weight;
 }
 
 static void function_event(struct fold *fold, const struct event *event)
@@ -192,7 +228,7 @@ static void function_event(struct fold *fold, const struct event *event)
         return;
     if (fold->snapshot)
         fold->keeper->take_stack(fold, class);
-    open_span(fold, event, class);
+    open_span(fold, event, class, fold->drawn_count ? take_weight(fold, id) : 1);
 }
 
 /* ---- events with fixed ids ------------------------------------------------------------------ */
@@ -212,7 +248,7 @@ static void enter_call(struct fold *fold, const struct event *event)
         return;
     if (event->id == HEURT_EVENT_LOCK_WAIT || event->id == HEURT_EVENT_SEMAPHORE_WAIT)
         class->sums->contended++;
-    open_span(fold, event, class);
+    open_span(fold, event, class, 1);
 }
 
 /* A lock or semaphore that could be had at once. */
@@ -220,7 +256,7 @@ static void acquired_at_once(struct fold *fold, const struct event *event)
 {
     struct fold_class *class = class_of_call(fold, event);
     if (class)
-        add_whole(class, 0);
+        add_whole(class, 0, 1);
 }
 
 static bool is_of_locks(uint32_t id)
@@ -251,7 +287,11 @@ static void fixed_event(struct fold *fold, const struct event *event)
     case HEURT_EVENT_UNWOUND:
         unwind(fold, event->tick);
         break;
+    case HEURT_EVENT_SAMPLED:
+        keep_weight(fold, event);
+        break;
     case HEURT_EVENT_LOST:
+        fold->drawn_count = 0;
         fold__close(fold, 0); /* whatever is open may have ended */
         break;
     default:

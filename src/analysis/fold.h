@@ -32,12 +32,19 @@ struct fold_class {
     bool patched;             /* a function, which an exception can leave */
 };
 
+/* A sampled function whose next occurrence has a weight. */
+struct drawn {
+    uint32_t id, weight;
+};
+#define DRAWN_AT_MOST 4 /* of handlers that interrupted each other between the two events */
+
 /* An entered and not yet left function, region or wait. */
 struct open_span {
     uint64_t start;
     struct fold_class *class;
     uint32_t id;
-    bool waited; /* waits is valid; else all 0 */
+    uint32_t weight; /* how many occurrences it stands for */
+    bool waited;     /* waits is valid; else all 0 */
     uint64_t waits[WAITS];
 };
 
@@ -77,6 +84,8 @@ struct fold {
     /* The event before was a STACK; its payload stays valid until the next event. */
     bool snapshot;
     struct event stack;
+    struct drawn drawn[DRAWN_AT_MOST];
+    unsigned drawn_count;
 };
 
 void fold__event(struct fold *fold, const struct event *event);

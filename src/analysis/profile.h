@@ -82,9 +82,11 @@ struct profile_class {
                         recorded arguments; "objects": so many locks that nobody ever waited for
                         are this one class */
     uint64_t count;
+    uint64_t recorded;   /* < count: sampled, and every figure but the minimum is an estimate */
     uint64_t contended;  /* locks and semaphores: occurrences that waited */
     uint64_t unfinished; /* entered and never left; closed with what encloses them */
     uint64_t min_ns, p50_ns, p99_ns, max_ns, sum_ns;
+    uint64_t sum_error_ns; /* standard error of the sum, and so of excess; 0: not sampled */
     uint64_t excess_ns;
     double score;               /* largest of the threads' */
     double score_all;           /* excess over the sum of all threads' lifetimes */

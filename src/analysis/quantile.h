@@ -9,4 +9,9 @@
 uint64_t quantile__of(const struct accumulator *accumulator,
                       const uint64_t histogram[HISTOGRAM_BUCKETS], double share);
 
+/* The standard error of the sum of a sampled class's durations (docs/accuracy.md): σ √Σ weight².
+ * Ticks; 0 when it is not sampled. */
+uint64_t quantile__sum_error(const struct accumulator *accumulator,
+                             const uint64_t histogram[HISTOGRAM_BUCKETS]);
+
 #endif

@@ -42,6 +42,7 @@ static void add_cell(struct vec *cells, const struct class_cell *added)
 static void put_into(struct class_entry *into, struct class_entry *from)
 {
     into->total.accumulator.count += from->total.accumulator.count;
+    into->total.accumulator.recorded += from->total.accumulator.recorded;
     VEC_EACH(cell, &from->cells, struct class_cell)
     add_cell(&into->cells, cell);
     class_entry__free(from);

@@ -54,7 +54,11 @@ static void fill_durations(const struct trace *trace, struct profile_class *resu
     result->max_ns = trace__ns(trace, accumulator->maximum);
     result->sum_ns = trace__ns(trace, accumulator->sum);
     result->excess_ns = trace__ns(trace, accumulator__excess(accumulator, accumulator->minimum));
-    result->confidence = result->count < WEAK_COUNT ? CONFIDENCE_WEAK : CONFIDENCE_MEASURED;
+    result->recorded = accumulator->recorded;
+    result->sum_error_ns = trace__ns(trace, quantile__sum_error(accumulator, result->histogram));
+    result->confidence = result->recorded < WEAK_COUNT      ? CONFIDENCE_WEAK
+                         : result->recorded < result->count ? CONFIDENCE_ESTIMATED
+                                                            : CONFIDENCE_MEASURED;
 }
 
 static int by_excess(const void *a, const void *b)

@@ -117,6 +117,9 @@ static void add_durations(struct json_object *object, const struct profile_class
 {
     add_number(object, "threads", class->threads.count);
     add_number(object, "count", class->count);
+    bool sampled = class->recorded < class->count;
+    add_known(object, "sampled", sampled ? class->recorded : UINT64_MAX);
+    add_known(object, "sum_error_ns", sampled ? class->sum_error_ns : UINT64_MAX);
     add_number(object, "contended", class->contended);
     add_number(object, "unfinished", class->unfinished);
     add_number(object, "min_ns", class->min_ns);

@@ -220,7 +220,10 @@ static void put_class(struct table *table, const struct report *report,
     struct place place = place__of_class(report, class, unknown);
     table__cell(table, memory__format("%zu", rank), INK_PLAIN);
     table__cell(table, memory__format("%.2f", class->score), above ? INK_ALARM : INK_PLAIN);
-    table__cell(table, memory__text(duration__format(class->excess_ns, duration)), INK_PLAIN);
+    table__cell(table,
+                memory__format("%s%s", class->recorded < class->count ? "~" : "",
+                               duration__format(class->excess_ns, duration)),
+                INK_PLAIN);
     if (gain)
         table__cell(table, memory__text("?"), INK_PLAIN);
     clean_cell(table, function__short(place.function), INK_BOLD);
@@ -402,6 +405,34 @@ static void put_ignored(const struct report *report, FILE *out)
                 count == 1 ? "" : "es", duration__format(excess_ns, duration));
 }
 
+/* What the mark in the table means. */
+static void put_sampled(const struct report *report, const struct style *style, FILE *out)
+{
+    size_t classes = 0;
+    uint64_t recorded = 0, count = 0;
+    double error = 0;
+    char number[32], all[32];
+    VEC_EACH(class, &report->profile->classes, struct profile_class)
+    {
+        if (class->recorded == class->count)
+            continue;
+        double own = class->sum_ns ? (double)class->sum_error_ns / (double)class->sum_ns : 0;
+        error = own > error ? own : error;
+        classes++;
+        recorded += class->recorded;
+        count += class->count;
+    }
+    if (!classes)
+        return;
+    char *text = memory__format(
+        "%zu class%s: to stay within --overhead %g%%, %s of %s occurrences were recorded, drawn "
+        "at random; sums are within %.3g %% (standard error)",
+        classes, classes == 1 ? "" : "es", trace__session(report->trace)->overhead_permille / 10.0,
+        count__format(recorded, number), count__format(count, all), 100 * error);
+    paragraph__put(style, out, INK_PLAIN, "  ~ sampled: ", text);
+    free(text);
+}
+
 static void put_coverage_line(const struct report *report, FILE *out)
 {
     struct coverage coverage = coverage__collect(report);
@@ -464,6 +495,7 @@ static void summary(const struct report *report, const struct style *style, FILE
     fputc('\n', out);
     put_idle(report, style, out);
     put_ignored(report, out);
+    put_sampled(report, style, out);
     put_coverage_line(report, out);
     put_warnings(report, style, out);
     put_next(report, style, out);

@@ -98,7 +98,7 @@ static void put_identity(const struct report *report, const struct profile_class
 
 static char *confidence_reason(const struct profile_class *class)
 {
-    char number[32], open[32];
+    char number[32], open[32], error[16];
     count__format(class->count, number);
     if (class->confidence == CONFIDENCE_WEAK)
         return memory__format("weak: of only %s occurrence%s the fastest may itself have been "
@@ -108,6 +108,11 @@ static char *confidence_reason(const struct profile_class *class)
         return memory__format("measured: each of %s occurrences was timed from its begin to its "
                               "end",
                               number);
+    if (class->recorded < class->count)
+        return memory__format("estimated: %s of %s occurrences were recorded, drawn at random, and "
+                              "stand for all; lost is ± %s (standard error)",
+                              count__format(class->recorded, open), number,
+                              duration__format(class->sum_error_ns, error));
     if (class->unfinished)
         return memory__format("estimated: %s of %s occurrences have no end of their own in the "
                               "trace",

@@ -204,7 +204,7 @@ static void accumulate(struct fixture *fixture, struct profile_class *class, uin
     class->histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *class->histogram);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t ns = min_ns + (count > 1 ? (max_ns - min_ns) * i / (count - 1) : 0);
-        accumulator__add(class->accumulator, ns, none);
+        accumulator__add(class->accumulator, ns, none, 1);
         class->histogram[histogram__bucket(ns)]++;
     }
     vec__push(&fixture->stacks_memory, &class->accumulator);
@@ -223,7 +223,7 @@ static struct profile_class *add_class(struct fixture *fixture, enum class_kind 
     class->holders = VEC_OF(struct profile_holder);
     class->stacks = VEC_OF(struct profile_stack);
     accumulate(fixture, class, count, min_ns, max_ns);
-    class->count = count;
+    class->count = class->recorded = count;
     class->min_ns = min_ns;
     class->p50_ns = quantile__of(class->accumulator, class->histogram, 0.5);
     class->p99_ns = quantile__of(class->accumulator, class->histogram, 0.99);

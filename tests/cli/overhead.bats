@@ -1,0 +1,112 @@
+# heurt record --overhead: a budget, and figures that stay true.
+load ../helpers
+
+known() { # KEY, in the program's output
+    sed -n "s/^$1=//p" <<<"$output"
+}
+
+class() { # FUNCTION FIELD
+    json "classes[function=$1].$2"
+}
+
+# about COUNT TRUTH MOST: not further from it than that
+about() {
+    local away=$(($1 - $2))
+    [ "${away#-}" -lt "$3" ] || fail "$1 is not within $3 of $2"
+}
+
+@test "counts of sampled functions are exact to a block, results are the program's own" {
+    "$PROGRAMS/sampled_known" 2 >plain
+    record -o t -f 'sampled_*' --overhead 5% "$PROGRAMS/sampled_known" 2
+    expect_status 0
+    [ "$(known check)" = "$(sed -n 's/^check=//p' plain)" ]
+    report_json t
+    local function
+    for function in varied short tree signalled; do
+        # One block of 1024 at most on each of 2 threads.
+        about "$(class sampled_$function count)" "$(known sampled_$function)" 2048
+        is_number_above 100 "$(class sampled_$function sampled)"
+        is_number_above "$(class sampled_$function sampled)" \
+            "$(($(class sampled_$function count) / 2))"
+        [ "$(class sampled_$function confidence)" = estimated ]
+    done
+}
+
+@test "what is slow and rare is recorded whole" {
+    record -o t -f 'sampled_*' --overhead 5% "$PROGRAMS/sampled_known" 2
+    report_json t
+    [ "$(class sampled_rare count)" = "$(known sampled_rare)" ]
+    [ "$(class sampled_rare sampled)" = null ]
+    [ "$(class sampled_rare confidence)" = measured ]
+}
+
+# Every 16th call takes ten times longer: durations of the two kinds, and so the sum, must be met. What
+# else ran on the machine may only lengthen them, and is what the stated error is for.
+@test "durations and sums are those of the full recording, within the stated error" {
+    record -o full -f sampled_varied --max-size 1G "$PROGRAMS/sampled_known"
+    record -o part -f sampled_varied --overhead 4% "$PROGRAMS/sampled_known"
+    report_json full
+    local p50 p99 sum
+    p50=$(class sampled_varied p50_ns) p99=$(class sampled_varied p99_ns)
+    sum=$(class sampled_varied sum_ns)
+    [ "$(class sampled_varied sampled)" = null ]
+    report_json part
+    awk -v sum="$sum" -v p50="$p50" -v p99="$p99" -v part="$(class sampled_varied sum_ns)" \
+        -v part50="$(class sampled_varied p50_ns)" -v part99="$(class sampled_varied p99_ns)" \
+        -v error="$(class sampled_varied sum_error_ns)" '
+        function near(a, b, most) { return a - b < most && b - a < most }
+        BEGIN {
+            print sum, part, error, p50, part50, p99, part99
+            exit !(near(sum, part, 5 * error + 0.25 * sum) && near(p50, part50, 0.4 * p50) &&
+                   near(p99, part99, 0.4 * p99) && part99 > 5 * part50)
+        }' || fail "not the same"
+}
+
+@test "a function that is too frequent even to be left out is named" {
+    record -o t -f 'sampled_*' --overhead 5% "$PROGRAMS/sampled_known"
+    says 'sampled_short is called so often'
+    report_json t
+    grep -q 'called so often that even leaving out' report.json
+    record -q -o t -f 'sampled_*' --overhead 5% "$PROGRAMS/sampled_known"
+    [ -z "$stderr" ]
+}
+
+@test "without a budget everything is recorded" {
+    local option
+    for option in '' '--overhead none'; do
+        # shellcheck disable=SC2086 # words
+        record -o t $option -f sampled_signalled "$PROGRAMS/sampled_known"
+        report_json t
+        [ "$(class sampled_signalled count)" = "$(known sampled_signalled)" ]
+        [ "$(class sampled_signalled sampled)" = null ]
+    done
+}
+
+@test "hooks alone over the budget: it is said" {
+    record -o t --overhead 0.1% "$PROGRAMS/word_count"
+    report_json t
+    grep -q 'recording them alone costs more than --overhead' report.json
+}
+
+@test "the report says what was sampled" {
+    record -o t -f 'sampled_*' --overhead 3% "$PROGRAMS/sampled_known"
+    heurt report -i t --threshold 0
+    grep -q '~ sampled: .* to stay within --overhead 3%' <<<"$output"
+    grep -Eq '~[0-9.]+ (s|ms|us) .*sampled_varied' <<<"$output"
+    grep -Eq '^ .* [0-9.]+ (s|ms|us) .*sampled_rare .*measured' <<<"$output"
+    heurt dump -i t --function sampled
+    grep -Eq 'point sampled function=sampled_varied block=[0-9]+' <<<"$output"
+}
+
+@test "wrong budgets are refused" {
+    local value
+    for value in '' 0 0% -5% 101% 5%% five 5x nan inf; do
+        heurt record -o t --overhead "$value" touch ran
+        expect_status 2
+        [ ! -e ran ]
+    done
+    for value in 5 5% 0.5% 100% none; do
+        heurt record -q -o t --overhead "$value" true
+        expect_status 0
+    done
+}
