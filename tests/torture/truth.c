@@ -162,7 +162,12 @@ static size_t without_clone(const char *name)
         if (found && (size_t)(found - name) < length)
             length = (size_t)(found - name);
     }
-    return strstr(name, ".part.") || strstr(name, ".cold") ? strlen(name) : length;
+    if (strstr(name, ".part.") || strstr(name, ".cold"))
+        return strlen(name);
+    size_t number = length; /* functions in functions are numbered */
+    while (number && isdigit((unsigned char)name[number - 1]))
+        number--;
+    return number > 1 && number < length && name[number - 1] == '.' ? number - 1 : length;
 }
 
 bool function__is(const char *reported, const char *name)
