@@ -33,15 +33,15 @@ typedef int entry(long value, long (*helper)(long), long (**helpers)(long), long
     X(e_loop_first, NULL, 0) X(e_loopne_first, NULL, 0) X(e_loope_first, NULL, 0)               \
     X(e_jmp_short, NULL, 0) X(e_jmp_memory, NULL, 1) X(e_jmp_register, NULL, 1)                 \
     X(e_jmp_register_first, NULL, 1)                                                            \
-    X(e_call_first, NULL, 1) X(e_call_second, NULL, 1) X(e_call_register, NULL, 1)              \
-    X(e_call_memory, NULL, 1) X(e_call_memory_register, NULL, 1)                                \
+    X(e_call_first, NULL, 1) X(e_call_second, NULL, 1) X(e_call_register, "returns into what would be overwritten", 1)              \
+    X(e_call_memory, NULL, 1) X(e_call_memory_register, "returns into what would be overwritten", 1)                                \
     X(e_call_next, "return address", 0)                                                         \
     X(e_rip_cmp, NULL, 0) X(e_rip_cmp_byte, NULL, 0) X(e_rip_cmp_long, NULL, 0)                 \
     X(e_rip_sse, NULL, 0) X(e_rip_sse_second, NULL, 0) X(e_rip_mov, NULL, 0)                    \
     X(e_rip_store, NULL, 0) X(e_rip_push, NULL, 0)                                              \
     X(e_long_immediate, NULL, 0) X(e_thread_local, NULL, 0) X(e_locked, NULL, 0)                \
-    X(e_enter, NULL, 0) X(e_flags, NULL, 0) X(e_align, NULL, 0) X(e_system_call, NULL, 0)       \
-    X(e_string, NULL, 0) X(e_nops, NULL, 0) X(e_calls_pops, NULL, 0)
+    X(e_enter, "not understood", 0) X(e_flags, NULL, 0) X(e_align, NULL, 0) X(e_system_call, NULL, 0)       \
+    X(e_string, NULL, 0) X(e_nops, NULL, 0) X(e_calls_pops, "does not tell where its stack pointer is", 0)
 /* clang-format on */
 
 #define DECLARE(name, reason, helped) entry name;

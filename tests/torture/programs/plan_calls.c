@@ -9,137 +9,104 @@ struct subject {
     const char *name;
     int (*function)(int n);
     const char *reason; /* why it may be refused, or NULL */
-    int also;           /* calls by others than main */
 };
 
-int r_stack_read(long a, ...);
-int r_stack_indexed(long a, ...);
-int r_stack_address(long a, ...);
-int r_stack_frame(long a, ...);
-int r_stack_framed_rsp(long a, ...);
-int r_stack_copy(long a, ...);
-int r_tail_stack(long a, ...);
-int r_falls_through(long a, ...);
 int r_loop_entry(int n);
 int r_loop_endbr(int n);
 int r_inner_jump(int n);
 int r_foreign_jump(int n);
 int r_foreign_address(int n);
-int r_call_first(int n);
-int r_short_loop(int n);
 int r_too_short(int n);
 int r_no_unwind(int n);
 int r_cycle(int n);
 int r_chosen(int n);
-int r_tail_unknown(int n, int (*next)(int));
-int r_tail_virtual(void *object);
 int r_return_read(int n);
 int x_behind(int n);
 
+#define SUBJECT(name) {#name, name, NULL},
 static const struct subject plain[] = {
-#define ASSEMBLED(name) {#name, name, NULL, 0},
-    PLAN_ASM(ASSEMBLED)
-#undef ASSEMBLED
-        {"r_loop_entry", r_loop_entry, "loop begins at its first", 0},
-    {"r_loop_endbr", r_loop_endbr, "loop begins at its first", 0},
-    {"r_inner_jump", r_inner_jump, "jumps into its first", 0},
-    {"r_foreign_jump", r_foreign_jump, "jumps into its first", 0},
-    {"r_foreign_address", r_foreign_address, "jumps into its first", 0},
-    {"r_call_first", r_call_first, NULL, 0},
-    {"r_short_loop", r_short_loop, NULL, 0},
-    {"r_too_short", r_too_short, "shorter than", 0},
-    {"r_no_unwind", r_no_unwind, "no unwind information", 0},
-    {"x_behind", x_behind, "jumps into its first|shorter than", 0},
-    {"ok_add", ok_add, NULL, CALLS + 1}, /* by ok_tail, once by ok_switch */
-    {"ok_switch", ok_switch, NULL, 0},
-    {"ok_locals", ok_locals, NULL, 0},
-    {"ok_variable_array", ok_variable_array, NULL, 0},
-    {"ok_aligned", ok_aligned, NULL, 0},
-    {"ok_calls_many", ok_calls_many, NULL, 0},
-    {"ok_tail", ok_tail, NULL, 0},
-    {"ok_double", ok_double, NULL, 0},
-    {"may_goto", may_goto, "jumps into its first", 0},
+    PLAN_ASM(SUBJECT) /* with n alone */
+    SUBJECT(ok_add) SUBJECT(ok_locks) SUBJECT(ok_exchanges) SUBJECT(ok_switch) SUBJECT(ok_locals)
+        SUBJECT(ok_variable_array) SUBJECT(ok_aligned) SUBJECT(ok_calls_many) SUBJECT(ok_tail)
+            SUBJECT(ok_double){"may_goto", may_goto, "jumps into its first"},
+    {"r_loop_entry", r_loop_entry, "loop begins at its first"},
+    {"r_loop_endbr", r_loop_endbr, "loop begins at its first"},
+    {"r_inner_jump", r_inner_jump, "jumps into its first"},
+    {"r_foreign_jump", r_foreign_jump, "jumps into its first"},
+    {"r_foreign_address", r_foreign_address, "jumps into its first"},
+    {"r_too_short", r_too_short, "shorter than"},
+    {"r_no_unwind", r_no_unwind, "no unwind information"},
+    {"x_behind", x_behind, "jumps into its first|shorter than"},
 };
+static const struct subject stacked[] = {PLAN_ASM_STACKED(SUBJECT) PLAN_ASM_POPPED(SUBJECT)};
 
-/* With seven arguments, the seventh on the stack. */
+/* How often all calls of the functions above call or jump to each of these. */
 static const struct {
     const char *name;
-    int (*function)(long a, ...);
-    int also;
-} stacked[] = {
-    {"r_stack_read", r_stack_read, CALLS}, /* by r_tail_stack */
-    {"r_stack_indexed", r_stack_indexed, 0}, {"r_stack_address", r_stack_address, 0},
-    {"r_stack_frame", r_stack_frame, 0},     {"r_stack_framed_rsp", r_stack_framed_rsp, 0},
-    {"r_stack_copy", r_stack_copy, 0},       {"r_tail_stack", r_tail_stack, 0},
-    {"r_falls_through", r_falls_through, 0},
+    int calls;
+} called_by_others[] = {
+    /* a_tail, a_calls, a_call_near, _first, _prefixed, _rip; all s_call_; p_tail_unknown, _virtual
+     */
+    {"a_plain", (6 + 6 + 2) * CALLS},
+    {"a_call_itself", CALLS *(CALLS - 1) / 2},
+    {"ok_add", CALLS + 1}, /* ok_tail, once ok_switch */
+    {"p_read", CALLS},     /* p_tail_stack */
 };
 
 static int also_called(const char *name)
 {
-    if (strcmp(name, "a_plain") == 0)
-        return 6 * CALLS; /* a_tail, a_calls, r_call_first, r_tail_unknown, r_tail_virtual; main */
+    for (size_t i = 0; i < sizeof called_by_others / sizeof *called_by_others; i++)
+        if (strcmp(called_by_others[i].name, name) == 0)
+            return called_by_others[i].calls;
     return 0;
 }
 
-static void call_plain(void)
+static void tell(const struct subject *subject)
 {
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        const struct subject *subject = &plain[i];
-        if (strcmp(subject->name, "a_alias") == 0)
-            continue; /* one function with two names */
-        printf("%s:", subject->name);
-        int first = strncmp(subject->name, "r_loop", 6) == 0; /* these count down to 0 */
-        for (int n = first; n < first + CALLS; n++)
-            printf(" %d", subject->function(n));
-        printf("\n");
-        known__count(subject->name, CALLS + subject->also + also_called(subject->name));
-        if (subject->reason)
-            known__refusable(subject->name, subject->reason);
-    }
+    known__count(subject->name, CALLS + also_called(subject->name));
+    if (subject->reason)
+        known__refusable(subject->name, subject->reason);
 }
 
-static void call_stacked(void)
+static void call_plain(const struct subject *subject)
 {
-    for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) {
-        printf("%s:", stacked[i].name);
-        for (long n = 0; n < CALLS; n++)
-            printf(" %d", stacked[i].function(n % 2, 1L, 2L, 3L, 4L, 5L, 60 + n, 70 + n));
-        printf("\n");
-        known__count(stacked[i].name, CALLS + stacked[i].also);
-    }
-}
-
-static void call_unknown_tails(void)
-{
-    void *table[3] = {NULL, NULL, (void *)(uintptr_t)a_plain};
-    void *object = table;
-    printf("unknown tails:");
-    for (int n = 0; n < CALLS; n++) {
-        printf(" %d", r_tail_unknown(n, a_plain));
-        r_tail_virtual(&object);
-        a_plain(n);
-    }
+    if (strcmp(subject->name, "a_alias") == 0)
+        return;                                           /* one function with two names */
+    int first = strncmp(subject->name, "r_loop", 6) == 0; /* these count down to 0 */
+    printf("%s:", subject->name);
+    for (int n = first; n < first + CALLS; n++)
+        printf(" %d", subject->function(n));
     printf("\n");
-    known__count("r_tail_unknown", CALLS);
-    known__count("r_tail_virtual", CALLS);
+    tell(subject);
+}
+
+static void call_with_stack(const struct subject *subject)
+{
+    printf("%s:", subject->name);
+    for (int n = 0; n < CALLS; n++)
+        printf(" %d", call_stacked(n, subject->function));
+    printf("\n");
+    tell(subject);
 }
 
 static void call_others(void)
 {
-    struct big big = {{1, 2, 3}};
     printf("others:");
     for (int n = 0; n < CALLS; n++)
-        printf(" %d %d %d %d %d %d", no_seven(n, 2, 3, 4, 5, 6, 7),
-               no_forward_seven(n, 2, 3, 4, 5, 6, 7), no_big(big), no_variadic(2, n, n),
-               ok_recursive(n), r_chosen(n));
+        printf(" %d %d %d %d %d %d", call_seven(n), call_forward_seven(n), call_big(n),
+               call_variadic(n), ok_recursive(n), r_chosen(n));
     for (int n = 0; n < CALLS; n++)
         printf(" %d %d", no_caller(n) == no_caller(n), r_return_read(n) == r_return_read(n));
     printf("\n");
-    known__count("no_seven", 3 * CALLS); /* also by ok_calls_many and no_forward_seven */
-    known__count("no_forward_seven", CALLS);
-    known__count("no_big", CALLS);
-    known__count("no_variadic", 2 * CALLS); /* also by ok_calls_many */
+    known__count("pop_seven", 3 * CALLS); /* also by ok_calls_many and pop_forward_seven */
+    known__count("pop_forward_seven", CALLS);
+    known__refusable("pop_forward_seven", "shorter than"); /* no more than a jump, with -Os */
+    known__count("pop_big", CALLS);
+    known__count("pop_variadic", 2 * CALLS); /* also by ok_calls_many */
     known__count("r_chosen_plain", CALLS);
+    known__count("x_caller_offset", CALLS);
+    known__refusable("x_caller_offset", "return address");
+    known__count("x_fallen_to", CALLS);
     known__count("no_caller", 2 * CALLS);
     known__refusable("no_caller", "return address");
     known__count("r_return_read", 2 * CALLS);
@@ -157,9 +124,10 @@ static void call_cycle(void)
 
 int main(void)
 {
-    call_plain();
-    call_stacked();
-    call_unknown_tails();
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        call_plain(&plain[i]);
+    for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++)
+        call_with_stack(&stacked[i]);
     call_others();
     call_cycle();
     return 0;
