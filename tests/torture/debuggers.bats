@@ -44,7 +44,7 @@ is_ready() {
 # traced PID: the program's functions in gdb's trace of it, inner ones first.
 traced() {
     gdb -nx -batch -iex 'set debuginfod enabled off' -ex bt -p "$1" 2>gdb.err |
-        grep -oE ' (t_inner|t_middle|t_outer|main) ' | tr -d '\n'
+        grep '^#' | grep -oE ' (t_inner|t_middle|t_outer|main) ' | tr -d '\n'
 }
 
 @test "gdb sees through recorded functions" {

@@ -286,13 +286,28 @@ static void judge_result(struct judge *judge, const char *plain, const char *rec
     free(verdict);
 }
 
-static void judge_losses(struct judge *judge, struct json_object *report)
+/* Whether heurt chooses the functions while the program runs, if it runs for long enough. */
+static bool is_live(const struct trial *trial)
 {
-    struct json_object *coverage = NULL, *lost = NULL;
+    VEC_EACH(option, &trial->options, char *)
+    if (strcmp(*option, "--choose-after") == 0)
+        return true;
+    return false;
+}
+
+static void judge_whole(struct judge *judge, struct json_object *report)
+{
+    struct json_object *coverage = NULL, *lost = NULL, *instrumented = NULL;
     json_object_object_get_ex(report, "coverage", &coverage);
     json_object_object_get_ex(coverage, "events_lost", &lost);
+    json_object_object_get_ex(coverage, "instrumented", &instrumented);
+    char *functions = memory__format("%s instrumented", json_object_get_string(instrumented));
+    bool asked = judge->trial->patterns.count || !is_live(judge->trial);
+    if (report)
+        say(judge, !asked || json_object_get_int64(instrumented), "(functions)", functions);
     if (json_object_get_int64(lost) != 0)
         say(judge, false, "(events)", "some were lost");
+    free(functions);
 }
 
 /* What the program printed alone is only its result: how often a signal came differs. */
@@ -308,12 +323,12 @@ bool trial__run(const struct trial *trial, const struct vec *awaited, const char
     struct json_object *report = read_report(heurt);
     if (!report)
         say(&judge, false, "(report)", "there is none");
-    judge_losses(&judge, report);
+    judge_whole(&judge, report);
     VEC_EACH(truth, &truths, struct truth)
-    if (truth->counted)
+    if (truth->counted && trial->patterns.count)
         judge_function(&judge, report, truth);
     if (alone.count != truths.count)
-        say(&judge, false, "(functions)", "it did not come as far as without heurt");
+        say(&judge, false, "(end)", "it did not come as far as without heurt");
     json_object_put(report);
     free(plain_output);
     free(recorded_output);

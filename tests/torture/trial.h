@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* A line of the list of cases: "NAME|OPTION|…|--|PROGRAM|ARG|…", options of heurt record; or
- * "NAME|skip|REASON". */
+ * "NAME|skip|REASON". Without -f among the options only the results are compared. */
 struct trial {
     char *name;
     char *skip;          /* why it is not possible here, or NULL */

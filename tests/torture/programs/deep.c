@@ -172,8 +172,11 @@ static void tails(void)
 }
 #endif
 
-int main(void)
+/* The number of turns, for those who want to meet it while it runs. */
+int main(int count, char **words)
 {
+    for (int turns = count > 1 ? atoi(words[1]) : 1; turns > 1; turns--)
+        descend();
     recursion();
     tails();
     return 0;

@@ -187,8 +187,11 @@ static void print_counts(long times)
 }
 } // namespace torture
 
-int main()
+/* The number of turns, for those who want to meet it while it runs. */
+int main(int count, char **words)
 {
+    for (int turns = count > 1 ? atoi(words[1]) : 1; turns > 1; turns--)
+        torture::one_thread();
     unsigned long mine = torture::one_thread(), theirs[torture::THREADS];
     std::vector<std::thread> threads;
     for (unsigned long &their : theirs)

@@ -126,13 +126,12 @@ static void fork_all(void)
 
 int main(int count, char **words)
 {
-    if (count > 1)
+    if (count > 1 && strcmp(words[1], "--image") == 0)
         return image();
     char program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     KNOWN_CHECK(length > 0);
     program[length] = 0;
-    (void)words;
     done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     fork_all();
     for (int i = 0; i < CHILDREN / 2; i++) {
