@@ -6,7 +6,7 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check install uninstall bench bench-micro format check-format fuzz \
+.PHONY: build deps demo check torture install uninstall bench bench-micro format check-format fuzz \
 	clean-room clean help configure
 
 PREFIX ?= /usr/local
@@ -56,6 +56,10 @@ install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 
 uninstall: ## remove what the last install wrote
 	@ninja -C $(BUILD) uninstall
+
+torture: build ## every function of the torture suite: calls made, calls counted (CASES='deep_* rust')
+	@$(BUILD)/tests/torture/torture --heurt $(BUILD)/src/cmd/heurt --cases $(BUILD)/tests/torture/cases \
+		--awaited tests/torture/awaited --table $(CASES)
 
 bench: build ## run every benchmark
 	@meson test -C $(BUILD) --benchmark --verbose

@@ -47,6 +47,30 @@ static inline void known__address(const char *key, const void *address)
     printf("%s=0x%llx\n", key, (unsigned long long)(uintptr_t)address);
 }
 
+/* For the torture suite (tests/torture/truth.h): how often a function was entered; how many of
+ * these entries never left it; and that it may be left alone for a reason that holds this text (or
+ * one of several, with a '|' between them). */
+static inline void known__count(const char *function, long long entered)
+{
+    printf("count %s %lld\n", function, entered);
+}
+
+static inline void known__unfinished(const char *function, long long entries)
+{
+    printf("unfinished %s %lld\n", function, entries);
+}
+
+/* These were left by a jump that no library tells of (longjmp): ended or not, both is true. */
+static inline void known__abandoned(const char *function, long long entries)
+{
+    printf("abandoned %s %lld\n", function, entries);
+}
+
+static inline void known__refusable(const char *function, const char *reason)
+{
+    printf("refused %s %s\n", function, reason);
+}
+
 static inline int known__tid(void)
 {
     return (int)syscall(SYS_gettid);

@@ -254,7 +254,8 @@ static void what_is_not_a_trace_is_told(void **state)
     open_fails("t", "not a trace of heurt");
     write_trace_called("u", "first");
     int fd = open("u/events", O_WRONLY);
-    assert_int_equal(pwrite(fd, &(uint32_t){HEURT_VERSION + 1}, 4, offsetof(struct heurt_session, version)), 4);
+    assert_int_equal(
+        pwrite(fd, &(uint32_t){HEURT_VERSION + 1}, 4, offsetof(struct heurt_session, version)), 4);
     close(fd);
     char sentence[32];
     snprintf(sentence, sizeof sentence, "has format %u", HEURT_VERSION + 1);
