@@ -6,8 +6,8 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-micro format check-format fuzz \
-	clean-room clean help configure
+.PHONY: build deps demo check torture install uninstall bench bench-coverage bench-micro format \
+	check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -63,6 +63,9 @@ torture: build ## every function of the torture suite: calls made, calls counted
 
 bench: build ## run every benchmark
 	@meson test -C $(BUILD) --benchmark --verbose
+
+bench-coverage: build ## how many functions of large binaries can be instrumented
+	@tests/bench/coverage.sh $(BUILD)
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)

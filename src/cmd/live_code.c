@@ -26,6 +26,10 @@ bool live_code__write(uint8_t code[HEURT_LIVE_SLOT_BYTES], uint64_t address, uin
     for (unsigned i = 0; i < plan->fixup_count; i++) {
         const struct heurt_plan_fixup *fixup = &plan->fixups[i];
         int32_t field;
+        if (fixup->next == HEURT_FIXUP_ABSOLUTE) {
+            memcpy(moved + fixup->offset, &fixup->target, sizeof fixup->target);
+            continue;
+        }
         if (!rel32(fixup->target, address + LIVE_STUB_BYTES + fixup->next, &field))
             return false;
         memcpy(moved + fixup->offset, &field, sizeof field);

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cmd/automatic.h"
+#include "cmd/cache.h"
 #include "cmd/choice.h"
 #include "cmd/command.h"
 #include "cmd/function_list.h"
@@ -728,6 +729,7 @@ static void free_recording(struct recording *recording)
     vec__free(&request->functions);
     vec__free(&request->modules);
     vec__free(&request->arguments);
+    free(request->cache);
 }
 
 static int run(int argc, char **argv)
@@ -735,7 +737,8 @@ static int run(int argc, char **argv)
     standard_descriptors__reserve();
     struct recording recording = {
         .directory = DEFAULT_TRACE,
-        .request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments)},
+        .request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments),
+                    cache__directory("plans")},
         .max_size_bytes = MAX_SIZE_DEFAULT,
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,

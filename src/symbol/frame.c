@@ -53,6 +53,11 @@ const char *frame_fault__text(enum frame_fault fault)
     return texts[fault];
 }
 
+bool frame_fault__is_known(enum frame_fault fault)
+{
+    return (unsigned)fault <= FRAME_NOT_IN_FILE;
+}
+
 static void refuse(struct frame_checker *checker, enum frame_fault fault)
 {
     if (!checker->verdict.fault)

@@ -23,9 +23,10 @@ enum frame_fault {
     FRAME_NOT_UNDERSTOOD,
     FRAME_NOT_CODE,
     FRAME_NO_SIZE,
-    FRAME_NOT_IN_FILE,
+    FRAME_NOT_IN_FILE, /* the last one */
 };
 
+bool frame_fault__is_known(enum frame_fault fault);
 const char *frame_fault__text(enum frame_fault fault); /* in plain words; NULL for none */
 
 /* Where control goes when it leaves a function by a jump (or runs over its end). */

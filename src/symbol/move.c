@@ -27,6 +27,11 @@ const char *move_fault__text(enum move_fault fault)
     return texts[fault];
 }
 
+bool move_fault__is_known(enum move_fault fault)
+{
+    return (unsigned)fault <= MOVE_ENTERED;
+}
+
 static uint64_t body_of(const struct move *move)
 {
     return move->function->start + move->plan->skip;

@@ -6,6 +6,8 @@
 #include "symbol/code_file.h"
 #include "symbol/code_map.h"
 
+#include <stdbool.h>
+
 enum move_fault {
     MOVE_DONE, /* none */
     MOVE_TOO_SHORT,
@@ -15,9 +17,10 @@ enum move_fault {
     MOVE_CALL,   /* returns into what is overwritten */
     MOVE_STRANGE_CALL,
     MOVE_FAR,
-    MOVE_ENTERED,
+    MOVE_ENTERED, /* the last one */
 };
 
+bool move_fault__is_known(enum move_fault fault);
 const char *move_fault__text(enum move_fault fault); /* in plain words; NULL for none */
 
 /* Fills address, skip, moved, code, fixups and original of plan, all in addresses of the file. */

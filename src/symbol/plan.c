@@ -1,11 +1,8 @@
 #include "symbol/plan.h"
 
 #include "base/memory.h"
-#include "symbol/ifunc.h"
-#include "symbol/move.h"
 #include "symbol/name.h"
 #include "symbol/never.h"
-#include "symbol/parameters.h"
 #include "symbol/patterns.h"
 #include "symbol/plan_arguments.h"
 #include "symbol/world.h"
@@ -32,7 +29,7 @@ struct maker {
 
 /* A function that was asked for, under the best of its names that was asked for. */
 struct wanted {
-    const struct code_function *function;
+    struct fact_function *function;
     const char *name;
     bool exact;
 };
@@ -72,11 +69,11 @@ static bool is_name_wanted(struct maker *maker, const struct world_module *modul
 }
 
 static bool find_wanted(struct maker *maker, const struct world_module *module,
-                        const struct code_function *function, struct wanted *wanted)
+                        struct fact_function *function, struct wanted *wanted)
 {
     bool found = false;
     for (size_t i = 0; i < function->name_count; i++) {
-        const char *name = code_function__name(module->file, function, i)->text;
+        const char *name = facts__name(module->facts, function, i);
         bool exact;
         /* All names are tried: each may be the answer to another pattern. */
         if (!is_name_wanted(maker, module, name, &exact) || (symbol__is_cold(name) && !exact))
@@ -91,10 +88,10 @@ static bool find_wanted(struct maker *maker, const struct world_module *module,
 /* ---- one function -------------------------------------------------------------------------- */
 
 static const char *refusal_by_name(const struct world_module *module,
-                                   const struct code_function *function)
+                                   struct fact_function *function)
 {
     for (size_t i = 0; i < function->name_count; i++) {
-        const char *name = code_function__name(module->file, function, i)->text;
+        const char *name = facts__name(module->facts, function, i);
         const char *reason = never__function(module->name.base, name);
         if (reason)
             return reason;
@@ -113,22 +110,22 @@ static void move_to(struct heurt_plan *plan, uint64_t bias)
 
 /* The reason why it cannot be patched (free() it), or NULL and plan is filled. */
 static char *try_function(struct maker *maker, struct world_module *module,
-                          const struct code_function *function, struct heurt_plan *plan)
+                          struct fact_function *function, struct heurt_plan *plan)
 {
     const char *reason = refusal_by_name(module, function);
     if (reason)
         return memory__text(reason);
     if (function->ifunc)
-        return ifunc__refusal(module->file, function);
-    const struct frame_verdict *verdict = world__verdict(module, function);
-    if (verdict->inner)
+        return memory__text(facts__choice(module->facts, function));
+    facts__judge(module->facts, function);
+    if (function->frame.inner)
         return memory__text("it is not entered by a call");
     enum heurt_mechanism mechanism;
     char *text = world__refusal(&maker->world, module, function, &mechanism);
     if (text)
         return text;
-    reason = move_fault__text(move__plan(module->file, world_module__map(module), function, plan));
-    plan->ordered = verdict->locks;
+    reason = move_fault__text(facts__move(module->facts, function, plan));
+    plan->ordered = function->frame.locks;
     plan->mechanism = (uint8_t)mechanism;
     move_to(plan, module->module->bias);
     return memory__text(reason);
@@ -205,11 +202,11 @@ static void add_module(struct maker *maker, struct world_module *module)
             refuse_module(maker, module, reason);
         return;
     }
-    if (!world_module__open(module)) {
+    if (!world__open(&maker->world, module)) {
         refuse_module(maker, module, module->error.text);
         return;
     }
-    VEC_EACH(function, &module->file->functions, struct code_function)
+    VEC_EACH(function, &module->facts->functions, struct fact_function)
     {
         struct wanted wanted = {0};
         if (find_wanted(maker, module, function, &wanted))
@@ -220,7 +217,7 @@ static void add_module(struct maker *maker, struct world_module *module)
 static bool is_any_stripped(const struct maker *maker)
 {
     VEC_EACH(module, &maker->world.modules, struct world_module)
-    if (module->file && module->file->stripped && is_module_wanted(maker, module))
+    if (module->facts && module->facts->stripped && is_module_wanted(maker, module))
         return true;
     return false;
 }
@@ -264,7 +261,7 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     maker.plan->functions = VEC_OF(struct planned_function);
     maker.plan->refusals = VEC_OF(struct refused_function);
     maker.plan->unmatched = VEC_OF(struct refused_function);
-    world__start(&maker.world, modules, module_count);
+    world__start(&maker.world, modules, module_count, request->cache);
     patterns__start(&maker.patterns);
     argument_requests__start(&maker.arguments, &request->arguments);
     VEC_EACH(text, &request->functions, char *)

@@ -16,6 +16,7 @@ struct plan_request {
     struct vec modules;   /* char *: globs of -M: every function of these; and, when functions is
                              not empty, only in these */
     struct vec arguments; /* struct plan_arguments */
+    char *cache;          /* a directory where what is found out of files is kept; NULL: none */
 };
 
 struct plan_arguments {

@@ -9,7 +9,7 @@
 
 struct chooser {
     const struct world_module *module;
-    const struct code_function *function;
+    const struct fact_function *function;
     struct argument_choice *choice;
     struct parameters parameters;
     bool asked, known; /* whether DWARF was asked, and knew the function */
@@ -73,12 +73,22 @@ static const char *locate(const struct parameters *parameters, const char *name,
     return "the function has no parameter of this name";
 }
 
+static bool read_parameters(struct chooser *chooser)
+{
+    struct facts *facts = chooser->module->facts;
+    const struct code_file *file = facts__file(facts);
+    const struct fact_function *first = facts->functions.items;
+    return file &&
+           parameters__read(
+               file, VEC_AT(&file->functions, struct code_function, chooser->function - first),
+               &chooser->parameters);
+}
+
 static void choose_by_debug_info(struct chooser *chooser, const char *name)
 {
     unsigned number;
     if (!chooser->asked)
-        chooser->known =
-            parameters__read(chooser->module->file, chooser->function, &chooser->parameters);
+        chooser->known = read_parameters(chooser);
     chooser->asked = true;
     const char *reason = chooser->known
                              ? locate(&chooser->parameters, name, &number)
@@ -106,14 +116,13 @@ static bool is_meant(const struct chooser *chooser, struct patterns *patterns)
 {
     bool meant = false, exact;
     for (size_t i = 0; i < chooser->function->name_count && !meant; i++)
-        meant = patterns__match(
-            patterns, &chooser->module->name,
-            code_function__name(chooser->module->file, chooser->function, i)->text, &exact);
+        meant = patterns__match(patterns, &chooser->module->name,
+                                facts__name(chooser->module->facts, chooser->function, i), &exact);
     return meant;
 }
 
 void arguments__choose(const struct vec *requests, const struct world_module *module,
-                       const struct code_function *function, struct argument_choice *choice)
+                       const struct fact_function *function, struct argument_choice *choice)
 {
     struct chooser chooser = {.module = module, .function = function, .choice = choice};
     choice->names = memory__text("");

@@ -1,50 +1,34 @@
 #include "symbol/world.h"
 
 #include "base/memory.h"
-#include "symbol/decode.h"
 #include "symbol/name.h"
 #include "symbol/never.h"
-#include "symbol/parameters.h"
-#include "symbol/preserved.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* More functions than this in one net of jumps are not followed. */
 enum { REACHED_MAX = 512 };
 
-enum answer { NOT_ASKED, YES, NO };
-
-struct world_verdict {
-    bool checked;
-    uint8_t fits;      /* enum answer: its parameters are certain to fit into registers */
-    uint8_t keeps_rbx; /* enum answer */
-    uint32_t query;    /* the last one that came here */
-    uint32_t tail_count;
-    size_t first_tail;
-    struct frame_verdict frame;
-};
-
 struct node {
     struct world_module *module;
-    const struct code_function *function;
+    struct fact_function *function;
 };
 
 static const char TAKES_STACK[] = "it takes arguments on the stack";
 
 /* ---- modules ------------------------------------------------------------------------------- */
 
-void world__start(struct world *world, const struct trace_module *modules, size_t count)
+void world__start(struct world *world, const struct trace_module *modules, size_t count,
+                  const char *cache)
 {
-    *world = (struct world){.modules = VEC_OF(struct world_module)};
+    *world = (struct world){.modules = VEC_OF(struct world_module), .cache = cache};
     for (size_t i = 0; i < count; i++) {
         const char *slash = strrchr(modules[i].path, '/');
         vec__push(&world->modules,
                   &(struct world_module){
                       .module = &modules[i],
                       .name = {modules[i].path, slash ? slash + 1 : modules[i].path},
-                      .tails = VEC_OF(struct frame_tail),
                   });
     }
 }
@@ -53,48 +37,36 @@ void world__free(struct world *world)
 {
     VEC_EACH(module, &world->modules, struct world_module)
     {
-        frame_checker__free(module->checker);
-        code_map__free(module->map);
-        code_file__close(module->file);
+        facts__close(module->facts);
         map__free(&module->exports);
-        vec__free(&module->tails);
-        free(module->verdicts);
+        free(module->queries);
     }
     vec__free(&world->modules);
 }
 
-struct code_file *world_module__open(struct world_module *module)
+struct facts *world__open(const struct world *world, struct world_module *module)
 {
     if (module->tried)
-        return module->file;
+        return module->facts;
     module->tried = true;
     const struct trace_module *mapped = module->module;
-    module->status = code_file__open(mapped->path, mapped->build_id, mapped->build_id_bytes,
-                                     &module->file, &module->error);
-    if (module->status < 0)
-        return NULL;
-    module->checker = frame_checker__new(module->file);
-    module->verdicts = memory__zeroed(module->file->functions.count, sizeof *module->verdicts);
-    return module->file;
-}
-
-const struct code_map *world_module__map(struct world_module *module)
-{
-    if (!module->map)
-        module->map = code_map__make(module->file);
-    return module->map;
+    module->status = facts__open(mapped->path, mapped->build_id, mapped->build_id_bytes,
+                                 world->cache, &module->facts, &module->error);
+    if (module->status == 0)
+        module->queries = memory__zeroed(module->facts->functions.count, sizeof *module->queries);
+    return module->facts;
 }
 
 static void list_exports(struct world_module *module)
 {
+    const struct facts *facts = module->facts;
     module->exports_ready = true;
-    for (size_t i = 0; i < module->file->functions.count; i++) {
-        const struct code_function *function =
-            VEC_AT(&module->file->functions, struct code_function, i);
+    for (size_t i = 0; i < facts->functions.count; i++) {
+        const struct fact_function *function = VEC_AT(&facts->functions, struct fact_function, i);
         for (size_t n = 0; n < function->name_count; n++) {
-            const struct code_name *name = code_function__name(module->file, function, n);
-            if (name->binding != STB_LOCAL)
-                map__put(&module->exports, name->text, strcspn(name->text, "@"), i);
+            const char *name = facts__name(facts, function, n);
+            if (!facts__name_is_local(facts, function, n))
+                map__put(&module->exports, name, strcspn(name, "@"), i);
         }
     }
 }
@@ -104,92 +76,51 @@ static bool find_export(struct world *world, const char *name, struct node *node
 {
     VEC_EACH(module, &world->modules, struct world_module)
     {
-        if (never__module(module->name.base) || !world_module__open(module))
+        if (never__module(module->name.base) || !world__open(world, module))
             continue;
         if (!module->exports_ready)
             list_exports(module);
         uint64_t at = map__get(&module->exports, name, strcspn(name, "@"));
         if (at == MAP_ABSENT)
             continue;
-        *node = (struct node){module, VEC_AT(&module->file->functions, struct code_function, at)};
+        *node = (struct node){module, VEC_AT(&module->facts->functions, struct fact_function, at)};
         return true;
     }
     return false;
 }
 
-/* ---- where a tail leads -------------------------------------------------------------------- */
-
-/* The symbol that the linkage stub (.plt) at address jumps to, or NULL. */
-static const char *linked_name(const struct code_file *file, uint64_t address)
-{
-    enum { STUB_INSTRUCTIONS = 4 };
-    ZydisDecoder decoder;
-    struct instruction instruction;
-    decoder__start(&decoder);
-    for (int i = 0; i < STUB_INSTRUCTIONS; i++, address = instruction.end) {
-        size_t size;
-        const uint8_t *bytes = code_file__bytes(file, address, &size);
-        if (!bytes || !instruction__decode(&instruction, &decoder, bytes, size, address))
-            return NULL;
-        if (instruction.branch == BRANCH_JUMP_INDIRECT)
-            return code_file__slot(file, instruction__rip_address(&instruction));
-    }
-    return NULL;
-}
-
-static bool find_tail(struct world *world, const struct node *from, const struct frame_tail *tail,
+static bool find_tail(struct world *world, const struct node *from, const struct fact_tail *tail,
                       struct node *to)
 {
-    const char *name = tail->name;
-    if (tail->address) {
-        const struct code_section *section = code_file__section(from->module->file, tail->address);
-        if (section && section->linkage)
-            name = linked_name(from->module->file, tail->address);
-        else {
-            *to =
-                (struct node){from->module, code_file__function(from->module->file, tail->address)};
-            return to->function != NULL;
-        }
-    }
-    return name && find_export(world, name, to);
+    struct facts *facts = from->module->facts;
+    if (tail->function == FACT_NO_FUNCTION)
+        return tail->name && find_export(world, facts__text(facts, tail->name), to);
+    *to = (struct node){from->module,
+                        VEC_AT(&facts->functions, struct fact_function, tail->function)};
+    return true;
 }
 
 /* ---- what one function does ------------------------------------------------------------------ */
 
-static struct world_verdict *verdict_of(const struct node *node)
+static const struct frame_verdict *verdict_of(const struct node *node)
 {
-    const struct code_function *first = node->module->file->functions.items;
-    struct world_verdict *verdict = &node->module->verdicts[node->function - first];
-    if (verdict->checked)
-        return verdict;
-    verdict->checked = true;
-    verdict->first_tail = node->module->tails.count;
-    verdict->frame =
-        frame_checker__check(node->module->checker, node->function, &node->module->tails);
-    verdict->tail_count = (uint32_t)(node->module->tails.count - verdict->first_tail);
-    return verdict;
-}
-
-const struct frame_verdict *world__verdict(struct world_module *module,
-                                           const struct code_function *function)
-{
-    return &verdict_of(&(struct node){module, function})->frame;
+    facts__judge(node->module->facts, node->function);
+    return &node->function->frame;
 }
 
 static bool fits_registers(const struct node *node)
 {
-    struct world_verdict *verdict = verdict_of(node);
-    if (verdict->fits == NOT_ASKED)
-        verdict->fits = parameters__fit_registers(node->module->file, node->function) ? YES : NO;
-    return verdict->fits == YES;
+    return facts__fits_registers(node->module->facts, node->function);
 }
 
-static bool keeps_rbx(const struct node *node)
+/* Whether the query comes to the node for the first time. */
+static bool is_first_visit(const struct world *world, const struct node *node)
 {
-    struct world_verdict *verdict = verdict_of(node);
-    if (verdict->keeps_rbx == NOT_ASKED)
-        verdict->keeps_rbx = preserved__rbx(node->module->file, node->function) ? YES : NO;
-    return verdict->keeps_rbx == YES;
+    const struct fact_function *first = node->module->facts->functions.items;
+    uint32_t *query = &node->module->queries[node->function - first];
+    bool is_first = *query != world->query;
+    *query = world->query;
+    return is_first;
 }
 
 /* ---- the proof ----------------------------------------------------------------------------- */
@@ -203,10 +134,11 @@ struct proof {
 
 static char *label_of(const struct node *node)
 {
-    if (!node->function->name_count)
-        return memory__format("code at 0x%llx of %s", (unsigned long long)node->function->start,
+    const struct fact_function *function = node->function;
+    if (!function->name_count)
+        return memory__format("code at 0x%llx of %s", (unsigned long long)function->start,
                               node->module->name.base);
-    return symbol_name__demangle(code_function__name(node->module->file, node->function, 0)->text);
+    return symbol_name__demangle(facts__name(node->module->facts, function, 0));
 }
 
 static bool is_root(const struct proof *proof, const struct node *node)
@@ -225,7 +157,7 @@ static char *refusal_through(const struct proof *proof, const struct node *node,
 }
 
 static bool leads_to_entry(const struct proof *proof, const struct node *node,
-                           const struct frame_tail *tail)
+                           const struct fact_tail *tail)
 {
     enum { ENDBR64_BYTES = 4 };
     const struct node *root = &proof->root;
@@ -245,7 +177,7 @@ static bool is_harmless(const struct proof *proof, const struct node *node, enum
 /* What a reached function does by itself. NULL or the reason. */
 static const char *own_reason(const struct proof *proof, const struct node *node)
 {
-    const struct frame_verdict *verdict = &verdict_of(node)->frame;
+    const struct frame_verdict *verdict = verdict_of(node);
     if (node->function->ifunc)
         return never__is_c_library(node->module->name.base)
                    ? NULL /* the versions of such functions take nothing on the stack */
@@ -256,27 +188,24 @@ static const char *own_reason(const struct proof *proof, const struct node *node
         return "its loop begins at its first instruction";
     if (proof->mechanism == HEURT_MECHANISM_FRAME)
         return verdict->takes_stack ? TAKES_STACK : NULL;
-    return keeps_rbx(node) ? NULL
-                           : "it may take arguments on the stack, and does not keep the register "
-                             "rbx as a function has to";
+    return facts__keeps_rbx(node->module->facts, node->function)
+               ? NULL
+               : "it may take arguments on the stack, and does not keep the register "
+                 "rbx as a function has to";
 }
 
 /* Whether next, which from may end in a jump to, needs to be looked at for the first time. */
 static bool is_new(const struct proof *proof, const struct node *from, const struct node *next)
 {
-    struct world_verdict *verdict = verdict_of(next);
-    if (verdict->query == proof->world->query)
-        return false;
+    const struct frame_verdict *verdict = verdict_of(next);
     /* It can take arguments there (variable ones, say), but from has none to hand on. */
-    if (proof->mechanism == HEURT_MECHANISM_FRAME && !verdict->frame.fault &&
-        verdict->frame.takes_stack && fits_registers(from))
+    if (proof->mechanism == HEURT_MECHANISM_FRAME && !verdict->fault && verdict->takes_stack &&
+        fits_registers(from))
         return false;
-    verdict->query = proof->world->query;
-    return true;
+    return is_first_visit(proof->world, next);
 }
 
-static char *follow_tail(struct proof *proof, const struct node *node,
-                         const struct frame_tail *tail)
+static char *follow_tail(struct proof *proof, const struct node *node, const struct fact_tail *tail)
 {
     struct node next;
     if (leads_to_entry(proof, node, tail))
@@ -298,11 +227,11 @@ static char *visit(struct proof *proof, const struct node *node)
     const char *reason = own_reason(proof, node);
     if (reason)
         return refusal_through(proof, node, reason);
-    struct world_verdict *verdict = verdict_of(node);
+    const struct fact_function *function = node->function;
     char *text = NULL;
-    for (size_t i = 0; !node->function->ifunc && i < verdict->tail_count && !text; i++) {
-        struct frame_tail tail =
-            *VEC_AT(&node->module->tails, struct frame_tail, verdict->first_tail + i);
+    for (size_t i = 0; !function->ifunc && i < function->tail_count && !text; i++) {
+        struct fact_tail tail =
+            *VEC_AT(&node->module->facts->tails, struct fact_tail, function->first_tail + i);
         text = follow_tail(proof, node, &tail);
     }
     return text;
@@ -312,7 +241,8 @@ static char *prove(struct world *world, const struct node *root, enum heurt_mech
 {
     struct proof proof = {world, *root, mechanism, VEC_OF(struct node)};
     char *reason = NULL;
-    verdict_of(root)->query = ++world->query;
+    world->query++;
+    is_first_visit(world, root);
     vec__push(&proof.reached, root);
     for (size_t i = 0; i < proof.reached.count && i < REACHED_MAX && !reason; i++) {
         struct node node = *VEC_AT(&proof.reached, struct node, i);
@@ -341,16 +271,17 @@ static enum unwinder find_unwinder(struct world *world)
     {
         bool is_candidate =
             module == world->modules.items || strncmp(module->name.base, "libunwind", 9) == 0;
-        if (!is_candidate || never__module(module->name.base) || !world_module__open(module))
+        if (!is_candidate || never__module(module->name.base) || !world__open(world, module))
             continue;
-        if (has_export(module, "_Unwind_RaiseException") && has_export(module, "__unw_init_local"))
+        if (has_export(module, "_Unwind_RaiseException") &&
+            (has_export(module, "unw_init_local") || has_export(module, "__unw_init_local")))
             return UNWINDER_LLVM;
     }
     return UNWINDER_GCC;
 }
 
 char *world__refusal(struct world *world, struct world_module *module,
-                     const struct code_function *function, enum heurt_mechanism *mechanism)
+                     struct fact_function *function, enum heurt_mechanism *mechanism)
 {
     struct node root = {module, function};
     *mechanism = HEURT_MECHANISM_FRAME;

@@ -416,3 +416,22 @@ C
     expect_status 5
     [[ $output == ran* ]]
 }
+
+@test "what was found out about code is kept where it is wanted, and nowhere else" {
+    local program="$PROGRAMS/calls_known" kept
+    HEURT_CACHE="$PWD/kept" record -o t -f call_empty "$program"
+    kept=(kept/plans/*.plan)
+    [ -s "${kept[0]}" ]
+    HEURT_CACHE= HOME="$PWD" XDG_CACHE_HOME="$PWD/caches" record -o t -f call_empty "$program"
+    [ ! -e caches ] && [ ! -e .cache ]
+    env -u HEURT_CACHE HOME="$PWD" XDG_CACHE_HOME="$PWD/caches" "$HEURT" record -q -o t -f call_empty "$program"
+    kept=(caches/heurt/plans/*.plan)
+    [ -s "${kept[0]}" ]
+    env -u HEURT_CACHE -u XDG_CACHE_HOME HOME="$PWD" "$HEURT" record -q -o t -f call_empty "$program"
+    kept=(.cache/heurt/plans/*.plan)
+    [ -s "${kept[0]}" ]
+    touch file
+    HEURT_CACHE="$PWD/file" heurt record -q -o t -f call_empty "$program"
+    expect_status 0
+    [ -z "$stderr" ]
+}

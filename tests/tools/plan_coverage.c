@@ -118,7 +118,9 @@ int main(int count, char **arguments)
     }
     load_needed(elf);
     dl_iterate_phdr(add_loaded, &modules);
-    struct plan_request request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments)};
+    struct plan_request request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments),
+                                   NULL};
+    request.cache = count > 2 ? arguments[2] : NULL;
     const char *all = "*", *base = strrchr(arguments[1], '/');
     base = base ? base + 1 : arguments[1];
     vec__push(&request.functions, &all);

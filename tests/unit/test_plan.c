@@ -48,7 +48,7 @@ struct asked {
 static void ask(struct asked *asked)
 {
     asked->request =
-        (struct plan_request){VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments)};
+        (struct plan_request){VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments), NULL};
 }
 
 static void ask_function(struct asked *asked, const char *pattern)
@@ -362,6 +362,21 @@ static void compiled_functions_that_look_at_their_caller_are_refused(void **stat
     plan__free(plan);
 }
 
+static void unwinders_that_would_not_find_popped_frames_are_minded(void **state)
+{
+    (void)state;
+    const char *unwinder = getenv("PLAN_UNWINDER");
+    struct trace_module modules[2] = {self_module(), {.path = unwinder ? unwinder : ""}};
+    struct asked asked;
+    ask(&asked);
+    ask_function(&asked, "p_read");
+    ask_function(&asked, "a_plain");
+    struct plan *plan = answer(&asked, modules, 2);
+    assert_refused(plan, "p_read", "LLVM's libunwind");
+    assert_non_null(planned(plan, "a_plain"));
+    plan__free(plan);
+}
+
 static void code_that_depends_on_its_place_is_fixed(void **state)
 {
     (void)state;
@@ -585,6 +600,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_proven_is_refused),
         cmocka_unit_test(compiled_functions_that_look_at_their_caller_are_refused),
+        cmocka_unit_test(unwinders_that_would_not_find_popped_frames_are_minded),
         cmocka_unit_test(code_that_depends_on_its_place_is_fixed),
         cmocka_unit_test(names_of_one_function_are_one),
         cmocka_unit_test(cold_parts_are_not_functions),
