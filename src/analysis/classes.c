@@ -282,7 +282,7 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
 
 static bool id_is_function(uint32_t id)
 {
-    return id >= HEURT_EVENT_FUNCTIONS && id <= HEURT_EVENT_LAST && id % 2 == 0;
+    return id >= HEURT_EVENT_FUNCTIONS && id <= HEURT_FUNCTION_LAST && id % 2 == 0;
 }
 
 struct function_table *class_table__functions(struct class_table *table, size_t process)

@@ -119,14 +119,36 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
     };
 }
 
+static inline uint64_t whole_tick(uint64_t before, uint64_t word)
+{
+    int64_t difference = (int64_t)(((word >> HEURT_ID_BITS) - before) << HEURT_ID_BITS);
+    return before + (uint64_t)(difference >> HEURT_ID_BITS);
+}
+
+static inline uint32_t id_of(uint64_t word)
+{
+    return word & ((1u << HEURT_ID_BITS) - 1);
+}
+
+/* Words of a FUNCTION event behind its first: the id, then what that function's events have. */
+static size_t function_words(const struct trace_cursor *cursor, const uint64_t *at, size_t left)
+{
+    if (left == 0 || at[1] < HEURT_EVENT_FUNCTIONS || at[1] + 1 >= cursor->payload_ids || at[1] % 2)
+        return SIZE_MAX;
+    size_t words = cursor->payload_words[at[1] | (*at & 1)];
+    return words ? words : SIZE_MAX;
+}
+
 /* Payload words of the event at at, or SIZE_MAX when it cannot be understood. */
 static inline size_t payload_words(const struct trace_cursor *cursor, const uint64_t *at)
 {
-    uint32_t id = *at & ((1u << HEURT_ID_BITS) - 1);
+    uint32_t id = id_of(*at);
     size_t left = (size_t)(cursor->end - at) - 1;
     if (id >= cursor->payload_ids || !cursor->payload_words[id])
         return SIZE_MAX;
     size_t words = cursor->payload_words[id] - 1u;
+    if ((id | 1) == (HEURT_EVENT_FUNCTION | 1))
+        words = function_words(cursor, at, left);
     if (words == PAYLOAD_VARIABLE - 1u) {
         if (left == 0 || at[1] >= left)
             return SIZE_MAX;
@@ -135,18 +157,36 @@ static inline size_t payload_words(const struct trace_cursor *cursor, const uint
     return words <= left ? words : SIZE_MAX;
 }
 
-static inline uint64_t whole_tick(uint64_t before, uint64_t word)
+#define HOLE_TICKS_BACK (1u << 20)  /* a signal handler's events around it */
+#define HOLE_TICKS_MAX (1ull << 38) /* to what follows: more would be chance, not a time */
+
+/* Whether an event can begin here, behind words that were never written. */
+static bool is_event_behind_hole(const struct trace_cursor *cursor, const uint64_t *at)
 {
-    int64_t difference = (int64_t)(((word >> HEURT_ID_BITS) - before) << HEURT_ID_BITS);
-    return before + (uint64_t)(difference >> HEURT_ID_BITS);
+    uint64_t end = cursor->trace->session.end.tick;
+    uint64_t tick = whole_tick(cursor->tick, *at);
+    return payload_words(cursor, at) != SIZE_MAX && tick + HOLE_TICKS_BACK >= cursor->tick &&
+           tick - cursor->tick + HOLE_TICKS_BACK < HOLE_TICKS_MAX && (!end || tick <= end);
+}
+
+/* Words that are zero end a chunk, but some may lie between events: a signal handler that jumped
+ * away (siglongjmp) had interrupted the runtime between claiming room and writing. Goes behind
+ * them, or to the end. */
+static __attribute__((noinline)) bool skip_hole(struct trace_cursor *cursor)
+{
+    const uint64_t *at = cursor->at;
+    while (at < cursor->end && (*at == 0 || !is_event_behind_hole(cursor, at)))
+        at++;
+    cursor->at = at;
+    return at < cursor->end;
 }
 
 /* The next event of the chunk, or of the block of it, that the cursor is in. */
 static inline bool next_in_words(struct trace_cursor *cursor, struct event *event)
 {
-    const uint64_t *at = cursor->at;
-    if (at >= cursor->end || *at == 0)
+    if (cursor->at >= cursor->end || (*cursor->at == 0 && !skip_hole(cursor)))
         return false;
+    const uint64_t *at = cursor->at;
     size_t words = payload_words(cursor, at);
     if (words == SIZE_MAX) {
         trace__mark_damaged(cursor->trace, cursor->chunk);
@@ -154,10 +194,16 @@ static inline bool next_in_words(struct trace_cursor *cursor, struct event *even
         return false;
     }
     event->tick = cursor->tick = whole_tick(cursor->tick, *at);
-    event->id = *at & ((1u << HEURT_ID_BITS) - 1);
+    event->id = id_of(*at);
     event->words = (uint32_t)words;
     event->payload = at + 1;
+    cursor->event = at;
     cursor->at = at + 1 + words;
+    if ((event->id | 1) == (HEURT_EVENT_FUNCTION | 1)) {
+        event->id = (uint32_t)at[1] | (event->id & 1);
+        event->words--;
+        event->payload++;
+    }
     return true;
 }
 
@@ -171,7 +217,7 @@ bool trace_cursor__next_in_chunk(struct trace_cursor *cursor, struct event *even
 
 bool trace_cursor__is_at_end(const struct trace_cursor *cursor)
 {
-    return cursor->at >= cursor->end || *cursor->at == 0;
+    return cursor->at >= cursor->end;
 }
 
 bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)

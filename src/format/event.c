@@ -94,5 +94,6 @@ const char *sleep__name(enum heurt_sleep call)
 bool event__is_span(uint32_t id)
 {
     id |= 1; /* only spans have a leave */
-    return id >= HEURT_EVENT_FUNCTIONS ? id <= HEURT_EVENT_LAST + 1 : event_payload_words[id] > 0;
+    return id >= HEURT_EVENT_FUNCTIONS ? id <= HEURT_FUNCTION_LAST + 1
+                                       : event_payload_words[id] > 0;
 }

@@ -76,11 +76,10 @@ static bool pack_events(const struct trace *trace, struct block_packer *packer,
     trace_cursor__start(&cursor, trace, &thread);
     trace_cursor__go_to(&cursor, chunk);
     block_packer__begin(packer, chunk->start.tick);
-    for (const uint64_t *from = cursor.at; trace_cursor__next_in_chunk(&cursor, &event);
-         from = cursor.at) {
-        size_t words = (size_t)(cursor.at - from);
-        if (!block_packer__add(packer, from, words) &&
-            (!end_block(packer, room) || !block_packer__add(packer, from, words)))
+    while (trace_cursor__next_in_chunk(&cursor, &event)) {
+        size_t words = (size_t)(cursor.at - cursor.event);
+        if (!block_packer__add(packer, cursor.event, words) &&
+            (!end_block(packer, room) || !block_packer__add(packer, cursor.event, words)))
             return false;
     }
     return trace_cursor__is_at_end(&cursor) && end_block(packer, room);

@@ -117,7 +117,8 @@ const struct trace_function *trace_process__function(const struct trace_process 
 const struct trace_module *trace_process__module(const struct trace_process *process,
                                                  uint64_t address, uint64_t tick);
 
-/* Walks one thread's events in the order in which they were written. Ticks may step back a little
+/* Walks one thread's events in the order in which they were written. FUNCTION events are given as
+ * what they stand for: the function's own id, and its arguments. Ticks may step back a little
  * where a signal handler ran inside the runtime. */
 struct trace_cursor {
     const struct trace *trace;
@@ -125,6 +126,7 @@ struct trace_cursor {
     const struct heurt_chunk *chunk; /* that at is in */
     size_t next_chunk;               /* index into the thread's */
     const uint64_t *at, *end;
+    const uint64_t *event; /* the first word of the one that was given last */
     uint64_t tick;
     const uint8_t *payload_words; /* of the thread's process image */
     uint32_t payload_ids;

@@ -339,7 +339,8 @@ int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t 
                         uint64_t tick, uint32_t id, const uint64_t *payload, size_t words)
 {
     struct open_chunk *open = open_chunk_of(writer, &writer->event_chunks, thread);
-    int code = room_for_event(writer, open, process, thread, tick, words);
+    bool wide = id > HEURT_EVENT_LAST + 1;
+    int code = room_for_event(writer, open, process, thread, tick, words + wide);
     if (code < 0) {
         if (open->chunk)
             open->chunk->events_lost++;
@@ -348,10 +349,13 @@ int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t 
         return code;
     }
     uint64_t *word = (uint64_t *)open->at;
+    if (wide)
+        word[1] = id & ~1u;
     if (words)
-        memcpy(word + 1, payload, words * sizeof *word);
+        memcpy(word + 1 + wide, payload, words * sizeof *word);
+    id = wide ? HEURT_EVENT_FUNCTION | (id & 1) : id;
     __atomic_store_n(word, tick << HEURT_ID_BITS | id, __ATOMIC_RELEASE);
-    open->at += (words + 1) * sizeof *word;
+    open->at += (words + wide + 1) * sizeof *word;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* popped.cc: functions that take arguments on the stack, left in every way in which a call can end.
  * Prints NAME=calls, and NAME.thrown=how many of them an exception left; checks every argument and
- * result itself, and that calls which never end cost no memory. */
+ * result itself, and that calls which never end cost no memory.  --stop: prints its process id in a
+ * call that never returns. */
 #include "known.h"
 
 #include <csetjmp>
@@ -505,11 +506,28 @@ static void backtraces()
     known__number("popped::takes_backtrace", ROUNDS);
     known__number("popped::calls_backtrace", ROUNDS);
 }
+
+/* ---- for a debugger -------------------------------------------------------------------------- */
+
+KNOWN_FUNCTION long stops(EIGHT)
+{
+    printf("%d\n", static_cast<int>(getpid()));
+    fflush(stdout);
+    pause();
+    return WEIGHED;
+}
+
+KNOWN_FUNCTION long calls_stops(EIGHT)
+{
+    return kept(stops(a, b, c, d, e, f, g, h)) + 1;
+}
 } // namespace popped
 
-int main()
+int main(int argc, char **argv)
 {
     using namespace popped;
+    if (argc == 2 && strcmp(argv[1], "--stop") == 0)
+        return calls_stops(ONE_TO_EIGHT) != WEIGHT + 1;
     arguments();
     exceptions();
     forced();

@@ -187,6 +187,40 @@ static void ticks_keep_their_high_bits(void **state)
     trace__close(trace);
 }
 
+static void ids_beyond_an_events_bits_are_read_like_others(void **state)
+{
+    (void)state;
+    struct trace *trace = fixture__open("function 0 65534 narrow 0x401000 a\n"
+                                        "function 0 65536 wide 0x402000 x,y\n"
+                                        "function 0 1048574 last 0x403000\n"
+                                        "thread 0 main\n"
+                                        "1000 wide 7 8\n"
+                                        "1100 last\n"
+                                        "1200 narrow 9\n"
+                                        "1300 leave narrow\n"
+                                        "1400 leave last\n"
+                                        "1500 leave wide\n");
+    static const struct {
+        uint32_t id, words;
+        uint64_t first;
+    } expected[] = {{65536, 2, 7}, {1048574, 0, 0}, {65534, 1, 9},
+                    {65535, 0, 0}, {1048575, 0, 0}, {65537, 0, 0}};
+    struct trace_cursor cursor;
+    struct event event;
+    trace_cursor__start(&cursor, trace, VEC_AT(trace__threads(trace), struct trace_thread, 0));
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        assert_true(trace_cursor__next(&cursor, &event));
+        assert_int_equal(event.id, expected[i].id);
+        assert_int_equal(event.words, expected[i].words);
+        if (event.words)
+            assert_int_equal(event.payload[0], expected[i].first);
+        assert_true(event__is_span(event.id));
+    }
+    assert_false(trace_cursor__next(&cursor, &event));
+    assert_int_equal(trace__damaged_chunks(trace), 0);
+    trace__close(trace);
+}
+
 static void all_threads_are_merged_by_time(void **state)
 {
     (void)state;
@@ -318,9 +352,16 @@ static void check_damages(char *bytes, size_t count)
     *third_event = kept | 0xfff; /* no such id: the rest is damaged */
     assert_int_equal(walk_bytes(bytes, count, &damaged).events, first_events + 2);
     assert_int_equal(damaged, 1);
-    *third_event = 0; /* a tail that was not written is none */
+    *third_event = 0; /* an event that was claimed and never written costs only itself */
+    assert_int_equal(walk_bytes(bytes, count, &damaged).events, 999);
+    assert_int_equal(damaged, 0);
+    char *tail = (char *)third_event, *end = (char *)second + second->units * HEURT_UNIT_BYTES;
+    static char whole[2 * HEURT_UNIT_BYTES];
+    memcpy(whole, tail, (size_t)(end - tail));
+    memset(tail, 0, (size_t)(end - tail)); /* a tail that was not written is no damage, either */
     assert_int_equal(walk_bytes(bytes, count, &damaged).events, first_events + 2);
     assert_int_equal(damaged, 0);
+    memcpy(tail, whole, (size_t)(end - tail));
     *third_event = (kept & ~0xffffull) | HEURT_EVENT_STACK; /* longer than the chunk */
     third_event[1] = UINT64_MAX;
     assert_int_equal(walk_bytes(bytes, count, &damaged).events, first_events + 2);
@@ -416,6 +457,7 @@ int main(void)
         IN_DIRECTORY(a_module_is_found_by_address_and_time),
         IN_DIRECTORY(a_forked_image_inherits_and_an_execed_one_does_not),
         IN_DIRECTORY(ticks_keep_their_high_bits),
+        IN_DIRECTORY(ids_beyond_an_events_bits_are_read_like_others),
         IN_DIRECTORY(all_threads_are_merged_by_time),
         IN_DIRECTORY(a_trace_without_threads_is_read),
         IN_DIRECTORY(stacks_have_their_length_in_front),

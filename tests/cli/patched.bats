@@ -1,0 +1,109 @@
+# Patched functions: every call once, whatever its arguments and however it ends.
+load ../helpers
+
+# counted TRACE NAME: calls that were entered and left, as "entered,left".
+counted() {
+    sed -n "s/^$2=//p" counts
+}
+
+# expect_known TRACE: that every function was entered as often as the program said on stdout.
+expect_known() {
+    "$COUNT_CALLS" "$1" >counts
+    local line name bad=0
+    while read -r line; do
+        name=${line%=*}
+        [[ $name == *.thrown ]] && continue
+        [[ $(counted "$1" "$name") == "${line#*=}",* ]] ||
+            { echo "$line, but counted $(counted "$1" "$name")"; bad=1; }
+    done <<<"$output"
+    [ "$bad" = 0 ] || fail "other counts than the program's"
+}
+
+@test "functions with arguments on the stack, left in all ways" {
+    record -o t --max-size 1G -f 'popped::*' -M popped "$PROGRAMS/popped"
+    expect_status 0
+    expect_known t
+    local name
+    for name in variable larges long_doubles int128s doubles ends_in_jump jumped_to jumps_below suspends; do
+        [[ $(counted t "popped::$name") =~ ^([0-9]+),([0-9]+)$ ]]
+        [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || fail "popped::$name was not always left"
+    done
+    # Those of exit_in_thread and cancel_in_thread, which call them, are among them.
+    local thrown
+    thrown=$(sed -n 's/^popped::.*\.thrown=//p' <<<"$output" | sum)
+    [ "$(sed -n 's/^unwound=//p' counts)" = $((thrown + 100)) ]
+    report_json t
+    [ "$(json coverage.events_lost)" = 0 ]
+}
+
+@test "the same with their arguments recorded, and with call stacks at every call" {
+    record -o t --max-size 1G --stack-every 100 --stack-bytes 512 -f 'popped::*' -M popped \
+        -A 'popped::integers=arg1,arg2' -A 'popped::recursive=arg1' -A 'popped::suspends=arg2' \
+        -A 'popped::throws=arg1' "$PROGRAMS/popped"
+    expect_status 0
+    expect_known t
+}
+
+@test "a call stack leads through calls whose return address is put aside" {
+    record -o t --stack-every 1 -f popped::integers -f popped::calls_backtrace -f popped::takes_backtrace \
+        -f backtrace "$PROGRAMS/popped"
+    expect_status 0
+    report_json t
+    json 'classes[function=popped::takes_backtrace(long, long, long, long, long, long, long, long)].stacks[0].frames' >frames || :
+    cat frames
+    grep -q calls_backtrace frames
+    grep -q main frames
+}
+
+@test "gdb sees the callers of a function whose return address is put aside" {
+    type gdb >/dev/null || skip "no gdb"
+    "$HEURT" record --quiet -o t -f popped::stops -f popped::calls_stops "$PROGRAMS/popped" --stop >pid &
+    wait_for test -s pid
+    gdb -p "$(cat pid)" -batch -ex bt >bt 2>&1 </dev/null || :
+    kill -9 "$(cat pid)"
+    wait || :
+    ! grep -q 'ptrace: ' bt || skip "processes may not be traced here"
+    cat bt
+    grep -q ' popped::stops' bt
+    grep -q ' popped::calls_stops' bt
+    grep -q ' main' bt
+}
+
+# 34,000 functions: more than the ids that fit into an event.
+many_functions() {
+    awk 'BEGIN {
+        print ".text"
+        for (i = 0; i < 34000; i++) {
+            code = i % 2 ? "mov 8(%rsp), %rax" : "lea 1(%rdi), %rax\n nop"
+            printf ".globl many%d\n.type many%d, @function\nmany%d:\n.cfi_startproc\n%s\nret\n" \
+                ".cfi_endproc\n.size many%d, . - many%d\n", i, i, i, code, i, i
+        }
+        print ".section .note.GNU-stack, \"\", @progbits"
+    }' >many.s
+    cat >main.c <<'C'
+long many0(long), many33998(long);
+long many1(long, long, long, long, long, long, long), many33999(long, long, long, long, long, long, long);
+int main(void)
+{
+    long sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += many0(i) + many1(1, 2, 3, 4, 5, 6, i) + many33998(i) + many33999(1, 2, 3, 4, 5, 6, i);
+    return sum != 4 * 4950 + 200;
+}
+C
+    "${HEURT_CC:-${CC:-cc}}" -O1 -o many main.c many.s
+}
+
+@test "more functions than fit into an event's id" {
+    many_functions
+    record -o t -f 'many*' -M many ./many
+    expect_status 0
+    "$COUNT_CALLS" t >counts
+    local name
+    for name in many0 many1 many33998 many33999; do
+        [ "$(counted t "$name")" = 100,100 ] || fail "$name: $(counted t "$name")"
+    done
+    report_json t
+    [ "$(json 'classes[function=many33999].count')" = 100 ]
+    [ "$(json coverage.instrumented)" -ge 34000 ]
+}
