@@ -6,8 +6,8 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-micro format check-format fuzz \
-	clean-room clean help configure
+.PHONY: build deps demo check torture install uninstall bench bench-micro bench-tracers format \
+	check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -66,6 +66,9 @@ bench: build ## run every benchmark
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
+
+bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
+	@$(BUILD)/tests/bench/bench-tracers
 
 format: ## lay out all C files by .clang-format
 	@scripts/dependencies develop
