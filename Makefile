@@ -6,7 +6,7 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-coverage bench-micro format \
+.PHONY: build deps demo check torture install uninstall bench bench-coverage bench-micro bench-tracers format \
 	check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
@@ -69,6 +69,9 @@ bench-coverage: build ## how many functions of large binaries can be instrumente
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
+
+bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
+	@$(BUILD)/tests/bench/bench-tracers
 
 format: ## lay out all C files by .clang-format
 	@scripts/dependencies develop

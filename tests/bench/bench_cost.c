@@ -10,11 +10,11 @@
  * bar on an absolute time: two rdtsc are what two time stamps cost at least on the machine at hand.
  */
 #include "child.h"
+#include "options.h"
 #include "recording.h"
 #include "statistics.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -242,48 +242,24 @@ static int run_all(const struct options *options, const struct scratch *scratch,
     return 0;
 }
 
-static bool read_options(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"runs", required_argument, NULL, 'r'},  {"json", no_argument, NULL, 'j'},
-        {"on", required_argument, NULL, 'o'},    {"command", required_argument, NULL, 'c'},
-        {"probe", required_argument, NULL, 'p'}, {NULL, 0, NULL, 0},
-    };
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (option) {
-        case 'r':
-            options->runs = strtoul(optarg, NULL, 10);
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        case 'o':
-            options->parent = optarg;
-            break;
-        case 'c':
-            options->heurt = optarg;
-            break;
-        case 'p':
-            options->probe = optarg;
-            break;
-        default:
-            return false;
-        }
-    }
-    return optind == argc && options->runs >= RUNS_LEAST && options->runs <= RUNS_MOST;
-}
-
 int main(int argc, char **argv)
 {
     struct options options = {.heurt = BENCH_HEURT, .probe = BENCH_PROBE, .runs = 7};
+    const struct bench_option table[] = {
+        {"runs", "N", .number = &options.runs, .least = RUNS_LEAST, .most = RUNS_MOST},
+        {"json", .flag = &options.json},
+        {"on", "DIR", .text = &options.parent},
+        {"command", "HEURT", .text = &options.heurt},
+        {"probe", "FILE", .text = &options.probe},
+        {NULL},
+    };
     struct scratch scratch;
     struct error error;
-    if (!read_options(argc, argv, &options)) {
-        fputs("usage: bench-cost [--runs N] [--json] [--on DIR] [--command HEURT] [--probe FILE]\n"
-              "N: 5 to 99; DIR: where the traces go (in memory when that is possible)\n",
-              stderr);
-        return 2;
-    }
+    int status;
+    if (!options__read(argc, argv, table,
+                       "N: 5 to 99; DIR: where the traces go (in memory when that is possible)\n",
+                       &status))
+        return status;
     int code = scratch__make(&scratch, options.parent, &error);
     if (code == 0)
         code = run_all(&options, &scratch, &error);

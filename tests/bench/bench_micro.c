@@ -17,12 +17,13 @@
 #include "base/memory.h"
 #include "child.h"
 #include "foreign.h"
+#include "options.h"
 #include "outcome.h"
 #include "plot.h"
+#include "recording.h"
 #include "statistics.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -142,11 +143,6 @@ struct sweep {
     size_t disturbed; /* measurements that no try found quiet */
 };
 
-/* What a session has: where traces and logs go. */
-struct place {
-    char directory[256], trace[300], log[300];
-};
-
 _Noreturn void out_of_memory(size_t bytes)
 {
     fprintf(stderr, "bench-micro: out of memory (%zu bytes)\n", bytes);
@@ -165,7 +161,7 @@ static void words__example(struct words *words, const struct options *options,
     words__add(words, arguments);
 }
 
-static int measure_alone(const struct options *options, const struct place *place,
+static int measure_alone(const struct options *options, const struct scratch *place,
                          const struct benchmark *benchmark, const char *const *arguments,
                          double delay, double *elapsed_ns, struct error *error)
 {
@@ -179,7 +175,7 @@ static int measure_alone(const struct options *options, const struct place *plac
     return code;
 }
 
-static int record(const struct options *options, const struct place *place,
+static int record(const struct options *options, const struct scratch *place,
                   const struct benchmark *benchmark, double delay, struct error *error)
 {
     struct words words = {0};
@@ -194,7 +190,7 @@ static int record(const struct options *options, const struct place *place,
     return code;
 }
 
-static int measure_recorded(const struct options *options, const struct place *place,
+static int measure_recorded(const struct options *options, const struct scratch *place,
                             const struct benchmark *benchmark, double delay,
                             struct class_outcome *outcome, struct error *error)
 {
@@ -219,7 +215,7 @@ struct measurement {
     double foreign; /* share of the CPUs that others used meanwhile */
 };
 
-static int measure_once(const struct options *options, const struct place *place,
+static int measure_once(const struct options *options, const struct scratch *place,
                         const struct benchmark *benchmark, double delay,
                         struct measurement *measurement, struct error *error)
 {
@@ -238,7 +234,8 @@ static int measure_once(const struct options *options, const struct place *place
 
 /* Again while other programs are busy, whatever the result; of TRIES the least disturbed. */
 static int sweep__measure(struct sweep *sweep, const struct options *options,
-                          const struct place *place, size_t point, size_t run, struct error *error)
+                          const struct scratch *place, size_t point, size_t run,
+                          struct error *error)
 {
     struct samples *samples = &sweep->samples[point];
     struct measurement best = {.foreign = INFINITY};
@@ -285,8 +282,8 @@ static void sweep__free(struct sweep *sweep)
 }
 
 /* Up the sweep in one run and down in the next, so that a drift of the machine cancels. */
-static int sweep__run(struct sweep *sweep, const struct options *options, const struct place *place,
-                      struct error *error)
+static int sweep__run(struct sweep *sweep, const struct options *options,
+                      const struct scratch *place, struct error *error)
 {
     for (size_t run = 0; run < options->runs; run++) {
         for (size_t i = 0; i < sweep->count; i++) {
@@ -397,22 +394,7 @@ static int plot(const struct sweep *sweeps, size_t count, const char *path, stru
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Traces do not go to the disk that is measured. */
-static int place__make(struct place *place, struct error *error)
-{
-    const char *memory = "/dev/shm", *other = getenv("TMPDIR");
-    snprintf(place->directory, sizeof place->directory, "%s/heurt-bench-XXXXXX",
-             access(memory, W_OK) == 0 ? memory
-             : other                   ? other
-                                       : "/tmp");
-    if (!mkdtemp(place->directory))
-        return error__set(error, -errno, "cannot make %s: %s", place->directory, strerror(errno));
-    snprintf(place->trace, sizeof place->trace, "%s/trace", place->directory);
-    snprintf(place->log, sizeof place->log, "%s/log", place->directory);
-    return 0;
-}
-
-static int run_all(const struct options *options, const struct place *place, struct error *error)
+static int run_all(const struct options *options, const struct scratch *place, struct error *error)
 {
     struct sweep sweeps[BENCHMARKS];
     size_t count = 0;
@@ -441,81 +423,9 @@ static int run_all(const struct options *options, const struct place *place, str
     return code ? code : missed > 0;
 }
 
-static void usage(FILE *out)
+static const char *benchmark_name(size_t index)
 {
-    fputs("usage: bench-micro [--points N] [--runs N] [--only NAME] [--quick] [--command HEURT]\n"
-          "                   [--examples DIR] [--output FILE.svg]\n"
-          "names:",
-          out);
-    for (size_t i = 0; i < BENCHMARKS; i++)
-        fprintf(out, " %s", benchmarks[i].name);
-    fputc('\n', out);
-}
-
-static bool known_name(const char *name)
-{
-    for (size_t i = 0; i < BENCHMARKS; i++)
-        if (strcmp(name, benchmarks[i].name) == 0)
-            return true;
-    return false;
-}
-
-static bool number(const char *text, size_t least, size_t most, size_t *value)
-{
-    char *end;
-    long parsed = strtol(text, &end, 10);
-    *value = (size_t)parsed;
-    return !*end && end != text && parsed >= (long)least && parsed <= (long)most;
-}
-
-/* False on wrong usage. */
-static bool read_options(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"points", required_argument, NULL, 'p'},
-        {"runs", required_argument, NULL, 'r'},
-        {"only", required_argument, NULL, 'n'},
-        {"quick", no_argument, NULL, 'q'},
-        {"command", required_argument, NULL, 'c'},
-        {"examples", required_argument, NULL, 'e'},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    bool good = true;
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (option) {
-        case 'p':
-            good = good && number(optarg, POINTS_LEAST, POINTS_MOST, &options->points);
-            break;
-        case 'r':
-            good = good && number(optarg, 1, RUNS_MOST, &options->runs);
-            break;
-        case 'n':
-            options->only = optarg;
-            good = good && known_name(optarg);
-            break;
-        case 'q':
-            options->points = 5;
-            options->runs = 1;
-            break;
-        case 'c':
-            options->command = optarg;
-            break;
-        case 'e':
-            options->examples = optarg;
-            break;
-        case 'o':
-            options->output = optarg;
-            break;
-        case 'h':
-            usage(stdout);
-            exit(0);
-        default:
-            good = false;
-        }
-    }
-    return good && optind == argc;
+    return index < BENCHMARKS ? benchmarks[index].name : NULL;
 }
 
 int main(int argc, char **argv)
@@ -525,13 +435,26 @@ int main(int argc, char **argv)
                               .output = BENCH_OUTPUT,
                               .points = 13,
                               .runs = 9};
-    struct place place;
+    bool quick = false;
+    const struct bench_option table[] = {
+        {"points", "N", .number = &options.points, .least = POINTS_LEAST, .most = POINTS_MOST},
+        {"runs", "N", .number = &options.runs, .least = 1, .most = RUNS_MOST},
+        {"only", "NAME", .text = &options.only, .choice = benchmark_name},
+        {"quick", .flag = &quick},
+        {"command", "HEURT", .text = &options.command},
+        {"examples", "DIR", .text = &options.examples},
+        {"output", "FILE.svg", .text = &options.output},
+        {NULL},
+    };
+    struct scratch place;
     struct error error;
-    if (!read_options(argc, argv, &options)) {
-        usage(stderr);
-        return 2;
-    }
-    int code = place__make(&place, &error);
+    int status;
+    if (!options__read(argc, argv, table, "--quick: 5 points, one run\n", &status))
+        return status;
+    if (quick)
+        options.points = 5, options.runs = 1;
+    /* Traces do not go to the disk that is measured. */
+    int code = scratch__make(&place, NULL, &error);
     if (code == 0)
         code = run_all(&options, &place, &error);
     if (code < 0) {

@@ -5,11 +5,11 @@
  * end.  ratio: the median over the pairs of runs of recorded / plain.  Without heurt's start and
  * end: the program's time as the trace has it, over the plain run's. */
 #include "child.h"
+#include "options.h"
 #include "recording.h"
 #include "statistics.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -195,37 +195,6 @@ static int run_all(const struct options *options, const struct scratch *scratch,
     return 0;
 }
 
-static bool read_options(int argc, char **argv, struct options *options)
-{
-    static const struct option names[] = {
-        {"runs", required_argument, NULL, 'r'}, {"json", no_argument, NULL, 'j'},
-        {"on", required_argument, NULL, 'o'},   {"command", required_argument, NULL, 'c'},
-        {"only", required_argument, NULL, 'n'}, {NULL, 0, NULL, 0},
-    };
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (option) {
-        case 'r':
-            options->runs = strtoul(optarg, NULL, 10);
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        case 'o':
-            options->parent = optarg;
-            break;
-        case 'c':
-            options->heurt = optarg;
-            break;
-        case 'n':
-            options->only = optarg;
-            break;
-        default:
-            return false;
-        }
-    }
-    return optind == argc && options->runs >= RUNS_LEAST && options->runs <= RUNS_MOST;
-}
-
 /* The script works in the scratch directory and finds what was built by these. */
 static int enter(const struct scratch *scratch, struct error *error)
 {
@@ -238,23 +207,31 @@ static int enter(const struct scratch *scratch, struct error *error)
     return 0;
 }
 
+static const char *program_name(size_t index)
+{
+    return index < PROGRAMS ? programs[index].name : NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {
         .heurt = BENCH_HEURT, .script = BENCH_SOURCE "/tests/bench/programs.sh", .runs = 5};
+    const struct bench_option table[] = {
+        {"runs", "N", .number = &options.runs, .least = RUNS_LEAST, .most = RUNS_MOST},
+        {"json", .flag = &options.json},
+        {"on", "DIR", .text = &options.parent},
+        {"only", "NAME", .text = &options.only, .choice = program_name},
+        {"command", "HEURT", .text = &options.heurt},
+        {NULL},
+    };
     struct scratch scratch;
     struct error error;
-    if (!read_options(argc, argv, &options)) {
-        fputs("usage: bench-programs [--runs N] [--json] [--on DIR] [--only NAME] "
-              "[--command HEURT]\n"
-              "N: 5 to 99; DIR: an absolute path, where the traces go (in memory when possible)\n"
-              "names:",
-              stderr);
-        for (size_t i = 0; i < PROGRAMS; i++)
-            fprintf(stderr, " %s", programs[i].name);
-        fputc('\n', stderr);
-        return 2;
-    }
+    int status;
+    if (!options__read(argc, argv, table,
+                       "N: 5 to 99; DIR: an absolute path, where the traces go (in memory when "
+                       "possible)\n",
+                       &status))
+        return status;
     int code = scratch__make(&scratch, options.parent, &error);
     if (code == 0)
         code = enter(&scratch, &error);

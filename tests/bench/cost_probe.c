@@ -11,8 +11,11 @@
  *                            thread's CPU time; a group needs more than one buffer of the recorder,
  *                            so that this is with what buffers cost
  *
- * for NAME in measured, without and two_rdtsc. */
+ * for NAME in measured, without and two_rdtsc; and calls, how many operations of the measured sort
+ * there were.  The function that it calls, measured_function, is a file of its own, which is built
+ * in several ways. */
 #include "heurt.h"
+#include "short_function.h"
 #include "statistics.h"
 
 #include <pthread.h>
@@ -25,22 +28,10 @@
 
 enum { OPERATIONS = 1024, GROUP_ROUNDS = 80, THREADS_MOST = 64, SORTS = 3 };
 
-#if defined(__clang__)
-#define KEPT __attribute__((noinline, used))
-#else
-#define KEPT __attribute__((noipa, used))
-#endif
-
-/* As long as a very short function of a real program (about 1.6 ns with its call) and not less
- * patchable than one. */
-#define SHORT_FUNCTION(name)                 \
-    KEPT uint64_t name(uint64_t value);      \
-    uint64_t name(uint64_t value)            \
-    {                                        \
-        return value * 5 + (value >> 7) + 3; \
-    }
-SHORT_FUNCTION(measured_function)
-SHORT_FUNCTION(unseen_function)
+uint64_t unseen_function(uint64_t value)
+{
+    return SHORT_WORK(value);
+}
 
 static pthread_barrier_t start;
 
@@ -172,6 +163,7 @@ static int measure(struct thread *threads, size_t count, uint64_t rounds)
         free(samples[sort]);
         free(cpu[sort]);
     }
+    printf("calls=%llu\n", (unsigned long long)count * rounds * OPERATIONS);
     return 0;
 }
 
