@@ -150,7 +150,7 @@ static void define_function(struct trace_writer *writer, uint32_t process, uint3
                      0);
 }
 
-enum { PROCESSES = 3, FUNCTIONS = 400 };
+enum { PROCESSES = 3, FUNCTIONS = 400, WIDE = 70000 /* the first id that needs more bits */ };
 
 static void define_all(struct trace_writer *writer)
 {
@@ -162,6 +162,8 @@ static void define_all(struct trace_writer *writer)
             trace_writer__define(writer, process, HEURT_DEFINITION_PROCESS, body, sizeof body), 0);
         for (uint32_t i = 0; i < FUNCTIONS * (process + 1); i++)
             define_function(writer, process, HEURT_EVENT_FUNCTIONS + 2 * i, i % 7);
+        for (uint32_t i = 0; i < 70; i++)
+            define_function(writer, process, WIDE + 2 * i, i % 7);
     }
     trace_writer__meta(writer, "command", "./app\n-x");
     trace_writer__refuse(writer, 1, "tiny", "/bin/app", "it is too short");
@@ -176,6 +178,8 @@ static void put_random_event(struct trace_writer *writer, uint32_t thread, uint6
     uint32_t id = HEURT_EVENT_FUNCTIONS + 2 * function;
     for (size_t i = 0; i < 8; i++)
         payload[i] = random_number() % 4 ? 0x7f0000001000 + random_number() % 8 : random_word();
+    if (kind % 4 == 0)
+        id = WIDE + 2 * (function % 7);
     if (kind < 20) {
         id |= 1;
         words = 0;
