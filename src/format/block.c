@@ -24,6 +24,8 @@ _Static_assert(EVENT_BYTES_MAX >= VARINT_BYTES_MAX, "a payload word takes less t
 #define CONTENT_BYTES_MAX (HEURT_PACKED_WORDS_MAX * EVENT_BYTES_MAX)
 #define SLACK 16 /* that may be read behind the content */
 
+#define PADDED(bytes) (((size_t)(bytes) + 7) & ~(size_t)7)
+
 #define ID_MASK ((1u << HEURT_ID_BITS) - 1)
 
 struct shape {
@@ -207,16 +209,16 @@ static bool start_frame(struct block_packer *packer, const struct heurt_packed_b
     return !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(packer->compressor, content_bytes(block)));
 }
 
-/* Ends the frame and completes the header; the length of the block. */
+/* Ends the frame and completes the header; the length of the block, or 0. */
 static size_t end_frame(struct block_packer *packer, struct heurt_packed_block *block,
                         ZSTD_outBuffer *out)
 {
     if (!compress(packer, out, NULL, 0, ZSTD_e_end))
         return 0;
     block->frame_bytes = (uint32_t)out->pos;
-    size_t padding = -out->pos % sizeof(uint64_t);
-    memset((char *)out->dst + out->pos, 0, padding);
-    return block->bytes = (uint32_t)(sizeof *block + out->pos + padding);
+    size_t padded = PADDED(out->pos);
+    memset((char *)out->dst + out->pos, 0, padded - out->pos);
+    return sizeof *block + padded;
 }
 
 /* The low bytes of all indices, then the high ones if any needs one. */
@@ -307,15 +309,24 @@ void block_unpacker__free(struct block_unpacker *unpacker)
     free(unpacker);
 }
 
-bool block__is_whole(const struct heurt_packed_block *block, size_t bytes)
+static bool is_possible(const struct heurt_packed_block *block)
 {
-    return bytes >= sizeof *block && block->bytes >= sizeof *block && block->bytes <= bytes &&
-           block->bytes % sizeof(uint64_t) == 0 &&
-           block->frame_bytes <= block->bytes - sizeof *block &&
-           block->words <= HEURT_PACKED_WORDS_MAX && block->events <= block->words &&
-           block->shapes <= block->events && block->shape_bytes <= CONTENT_BYTES_MAX &&
-           block->long_tick_bytes <= CONTENT_BYTES_MAX &&
+    return block->words > 0 && block->words <= HEURT_PACKED_WORDS_MAX &&
+           block->events <= block->words && block->shapes <= block->events &&
+           block->shape_bytes <= CONTENT_BYTES_MAX && block->long_tick_bytes <= CONTENT_BYTES_MAX &&
            block->payload_bytes <= CONTENT_BYTES_MAX && content_bytes(block) <= CONTENT_BYTES_MAX;
+}
+
+size_t block__length(const void *bytes_of_block, size_t bytes)
+{
+    static const struct heurt_packed_block end;
+    const struct heurt_packed_block *block = bytes_of_block;
+    if (bytes < sizeof *block || memcmp(block, &end, sizeof end) == 0)
+        return 0;
+    if (!is_possible(block) || block->frame_bytes > bytes - sizeof *block)
+        return SIZE_MAX;
+    size_t length = sizeof *block + PADDED(block->frame_bytes);
+    return length <= bytes ? length : SIZE_MAX;
 }
 
 static bool take_shapes(struct block_unpacker *unpacker, const struct heurt_packed_block *block)

@@ -38,9 +38,9 @@ struct block_unpacker;
 struct block_unpacker *block_unpacker__new(void);
 void block_unpacker__free(struct block_unpacker *unpacker); /* NULL is allowed */
 
-/* Whether a whole block with a possible header stands at the start of these bytes, which are
- * aligned to 8. */
-bool block__is_whole(const struct heurt_packed_block *block, size_t bytes);
+/* The block at the start of these bytes, which are aligned to 8: its length, 0 where the blocks
+ * end, or SIZE_MAX when it cannot be one or is not whole. */
+size_t block__length(const void *block, size_t bytes);
 
 /* Unpacks a whole block to its block->words words. False: the block is damaged. */
 bool block_unpacker__unpack(struct block_unpacker *unpacker, const struct heurt_packed_block *block,

@@ -45,8 +45,6 @@ static bool unpack(struct trace_cursor *cursor, const struct heurt_packed_block 
         cursor->unpacked = memory__resize(NULL, block->words, sizeof *cursor->unpacked);
         cursor->unpacked_words = block->words;
     }
-    if (!cursor->unpacked) /* a block of nothing */
-        return false;
     struct block_unpacker *unpacker = trace__take_unpacker(cursor->trace);
     bool good =
         block_unpacker__unpack(unpacker, block, cursor->chunk->start.tick, cursor->unpacked);
@@ -59,16 +57,14 @@ static bool unpack(struct trace_cursor *cursor, const struct heurt_packed_block 
 /* Goes to the start of the chunk's next block that can be unpacked. */
 static bool go_to_block(struct trace_cursor *cursor)
 {
-    cursor->at = cursor->end = NULL;
     while (cursor->next_block) {
-        const struct heurt_packed_block *block = (const void *)cursor->next_block;
-        size_t left = (size_t)(cursor->blocks_end - cursor->next_block);
-        bool is_block = left >= sizeof *block && block->bytes;
-        bool is_whole = is_block && block__is_whole(block, left);
-        cursor->next_block = is_whole ? cursor->next_block + block->bytes : NULL;
-        if (is_whole && unpack(cursor, block))
+        const void *block = cursor->next_block;
+        size_t length = block__length(block, (size_t)(cursor->blocks_end - cursor->next_block));
+        bool is_block = length && length != SIZE_MAX;
+        cursor->next_block = is_block ? cursor->next_block + length : NULL;
+        if (is_block && unpack(cursor, block))
             return true;
-        if (is_block)
+        if (length)
             trace__mark_damaged(cursor->trace, cursor->chunk);
         cursor->at = cursor->end = NULL;
     }
@@ -85,7 +81,7 @@ void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *
     cursor->tick = chunk->start.tick;
     cursor->at = cursor->end = NULL;
     cursor->next_block = NULL;
-    if (trace__is_packed(cursor->trace) && chunk->kind & HEURT_CHUNK_PACKED) {
+    if (trace__is_packed(cursor->trace, chunk)) {
         cursor->next_block = (const char *)(chunk + 1);
         cursor->blocks_end = end;
         return;

@@ -203,12 +203,12 @@ static struct body unpack(struct reading *reading, const char *at, const char *e
     struct trace *trace = reading->trace;
     struct block_unpacker *unpacker = trace__take_unpacker(trace);
     uint64_t *words = NULL;
-    size_t count = 0, left, most = UNPACKED_MOST(trace) / sizeof *words;
-    const struct heurt_packed_block *block = (const void *)at;
-    while ((left = (size_t)(end - (const char *)block)) >= sizeof *block && block->bytes) {
-        bool good = block__is_whole(block, left) && reading->unpacked + block->words <= most;
+    size_t count = 0, most = UNPACKED_MOST(trace) / sizeof *words;
+    for (size_t length; (length = block__length(at, (size_t)(end - at))); at += length) {
+        const struct heurt_packed_block *block = (const void *)at;
+        bool good = length != SIZE_MAX && reading->unpacked + block->words <= most;
         if (good) {
-            words = memory__resize(words, count + block->words + 1, sizeof *words);
+            words = memory__resize(words, count + block->words, sizeof *words);
             good = block_unpacker__unpack(unpacker, block, 0, words + count);
         }
         if (!good) {
@@ -217,7 +217,6 @@ static struct body unpack(struct reading *reading, const char *at, const char *e
         }
         count += block->words;
         reading->unpacked += block->words;
-        block = (const void *)((const char *)block + block->bytes);
     }
     trace__give_unpacker(trace, unpacker);
     if (words)
@@ -229,7 +228,7 @@ static void read_chunk(struct reading *reading)
 {
     struct body chunk = {(const char *)(reading->chunk + 1),
                          trace__chunk_end(reading->trace, reading->chunk)};
-    if (trace__is_packed(reading->trace) && reading->chunk->kind & HEURT_CHUNK_PACKED)
+    if (trace__is_packed(reading->trace, reading->chunk))
         chunk = unpack(reading, chunk.at, chunk.end);
     struct heurt_definition definition;
     while ((size_t)(chunk.end - chunk.at) >= sizeof definition) {

@@ -66,8 +66,6 @@ enum heurt_session_flag {
     HEURT_SESSION_LIVE = 1u << 2,      /* functions may be patched while the program runs: tell the
                                           recorder what it needs for it (struct heurt_live) */
     HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
-    HEURT_SESSION_PACKED = 1u << 4,    /* packed: units of HEURT_PACKED_UNIT_BYTES; limit_units and
-                                          next_unit are still those of the recording */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -99,6 +97,9 @@ struct heurt_session {
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];
+    uint64_t packed_bytes; /* length of the file when it is packed, else 0. Then units are of
+                              HEURT_PACKED_UNIT_BYTES; limit_units and next_unit are still those of
+                              the recording */
 };
 
 enum heurt_chunk_kind {
@@ -385,16 +386,16 @@ enum heurt_sleep {
 
 /* A packed chunk holds a row of blocks, each of which can be unpacked by itself: this, then a zstd
  * frame, padded to 8 bytes. The frame's content is the words of a definitions chunk as they are, or
- * those of whole events, taken apart as docs/format.md tells. */
+ * those of whole events, taken apart as docs/format.md tells. Zeroes are the chunk's end. */
 struct heurt_packed_block {
-    uint32_t bytes; /* of the block with this header, a multiple of 8; 0: the chunk's end */
     uint32_t frame_bytes;
-    uint32_t words;           /* that it unpacks to, ≤ HEURT_PACKED_WORDS_MAX */
+    uint32_t words;           /* that it unpacks to, 1 to HEURT_PACKED_WORDS_MAX */
     uint32_t events;          /* that these words are; 0: they are no events */
     uint32_t shapes;          /* different pairs of an id and a number of payload words */
-    uint32_t shape_bytes;     /* of the content: the shapes, then a byte (more than 256 shapes: */
-    uint32_t long_tick_bytes; /* two) and a byte for each event, the ticks that need more, and */
+    uint32_t shape_bytes;     /* of the content: the shapes; then a byte (more than 256 shapes: */
+    uint32_t long_tick_bytes; /* two) and a byte for each event; the ticks that need more; and */
     uint32_t payload_bytes;   /* the payload */
+    uint32_t reserved;
 };
 
 /* ---- plans: the runtime asks over the session's socket, the recorder answers ---------------- */

@@ -34,7 +34,7 @@ struct packing {
     const struct trace *trace;
     const struct pack_options *options;
     int fd;            /* of the new file */
-    uint64_t written;  /* bytes */
+    uint64_t length;   /* of it so far, bytes */
     struct vec pieces; /* struct piece: the batch */
     size_t next_piece; /* (atomic) that no thread has taken yet */
     unsigned threads;
@@ -194,27 +194,36 @@ static unsigned usable_processors(void)
 /* ---- the new file -------------------------------------------------------------------------------
  */
 
-static int write_bytes(struct packing *packing, const void *bytes, size_t count)
+static int write_bytes(const struct packing *packing, const char *bytes, size_t count,
+                       uint64_t offset)
 {
-    for (const char *at = bytes, *end = at + count; at < end;) {
-        ssize_t wrote = write(packing->fd, at, (size_t)(end - at));
+    for (size_t done = 0; done < count;) {
+        ssize_t wrote = pwrite(packing->fd, bytes + done, count - done, (off_t)(offset + done));
         if (wrote < 0 && errno != EINTR)
             return -errno;
-        at += wrote > 0 ? wrote : 0;
+        done += wrote > 0 ? (size_t)wrote : 0;
     }
-    packing->written += count;
     return 0;
 }
 
+/* Comes last: the length is in it. */
 static int write_session(struct packing *packing)
 {
-    char page[HEURT_PACKED_START_BYTES] = {0};
+    char start[HEURT_PACKED_START_BYTES] = {0};
     struct heurt_session session = packing->trace->session;
-    _Static_assert(sizeof session <= sizeof page, "the header has room");
-    session.flags |= HEURT_SESSION_PACKED;
+    _Static_assert(sizeof session <= sizeof start, "the header has room");
     session.unit_bytes = HEURT_PACKED_UNIT_BYTES;
-    memcpy(page, &session, sizeof session);
-    return write_bytes(packing, page, sizeof page);
+    session.packed_bytes = packing->length;
+    memcpy(start, &session, sizeof session);
+    return write_bytes(packing, start, sizeof start, 0);
+}
+
+/* Behind what is there. */
+static int append(struct packing *packing, const void *bytes, size_t count)
+{
+    int code = write_bytes(packing, bytes, count, packing->length);
+    packing->length += count;
+    return code;
 }
 
 static int write_as_it_is(struct packing *packing, const struct trace_place *place)
@@ -223,11 +232,11 @@ static int write_as_it_is(struct packing *packing, const struct trace_place *pla
     if (place->is_unused)
         return 0;
     if (!place->chunk) /* one unit of zeroes: a place that could not be understood */
-        return write_bytes(packing, hole, sizeof hole);
+        return append(packing, hole, sizeof hole);
     struct heurt_chunk header = *place->chunk;
     header.units = (uint32_t)(place->bytes / HEURT_PACKED_UNIT_BYTES);
-    int code = write_bytes(packing, &header, sizeof header);
-    return code < 0 ? code : write_bytes(packing, place->chunk + 1, place->bytes - sizeof header);
+    int code = append(packing, &header, sizeof header);
+    return code < 0 ? code : append(packing, place->chunk + 1, place->bytes - sizeof header);
 }
 
 /* Writes the batch and empties it. */
@@ -237,7 +246,7 @@ static int write_batch(struct packing *packing)
     VEC_EACH(piece, &packing->pieces, struct piece)
     {
         if (code == 0 && piece->packed)
-            code = write_bytes(packing, piece->packed, piece->bytes);
+            code = append(packing, piece->packed, piece->bytes);
         else if (code == 0)
             code = write_as_it_is(packing, &piece->place);
         free(piece->packed);
@@ -250,7 +259,8 @@ static int pack_all(struct packing *packing)
 {
     const struct trace *trace = packing->trace;
     size_t at = trace__first_place(trace);
-    int code = write_session(packing);
+    int code = 0;
+    packing->length = HEURT_PACKED_START_BYTES;
     while (code == 0 && at < trace->size) {
         struct piece piece = {.packed = NULL};
         for (size_t start = at;
@@ -261,6 +271,8 @@ static int pack_all(struct packing *packing)
         if (packing->options->progress)
             packing->options->progress(packing->options->context, at, trace->size);
     }
+    if (code == 0)
+        code = write_session(packing);
     for (unsigned i = 0; i < packing->threads; i++)
         block_packer__free(packing->packers[i]);
     vec__free(&packing->pieces);
@@ -296,7 +308,7 @@ static bool is_damaged(const struct trace *trace)
 static bool is_to_be_packed(const struct trace *trace, int fd, const struct pack_options *options,
                             enum pack_outcome *outcome)
 {
-    if (trace__is_packed(trace))
+    if (trace->session.packed_bytes)
         *outcome = PACK_DONE;
     else if (trace->size < options->least_bytes)
         *outcome = PACK_NOT_WORTHWHILE;
@@ -326,7 +338,7 @@ static int exchange(int directory, const struct trace *trace, const struct pack_
     int code = pack_all(&packing);
     if (close(packing.fd) < 0 && code == 0)
         code = -errno;
-    bool smaller = packing.written < trace->size;
+    bool smaller = packing.length < trace->size;
     *outcome = smaller ? PACK_DONE : PACK_NOT_WORTHWHILE;
     if (code == 0 && smaller &&
         renameat(directory, TRACE_NEW_EVENTS_FILE, directory, HEURT_EVENTS_FILE) < 0)

@@ -42,20 +42,21 @@ static int check_session(struct trace *trace, const char *name, struct error *er
     return 0;
 }
 
-bool trace__is_packed(const struct trace *trace)
+/* Of a packed trace the chunks that could be packed are. */
+bool trace__is_packed(const struct trace *trace, const struct heurt_chunk *chunk)
 {
-    return trace->session.flags & HEURT_SESSION_PACKED;
+    return trace->session.packed_bytes && chunk->kind & HEURT_CHUNK_PACKED;
 }
 
 size_t trace__unit_bytes(const struct trace *trace)
 {
-    return trace__is_packed(trace) ? HEURT_PACKED_UNIT_BYTES : HEURT_UNIT_BYTES;
+    return trace->session.packed_bytes ? HEURT_PACKED_UNIT_BYTES : HEURT_UNIT_BYTES;
 }
 
 /* Forgets what lies behind the last unit that was claimed. A packed file has nothing there. */
 static void cut_to_claimed(struct trace *trace)
 {
-    if (trace__is_packed(trace))
+    if (trace->session.packed_bytes)
         return;
     uint64_t units = trace->session.next_unit;
     if (units > trace->session.limit_units)
@@ -81,7 +82,9 @@ static bool has_header(const struct trace *trace, size_t offset)
 
 static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, struct chunks *chunks)
 {
-    uint32_t kind = chunk->kind & ~(trace__is_packed(trace) ? HEURT_CHUNK_PACKED : 0u);
+    uint32_t kind = chunk->kind;
+    if (trace__is_packed(trace, chunk))
+        kind &= ~HEURT_CHUNK_PACKED;
     if (kind == HEURT_CHUNK_DEFINITIONS)
         vec__push(&chunks->definitions, &chunk);
     else if (kind == HEURT_CHUNK_EVENTS && chunk->process != HEURT_NO_SERIAL &&
@@ -93,14 +96,14 @@ static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, str
 
 size_t trace__first_place(const struct trace *trace)
 {
-    return trace__is_packed(trace) ? HEURT_PACKED_START_BYTES : HEURT_UNIT_BYTES;
+    return trace->session.packed_bytes ? HEURT_PACKED_START_BYTES : HEURT_UNIT_BYTES;
 }
 
 /* A claim that did not fit before the limit leaves units behind that nobody uses. */
 static bool is_unused(const struct trace *trace, size_t end)
 {
     const struct heurt_session *session = &trace->session;
-    return !trace__is_packed(trace) && session->next_unit > session->limit_units &&
+    return !session->packed_bytes && session->next_unit > session->limit_units &&
            end >= trace->size && trace->size / HEURT_UNIT_BYTES >= session->limit_units;
 }
 
@@ -137,6 +140,7 @@ static void find_chunks(struct trace *trace, struct chunks *chunks)
         if (place.chunk && place.bytes >= sizeof *place.chunk && place.chunk->units)
             keep_chunk(trace, place.chunk, chunks);
     }
+    trace->damage->places += trace->size < trace->session.packed_bytes; /* its end is missing */
 }
 
 /* Definitions in the order of their writer; several may write about one image. */
@@ -441,7 +445,7 @@ static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
     ssize_t got = pread(fd, &session, sizeof session, 0);
     if (got < 0)
         return -errno;
-    if (!(session.flags & HEURT_SESSION_PACKED) && session.next_unit < size / HEURT_UNIT_BYTES)
+    if (!session.packed_bytes && session.next_unit < size / HEURT_UNIT_BYTES)
         size = session.next_unit ? (size_t)session.next_unit * HEURT_UNIT_BYTES : sizeof session;
     trace->size = size;
     if (!size)

@@ -38,7 +38,7 @@ extern const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS];
 
 /* reader.c: a trace from an open events file; name is for the error. */
 int trace__open_file(int fd, const char *name, struct trace **trace, struct error *error);
-bool trace__is_packed(const struct trace *trace);
+bool trace__is_packed(const struct trace *trace, const struct heurt_chunk *chunk);
 size_t trace__unit_bytes(const struct trace *trace);
 
 /* Definitions are packed to no less than this part of their length, so that a reader can bound the
