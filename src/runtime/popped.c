@@ -199,7 +199,8 @@ static void refill(struct thread *thread)
             return;
     }
     spin__lock(&heurt_state.popped_lock);
-    for (unsigned i = 0; i < BATCH; i++) {
+    /* A thread that has ended calls little more, and what it has then never comes back. */
+    for (unsigned i = 0; i < (thread->ended ? 1 : BATCH); i++) {
         struct popped_call *call = allocate();
         if (!call)
             break;
@@ -211,7 +212,7 @@ static void refill(struct thread *thread)
 
 struct popped_call *popped__take(struct thread *thread)
 {
-    if (!heurt_state.recording || thread->ended)
+    if (!heurt_state.recording)
         return NULL;
     struct popped_call *call = NULL;
     if (!thread__caged(thread)) {

@@ -66,6 +66,12 @@ static inline void known__abandoned(const char *function, long long entries)
     printf("abandoned %s %lld\n", function, entries);
 }
 
+/* So many more or less may have been recorded: they were ended in the middle of it. */
+static inline void known__uncertain(const char *function, long long entries)
+{
+    printf("uncertain %s %lld\n", function, entries);
+}
+
 static inline void known__refusable(const char *function, const char *reason)
 {
     printf("refused %s %s\n", function, reason);

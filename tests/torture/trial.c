@@ -227,31 +227,37 @@ static bool is_allowed(const char *reason, const char *allowed)
     return found;
 }
 
+static bool is_true(const struct finding *finding, const struct truth *truth)
+{
+    return finding->instrumented && llabs(finding->count - truth->count) <= truth->uncertain &&
+           finding->unfinished >= truth->unfinished &&
+           finding->unfinished <= truth->unfinished + truth->abandoned;
+}
+
+/* In words; free() it. */
+static char *describe(const struct finding *finding, const struct truth *truth)
+{
+    if (is_true(finding, truth))
+        return finding->unfinished ? memory__format("ok, %lld unfinished", finding->unfinished)
+                                   : memory__text("ok");
+    if (finding->reason)
+        return memory__format("refused: %s", finding->reason);
+    if (!finding->instrumented)
+        return memory__text("missing: neither instrumented nor refused");
+    if (llabs(finding->count - truth->count) > truth->uncertain)
+        return memory__text("the count differs");
+    return memory__format("%lld unfinished, not %lld", finding->unfinished, truth->unfinished);
+}
+
 static void judge_function(struct judge *judge, struct json_object *report,
                            const struct truth *truth)
 {
     struct finding finding = report__find(report, truth->name);
-    bool same = finding.count == truth->count && finding.unfinished >= truth->unfinished &&
-                finding.unfinished <= truth->unfinished + truth->abandoned;
-    bool allowed = is_allowed(finding.reason, truth->may_be_refused);
-    char expected[32], counted[32], *verdict;
+    bool fine = is_true(&finding, truth) || is_allowed(finding.reason, truth->may_be_refused);
+    char expected[32], counted[32], *verdict = describe(&finding, truth);
     snprintf(expected, sizeof expected, "%lld", truth->count);
     snprintf(counted, sizeof counted, "%lld", finding.count);
-    if (finding.instrumented && same)
-        verdict = finding.unfinished ? memory__format("ok, %lld unfinished", finding.unfinished)
-                                     : memory__text("ok");
-    else if (finding.reason)
-        verdict = memory__format("refused: %s", finding.reason);
-    else if (!finding.instrumented)
-        verdict = memory__text("missing: neither instrumented nor refused");
-    else if (finding.count != truth->count)
-        verdict = memory__text("the count differs");
-    else
-        verdict =
-            memory__format("%lld unfinished, not %lld", finding.unfinished, truth->unfinished);
-    if (finding.reason && !finding.count && !(finding.instrumented && same))
-        strcpy(counted, "-");
-    row(judge, truth->name, expected, counted, (finding.instrumented && same) || allowed, verdict);
+    row(judge, truth->name, expected, finding.instrumented ? counted : "-", fine, verdict);
     free(verdict);
 }
 

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,22 +29,31 @@ static const char *before_number(const char *text)
     return blank && (isdigit((unsigned char)blank[1]) || blank[1] == '-') ? blank : NULL;
 }
 
-static bool take_number(const char *line, const char *word, struct vec *truths)
+static const struct {
+    const char *word;
+    size_t place;
+} numbers[] = {
+    {"count ", offsetof(struct truth, count)},
+    {"unfinished ", offsetof(struct truth, unfinished)},
+    {"abandoned ", offsetof(struct truth, abandoned)},
+    {"uncertain ", offsetof(struct truth, uncertain)},
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static bool take_number(const char *line, struct vec *truths)
 {
-    size_t length = strlen(word);
-    if (strncmp(line, word, length) != 0)
+    size_t which = 0;
+    while (which < NUMBERS && strncmp(line, numbers[which].word, strlen(numbers[which].word)) != 0)
+        which++;
+    if (which == NUMBERS)
         return false;
+    size_t length = strlen(numbers[which].word);
     const char *name = line + length, *blank = before_number(name);
     if (!blank)
         return false;
     struct truth *truth = truth_of(truths, name, (size_t)(blank - name));
-    if (*word == 'u')
-        truth->unfinished += atoll(blank);
-    else if (*word == 'a')
-        truth->abandoned += atoll(blank);
-    else
-        truth->count += atoll(blank);
-    truth->counted |= *word == 'c';
+    *(long long *)((char *)truth + numbers[which].place) += atoll(blank);
+    truth->counted |= which == 0;
     return true;
 }
 
@@ -93,8 +103,7 @@ char *truths__read(const char *output, const struct vec *patterns, struct vec *t
     FILE *rest = open_memstream(&result, &bytes);
     char *copy = memory__text(output), *at = copy;
     for (char *line; rest && (line = strsep(&at, "\n"));)
-        if (!take_number(line, "count ", truths) && !take_number(line, "unfinished ", truths) &&
-            !take_number(line, "abandoned ", truths) && !take_refusal(line, truths) &&
+        if (!take_number(line, truths) && !take_refusal(line, truths) &&
             !take_key(line, patterns, truths))
             fprintf(rest, "%s\n", line);
     if (rest)

@@ -5,6 +5,7 @@
  *     count NAME N          NAME was entered N times
  *     unfinished NAME N     N of these never left
  *     abandoned NAME N      up to N of these may be unfinished, as a jump ended them
+ *     uncertain NAME N      up to N more or fewer may have been recorded
  *     refused NAME TEXT     it may be left alone, but only for a reason that holds TEXT, or one of
  *                           TEXT|TEXT
  *     NAME=N                the same as count, from the programs of tests/programs
@@ -21,7 +22,7 @@
 struct truth {
     char *name;
     char *may_be_refused; /* NULL: it has to be instrumented */
-    long long count, unfinished, abandoned;
+    long long count, unfinished, abandoned, uncertain;
     bool counted; /* a count was printed */
 };
 
