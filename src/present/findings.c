@@ -198,12 +198,35 @@ static void warn_of_notes(const struct report *report, struct vec *warnings)
                                   process->pid, *note));
 }
 
+/* Functions whose unpatching the runtime asked for, and nobody granted it. */
+static void warn_of_too_frequent(const struct report *report, struct vec *warnings)
+{
+    const struct heurt_session *session = trace__session(report->trace);
+    for (size_t i = 0; i < HEURT_TOO_FREQUENT_SLOTS; i++) {
+        uint64_t wish = session->too_frequent[i];
+        VEC_EACH(process, trace__processes(report->trace), struct trace_process)
+        {
+            const struct trace_function *function =
+                wish >> 32 == process->serial + 1ull
+                    ? trace_process__function(process, (uint32_t)wish)
+                    : NULL;
+            if (function)
+                warn(warnings,
+                     memory__format("%s is called so often that even leaving out most of its calls "
+                                    "costs more than --overhead %g%% allows: record the program "
+                                    "without it",
+                                    function->name, session->overhead_permille / 10.0));
+        }
+    }
+}
+
 struct vec report__warnings(const struct report *report)
 {
     struct vec warnings = VEC_OF(char *);
     warn_about_the_end(report, &warnings);
     warn_about_losses(report, &warnings);
     warn_of_notes(report, &warnings);
+    warn_of_too_frequent(report, &warnings);
     const char *const *sentences = NULL;
     size_t count = symbols__warnings(report->symbols, &sentences);
     for (size_t i = 0; i < count; i++)

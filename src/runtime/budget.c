@@ -2,9 +2,9 @@
  *
  * Whenever a chunk is full, or a drawn occurrence finds the last look long ago, the thread asks
  * what the time since then (the window) cost and how often which function occurred, and settles
- * the lengths of the blocks of which one occurrence is recorded (share.h, drawing.h).  Counts of
- * sampled functions are exact; those of the others are estimated from words of the chunk that are
- * drawn at random.  More is sampled at once, less by and by.
+ * the lengths of the blocks of which one occurrence is recorded (share.h, drawing.h).  Which
+ * functions there are, it learns from words of the chunk that are drawn at random; how often they
+ * occur, from counters that the stubs keep anyway.  More is sampled at once, less by and by.
  *
  * Time is the thread's CPU time: a thread that sleeps much has no more to spend when it runs, and
  * what all threads spend together stays within the budget of the CPU time that they use, also when
@@ -18,9 +18,9 @@
 
 #define PERIOD_NS 10000000u  /* of a window that no full chunk ends */
 #define CALM_NS 1000000u     /* shorter windows do not make a function be recorded more */
-#define PATIENCE_NS 5000000u /* so long too much, before the recorder is asked or a note written \
-                              */
+#define PATIENCE_NS 5000000u /* of too much, before the recorder is asked or a note written */
 #define SAMPLED_WORDS_LEAST 256u
+#define GOOD_WORDS 4u
 #define SAMPLED_WORDS_PART 64u /* of a chunk one word in so many is looked at */
 
 /* What is aimed at, in parts of the budget: costs are measured in a loop, and a program that is
@@ -106,6 +106,7 @@ static struct site *site__get(struct budget *budget, uint32_t id)
     if (site && site->id != id) {
         site->id = id;
         site->wanted = 1;
+        site->is_known = false;
     }
     return site;
 }
@@ -118,7 +119,7 @@ static int32_t *gap_of(struct thread *thread, const struct site *site)
 static void site__start(struct thread *thread, struct site *site)
 {
     site->gap = drawing__begin(&site->drawing, site->wanted, &thread->countdowns->budget.random);
-    site->counted = 0;
+    site->counted = site->passed = 0;
     __atomic_store_n(gap_of(thread, site), (int32_t)site->gap, __ATOMIC_RELEASE);
 }
 
@@ -137,6 +138,7 @@ struct window {
     uint64_t cpu_ns;
     const uint64_t *end; /* words before it have been looked at */
     uint64_t words;
+    uint32_t row;           /* one word in so many is looked at */
     uint64_t calls, others; /* events of functions; of hooks and marks */
     uint64_t left_out;      /* occurrences */
     uint64_t cost;          /* ticks that recording took, all in all */
@@ -147,24 +149,23 @@ struct window {
 
 /* Counts a word that was drawn and stands for so many. A payload word that looks like an event
  * would need a time within the window in its upper bits. */
-static void count_word(struct thread *thread, struct window *window, const uint64_t *word,
-                       uint32_t stands_for)
+static void count_word(struct thread *thread, struct window *window, const uint64_t *word)
 {
     struct budget *budget = &thread->countdowns->budget;
     uint64_t age = ((*word >> HEURT_ID_BITS) - budget->tick) & HEURT_TICK_MASK;
     uint32_t id = *word & 0xffff;
-    if (!*word || age > window->now.tick - budget->tick)
+    if (!*word || age > window->now.tick - budget->tick || id == HEURT_EVENT_SAMPLED)
         return;
     if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
         id = (uint32_t)word[1] | (id & 1);
     if (id < HEURT_EVENT_FUNCTIONS || id > HEURT_FUNCTION_LAST + 1 || !heurt_state.bodies[id / 2]) {
-        window->others += stands_for;
+        window->others += window->row;
         return;
     }
-    window->calls += stands_for;
+    window->calls += window->row;
     struct site *site = id & 1 ? NULL : site__get(budget, id);
     if (site && !site->drawing.block)
-        site->passed += stands_for;
+        site->passed += window->row;
 }
 
 /* One word of each row of equally many, so that no rhythm of the program's deceives. */
@@ -173,25 +174,45 @@ static void count_words(struct thread *thread, struct window *window)
     struct budget *budget = &thread->countdowns->budget;
     uint32_t row =
         (uint32_t)(window->words / (window->words / SAMPLED_WORDS_PART + SAMPLED_WORDS_LEAST));
-    row = row ? row : 1;
+    window->row = row = row ? row : 1;
     for (const uint64_t *word = budget->looked; word < window->end; word += row) {
         const uint64_t *drawn = word + random__below(&budget->random, row);
         if (drawn < window->end)
-            count_word(thread, window, drawn, row);
+            count_word(thread, window, drawn);
     }
 }
 
-/* How often a site's function occurred in the window. */
-static uint64_t site__take_count(struct thread *thread, struct site *site)
+static uint64_t count_of_sampled(struct thread *thread, struct site *site)
 {
     int32_t left = *gap_of(thread, site);
-    uint64_t count = site->passed;
+    uint32_t behind = site->gap - (left > 0 ? (uint32_t)left : 0);
+    uint64_t count = site->passed + behind - site->counted;
+    site->counted = behind;
+    site->is_known = false;
+    return count;
+}
+
+/* Every recorded occurrence counts down to the next call stack; then it begins anew. Where that is
+ * too soon, and of functions that are new, there is an estimate, and of few words no good one. */
+static uint64_t count_of_whole(struct thread *thread, struct site *site, uint32_t row)
+{
+    uint32_t every = heurt_state.session->stack_every;
+    uint64_t cycle = every ? every : (uint64_t)INT32_MAX + 1, estimate = site->passed;
+    int64_t left = thread->countdowns->function[site->id / 2].stack, before = site->stack;
+    bool was_known = site->is_known;
+    site->stack = (int32_t)left;
+    site->is_known = true;
+    if (was_known && estimate < cycle / 2)
+        return left <= before ? (uint64_t)(before - left) : (uint64_t)(before - left) + cycle;
+    return estimate < GOOD_WORDS * row ? 0 : estimate;
+}
+
+/* How often a site's function occurred in the window. */
+static uint64_t site__take_count(struct thread *thread, struct site *site, uint32_t row)
+{
+    uint64_t count =
+        site->drawing.block ? count_of_sampled(thread, site) : count_of_whole(thread, site, row);
     site->passed = 0;
-    if (site->drawing.block) {
-        uint32_t behind = site->gap - (left > 0 ? (uint32_t)left : 0);
-        count += behind - site->counted;
-        site->counted = behind;
-    }
     return count;
 }
 
@@ -202,7 +223,7 @@ static void gather_shares(struct thread *thread, struct window *window)
         struct site *site = &budget->sites[i];
         if (!site->id)
             continue;
-        uint64_t count = site__take_count(thread, site);
+        uint64_t count = site__take_count(thread, site, window->row);
         if (!count && !site->drawing.block)
             continue;
         if (site->drawing.block)
@@ -331,8 +352,9 @@ static void complain(struct budget *budget, const struct window *window)
     uint64_t others = window->others * heurt_state.costs.other;
     uint64_t patience = ticks_of_ns(PATIENCE_NS, &window->now);
     uint64_t calls = cost_of_leaving_out(budget, window), limit = without(window->limit, others);
-    budget->calls_over = calls > limit ? budget->calls_over + window->time : 0;
-    budget->others_over = others > window->limit ? budget->others_over + window->time : 0;
+    uint64_t whole = window->time + window->cost;
+    budget->calls_over = calls > limit ? budget->calls_over + whole : 0;
+    budget->others_over = others > window->limit ? budget->others_over + whole : 0;
     if (budget->calls_over > patience)
         wish(budget, window, calls, limit);
     if (budget->others_over > patience)

@@ -14,8 +14,11 @@ struct site {
     uint32_t wanted;        /* length of the next block; 1: to be recorded at every occurrence */
     struct drawing drawing; /* block is 0 while it is not sampled */
     uint32_t gap;           /* as drawn; what is left of it stands in the thread's countdowns */
-    uint32_t passed;        /* occurrences up to the last drawn one that no window has counted */
+    uint32_t passed;        /* occurrences up to the last drawn one that no window has counted; of
+                               a function that is not sampled: an estimate for this window */
     uint32_t counted;       /* of the gap under way, occurrences that a window has counted */
+    int32_t stack;          /* countdown to the next call stack when the window began … */
+    bool is_known;          /* … if it was looked at then; not of sampled functions */
     bool wished;            /* its unpatching was asked for */
 };
 
@@ -32,7 +35,7 @@ struct budget {
     const uint64_t *looked; /* words of the chunk before it belong to earlier windows */
     uint64_t renewal;       /* ticks that a new chunk took */
     uint64_t debt;          /* ticks spent above the budget and not yet saved */
-    uint64_t calls_over;    /* ticks of thread time for which leaving out alone was too much */
+    uint64_t calls_over;    /* ticks for which leaving out alone was too much */
     uint64_t others_over;   /* likewise, for the hooks' events */
     uint32_t drawn;         /* occurrences in the window */
     uint32_t busy;          /* > 0: sites are being changed: a signal handler leaves them alone */

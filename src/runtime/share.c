@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+#define RECORDING_PART 4
+
 static uint32_t block_for(uint32_t occurrences, uint64_t rate)
 {
     uint64_t block = (occurrences + rate - 1) / rate;
@@ -19,29 +21,43 @@ static bool all_fits(struct share *shares, unsigned count, const struct costs *c
     return whole <= allowance;
 }
 
+/* What may be spent on recording those that are sampled, beside what recording the others whole and
+ * leaving out costs. Even if that is all there is, a part is for recording: what is rare must not
+ * be lost because something else is too frequent. */
+static uint64_t left_for_sampled(const struct share *shares, unsigned count,
+                                 const struct costs *costs, uint64_t allowance)
+{
+    uint64_t whole = 0, left_out = 0, least = allowance / RECORDING_PART;
+    for (unsigned i = 0; i < count; i++) {
+        if (shares[i].block)
+            whole += (uint64_t)shares[i].occurrences * costs->recorded;
+        else
+            left_out += (uint64_t)shares[i].occurrences * costs->left_out;
+    }
+    if (allowance > whole + left_out && allowance - left_out > least)
+        return allowance - whole - left_out;
+    return least > whole ? least - whole : 0;
+}
+
 /* Water-filling: as long as the common rate passes over what one of them has, that one is recorded
- * whole, and the others share what it leaves. left is below 0 when leaving out costs it all. */
+ * whole, and the others share what it leaves. */
 void share__divide(struct share *shares, unsigned count, const struct costs *costs,
                    uint64_t allowance)
 {
-    int64_t left = (int64_t)allowance;
     unsigned sampled = count;
     if (all_fits(shares, count, costs, allowance))
         return;
-    for (unsigned i = 0; i < count; i++)
-        left -= (int64_t)shares[i].occurrences * costs->left_out;
     uint64_t rate = 1;
     for (unsigned before = count + 1; sampled && sampled < before;) {
         before = sampled;
-        rate = left > 0 ? (uint64_t)left / (costs->recorded + costs->drawn) / sampled : 0;
+        rate = left_for_sampled(shares, count, costs, allowance) /
+               (costs->recorded + costs->drawn) / sampled;
         rate = rate ? rate : 1;
         for (unsigned i = 0; i < count; i++) {
             if (shares[i].block || shares[i].occurrences > rate)
                 continue;
             shares[i].block = 1;
             sampled--;
-            left += (int64_t)shares[i].occurrences *
-                    ((int64_t)costs->left_out - (int64_t)costs->recorded);
         }
     }
     for (unsigned i = 0; i < count; i++)

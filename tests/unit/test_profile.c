@@ -358,6 +358,95 @@ static void lost_events_drop_what_is_open(void **state)
     assert_int_equal(profile->unmatched, 2);
 }
 
+static void sampled(struct scene *scene, uint64_t tick, uint32_t id, uint32_t block)
+{
+    PUT(scene, 0, tick, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(id, block));
+}
+
+/* One occurrence of each block is there; the others count as if they had been like it. */
+static void a_drawn_occurrence_stands_for_its_block(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    call(scene, 0, F, 1010, 1060);
+    sampled(scene, 1100, F, 10);
+    PUT(scene, 0, 1100, F);
+    PUT(scene, 0, 1110, WAIT, MUTEX(0x9000), 0x100);
+    PUT(scene, 0, 1180, WAIT LEFT, 0);
+    PUT(scene, 0, 1200, F LEFT);
+    sampled(scene, 1300, G, 200);
+    call(scene, 0, F, 1310, 1340);
+    call(scene, 0, G, 1400, 1401);
+    call(scene, 0, G, 1410, 1413);
+    scene__end(scene, 0, 11000);
+    scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->count, 12);
+    assert_int_equal(f->recorded, 3);
+    assert_int_equal(f->sum_ns, 50 + 10 * 100 + 30);
+    assert_int_equal(f->min_ns, 30);
+    assert_int_equal(f->max_ns, 100);
+    assert_in_range(f->p50_ns, 90, 100); /* exact to a bucket */
+    assert_int_equal(f->excess_ns, 1080 - 12 * 30);
+    assert_true(f->score == 720 / 10000.0);
+    check_why(f, COMPONENT_LOCK, 10 * 70);
+    check_why(f, COMPONENT_REST, 720 - 700);
+    /* What another function did in between does not take the weight. */
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(g->count, 201);
+    assert_int_equal(g->sum_ns, 203);
+    assert_int_equal(VEC_AT(&g->threads, struct profile_thread_row, 0)->count, 201);
+    /* Of the wait itself there was one. */
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0, 0)->count, 1);
+}
+
+static void sampled_classes_are_estimated(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    for (unsigned i = 0; i < 100; i++) {
+        call(scene, 0, F, 2000 + 100 * i, 2000 + 100 * i + 10 + i % 2);
+        sampled(scene, 2050 + 100 * i, G, 16);
+        call(scene, 0, G, 2050 + 100 * i, 2050 + 100 * i + 10 + i % 2 * 2);
+    }
+    scene__end(scene, 0, 20000);
+    scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(f->confidence, CONFIDENCE_MEASURED);
+    assert_int_equal(f->sum_error_ns, 0);
+    assert_int_equal(g->confidence, CONFIDENCE_ESTIMATED);
+    assert_int_equal(g->count, 1600);
+    /* σ is 1, and there are 100 drawn ones with a weight of 16: 16 · √100. */
+    assert_int_equal(g->sum_error_ns, 160);
+}
+
+/* Handlers that interrupt between the two events: each weight finds its function. */
+static void weights_wait_for_their_functions(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    sampled(scene, 1100, F, 5);
+    sampled(scene, 1110, G, 7);
+    sampled(scene, 1120, H, 11);
+    call(scene, 0, H, 1130, 1131);
+    call(scene, 0, G, 1140, 1141);
+    call(scene, 0, F, 1150, 1151);
+    sampled(scene, 1160, F, 0);
+    call(scene, 0, F, 1170, 1171);
+    sampled(scene, 1180, G, 9);
+    PUT(scene, 0, 1190, HEURT_EVENT_LOST, 1);
+    call(scene, 0, G, 1200, 1201);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->count, 6);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->count, 8);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "h", 0, 0)->count, 11);
+}
+
 static void recursion_starts_anew_on_each_thread(void **state)
 {
     struct scene *scene = *state;
@@ -853,6 +942,9 @@ int main(void)
         TEST(outer_leave_closes_what_is_inside),
         TEST(unwinding_ends_the_innermost_function),
         TEST(lost_events_drop_what_is_open),
+        TEST(a_drawn_occurrence_stands_for_its_block),
+        TEST(sampled_classes_are_estimated),
+        TEST(weights_wait_for_their_functions),
         TEST(recursion_starts_anew_on_each_thread),
         TEST(locks_are_told_apart_by_site_and_object),
         TEST(many_quiet_locks_are_one_class),

@@ -204,6 +204,16 @@ static void all_is_recorded_while_it_fits(void **state)
     share__divide(shares, 0, &costs, 0);
 }
 
+static void the_rare_is_recorded_though_something_is_too_frequent(void **state)
+{
+    (void)state;
+    struct share shares[] = {{1000000}, {12}, {900000}};
+    share__divide(shares, 3, &costs, 100000); /* leaving out alone costs 7,600,000 */
+    assert_int_equal(shares[1].block, 1);
+    assert_int_equal(shares[0].block, BLOCK_MOST);
+    assert_int_equal(shares[2].block, BLOCK_MOST);
+}
+
 static void nothing_to_spend_makes_the_longest_blocks(void **state)
 {
     (void)state;
@@ -222,6 +232,7 @@ int main(void)
         cmocka_unit_test(weights_add_up),
         cmocka_unit_test(the_rare_is_recorded_whole),
         cmocka_unit_test(all_is_recorded_while_it_fits),
+        cmocka_unit_test(the_rare_is_recorded_though_something_is_too_frequent),
         cmocka_unit_test(nothing_to_spend_makes_the_longest_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
