@@ -39,7 +39,7 @@ struct live_patch {
     uint64_t slot;
     uint32_t function; /* index */
     uint8_t jump[HEURT_PATCH_BYTES];
-    bool applied, failed;
+    bool applied, failed, defined;
     char *name;
 };
 
@@ -114,8 +114,8 @@ static void refuse(struct live *live, const struct live_process *process, struct
     patch->failed = true;
 }
 
-static bool define(struct live *live, const struct live_process *process,
-                   const struct live_patch *patch, const struct heurt_live *room)
+static bool define(struct live *live, const struct live_process *process, struct live_patch *patch,
+                   const struct heurt_live *room)
 {
     const struct heurt_plan *plan = &patch->plan;
     size_t name = strlen(patch->name) + 1;
@@ -132,7 +132,8 @@ static bool define(struct live *live, const struct live_process *process,
     int code = trace_writer__define(live->writer, process->serial, HEURT_DEFINITION_FUNCTION, body,
                                     sizeof function + name + 2);
     free(body);
-    return code == 0;
+    patch->defined = code == 0;
+    return patch->defined;
 }
 
 /* ---- what to patch in a process ------------------------------------------------------------- */
@@ -366,7 +367,7 @@ static void apply(struct session *session, struct live_patch *patch)
     }
     uint64_t moved = patch->slot + LIVE_STUB_BYTES;
     live_code__write(code, patch->slot, id, stub, plan);
-    if (!define(live, process, patch, room))
+    if (!patch->defined && !define(live, process, patch, room))
         refuse(live, process, patch, "the trace is full");
     else if (!stop__write(process->stop, patch->slot, code, sizeof code) ||
              !stop__write(process->stop, room->bodies + id / 2 * 8, &moved, sizeof moved) ||

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define EVENT_STOP 128 /* PTRACE_EVENT_STOP */
-#define ROUNDS_MAX 64  /* looks for threads that were born meanwhile */
+#define ROUNDS_MAX 200 /* looks for threads that were born meanwhile */
 #define BEGIN_NS 100000000u
 #define STEP_NS 20000000u
 #define END_NS 5000000u
@@ -31,7 +31,6 @@
 enum phase {
     ASKED = 0, /* to stop */
     STOPPED,
-    REPEATING,  /* on the way to the beginning of a call that is made again */
     CONTINUING, /* in the rest of a transfer */
     ENDING,     /* dead, or about to die */
 };
@@ -84,6 +83,23 @@ static bool is_dead(pid_t pid, pid_t tid)
 {
     struct thread_facts facts;
     return !thread_facts__read(pid, tid, &facts) || facts.state == 'Z' || facts.state == 'X';
+}
+
+/* Whether it waits for a vforked child, which nothing interrupts. */
+static bool waits_for_vfork(pid_t pid, pid_t tid)
+{
+    struct thread_facts facts;
+    char path[64];
+    long call = -1;
+    if (!thread_facts__read(pid, tid, &facts) || facts.state != 'D')
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", pid, tid);
+    FILE *in = fopen(path, "re");
+    if (in && fscanf(in, "%ld", &call) != 1)
+        call = -1;
+    if (in)
+        fclose(in);
+    return call == SYS_vfork || call == SYS_clone || call == SYS_clone3;
 }
 
 static bool never_runs_code(pid_t pid, pid_t tid)
@@ -192,17 +208,28 @@ static bool is_repeatable(uint64_t call)
     return false;
 }
 
-static bool was_interrupted(const struct stop *stop, const struct stopped_thread *thread)
+/* What the kernel itself gives a call that is to be made again, unless a handler runs: then it ends
+ * with EINTR (ERESTARTNOHAND in its linux/errno.h). Tracers see it, programs never. */
+#define RESTART_UNLESS_HANDLED (-514)
+#define RESTART (-512) /* ERESTARTSYS */
+
+/* Whether it stands behind its system call, with the result: when the kernel has set it back to make
+ * the call again, it stands before it, and rax is the call's number. */
+static bool has_result(const struct stopped_thread *thread)
 {
-    return stopped_thread__in_call(thread) && (int64_t)thread->registers.rax == -EINTR &&
-           is_repeatable(thread->registers.orig_rax) &&
-           !(thread->signal && is_caught(stop, thread->signal));
+    return stopped_thread__in_call(thread) && thread->registers.rip == thread->registers.rcx;
+}
+
+static bool was_interrupted(const struct stopped_thread *thread)
+{
+    return has_result(thread) && (int64_t)thread->registers.rax == -EINTR &&
+           is_repeatable(thread->registers.orig_rax);
 }
 
 static bool is_half_done(const struct stop *stop, const struct stopped_thread *thread)
 {
     const struct user_regs_struct *registers = &thread->registers;
-    if (!stopped_thread__in_call(thread) || (int64_t)registers->rax <= 0 ||
+    if (!has_result(thread) || (int64_t)registers->rax <= 0 ||
         registers->rax >= registers->rdx || (thread->signal && is_caught(stop, thread->signal)))
         return false;
     bool transfers = registers->orig_rax == SYS_write || registers->orig_rax == SYS_sendto ||
@@ -210,75 +237,76 @@ static bool is_half_done(const struct stop *stop, const struct stopped_thread *t
     return transfers && is_pipe_or_socket(stop, registers->rdi);
 }
 
-/* Sets it back to its system call; done: bytes that need not be transferred again. */
-static void call_again(struct stopped_thread *thread, uint64_t done, enum phase phase)
+static bool set_registers(struct stopped_thread *thread, const struct user_regs_struct *registers)
+{
+    bool done = ptrace(PTRACE_SETREGS, thread->tid, NULL, registers) == 0;
+    if (!done)
+        thread->phase = ENDING;
+    return done;
+}
+
+/* Sends it into its call again, for what is left to be transferred. */
+static void call_again(struct stopped_thread *thread, int signal_number)
 {
     struct user_regs_struct registers = thread->registers;
     registers.rax = registers.orig_rax;
-    registers.orig_rax = ~0ull; /* no call is under way: the kernel does not restart it, too */
+    registers.orig_rax = ~0ull; /* no call is under way that the kernel would restart */
     registers.rip -= 2;         /* syscall */
-    registers.rsi += done;
-    registers.rdx -= done;
-    thread->phase = phase;
+    registers.rsi += thread->done;
+    registers.rdx -= thread->done;
+    thread->phase = CONTINUING;
     thread->entered = false;
-    if (ptrace(PTRACE_SETREGS, thread->tid, NULL, &registers) == 0)
-        resume(thread, thread->signal);
-    else
-        thread->phase = ENDING;
+    if (set_registers(thread, &registers))
+        resume(thread, signal_number);
 }
 
-/* As it was found, with that result. */
-static void give_result(struct stopped_thread *thread, uint64_t result)
+/* As it was found, but with that result. */
+static void give_result(struct stopped_thread *thread, int64_t result, int signal_number)
 {
-    struct user_regs_struct registers = thread->registers;
-    registers.rax = result;
-    registers.orig_rax = ~0ull;
-    ptrace(PTRACE_SETREGS, thread->tid, NULL, &registers);
+    thread->registers.rax = (uint64_t)result;
+    if (set_registers(thread, &thread->registers))
+        detach(thread, signal_number);
 }
 
 static void let_go(const struct stop *stop, struct stopped_thread *thread)
 {
-    if (was_interrupted(stop, thread))
-        call_again(thread, 0, REPEATING);
-    else if (is_half_done(stop, thread))
-        call_again(thread, thread->registers.rax, CONTINUING);
-    else
+    if (was_interrupted(thread)) {
+        give_result(thread, RESTART_UNLESS_HANDLED, thread->signal);
+    } else if (is_half_done(stop, thread)) {
+        thread->done = thread->registers.rax;
+        call_again(thread, thread->signal);
+    } else {
         detach(thread, thread->signal);
+    }
 }
 
-/* The call has begun again: from here on the kernel does what is right. Or a signal came first. */
-static void repeat(const struct stop *stop, struct stopped_thread *thread,
-                   const struct change *change)
+/* The rest of a transfer has ended: with all, with an error, or by a signal. */
+static void end_transfer(struct stopped_thread *thread)
 {
-    if (change->at_call || change->event) {
-        detach(thread, 0);
-    } else if (is_caught(stop, change->signal)) {
-        give_result(thread, thread->registers.rax);
-        detach(thread, change->signal);
-    } else {
-        resume(thread, change->signal);
-    }
+    struct user_regs_struct registers = {.rax = 0};
+    ptrace(PTRACE_GETREGS, thread->tid, NULL, &registers);
+    int64_t result = (int64_t)registers.rax;
+    if (result > 0)
+        thread->done += (uint64_t)result;
+    if (thread->done < thread->registers.rdx && (result > 0 || result == RESTART))
+        call_again(thread, 0); /* a signal: if it has a handler, it comes before the call */
+    else
+        give_result(thread, (int64_t)thread->done, 0);
 }
 
 static void go_on(const struct stop *stop, struct stopped_thread *thread,
                   const struct change *change)
 {
-    uint64_t done = thread->registers.rax;
-    if (change->at_call && !thread->entered) {
-        thread->entered = true;
+    if (change->at_call && thread->entered) {
+        end_transfer(thread);
+    } else if (change->at_call || (change->event && change->signal == SIGTRAP)) {
+        thread->entered = change->at_call; /* else our interrupt, which a signal had overtaken */
         resume(thread, 0);
-        return;
-    }
-    if (!change->at_call && !change->event && !is_caught(stop, change->signal)) {
+    } else if (change->event || is_caught(stop, change->signal)) {
+        give_result(thread, (int64_t)thread->done, change->event ? 0 : change->signal);
+    } else {
         resume(thread, change->signal);
-        return;
     }
-    struct user_regs_struct registers;
-    if (change->at_call && ptrace(PTRACE_GETREGS, thread->tid, NULL, &registers) == 0 &&
-        (int64_t)registers.rax > 0)
-        done += registers.rax;
-    give_result(thread, done);
-    detach(thread, change->at_call || change->event ? 0 : change->signal);
 }
 
 /* One that is still ours after stop__end, to which something happened. */
@@ -287,8 +315,6 @@ static void advance(const struct stop *stop, struct stopped_thread *thread,
 {
     if (change->kind == HAS_ENDED)
         thread->tid = 0;
-    else if (thread->phase == REPEATING)
-        repeat(stop, thread, change);
     else if (thread->phase == CONTINUING)
         go_on(stop, thread, change);
     else {
@@ -318,7 +344,7 @@ static bool is_known(const struct stop *stop, pid_t tid)
     return false;
 }
 
-/* 1: it was asked to stop; 0: it is gone, or runs no code. */
+/* 0, also when it is gone or runs no code. */
 static int seize(struct stop *stop, pid_t tid, struct error *error)
 {
     if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0) {
@@ -330,12 +356,15 @@ static int seize(struct stop *stop, pid_t tid, struct error *error)
                           "allowed: kernel.yama.ptrace_scope, another user's rights): %s",
                           stop->pid, strerror(-code));
     }
-    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     vec__push(&stop->threads, &(struct stopped_thread){.tid = tid, .phase = ASKED});
-    return 1;
+    return 0;
 }
 
-/* How many threads were not known, or a negative errno. */
+/* How many threads were not known, or may have been overlooked; or a negative errno. The kernel's
+ * list breaks off at a thread that ends while it is read: it is whole when as many were listed as
+ * there are (a directory has two links more). All are seized before the first stops: a
+ * signal that the program ignores is not ignored while a thread is traced, and could wake another
+ * one that is not, whose call would end with EINTR without anybody to see it. */
 static int seize_new(struct stop *stop, struct error *error)
 {
     char path[64];
@@ -343,16 +372,21 @@ static int seize_new(struct stop *stop, struct error *error)
     DIR *tasks = opendir(path);
     if (!tasks)
         return error__set(error, -ESRCH, "process %d has ended", stop->pid);
-    int count = 0, code = 0;
+    int code = 0;
+    size_t known = stop->threads.count, listed = 0;
     for (struct dirent *entry; code >= 0 && (entry = readdir(tasks));) {
         pid_t tid = (pid_t)atoi(entry->d_name);
+        listed += tid > 0;
         if (tid <= 0 || is_known(stop, tid))
             continue;
         code = seize(stop, tid, error);
-        count += code > 0;
     }
+    struct stat status;
+    bool whole = fstat(dirfd(tasks), &status) == 0 && listed + 2 >= status.st_nlink;
     closedir(tasks);
-    return code < 0 ? code : count;
+    for (size_t i = known; i < stop->threads.count; i++)
+        ptrace(PTRACE_INTERRUPT, VEC_AT(&stop->threads, struct stopped_thread, i)->tid, NULL, NULL);
+    return code < 0 ? code : (int)(stop->threads.count - known) + !whole;
 }
 
 /* False: not all stand still yet. */
@@ -395,8 +429,25 @@ static bool gather_until(struct stop *stop, uint64_t deadline_ns)
     return true;
 }
 
+/* Such a thread is better not asked: asked and not stopped, it would make signals go to others. */
+static bool is_in_vfork(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    bool found = false;
+    for (struct dirent *entry; tasks && !found && (entry = readdir(tasks));)
+        found = entry->d_name[0] != '.' && waits_for_vfork(pid, (pid_t)atoi(entry->d_name));
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
 static int stop_all(struct stop *stop, struct error *error)
 {
+    if (is_in_vfork(stop->pid))
+        return error__set(error, -EAGAIN, "a thread of process %d waits for a vforked child",
+                          stop->pid);
     uint64_t deadline_ns = now_ns() + BEGIN_NS;
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         int fresh = seize_new(stop, error);
@@ -440,8 +491,12 @@ void stop__end(struct stop *stop)
     if (stop->memory_fd >= 0)
         close(stop->memory_fd);
     stop->memory_fd = -1;
-    VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    if (thread->phase == STOPPED)
+    /* Those whose call was interrupted last, the process' first thread before the others of them:
+     * see seize_new. */
+    for (int turn = 0; turn < 3; turn++)
+        VEC_EACH(thread, &stop->threads, struct stopped_thread)
+    if (thread->tid && thread->phase == STOPPED &&
+        turn == (!was_interrupted(thread) ? 0 : thread->tid == stop->pid ? 1 : 2))
         let_go(stop, thread);
     uint64_t deadline_ns = now_ns() + END_NS;
     unsigned pause_ns = 20000;

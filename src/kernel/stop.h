@@ -10,11 +10,11 @@
  *
  * By ptrace (PTRACE_SEIZE and PTRACE_INTERRUPT): no signal is sent, a process that job control has
  * stopped stays so, signals that come meanwhile are delivered afterwards with what they carry. What
- * is written here and not restarted by the kernel itself is put right:
+ * a stop changes for system calls is put right:
  *   - a system call that a stop ends with EINTR (epoll_wait, semop, sigtimedwait, io_getevents,
  *     sockets with a timeout …) is made again, with its whole timeout, unless a handler runs: then
- *     EINTR is the truth. The thread is followed up to the new call's beginning, so that no signal
- *     falls between;
+ *     EINTR is the truth. The kernel decides it, as it does for other calls, so no signal falls
+ *     between;
  *   - a write, sendto, or recvfrom that waits for all (MSG_WAITALL) on a pipe or socket that a stop
  *     ends half done is continued to its end. writev, sendmsg and sendfile are not: they may come
  *     back short, as they may after SIGSTOP and SIGCONT.
@@ -45,6 +45,7 @@ struct stopped_thread {
     /* private */
     int phase;
     bool stepping, entered;
+    uint64_t done; /* bytes of its transfer */
 };
 
 struct stop *stop__new(pid_t pid);
