@@ -47,6 +47,13 @@ static struct class_entry *entry_of(struct fold_class *class)
     return (struct class_entry *)class; /* its first member */
 }
 
+/* Keys of functions that a rule asks for are all there is: see class_of_keys. */
+static struct fold_class *inner_class(struct fold *fold, struct fold_class *class)
+{
+    (void)fold;
+    return class;
+}
+
 static void add_block(struct fold *fold, struct fold_class *class, unsigned block)
 {
     (void)fold, (void)block;
@@ -86,6 +93,7 @@ static void take_stack(struct fold *fold, struct fold_class *class)
 static const struct fold_keeper keeper = {
     .function_class = function_class,
     .call_class = call_class,
+    .inner_class = inner_class,
     .add_block = add_block,
     .add_spans = add_spans,
     .take_stack = take_stack,
@@ -101,9 +109,9 @@ static void find_stuck(struct thread_fold *self, struct thread_result *result)
         struct open_span *span = &fold->spans[i];
         if (span->class->component != COMPONENT_REST) {
             result->stuck = entry_of(span->class);
-            result->stuck_since = span->start;
+            result->stuck_since = span->start + fold->state->paused;
             fold__close(fold, i + 1);
-            span->waited = false; /* what waited within it is part of it */
+            span->waited = 0; /* what waited within it is part of it */
             return;
         }
     }

@@ -122,7 +122,7 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
 /* Payload words of the event at at, or SIZE_MAX when it cannot be understood. */
 static inline size_t payload_words(const struct trace_cursor *cursor, const uint64_t *at)
 {
-    uint32_t id = *at & ((1u << HEURT_ID_BITS) - 1);
+    uint32_t id = event__id(*at);
     size_t left = (size_t)(cursor->end - at) - 1;
     if (id >= cursor->payload_ids || !cursor->payload_words[id])
         return SIZE_MAX;
@@ -133,12 +133,6 @@ static inline size_t payload_words(const struct trace_cursor *cursor, const uint
         words = at[1] + 1;
     }
     return words <= left ? words : SIZE_MAX;
-}
-
-static inline uint64_t whole_tick(uint64_t before, uint64_t word)
-{
-    int64_t difference = (int64_t)(((word >> HEURT_ID_BITS) - before) << HEURT_ID_BITS);
-    return before + (uint64_t)(difference >> HEURT_ID_BITS);
 }
 
 /* The next event of the chunk, or of the block of it, that the cursor is in. */
@@ -153,8 +147,8 @@ static inline bool next_in_words(struct trace_cursor *cursor, struct event *even
         cursor->next_block = NULL;
         return false;
     }
-    event->tick = cursor->tick = whole_tick(cursor->tick, *at);
-    event->id = *at & ((1u << HEURT_ID_BITS) - 1);
+    event->tick = cursor->tick = event__whole_tick(cursor->tick, *at);
+    event->id = event__id(*at);
     event->words = (uint32_t)words;
     event->payload = at + 1;
     cursor->at = at + 1 + words;
