@@ -278,6 +278,7 @@ static bool is_of_locks(uint32_t id)
 
 static void pause(struct fold_state *state, const struct event *event)
 {
+    state->events--; /* none of the program's */
     if (!event->words)
         return;
     state->paused += event->payload[0];

@@ -1,5 +1,6 @@
 #include "analysis/spans.h"
 
+#include "analysis/resume.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -66,14 +67,14 @@ static void add_spans(struct fold *fold)
     fold->spans = memory__resize(fold->spans, fold->capacity, sizeof *fold->spans);
 }
 
-static void take_stack(struct fold *fold, struct fold_class *class)
+static void add_stack(struct fold *fold, struct fold_class *class, uint64_t tick)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
     const struct trace *trace = self->table->trace;
     const uint64_t *frames;
     size_t count = 0;
     if (self->symbols)
-        count = symbols__get_stack(self->symbols, self->thread->serial, fold->stack.tick, &frames);
+        count = symbols__get_stack(self->symbols, self->thread->serial, tick, &frames);
     if (!count)
         return;
     struct vec *stacks = &entry_of(class)->stacks;
@@ -88,6 +89,11 @@ static void take_stack(struct fold *fold, struct fold_class *class)
         VEC_AT(trace__processes(trace), struct trace_process, self->thread->process)->serial;
     struct class_stack stack = {frames, count, 1, process};
     vec__push(stacks, &stack);
+}
+
+static void take_stack(struct fold *fold, struct fold_class *class)
+{
+    add_stack(fold, class, fold->stack.tick);
 }
 
 static const struct fold_keeper keeper = {
@@ -131,6 +137,8 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
     struct trace_cursor cursor;
     struct event event;
     class_table__begin_thread(table, thread);
+    if (self.thread->aggregate)
+        fold__resume(&self.fold, table, self.thread, add_stack);
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event))
         fold__event(&self.fold, &event);
