@@ -339,7 +339,8 @@ struct class_entry *class_table__function(struct class_table *table, size_t proc
     struct function_slot *slot = place < functions->count ? &functions->slots[place] : NULL;
     if (!slot || !slot->function)
         return NULL;
-    if (slot->key_count)
+    /* Aggregated runs have classes of functions whose arguments found no room. */
+    if (slot->key_count && event->words)
         return class_of_keys(table, process, slot, event);
     if (!slot->entry)
         slot->entry = class_of_function(table, process, slot->function, event->tick, NULL, 0);
@@ -394,6 +395,31 @@ struct class_entry *class_table__call(struct class_table *table, size_t process,
         recent->until = module->gone_tick > event->tick ? module->gone_tick : event->tick + 1;
     }
     return entry;
+}
+
+/* ---- what found no room ---------------------------------------------------------------------- */
+
+struct class_entry *class_table__other(struct class_table *table, size_t process,
+                                       enum class_kind kind)
+{
+    const uint64_t variant = UINT64_MAX; /* of no call */
+    if ((unsigned)kind >= CLASS_KINDS)
+        return NULL;
+    struct identity identity = {.kind = kind, .variant = variant};
+    char *name = memory__format("(other %s classes)", class_kind__name(kind));
+    if (map__get(&table->by_identity, &identity, sizeof identity) == MAP_ABSENT) {
+        struct profile_class what = {.kind = kind,
+                                     .process = process_at(table, process)->serial,
+                                     .function = own_text(table, memory__text(name))};
+        char *sentence = memory__format("the run met more classes than --aggregate has room for: "
+                                        "the rest of its %s classes is counted as one, %s",
+                                        class_kind__name(kind), name);
+        vec__push(&table->warnings, &sentence);
+        class_of(table, &identity, &what, NULL, 0);
+    }
+    free(name);
+    return *VEC_AT(&table->entries, struct class_entry *,
+                   map__get(&table->by_identity, &identity, sizeof identity));
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

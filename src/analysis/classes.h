@@ -96,6 +96,10 @@ struct class_entry *class_table__function(struct class_table *table, size_t proc
 struct class_entry *class_table__call(struct class_table *table, size_t process,
                                       const struct event *event);
 
+/* In an aggregated run: the class of all of a kind that found no room in the program. */
+struct class_entry *class_table__other(struct class_table *table, size_t process,
+                                       enum class_kind kind);
+
 /* The class's sums are those of the current thread from here on. */
 void class_table__occupy(struct class_table *table, struct class_entry *entry);
 

@@ -23,7 +23,7 @@ static uint64_t *enclosing_waits(struct fold *fold)
     struct open_span *parent = &fold->spans[fold->state->depth - 1];
     if (!parent->waited)
         clear_waits(parent->waits);
-    parent->waited = true;
+    parent->waited = 1;
     return parent->waits;
 }
 
@@ -57,12 +57,13 @@ static inline void count_duration(struct fold *fold, struct fold_class *class, u
 }
 
 /* An occurrence that waited for something and is no wait itself. */
-static void add_divided(struct fold *fold, const struct open_span *span, uint64_t duration)
+static void add_divided(struct fold *fold, struct fold_class *class, const struct open_span *span,
+                        uint64_t duration)
 {
-    struct accumulator *accumulator = &span->class->sums->accumulator;
+    struct accumulator *accumulator = &class->sums->accumulator;
     uint64_t components[COMPONENTS];
     divide(duration, span, components);
-    if (span->class->open)
+    if (class->open)
         accumulator__add_nested(accumulator, duration, components, span->weight);
     else
         accumulator__add(accumulator, duration, components, span->weight);
@@ -82,20 +83,30 @@ static void add_whole(struct fold_class *class, uint64_t duration, uint64_t weig
     accumulator__add_nested(accumulator, duration, components, weight);
 }
 
+/* The class in which an occurrence of class is counted whose span was just popped. */
+static inline struct fold_class *counting_class(struct fold *fold, struct fold_class *class)
+{
+    class->open--;
+    if (!class->outer)
+        return class;
+    class->outer->open--;
+    return class->outer->open && !class->open ? fold->keeper->inner_class(fold, class) : class;
+}
+
 /* Pops the innermost span as an occurrence that ends at tick. */
 static inline void close_finished(struct fold *fold, uint64_t tick)
 {
     const struct open_span *span = &fold->spans[--fold->state->depth];
-    struct fold_class *class = span->class;
-    uint64_t duration = tick > span->start ? tick - span->start : 0;
-    class->open--;
+    struct fold_class *class = counting_class(fold, span->class);
+    uint64_t now = fold_state__own_time(fold->state, tick);
+    uint64_t duration = now > span->start ? now - span->start : 0;
     if (duration)
         count_duration(fold, class, duration, span->weight);
     if (class->component != COMPONENT_REST) {
         add_whole(class, duration, span->weight); /* waits within it are part of it */
         enclosing_waits(fold)[class->component] += duration;
     } else if (span->waited) {
-        add_divided(fold, span, duration);
+        add_divided(fold, class, span, duration);
     } else {
         add_whole(class, duration, span->weight);
     }
@@ -105,8 +116,7 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
 static void close_unfinished(struct fold *fold)
 {
     struct open_span *span = &fold->spans[--fold->state->depth];
-    span->class->open--;
-    span->class->sums->unfinished += span->weight;
+    counting_class(fold, span->class)->sums->unfinished += span->weight;
     if (span->waited)
         pass_on(fold, span->waits);
 }
@@ -168,12 +178,15 @@ static void open_span(struct fold *fold, const struct event *event, struct fold_
         return;
     }
     struct open_span *span = &fold->spans[state->depth++];
-    span->start = event->tick;
+    span->start = fold_state__own_time(state, event->tick);
     span->class = class;
+    span->number = class->number;
     span->id = event->id;
     span->weight = weight;
-    span->waited = false;
+    span->waited = 0;
     class->open++;
+    if (class->outer)
+        class->outer->open++;
 }
 
 /* What SAMPLED said: the next occurrence of that function stands for so many. Should too many of
@@ -182,29 +195,29 @@ static void keep_weight(struct fold *fold, const struct event *event)
 {
     if (!event->words || !HEURT_SAMPLED_BLOCK(event->payload[0]))
         return;
-    if (fold->drawn_count == DRAWN_AT_MOST) {
+    if (fold->state->drawn_count == DRAWN_AT_MOST) {
         for (unsigned i = 1; i < DRAWN_AT_MOST; i++) {
             KEEP_LOOP();
-            fold->drawn[i - 1] = fold->drawn[i];
+            fold->state->drawn[i - 1] = fold->state->drawn[i];
         }
-        fold->drawn_count--;
+        fold->state->drawn_count--;
     }
-    struct drawn *drawn = &fold->drawn[fold->drawn_count++];
+    struct drawn *drawn = &fold->state->drawn[fold->state->drawn_count++];
     drawn->id = HEURT_SAMPLED_ID(event->payload[0]);
     drawn->weight = HEURT_SAMPLED_BLOCK(event->payload[0]);
 }
 
 static uint32_t take_weight(struct fold *fold, uint32_t id)
 {
-    unsigned place = fold->drawn_count;
-    while (place && fold->drawn[place - 1].id != id)
+    unsigned place = fold->state->drawn_count;
+    while (place && fold->state->drawn[place - 1].id != id)
         place--;
     if (!place)
         return 1;
-    uint32_t weight = fold->drawn[place - 1].weight;
-    for (fold->drawn_count--; place <= fold->drawn_count; place++) {
+    uint32_t weight = fold->state->drawn[place - 1].weight;
+    for (fold->state->drawn_count--; place <= fold->state->drawn_count; place++) {
         KEEP_LOOP();
-        fold->drawn[place - 1] = fold->drawn[place];
+        fold->state->drawn[place - 1] = fold->state->drawn[place];
     }
     return weight;
 }
@@ -221,14 +234,12 @@ static void function_event(struct fold *fold, const struct event *event)
         return;
     }
     size_t place = (id - HEURT_EVENT_FUNCTIONS) / 2;
-    if (place >= fold->function_count)
-        return;
-    struct fold_class *class = fold->functions[place];
+    struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
     if (!class && !(class = fold->keeper->function_class(fold, event)))
         return;
     if (fold->snapshot)
         fold->keeper->take_stack(fold, class);
-    open_span(fold, event, class, fold->drawn_count ? take_weight(fold, id) : 1);
+    open_span(fold, event, class, fold->state->drawn_count ? take_weight(fold, id) : 1);
 }
 
 /* ---- events with fixed ids ------------------------------------------------------------------ */
@@ -265,6 +276,16 @@ static bool is_of_locks(uint32_t id)
            id == HEURT_EVENT_CONDITION_WAIT;
 }
 
+static void pause(struct fold_state *state, const struct event *event)
+{
+    state->events--; /* none of the program's */
+    if (!event->words)
+        return;
+    state->paused += event->payload[0];
+    state->pause_length = event->payload[0];
+    state->pause_end = event->tick;
+}
+
 static void fixed_event(struct fold *fold, const struct event *event)
 {
     fold->state->locks |= is_of_locks(event->id);
@@ -284,6 +305,9 @@ static void fixed_event(struct fold *fold, const struct event *event)
     case HEURT_EVENT_SEMAPHORE_ACQUIRED:
         acquired_at_once(fold, event);
         break;
+    case HEURT_EVENT_PAUSED:
+        pause(fold->state, event);
+        break;
     case HEURT_EVENT_UNWOUND:
         unwind(fold, event->tick);
         break;
@@ -291,7 +315,7 @@ static void fixed_event(struct fold *fold, const struct event *event)
         keep_weight(fold, event);
         break;
     case HEURT_EVENT_LOST:
-        fold->drawn_count = 0;
+        fold->state->drawn_count = 0;
         fold__close(fold, 0); /* whatever is open may have ended */
         break;
     default:

@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a class did on a thread. */
+/* What a class did on a thread. It stands so in AGGREGATES chunks, as struct open_span and struct
+ * fold_state do: src/format/layout.h knows their sizes. */
 struct class_sums {
     struct accumulator accumulator;
     uint64_t contended;  /* locks and semaphores: occurrences that waited */
@@ -27,6 +28,11 @@ struct fold_class {
     /* Occurrences by duration; NULL: none, or no room. Those of 0 ticks are not in it: they are
      * what is missing to the accumulator's count. */
     uint64_t *histogram[HISTOGRAM_BLOCKS];
+    /* The class of the same function with whatever arguments, which only counts the open spans;
+     * NULL: there is none. An occurrence inside of one with other arguments is of the class that
+     * the keeper's inner_class gives. */
+    struct fold_class *outer;
+    uint32_t number;          /* for the keeper */
     uint32_t open;            /* its spans that are now open on the thread */
     enum component component; /* what a wait is; COMPONENT_REST: not a wait */
     bool patched;             /* a function, which an exception can leave */
@@ -40,24 +46,47 @@ struct drawn {
 
 /* An entered and not yet left function, region or wait. */
 struct open_span {
-    uint64_t start;
-    struct fold_class *class;
+    uint64_t start;           /* in the thread's own time: see struct fold_state */
+    struct fold_class *class; /* in a file: means nothing to a reader */
+    uint32_t number;          /* of the class */
     uint32_t id;
     uint32_t weight; /* how many occurrences it stands for */
-    bool waited;     /* waits is valid; else all 0 */
+    uint32_t waited; /* 1: waits is valid; else all 0 */
     uint64_t waits[WAITS];
 };
 
-/* What is known of a thread besides its classes. Ticks. */
+/* What is known of a thread besides its classes. Ticks.
+ * A thread's own time stands still while the recording uses the thread for itself (PAUSED), so
+ * that this is in no span. */
 struct fold_state {
     uint64_t waits[WAITS]; /* in outermost waits that ended */
     uint64_t events;
     uint64_t unmatched; /* leaves without an enter */
     uint64_t too_deep;  /* spans that found no room and are no occurrences */
-    uint32_t depth;     /* open spans */
-    uint32_t beyond;    /* open spans that found no room, inside of these */
-    bool locks;         /* has events of locks or condition variables */
+    uint64_t paused;       /* in all pauses */
+    uint64_t pause_end;    /* of the last one */
+    uint64_t pause_length; /* likewise */
+    uint32_t depth;        /* open spans */
+    uint32_t beyond;       /* open spans that found no room, inside of these */
+    uint32_t locks;        /* 1: has events of locks or condition variables */
+    uint32_t drawn_count;
+    struct drawn drawn[DRAWN_AT_MOST];
 };
+
+/* What the clock of the thread's own time shows at that tick. */
+static inline uint64_t fold_state__own_time(const struct fold_state *state, uint64_t tick)
+{
+    if (tick >= state->pause_end)
+        return tick - state->paused;
+    /* Taken before the pause, though written behind it. */
+    uint64_t begin = state->pause_end - state->pause_length;
+    return (tick < begin ? tick : begin) - (state->paused - state->pause_length);
+}
+
+_Static_assert(sizeof(struct fold_state) == HEURT_FOLD_STATE_WORDS * 8, "as in layout.h");
+_Static_assert(sizeof(struct class_sums) == HEURT_CLASS_SUMS_WORDS * 8, "as in layout.h");
+_Static_assert(sizeof(struct open_span) == HEURT_OPEN_SPAN_WORDS * 8, "as in layout.h");
+_Static_assert(HISTOGRAM_BLOCK_BUCKETS == HEURT_BLOCK_BUCKETS, "as in layout.h");
 
 struct fold;
 
@@ -65,6 +94,8 @@ struct fold_keeper {
     /* The class of a function's enter or a hooked call's event; NULL: an occurrence of none. */
     struct fold_class *(*function_class)(struct fold *fold, const struct event *event);
     struct fold_class *(*call_class)(struct fold *fold, const struct event *event);
+    /* Where an occurrence of a class with an outer one that is inside of it is counted. */
+    struct fold_class *(*inner_class)(struct fold *fold, struct fold_class *class);
     /* Gives the class room for that block of its histogram, zeroed, or does not. */
     void (*add_block)(struct fold *fold, struct fold_class *class, unsigned block);
     /* Gives the fold room for more open spans than capacity, or does not. */
@@ -84,8 +115,6 @@ struct fold {
     /* The event before was a STACK; its payload stays valid until the next event. */
     bool snapshot;
     struct event stack;
-    struct drawn drawn[DRAWN_AT_MOST];
-    unsigned drawn_count;
 };
 
 void fold__event(struct fold *fold, const struct event *event);

@@ -8,6 +8,7 @@
 #include "analysis/stuck.h"
 #include "base/memory.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,10 +93,57 @@ static uint64_t *lifetimes_of(const struct trace *trace, const struct thread_res
     const struct vec *threads = trace__threads(trace);
     uint64_t *lifetimes = memory__zeroed(threads->count, sizeof *lifetimes);
     for (size_t i = 0; i < threads->count; i++) {
-        uint64_t start = VEC_AT(threads, struct trace_thread, i)->start_tick;
+        const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
+        uint64_t start = thread->start_tick;
         lifetimes[i] = results[i].end > start ? results[i].end - start : 0;
+        if (thread->merged_threads)
+            lifetimes[i] = thread->merged_ticks;
     }
     return lifetimes;
+}
+
+/* ---- what aggregated runs do not tell ---------------------------------------------------------
+ */
+
+static void warn(struct vec *warnings, char *sentence)
+{
+    vec__push(warnings, &sentence);
+}
+
+static void warn_of_room(const struct trace *trace, const struct thread_result *results,
+                         struct vec *warnings)
+{
+    uint64_t refused = 0, too_deep = 0, merged = 0;
+    for (size_t i = 0; i < trace__threads(trace)->count; i++) {
+        const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
+        too_deep += results[i].fold.too_deep;
+        merged += thread->merged_threads;
+        refused += thread->aggregate ? thread->aggregate->record->refused : 0;
+    }
+    if (merged)
+        warn(warnings, memory__format("%" PRIu64 " threads that had ended are shown as one, with "
+                                      "the sum of their lives: there was no room for each",
+                                      merged));
+    if (refused)
+        warn(warnings, memory__format("%" PRIu64 " occurrences found no room and are not counted; "
+                                      "raise --max-size",
+                                      refused));
+    if (too_deep)
+        warn(warnings, memory__format("%" PRIu64 " calls were nested too deep to be counted; "
+                                      "record without --aggregate to see them",
+                                      too_deep));
+}
+
+static void warn_of_aggregation(const struct class_table *table,
+                                const struct thread_result *results, struct vec *warnings)
+{
+    bool waited = false;
+    VEC_EACH(entry, &table->entries, struct class_entry *)
+    waited |= *entry && (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+    if (waited)
+        warn(warnings, memory__text("who held the locks is not known of an aggregated run; record "
+                                    "without --aggregate to see it"));
+    warn_of_room(table->trace, results, warnings);
 }
 
 static struct owned_profile *result_of(struct class_table *table, const struct symbols *symbols,
@@ -107,6 +155,8 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
         base.lifetime_sum += lifetimes[i];
     fill_threads(&owned->shown, &base, results);
+    if (trace__is_aggregated(table->trace))
+        warn_of_aggregation(table, results, &table->warnings);
     fill_classes(&owned->shown, &base, table);
     stuck__warn(table->trace, symbols, results, &table->warnings);
     owned->shown.warnings = table->warnings;
@@ -128,7 +178,8 @@ int profile__compute(const struct trace *trace, const struct symbols *symbols,
     for (uint32_t i = 0; i < threads; i++)
         thread__fold(&table, symbols, i, &results[i]);
     stuck__prolong(trace, results);
-    holders__find(&table, results);
+    if (!trace__is_aggregated(trace))
+        holders__find(&table, results);
     quiet_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
     class_table__free(&table);

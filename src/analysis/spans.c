@@ -1,5 +1,6 @@
 #include "analysis/spans.h"
 
+#include "analysis/resume.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -47,6 +48,13 @@ static struct class_entry *entry_of(struct fold_class *class)
     return (struct class_entry *)class; /* its first member */
 }
 
+/* Keys of functions that a rule asks for are all there is: see class_of_keys. */
+static struct fold_class *inner_class(struct fold *fold, struct fold_class *class)
+{
+    (void)fold;
+    return class;
+}
+
 static void add_block(struct fold *fold, struct fold_class *class, unsigned block)
 {
     (void)fold, (void)block;
@@ -59,14 +67,14 @@ static void add_spans(struct fold *fold)
     fold->spans = memory__resize(fold->spans, fold->capacity, sizeof *fold->spans);
 }
 
-static void take_stack(struct fold *fold, struct fold_class *class)
+static void add_stack(struct fold *fold, struct fold_class *class, uint64_t tick)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
     const struct trace *trace = self->table->trace;
     const uint64_t *frames;
     size_t count = 0;
     if (self->symbols)
-        count = symbols__get_stack(self->symbols, self->thread->serial, fold->stack.tick, &frames);
+        count = symbols__get_stack(self->symbols, self->thread->serial, tick, &frames);
     if (!count)
         return;
     struct vec *stacks = &entry_of(class)->stacks;
@@ -83,9 +91,15 @@ static void take_stack(struct fold *fold, struct fold_class *class)
     vec__push(stacks, &stack);
 }
 
+static void take_stack(struct fold *fold, struct fold_class *class)
+{
+    add_stack(fold, class, fold->stack.tick);
+}
+
 static const struct fold_keeper keeper = {
     .function_class = function_class,
     .call_class = call_class,
+    .inner_class = inner_class,
     .add_block = add_block,
     .add_spans = add_spans,
     .take_stack = take_stack,
@@ -101,9 +115,9 @@ static void find_stuck(struct thread_fold *self, struct thread_result *result)
         struct open_span *span = &fold->spans[i];
         if (span->class->component != COMPONENT_REST) {
             result->stuck = entry_of(span->class);
-            result->stuck_since = span->start;
+            result->stuck_since = span->start + fold->state->paused;
             fold__close(fold, i + 1);
-            span->waited = false; /* what waited within it is part of it */
+            span->waited = 0; /* what waited within it is part of it */
             return;
         }
     }
@@ -123,6 +137,8 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
     struct trace_cursor cursor;
     struct event event;
     class_table__begin_thread(table, thread);
+    if (self.thread->aggregate)
+        fold__resume(&self.fold, table, self.thread, add_stack);
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event))
         fold__event(&self.fold, &event);

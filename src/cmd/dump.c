@@ -485,6 +485,9 @@ static int dump_trace(const struct request *request, const struct trace *trace)
     };
     if (!matched && request->threads.count)
         say("no thread of the trace is the one that --thread asks for");
+    if (trace__is_aggregated(trace))
+        say("the run was recorded with --aggregate: of its events only the last ones, which no "
+            "class has counted, are there; heurt report shows what the others came to");
     dump.out = pager__open();
     int failed = dump_all(&dump);
     pager__close(dump.out);

@@ -32,6 +32,7 @@
 extern char **environ;
 
 #define MAX_SIZE_DEFAULT (4ull << 30)
+#define MAX_SIZE_AGGREGATED (32ull << 20)
 #define STACK_EVERY_DEFAULT 10000
 #define STACK_BYTES_DEFAULT 4096
 #define STACK_BYTES_MAX 8192
@@ -42,7 +43,7 @@ struct recording {
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
     uint32_t overhead_permille; /* 0: none */
-    bool overhead_told, quiet, and_report, pack, no_choice;
+    bool overhead_told, quiet, and_report, pack, no_choice, aggregate;
     uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
@@ -58,6 +59,7 @@ enum {
     OPTION_OVERHEAD,
     OPTION_CHOOSE_AFTER,
     OPTION_NO_CHOICE,
+    OPTION_AGGREGATE,
 };
 
 static const struct option long_options[] = {
@@ -70,6 +72,7 @@ static const struct option long_options[] = {
     {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"no-pack", no_argument, NULL, OPTION_NO_PACK},
+    {"aggregate", no_argument, NULL, OPTION_AGGREGATE},
     {"overhead", required_argument, NULL, OPTION_OVERHEAD},
     {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
     {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
@@ -222,6 +225,9 @@ static int read_option(struct recording *recording, int option, char **argv)
     case OPTION_NO_PACK:
         recording->pack = false;
         return 0;
+    case OPTION_AGGREGATE:
+        recording->aggregate = true;
+        return 0;
     case OPTION_AND_REPORT:
         recording->and_report = true;
         return 0;
@@ -259,6 +265,8 @@ static int read_options(int argc, char **argv, struct recording *recording)
     if (!status && optind >= argc)
         return wrong_usage(&command_record, "which program?");
     recording->command = argv + optind;
+    if (!recording->max_size_bytes)
+        recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
     return status;
 }
 
@@ -419,7 +427,8 @@ static int create_trace(const struct recording *recording, const struct planner 
     enum heurt_clock clock = choose_clock();
     struct heurt_session settings = {
         .clock = clock,
-        .flags = has_request(recording) ? HEURT_SESSION_PLANS : 0,
+        .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
+                 (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0),
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
         .overhead_permille = overhead_permille(recording),
@@ -608,7 +617,7 @@ static int complete(const struct recording *recording, const struct trace *trace
                     struct error *error)
 {
     int code = keep_symbols(recording, trace, error);
-    if (recording->pack)
+    if (recording->pack && !recording->aggregate)
         pack(recording);
     return code;
 }
@@ -739,7 +748,6 @@ static int run(int argc, char **argv)
         .directory = DEFAULT_TRACE,
         .request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments),
                     cache__directory("plans")},
-        .max_size_bytes = MAX_SIZE_DEFAULT,
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,
         .pack = true,
@@ -775,6 +783,9 @@ static const char options_help[] =
     "none)\n"
     "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
     "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
+    "  --aggregate                 keep no events: counts, sums and histograms of each class and "
+    "thread,\n"
+    "                              in memory that does not grow with time (--max-size: 32M)\n"
     "  --no-pack                   leave the trace as long as it was written\n"
     "  --overhead PERCENT          what recording may cost each thread: 5%, 0.5%; none (the "
     "default)\n"
@@ -786,5 +797,5 @@ static const char options_help[] =
 const struct command command_record = {
     "record",
     "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
-    "[--max-size SIZE] [--no-pack] [--] PROGRAM [ARG]…",
+    "[--max-size SIZE] [--no-pack] [--aggregate] [--] PROGRAM [ARG]…",
     "record a program: where its threads wait for each other", run, options_help};

@@ -90,6 +90,20 @@ void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *
     cursor->end = cursor->at + (end - (const char *)cursor->at) / (ptrdiff_t)sizeof *cursor->at;
 }
 
+/* Passes what an aggregated run has folded of the chunk. */
+static void pass_folded(struct trace_cursor *cursor)
+{
+    const struct trace_aggregate *aggregate = cursor->thread->aggregate;
+    if (!aggregate)
+        return;
+    const struct heurt_thread_record *record = aggregate->record;
+    size_t words = (size_t)(cursor->end - cursor->at);
+    if (cursor->chunk->sequence < record->folded_sequence || record->folded_words > words)
+        cursor->at = cursor->end;
+    else if (cursor->chunk->sequence == record->folded_sequence)
+        cursor->at += record->folded_words;
+}
+
 /* Goes to the start of the thread's chunk with that index; false when there is none. */
 static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
 {
@@ -99,6 +113,7 @@ static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
     cursor->next_chunk = index + 1;
     trace_cursor__go_to(cursor,
                         *VEC_AT(&cursor->thread->chunks, const struct heurt_chunk *, index));
+    pass_folded(cursor);
     return true;
 }
 
@@ -115,17 +130,6 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
     };
 }
 
-static inline uint64_t whole_tick(uint64_t before, uint64_t word)
-{
-    int64_t difference = (int64_t)(((word >> HEURT_ID_BITS) - before) << HEURT_ID_BITS);
-    return before + (uint64_t)(difference >> HEURT_ID_BITS);
-}
-
-static inline uint32_t id_of(uint64_t word)
-{
-    return word & ((1u << HEURT_ID_BITS) - 1);
-}
-
 /* Words of a FUNCTION event behind its first: the id, then what that function's events have. */
 static size_t function_words(const struct trace_cursor *cursor, const uint64_t *at, size_t left)
 {
@@ -138,7 +142,7 @@ static size_t function_words(const struct trace_cursor *cursor, const uint64_t *
 /* Payload words of the event at at, or SIZE_MAX when it cannot be understood. */
 static inline size_t payload_words(const struct trace_cursor *cursor, const uint64_t *at)
 {
-    uint32_t id = id_of(*at);
+    uint32_t id = event__id(*at);
     size_t left = (size_t)(cursor->end - at) - 1;
     if (id >= cursor->payload_ids || !cursor->payload_words[id])
         return SIZE_MAX;
@@ -160,7 +164,7 @@ static inline size_t payload_words(const struct trace_cursor *cursor, const uint
 static bool is_event_behind_hole(const struct trace_cursor *cursor, const uint64_t *at)
 {
     uint64_t end = cursor->trace->session.end.tick;
-    uint64_t tick = whole_tick(cursor->tick, *at);
+    uint64_t tick = event__whole_tick(cursor->tick, *at);
     return payload_words(cursor, at) != SIZE_MAX && tick + HOLE_TICKS_BACK >= cursor->tick &&
            tick - cursor->tick + HOLE_TICKS_BACK < HOLE_TICKS_MAX && (!end || tick <= end);
 }
@@ -189,8 +193,8 @@ static inline bool next_in_words(struct trace_cursor *cursor, struct event *even
         cursor->next_block = NULL;
         return false;
     }
-    event->tick = cursor->tick = whole_tick(cursor->tick, *at);
-    event->id = id_of(*at);
+    event->tick = cursor->tick = event__whole_tick(cursor->tick, *at);
+    event->id = event__id(*at);
     event->words = (uint32_t)words;
     event->payload = at + 1;
     cursor->event = at;
@@ -271,6 +275,29 @@ static bool find_end(struct trace_cursor *cursor, struct trace_thread *thread, s
     return any;
 }
 
+/* What was folded is in the record; behind it come the few events that were not. */
+static void find_aggregate_bounds(struct trace_cursor *cursor, struct trace_thread *thread)
+{
+    const struct heurt_thread_record *record = thread->aggregate->record;
+    thread->start_tick = record->start_tick;
+    thread->end_tick = record->end_tick;
+    thread->ended = record->ended;
+    thread->cpu_ns = record->cpu_ns;
+    thread->runnable_ns = record->runnable_ns;
+    struct event event;
+    while (trace_cursor__next(cursor, &event)) {
+        if (event.id == HEURT_EVENT_THREAD_START)
+            thread->start_tick = event.tick;
+        if (!thread->ended)
+            thread->end_tick = event.tick;
+        if (event.id == HEURT_EVENT_THREAD_END) {
+            thread->ended = true;
+            thread->cpu_ns = event.payload[0];
+            thread->runnable_ns = event.payload[1];
+        }
+    }
+}
+
 /* THREAD_START is in the first chunk and THREAD_END in the last one that holds anything: only
  * these are read. */
 void trace_thread__find_bounds(const struct trace *trace, struct trace_thread *thread)
@@ -278,11 +305,15 @@ void trace_thread__find_bounds(const struct trace *trace, struct trace_thread *t
     struct trace_cursor cursor;
     thread->cpu_ns = thread->runnable_ns = UINT64_MAX;
     trace_cursor__start(&cursor, trace, thread);
-    find_start(&cursor, thread);
-    thread->end_tick = thread->start_tick;
-    for (size_t i = thread->chunks.count; i-- > 0;)
-        if (find_end(&cursor, thread, i))
-            break;
+    if (thread->aggregate) {
+        find_aggregate_bounds(&cursor, thread);
+    } else {
+        find_start(&cursor, thread);
+        thread->end_tick = thread->start_tick;
+        for (size_t i = thread->chunks.count; i-- > 0;)
+            if (find_end(&cursor, thread, i))
+                break;
+    }
     if (thread->end_tick < thread->start_tick)
         thread->end_tick = thread->start_tick;
     trace_cursor__stop(&cursor);

@@ -63,6 +63,8 @@ const char *event__name(uint32_t id)
         return "lost";
     case HEURT_EVENT_SAMPLED:
         return "sampled";
+    case HEURT_EVENT_PAUSED:
+        return "paused";
     }
     return NULL;
 }

@@ -12,4 +12,16 @@ struct event {
     const uint64_t *payload; /* until the next event is asked for */
 };
 
+/* All 64 bits of the tick in an event's first word, told the one before. */
+static inline uint64_t event__whole_tick(uint64_t before, uint64_t word)
+{
+    int64_t difference = (int64_t)(((word >> HEURT_ID_BITS) - before) << HEURT_ID_BITS);
+    return before + (uint64_t)(difference >> HEURT_ID_BITS);
+}
+
+static inline uint32_t event__id(uint64_t word)
+{
+    return word & ((1u << HEURT_ID_BITS) - 1);
+}
+
 #endif

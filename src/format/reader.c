@@ -71,8 +71,14 @@ static void cut_to_claimed(struct trace *trace)
 
 /* Chunks by kind: const struct heurt_chunk *. */
 struct chunks {
-    struct vec definitions, events;
+    struct vec definitions;
+    struct vec events; /* and aggregates: what belongs to a thread */
 };
+
+static bool is_aggregates(const struct heurt_chunk *chunk)
+{
+    return chunk->kind == HEURT_CHUNK_AGGREGATES;
+}
 
 static bool has_header(const struct trace *trace, size_t offset)
 {
@@ -87,10 +93,10 @@ static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, str
         kind &= ~HEURT_CHUNK_PACKED;
     if (kind == HEURT_CHUNK_DEFINITIONS)
         vec__push(&chunks->definitions, &chunk);
-    else if (kind == HEURT_CHUNK_EVENTS && chunk->process != HEURT_NO_SERIAL &&
-             chunk->thread != HEURT_NO_SERIAL)
+    else if ((kind == HEURT_CHUNK_EVENTS || kind == HEURT_CHUNK_AGGREGATES) &&
+             chunk->process != HEURT_NO_SERIAL && chunk->thread != HEURT_NO_SERIAL)
         vec__push(&chunks->events, &chunk);
-    else
+    else if (kind != HEURT_CHUNK_FREE)
         trace__mark_damaged(trace, chunk);
 }
 
@@ -161,6 +167,8 @@ static int by_thread(const void *a, const void *b)
     const struct heurt_chunk *y = *(const struct heurt_chunk *const *)b;
     if (x->thread != y->thread)
         return ORDER(x->thread, y->thread);
+    if (is_aggregates(x) != is_aggregates(y))
+        return is_aggregates(x) ? -1 : 1;
     return x->sequence != y->sequence ? ORDER(x->sequence, y->sequence) : ORDER(x, y);
 }
 
@@ -262,8 +270,15 @@ static void push_thread(struct trace *trace, const struct heurt_chunk *chunk)
     };
 }
 
-/* Gives each thread its chunks. One with a sequence number that was seen, or of another process
- * image than the thread's first chunk, is not the thread's. */
+/* Of two chunks of one thread that follow each other: the second is not the thread's when it has a
+ * sequence number that was seen, or is of another process image. */
+static bool may_follow(const struct heurt_chunk *before, const struct heurt_chunk *chunk)
+{
+    return before->process == chunk->process &&
+           (before->sequence != chunk->sequence || is_aggregates(before) != is_aggregates(chunk));
+}
+
+/* Gives each thread its chunks. */
 static void make_threads(struct trace *trace, const struct vec *events)
 {
     const struct heurt_chunk *before = NULL;
@@ -272,16 +287,22 @@ static void make_threads(struct trace *trace, const struct vec *events)
         const struct heurt_chunk *chunk = *place;
         if (!before || before->thread != chunk->thread) {
             push_thread(trace, chunk);
-        } else if (before->sequence == chunk->sequence || before->process != chunk->process) {
+        } else if (!may_follow(before, chunk)) {
             trace__mark_damaged(trace, chunk);
             continue;
         }
         struct trace_thread *thread =
             VEC_AT(&trace->threads, struct trace_thread, trace->threads.count - 1);
-        vec__push(&thread->chunks, &chunk);
+        if (is_aggregates(chunk))
+            trace_thread__read_aggregate(trace, thread, chunk);
+        else
+            vec__push(&thread->chunks, &chunk);
         thread->events_lost += chunk->events_lost;
         before = chunk;
     }
+    VEC_EACH(thread, &trace->threads, struct trace_thread)
+    if (thread->aggregate && !thread->aggregate->record)
+        trace_thread__free_aggregate(thread);
 }
 
 /* ---- clocks --------------------------------------------------------------------------------- */
@@ -502,7 +523,10 @@ void trace__close(struct trace *trace)
         vec__free(&process->lives);
     }
     VEC_EACH(thread, &trace->threads, struct trace_thread)
-    vec__free(&thread->chunks);
+    {
+        vec__free(&thread->chunks);
+        trace_thread__free_aggregate(thread);
+    }
     VEC_EACH(owned, &trace->owned, void *)
     free(*owned);
     vec__free(&trace->processes);
@@ -536,6 +560,11 @@ const struct vec *trace__processes(const struct trace *trace)
 const struct vec *trace__threads(const struct trace *trace)
 {
     return &trace->threads;
+}
+
+bool trace__is_aggregated(const struct trace *trace)
+{
+    return trace->session.flags & HEURT_SESSION_AGGREGATE;
 }
 
 const char *trace__meta(const struct trace *trace, const char *key)

@@ -63,6 +63,18 @@ struct trace_process {
     uint32_t payload_ids;
 };
 
+/* What the events of a thread came to that were folded in an aggregated run: analysis/fold.h tells
+ * what the words mean. Nothing in it is trusted: numbers of classes may be out of range. */
+struct trace_aggregate {
+    const struct heurt_thread_record *record;
+    struct vec classes;    /* const struct heurt_class_record *, by number */
+    struct vec histograms; /* const struct heurt_histogram_record * */
+    struct vec stacks;     /* const struct heurt_stack_record *; their words are in the file */
+    const uint64_t *spans; /* HEURT_OPEN_SPAN_WORDS each */
+    uint64_t span_count;   /* that have room there */
+};
+
+/* In an aggregated run only those events are left that were not folded yet. */
 struct trace_thread {
     uint32_t serial;
     uint32_t process; /* index into processes */
@@ -75,6 +87,9 @@ struct trace_thread {
     uint64_t cpu_ns;      /* from THREAD_END; UINT64_MAX: not known */
     uint64_t runnable_ns; /* likewise */
     uint64_t events_lost;
+    struct trace_aggregate *aggregate; /* NULL: all of its events are there */
+    uint64_t merged_threads; /* > 0: it is no thread, but so many short ones that have ended; */
+    uint64_t merged_ticks;   /* so long did they live in all */
 };
 
 struct trace;
@@ -89,6 +104,9 @@ void trace__close(struct trace *trace); /* NULL is allowed */
 const struct heurt_session *trace__session(const struct trace *trace);
 const struct vec *trace__processes(const struct trace *trace); /* struct trace_process, by serial */
 const struct vec *trace__threads(const struct trace *trace);   /* struct trace_thread, by serial */
+
+/* The run kept no events: what they came to is in the threads' aggregates. */
+bool trace__is_aggregated(const struct trace *trace);
 
 /* The value of a META definition, or NULL: "command" (arguments joined by \n), "directory",
  * "host", "kernel", "processor", "cpus", "version", "options". */

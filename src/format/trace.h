@@ -63,6 +63,11 @@ void trace__mark_damaged(const struct trace *trace, const struct heurt_chunk *ch
 /* One past the chunk's last byte that lies within the file. */
 const char *trace__chunk_end(const struct trace *trace, const struct heurt_chunk *chunk);
 
+/* aggregates.c: the records in one of the thread's AGGREGATES chunks, in their order. */
+void trace_thread__read_aggregate(const struct trace *trace, struct trace_thread *thread,
+                                  const struct heurt_chunk *chunk);
+void trace_thread__free_aggregate(struct trace_thread *thread);
+
 /* Goes to the start of a chunk of the image that the cursor was started for. */
 void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *chunk);
 /* The next event of that chunk. */

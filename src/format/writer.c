@@ -368,8 +368,8 @@ bool trace_writer__prepare(struct trace_writer *writer)
     uint64_t next = __atomic_load_n(&writer->session->next_unit, __ATOMIC_RELAXED);
     uint64_t claimed = next - writer->claimed_units;
     writer->claimed_units = next;
-    if (claimed == 0)
-        return false;
+    if (claimed == 0 || writer->session->flags & HEURT_SESSION_AGGREGATE)
+        return false; /* what an aggregated run has claimed, it fills again and again */
     uint64_t ahead = 2 * claimed < PREPARED_UNITS_MAX ? 2 * claimed : PREPARED_UNITS_MAX;
     uint64_t from = writer->prepared_units > next ? writer->prepared_units : next;
     uint64_t to = next + ahead, limit = writer->size / HEURT_UNIT_BYTES;

@@ -358,6 +358,7 @@ static void add_run(struct json_object *root, const struct report *report)
     add_known(root, "cpu_ns", unknown ? UINT64_MAX : cpu_ns);
     add_share(root, "threshold", profile->threshold);
     add_number(root, "events", profile->events);
+    add(root, "aggregated", json_object_new_boolean(trace__is_aggregated(report->trace)));
     add_machine(root, report);
     struct json_object *overhead = json_object_new_object();
     add_number(overhead, "events", profile->events);

@@ -87,6 +87,8 @@ static void put_header(const struct report *report, const struct style *style, F
         &flow,
         memory__format("%s (%s)", report->directory, bytes__format(report->trace_bytes, size)),
         INK_PLAIN, 3);
+    if (trace__is_aggregated(report->trace))
+        flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);
     if (session->finished && WIFEXITED(session->wait_status) && WEXITSTATUS(session->wait_status))
         flow__take(&flow, memory__format("exit status %d", WEXITSTATUS(session->wait_status)),
                    INK_WARNING, 3);

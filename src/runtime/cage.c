@@ -42,7 +42,7 @@ static bool cage__close(struct thread *thread, enum cage cage, bool for_all)
     uint64_t mask = signals__block();
     thread->next_units = HEURT_CHUNK_UNITS_MAX;
     if (cage == CAGE_FILTER && heurt_state.uses_tsc)
-        thread__renew(thread);
+        thread__renew(thread, thread->next);
     else
         thread->next = thread->limit = NULL;
     signals__restore(mask);

@@ -1,4 +1,5 @@
 /* chunk.c: claiming parts of the shared events file. */
+#include "runtime/aggregate.h"
 #include "runtime/runtime.h"
 
 #include <fcntl.h>
@@ -91,16 +92,23 @@ struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uin
         heurt_state.full = true;
         return NULL;
     }
+    chunk__begin(chunk, units, kind, thread, sequence);
+    return chunk;
+}
+
+void chunk__begin(struct heurt_chunk *chunk, uint32_t units, enum heurt_chunk_kind kind,
+                  uint32_t thread, uint64_t sequence)
+{
+    __atomic_store_n(&chunk->magic, 0, __ATOMIC_RELAXED); /* one that was given back has it */
     chunk->kind = kind;
     chunk->units = units;
     chunk->process = heurt_state.process;
     chunk->thread = thread;
     chunk->pid = heurt_state.pid;
-    chunk->tid = kind == HEURT_CHUNK_EVENTS ? (uint32_t)RAW0(gettid) : heurt_state.pid;
+    chunk->tid = thread != HEURT_NO_SERIAL ? (uint32_t)RAW0(gettid) : heurt_state.pid;
     chunk->sequence = sequence;
     chunk->start = clock__pair();
     __atomic_store_n(&chunk->magic, HEURT_CHUNK_MAGIC, __ATOMIC_RELEASE);
-    return chunk;
 }
 
 static struct countdowns *countdowns__get(void)
@@ -131,7 +139,8 @@ void event__count_lost(struct thread *thread)
 /* Starts a thread's record: its serial, its counters, and the event that says so. */
 static bool start(struct thread *thread)
 {
-    if (!thread->countdowns && !(thread->countdowns = countdowns__get()))
+    if ((heurt_state.aggregates && !aggregate__may_begin()) ||
+        (!thread->countdowns && !(thread->countdowns = countdowns__get())))
         return false;
     thread->serial = __atomic_fetch_add(&heurt_state.session->next_thread, 1, __ATOMIC_RELAXED);
     thread->next_units = 1;
@@ -139,30 +148,40 @@ static bool start(struct thread *thread)
     thread->chunk = NULL;
     thread->name[0] = 0;
     thread->cpu_before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    thread->started = true;
-    budget__begin(thread);
-    return true;
+    thread->started = !heurt_state.aggregates || aggregate__begin(thread);
+    if (thread->started)
+        budget__begin(thread);
+    return thread->started;
 }
 
 /* Under a budget chunks stay short: with each of them the thread looks at what it spent. */
 #define BUDGET_CHUNK_UNITS_MAX 16u
 
-bool thread__renew(struct thread *thread)
+static bool new_chunk(struct thread *thread)
 {
-    budget__chunk_ends(thread);
-    thread->next = thread->limit = NULL;
-    if (heurt_state.full || (!thread->started && !start(thread)))
-        return false;
     struct heurt_chunk *chunk =
         chunk__claim(thread->next_units, HEURT_CHUNK_EVENTS, thread->serial, thread->sequence);
     if (!chunk)
         return false;
-    bool first = thread->sequence++ == 0;
+    thread->sequence++;
     thread->chunk = chunk;
     thread->next = (uint64_t *)(chunk + 1);
     thread->limit = (uint64_t *)((char *)chunk + (uint64_t)chunk->units * HEURT_UNIT_BYTES);
     if (thread->next_units < (budget__is_set() ? BUDGET_CHUNK_UNITS_MAX : HEURT_CHUNK_UNITS_MAX))
         thread->next_units *= 2;
+    return true;
+}
+
+bool thread__renew(struct thread *thread, uint64_t *end)
+{
+    budget__chunk_ends(thread);
+    thread->next = thread->limit = NULL;
+    if (heurt_state.full || (!thread->started && !start(thread)))
+        return false;
+    bool first = thread->sequence == 0;
+    if (!(heurt_state.aggregates ? aggregate__renew(thread, end, thread->next_units)
+                                 : new_chunk(thread)))
+        return false;
     define__thread_name(thread);
     if (first)
         event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
@@ -170,6 +189,13 @@ bool thread__renew(struct thread *thread)
                       thread->start_routine);
     budget__chunk_begins(thread);
     return true;
+}
+
+/* The end of what was claimed in the thread's chunk, when the claim at at did not fit. */
+static uint64_t *end_of_claims(const struct thread *thread, uint64_t *at)
+{
+    uint64_t *end = thread->next < thread->limit ? thread->next : thread->limit;
+    return thread->chunk && at >= (uint64_t *)(thread->chunk + 1) && at < end ? at : end;
 }
 
 uint64_t *event__refill(uint64_t *at, unsigned words)
@@ -187,12 +213,13 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
     uint64_t mask = signals__block();
     uint64_t *data = (uint64_t *)(thread->chunk + 1);
     uint64_t *result = NULL;
-    if (thread->limit && at >= data && at + words <= thread->limit) {
+    aggregate__not_claimed(thread->aggregate, at);
+    if (thread->limit && at >= data && at + words <= thread->limit && at < thread->next) {
         result = at; /* a handler renewed the chunk between our two loads */
     } else if (thread->limit && thread->next + words <= thread->limit) {
         result = thread->next; /* a handler renewed it after our claim had failed */
         thread->next += words;
-    } else if (thread__renew(thread)) {
+    } else if (thread__renew(thread, end_of_claims(thread, at))) {
         result = thread->next;
         thread->next += words;
     } else {

@@ -107,6 +107,15 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+static void note_gone(const struct known_module *module, uint64_t tick)
+{
+    struct gone_code *gone = &heurt_state.gone;
+    gone->low = gone->times && gone->low < module->start ? gone->low : module->start;
+    gone->high = gone->high > module->end ? gone->high : module->end;
+    gone->tick = tick;
+    gone->times++;
+}
+
 static void forget_unseen(void)
 {
     for (unsigned i = 0; i < heurt_state.module_count;) {
@@ -117,6 +126,7 @@ static void forget_unseen(void)
         }
         struct heurt_module_gone gone = {clock__tick(), module->start};
         define__parts(HEURT_DEFINITION_MODULE_GONE, &(struct text_part){&gone, sizeof gone}, 1);
+        note_gone(module, gone.tick);
         *module = heurt_state.modules[--heurt_state.module_count];
     }
 }

@@ -347,6 +347,13 @@ static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
     memcpy(arguments->registers, plan->arguments, sizeof arguments->registers);
 }
 
+uint32_t arguments__count(uint32_t id)
+{
+    if (id > HEURT_FUNCTION_LAST || !heurt_state.argument_registers)
+        return 0;
+    return heurt_state.argument_registers[id / 2].count;
+}
+
 void *patch__stub(enum heurt_mechanism mechanism, bool wide, bool ordered, bool arguments)
 {
     static void (*const stubs[2][5])(void) = {

@@ -57,7 +57,8 @@ struct thread {
     struct countdowns *countdowns;
     uint64_t popped; /* head of the list of free records of popped calls (popped.c) */
     struct heurt_chunk *chunk;
-    uint64_t sequence; /* of the next chunk */
+    struct aggregate *aggregate; /* in an aggregated run (aggregate.h), else NULL */
+    uint64_t sequence;           /* of the next chunk */
     uint64_t start_routine;
     uint64_t cpu_before_ns;         /* CPU time that it had before its record began: the loader's */
     uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
@@ -78,6 +79,15 @@ extern __thread struct thread heurt_thread TLS_MODEL;
 
 #define ENVIRONMENT_TEXT 16384
 #define LENT_SLOTS 4096
+
+/* Where code was whose module has gone. */
+struct gone_code {
+    uint64_t low, high; /* all of it lies between these */
+    uint64_t tick;      /* when the last module went */
+    uint64_t times;     /* how many went */
+};
+
+#define STACKS_KEPT_WORDS 64
 
 #define MODULES_MAX 2048
 struct known_module {
@@ -143,6 +153,15 @@ struct state {
 
     struct costs costs; /* valid when the session has a budget */
     uint32_t noted;     /* what of the budget has been said (budget.c) */
+    /* Aggregated runs (aggregate.c, room.c). */
+    bool aggregates;
+    uint32_t chunks_lock;
+    struct heurt_chunk *chunks_free; /* given back; reserved[0] is the next one */
+    uint32_t ended_lock;
+    uint32_t threads_kept;   /* ended threads with records of their own */
+    struct aggregate *ended; /* of the others */
+    struct gone_code gone;
+    uint64_t stacks_kept[STACKS_KEPT_WORDS]; /* (atomic) a bit for each of which one was kept */
 
     uint32_t popped_lock;
     unsigned popped_blocks; /* how many there are; each is twice as long as the one before */
@@ -211,12 +230,17 @@ struct heurt_clock_pair clock__pair(void);
 struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
                                  uint64_t sequence);
 
+/* Fills in the header of a zeroed chunk. */
+void chunk__begin(struct heurt_chunk *chunk, uint32_t units, enum heurt_chunk_kind kind,
+                  uint32_t thread, uint64_t sequence);
+
 /* The slow path of event__claim: a new chunk, the thread's first event, or the count of what is
  * lost. at is what the claim got. NULL: not to be written. */
 uint64_t *event__refill(uint64_t *at, unsigned words);
 
-/* Gives the thread a new chunk. Called with all signals blocked. */
-bool thread__renew(struct thread *thread);
+/* Gives the thread a chunk with room; end: of what was claimed in the one that it has. Called with
+ * all signals blocked. */
+bool thread__renew(struct thread *thread, uint64_t *end);
 
 /* Counts an event that cannot be written, where a reader finds it after the process's death. */
 void event__count_lost(struct thread *thread);
@@ -407,6 +431,9 @@ void *bytes__copy(void *to, const void *from, size_t count);
 void module__scan(void);
 /* From now on the loader calls module__scan after each dlopen and dlclose. */
 void module__watch_loader(void);
+
+/* Payload words of the enter event of a function (its even id). */
+uint32_t arguments__count(uint32_t id);
 
 /* Asks the recorder for a plan for these modules and applies it. definitions: MODULE definitions.
  */

@@ -1,4 +1,5 @@
 /* start.c: a process image's way in and out: attach to the trace, fork, exec, exit. */
+#include "runtime/aggregate.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -129,6 +130,12 @@ static void on_thread_end(void *value)
         pthread_setspecific(heurt_state.end_key, value);
     else
         thread__end();
+    /* Nobody runs behind this one, as a process's last thread does behind its end. */
+    if (thread->ended && thread->aggregate) {
+        uint64_t mask = signals__block();
+        aggregate__end(thread);
+        signals__restore(mask);
+    }
 }
 
 void thread__end(void)
@@ -180,7 +187,11 @@ static void after_fork(void)
     uint32_t used = heurt_state.definitions_used;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
     heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.popped_lock = 0;
+    heurt_state.chunks_lock = heurt_state.ended_lock = heurt_state.threads_kept = 0;
+    heurt_state.chunks_free = NULL;
+    heurt_state.ended = NULL;
     uint64_t mask = signals__block();
+    aggregate__forget(thread);
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
     thread->started = thread->ended = false;
@@ -288,6 +299,7 @@ static bool prepare(const char *directory)
     if (!attach())
         return false;
     state->uses_tsc = state->session->clock == HEURT_CLOCK_TSC;
+    state->aggregates = state->session->flags & HEURT_SESSION_AGGREGATE;
     state->next_function = HEURT_EVENT_FUNCTIONS;
     if (budget__is_set())
         budget__measure_costs();

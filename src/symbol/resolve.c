@@ -130,6 +130,25 @@ static bool has_site(uint32_t id)
     return id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0;
 }
 
+/* What an aggregated run has kept of the thread's events. */
+static void add_aggregate(struct resolver *resolver, const struct trace_thread *thread)
+{
+    VEC_EACH(place, &thread->aggregate->classes, const struct heurt_class_record *)
+    {
+        const struct heurt_class_record *class = *place;
+        if (has_site(class->id) && class->words > 0)
+            add_address(resolver, thread->process, HEURT_SITE_ADDRESS(class->payload[0]),
+                        class->tick, ADDRESS_CALL);
+    }
+    VEC_EACH(place, &thread->aggregate->stacks, const struct heurt_stack_record *)
+    {
+        const struct heurt_stack_record *stack = *place;
+        const uint64_t *words = (const uint64_t *)(stack + 1);
+        struct event event = {stack->tick, HEURT_EVENT_STACK, stack->words, words};
+        add_stack(resolver, thread, &event);
+    }
+}
+
 enum { RECENT_SITES = 256 };
 
 /* Most events come from a few sites: those of the last ones are not looked up again. */
@@ -138,6 +157,8 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     uint64_t recent[RECENT_SITES] = {0};
     struct trace_cursor cursor;
     struct event event;
+    if (thread->aggregate)
+        add_aggregate(resolver, thread);
     trace_cursor__start(&cursor, resolver->trace, thread);
     while (trace_cursor__next(&cursor, &event)) {
         if (event.id == HEURT_EVENT_STACK) {

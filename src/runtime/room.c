@@ -1,0 +1,138 @@
+#include "runtime/room.h"
+
+#include <sys/mman.h>
+
+/* A piece of private memory; what it holds begins behind this. */
+struct piece {
+    struct piece *before;
+    size_t bytes;
+};
+
+#define PIECE_BYTES 65536u
+
+void *pages__map(size_t bytes)
+{
+    long memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory < 0 && memory > -4096 ? NULL : (void *)memory;
+}
+
+/* ---- chunks --------------------------------------------------------------------------------- */
+
+bool quota__has(enum quota quota, uint32_t units)
+{
+    const struct heurt_session *session = heurt_state.session;
+    uint64_t limit = session->limit_units < heurt_state.mapped_units ? session->limit_units
+                                                                     : heurt_state.mapped_units;
+    uint64_t next = __atomic_load_n(&session->next_unit, __ATOMIC_RELAXED);
+    return next + units <= limit / QUOTA_ALL * quota;
+}
+
+static struct heurt_chunk *take_given_back(void)
+{
+    spin__lock(&heurt_state.chunks_lock);
+    struct heurt_chunk *chunk = heurt_state.chunks_free;
+    if (chunk)
+        heurt_state.chunks_free = (struct heurt_chunk *)chunk->reserved[0];
+    spin__unlock(&heurt_state.chunks_lock);
+    return chunk;
+}
+
+struct heurt_chunk *chunk__take(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
+                                uint64_t sequence)
+{
+    struct heurt_chunk *chunk = units == 1 ? take_given_back() : NULL;
+    if (!chunk)
+        return chunk__claim(units, kind, thread, sequence);
+    chunk__begin(chunk, 1, kind, thread, sequence);
+    return chunk;
+}
+
+void chunk__give_back(struct heurt_chunk *chunk)
+{
+    uint32_t units = chunk->units;
+    if (chunk->events_lost)
+        __atomic_fetch_add(&heurt_state.session->events_lost, chunk->events_lost, __ATOMIC_RELAXED);
+    for (uint32_t i = units; i-- > 0;) {
+        struct heurt_chunk *part = (void *)((char *)chunk + (size_t)i * HEURT_UNIT_BYTES);
+        words__clear(part, HEURT_UNIT_BYTES / 8);
+        chunk__begin(part, 1, HEURT_CHUNK_FREE, HEURT_NO_SERIAL, 0);
+        spin__lock(&heurt_state.chunks_lock);
+        part->reserved[0] = (uint64_t)heurt_state.chunks_free;
+        heurt_state.chunks_free = part;
+        spin__unlock(&heurt_state.chunks_lock);
+    }
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static bool add_chunk(struct room *room, uint32_t bytes, enum quota quota)
+{
+    uint32_t units =
+        (uint32_t)((bytes + sizeof(struct heurt_chunk) + HEURT_UNIT_BYTES - 1) / HEURT_UNIT_BYTES);
+    if (!quota__has(quota, units) && !(units == 1 && heurt_state.chunks_free))
+        return false;
+    struct heurt_chunk *chunk =
+        chunk__take(units, HEURT_CHUNK_AGGREGATES, room->thread, room->sequence);
+    if (!chunk)
+        return false;
+    room->sequence++;
+    chunk->reserved[0] = (uint64_t)room->chunks;
+    room->chunks = chunk;
+    room->next = (uint8_t *)(chunk + 1);
+    room->end = (uint8_t *)chunk + (size_t)units * HEURT_UNIT_BYTES;
+    return true;
+}
+
+void *room__record(struct room *room, uint32_t bytes, enum quota quota)
+{
+    if ((size_t)(room->end - room->next) < bytes && !add_chunk(room, bytes, quota))
+        return NULL;
+    void *record = room->next;
+    room->next += bytes;
+    return record;
+}
+
+void record__publish(void *record, uint32_t bytes, enum heurt_record_type type)
+{
+    struct heurt_record *header = record;
+    header->bytes = bytes;
+    __atomic_store_n(&header->type, type, __ATOMIC_RELEASE);
+}
+
+/* ---- private memory ------------------------------------------------------------------------- */
+
+void *room__own(struct room *room, size_t bytes)
+{
+    if ((size_t)(room->own_end - room->own_next) < bytes) {
+        struct piece *piece = pages__map(PIECE_BYTES);
+        if (!piece)
+            return NULL;
+        *piece = (struct piece){room->pieces, PIECE_BYTES};
+        room->pieces = piece;
+        room->own_next = (uint8_t *)(piece + 1);
+        room->own_end = (uint8_t *)piece + PIECE_BYTES;
+    }
+    void *memory = room->own_next;
+    room->own_next += bytes;
+    return memory;
+}
+
+void room__forget(struct room *room)
+{
+    while (room->pieces) {
+        struct piece *piece = room->pieces;
+        room->pieces = piece->before;
+        RAW2(munmap, piece, piece->bytes);
+    }
+}
+
+void room__free(struct room *room)
+{
+    room__forget(room);
+    while (room->chunks) {
+        struct heurt_chunk *chunk = room->chunks;
+        room->chunks = (struct heurt_chunk *)chunk->reserved[0];
+        chunk__give_back(chunk);
+    }
+}

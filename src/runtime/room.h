@@ -1,0 +1,54 @@
+/* room.h: where an aggregating thread keeps what it knows: records in its AGGREGATES chunks, which
+ * readers see, and private memory beside them. */
+#ifndef HEURT_RUNTIME_ROOM_H
+#define HEURT_RUNTIME_ROOM_H
+
+#include "runtime/runtime.h"
+
+struct room {
+    uint8_t *next, *end;         /* what is free of the newest chunk */
+    struct heurt_chunk *chunks;  /* newest first; reserved[0] is the one before */
+    uint32_t thread;             /* serial */
+    uint64_t sequence;           /* of the next chunk */
+    uint8_t *own_next, *own_end; /* what is free of the newest piece of private memory */
+    struct piece *pieces;
+};
+
+/* How much of the trace may be claimed, in eighths, so that something is left for what matters
+ * more: what is already counted must go on being counted. */
+enum quota {
+    QUOTA_STACKS = 2,
+    QUOTA_KEPT_THREADS = 3, /* threads that have ended keep records of their own */
+    QUOTA_CLASSES = 6,
+    QUOTA_THREADS = 7,
+    QUOTA_ALL = 8,
+};
+
+bool quota__has(enum quota quota, uint32_t units);
+
+/* A zeroed chunk of that many units: one that was given back, or a claimed one. */
+struct heurt_chunk *chunk__take(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
+                                uint64_t sequence);
+/* Nobody writes to it any more. What it counted as lost goes to the session. */
+void chunk__give_back(struct heurt_chunk *chunk);
+
+/* Zeroed room for a record of that many bytes, which record__publish shows to readers. */
+void *room__record(struct room *room, uint32_t bytes, enum quota quota);
+void record__publish(void *record, uint32_t bytes, enum heurt_record_type type);
+
+/* Zeroed private memory, or NULL. */
+void *room__own(struct room *room, size_t bytes);
+
+/* Gives everything back. room__forget: only what is private, in a forked child. */
+void room__free(struct room *room);
+void room__forget(struct room *room);
+
+/* Private zeroed pages, or NULL. */
+void *pages__map(size_t bytes);
+
+static inline void words__clear(void *words, size_t count)
+{
+    __asm__ volatile("rep stosq" : "+D"(words), "+c"(count) : "a"(0) : "memory");
+}
+
+#endif
