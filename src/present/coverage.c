@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether this row was not there before: images of one program are asked for the same functions. */
-static bool is_new(struct map *seen, const struct coverage_row *row)
+/* Whether this row was not there before: images of one program are asked for the same functions.
+ * address: in the module, as functions of one name are several; 0: not known. */
+static bool is_new(struct map *seen, const struct coverage_row *row, uint64_t address)
 {
-    char *key = memory__format("%s%c%s%c%s", row->function, 1, row->module, 1,
-                               row->reason ? row->reason : "");
+    char *key = memory__format("%s%c%s%c%s%c%llx", row->function, 1, row->module, 1,
+                               row->reason ? row->reason : "", 1, (unsigned long long)address);
     size_t count = seen->count;
     map__put(seen, key, strlen(key), 1);
     free(key);
@@ -34,13 +35,20 @@ static int compare(const void *left, const void *right)
     return order ? order : strcmp(a->function, b->function);
 }
 
+static uint64_t address_in_module(const struct trace_process *process,
+                                  const struct trace_function *function)
+{
+    const struct trace_module *module = process__module_of(process, function->address);
+    return module ? function->address - module->bias : 0;
+}
+
 static void collect_process(const struct report *report, const struct trace_process *process,
                             struct map *seen, struct coverage *coverage)
 {
     VEC_EACH(function, &process->functions, struct trace_function)
     {
         struct coverage_row row = {function->name, module_of(report, process, function), NULL};
-        if (!is_new(seen, &row))
+        if (!is_new(seen, &row, address_in_module(process, function)))
             continue;
         if (function->kind == HEURT_FUNCTION_PATCHED)
             vec__push(&coverage->instrumented, &row);
@@ -50,7 +58,7 @@ static void collect_process(const struct report *report, const struct trace_proc
     VEC_EACH(refusal, &process->refusals, struct trace_refusal)
     {
         struct coverage_row row = {refusal->function, refusal->module, refusal->reason};
-        if (is_new(seen, &row))
+        if (is_new(seen, &row, 0))
             vec__push(&coverage->refused, &row);
     }
 }

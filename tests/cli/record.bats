@@ -435,3 +435,19 @@ C
     expect_status 0
     [ -z "$stderr" ]
 }
+
+@test "functions of one name are several" {
+    local side
+    for side in left right; do
+        cat >$side.c <<CODE
+static int __attribute__((noinline)) same(int a) { volatile int b = a; return b * 3; }
+int $side(int a) { return same(a) + same(a + 1); }
+CODE
+    done
+    echo 'int left(int), right(int); int main(void) { return left(1) + right(2) - 24; }' >main.c
+    "$CC" -O1 -o same main.c left.c right.c
+    record -q -o t -f same ./same
+    expect_status 0
+    report_json t
+    [ "$(json coverage.instrumented)" = 2 ]
+}
