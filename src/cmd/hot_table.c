@@ -92,8 +92,10 @@ static void describe_nameless(struct hot_function *function, const struct summin
     }
     const char *section = module_functions__section(summing->symbols, function->address);
     bool linkage = section && strncmp(section, ".plt", 4) == 0;
-    function->reason =
-        linkage ? memory__format("%s: jumps to other modules", section) : memory__text("stripped");
+    if (linkage)
+        function->reason = memory__format("%s: jumps to other modules", section);
+    else
+        function->pattern = memory__format("+0x%llx", (unsigned long long)function->address);
 }
 
 static struct hot_function describe(const struct summing *summing, const char *symbol,
@@ -321,7 +323,9 @@ static void print_named(const struct hot_function *function, double percent, siz
     for (size_t at = printed > 0 ? (size_t)printed : 0; at < columns; at++)
         fputc(' ', out);
     fprintf(out, "  # %4.1f %%", percent);
-    if (strcmp(function->pattern, function->demangled) != 0) {
+    if (!function->demangled) {
+        fputs("  (stripped)", out);
+    } else if (strcmp(function->pattern, function->demangled) != 0) {
         fputs("  ", out);
         print_clean(function->demangled, out);
     }

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,6 +262,26 @@ static void add_unwind_ranges(struct code_file *file)
     sort(&file->functions, by_number);
 }
 
+/* In a stripped file the functions that nobody exports are called by their place. */
+static void name_by_place(struct code_file *file)
+{
+    VEC_EACH(function, &file->functions, struct code_function)
+    {
+        if (function->name_count || code_file__section(file, function->start)->linkage)
+            continue;
+        char *text = memory__format("+0x%" PRIx64, function->start);
+        vec__push(&file->places, &text);
+        function->first_name = (uint32_t)file->names.count;
+        function->name_count = 1;
+        vec__push(&file->names, &(struct code_name){
+                                    .address = function->start,
+                                    .size = function->end - function->start,
+                                    .text = text,
+                                    .binding = STB_LOCAL,
+                                });
+    }
+}
+
 static void sort_labels(struct code_file *file)
 {
     sort(&file->labels, by_number);
@@ -426,6 +447,8 @@ static void read_all(struct code_file *file)
     cfa_table__read(&file->cfa, file->elf);
     add_named_functions(file);
     add_unwind_ranges(file);
+    if (file->stripped)
+        name_by_place(file);
     sort_labels(file);
     read_relocations(file);
 }
@@ -437,6 +460,7 @@ int code_file__open(const char *path, const uint8_t *build_id, size_t build_id_b
     file->sections = VEC_OF(struct code_section);
     file->names = VEC_OF(struct code_name);
     file->functions = VEC_OF(struct code_function);
+    file->places = VEC_OF(char *);
     file->labels = VEC_OF(uint64_t);
     file->slots = VEC_OF(struct code_slot);
     file->pointers = VEC_OF(uint64_t);
@@ -459,6 +483,9 @@ void code_file__close(struct code_file *file)
     cfa_table__free(&file->cfa);
     vec__free(&file->sections);
     vec__free(&file->names);
+    VEC_EACH(place, &file->places, char *)
+    free(*place);
+    vec__free(&file->places);
     vec__free(&file->functions);
     vec__free(&file->labels);
     vec__free(&file->slots);

@@ -28,7 +28,8 @@ struct code_name {
     bool ifunc;
 };
 
-/* All symbols at one address together, or the code of an FDE that has no symbol (name_count 0). */
+/* All symbols at one address together, or the code of an FDE that has no symbol: in a stripped file
+ * it is called by its place ("+0x1234": address in the file), else it has no name. */
 struct code_function {
     uint64_t start, end; /* equal: the size is not known */
     uint32_t first_name, name_count;
@@ -49,7 +50,8 @@ struct code_file {
     bool stripped;           /* only the dynamic symbols are known */
     bool position_dependent; /* ET_EXEC: code may hold absolute addresses */
     struct vec sections;     /* struct code_section, allocated ones, by address */
-    struct vec names;        /* struct code_name, by address, the best known first */
+    struct vec names;        /* struct code_name: a function's lie side by side, the best first */
+    struct vec places;       /* char *: texts of names such as "+0x1234" */
     struct vec functions;    /* struct code_function, by start */
     struct vec labels;       /* uint64_t: where code may begin, sorted, each once */
     struct vec slots;        /* struct code_slot, by address */

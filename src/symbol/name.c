@@ -55,3 +55,8 @@ bool symbol_name__matches(const char *pattern, const char *symbol)
     free(bare);
     return matches;
 }
+
+bool symbol_name__is_place(const char *symbol)
+{
+    return strncmp(symbol, "+0x", 3) == 0;
+}

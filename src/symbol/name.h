@@ -12,4 +12,7 @@ char *symbol_name__demangle(const char *symbol);
  * demangled form without parameters. */
 bool symbol_name__matches(const char *pattern, const char *symbol);
 
+/* Whether it is no symbol but the place of a function without one, "+0x1234" (code_file.h). */
+bool symbol_name__is_place(const char *symbol);
+
 #endif

@@ -131,11 +131,29 @@ static char *try_function(struct maker *maker, struct world_module *module,
     return memory__text(reason);
 }
 
+/* As the resolver of addresses writes it where there is no symbol. */
+static char *readable_name(const struct world_module *module, const char *name)
+{
+    if (symbol_name__is_place(name))
+        return memory__format("[%s%s]", module->name.base, name);
+    return symbol_name__demangle(name);
+}
+
+/* Code that has unwind information of its own but neither a name nor a call that enters it: a part
+ * of a function. */
+static bool is_part(struct world_module *module, struct fact_function *function)
+{
+    if (!symbol_name__is_place(facts__name(module->facts, function, 0)))
+        return false;
+    facts__judge(module->facts, function);
+    return function->frame.inner;
+}
+
 static void add_function(struct maker *maker, struct world_module *module,
                          const struct wanted *wanted)
 {
     struct planned_function planned = {0};
-    char *name = symbol_name__demangle(wanted->name);
+    char *name = readable_name(module, wanted->name);
     char *reason = maker->plan->functions.count >= FUNCTIONS_MAX
                        ? memory__format("more than %d functions were asked for", FUNCTIONS_MAX)
                        : try_function(maker, module, wanted->function, &planned.plan);
@@ -209,7 +227,7 @@ static void add_module(struct maker *maker, struct world_module *module)
     VEC_EACH(function, &module->facts->functions, struct fact_function)
     {
         struct wanted wanted = {0};
-        if (find_wanted(maker, module, function, &wanted))
+        if (find_wanted(maker, module, function, &wanted) && !is_part(module, function))
             add_function(maker, module, &wanted);
     }
 }
@@ -225,8 +243,8 @@ static bool is_any_stripped(const struct maker *maker)
 static void refuse_unmatched(struct maker *maker)
 {
     const char *reason = is_any_stripped(maker)
-                             ? "no function of this name (of stripped modules only the functions "
-                               "that others may call are known)"
+                             ? "no function of this name (in stripped modules only the functions "
+                               "that others may call have one)"
                              : "no function of this name";
     VEC_EACH(pattern, &maker->patterns.items, struct pattern)
     if (!pattern->answered)

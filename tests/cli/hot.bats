@@ -96,13 +96,17 @@ expect_known_shares() { # of 8 parts, by construction; sampled a few hundred tim
     [ "$("$JSON_GET" list 'command[1]')" = "$PROGRAMS/hot_plugin.so" ]
 }
 
-@test "a stripped program: places instead of names, none of them a pattern" {
+@test "a stripped program: places instead of names, which can be recorded" {
     strip -o stripped "$PROGRAMS/hot_known"
     "$HEURT" hot ./stripped "$PROGRAMS/hot_plugin.so" >list 2>talk || true
-    grep -Eq '^# [0-9.]+ %  \[no symbol\] stripped\+0x[0-9a-f]+ \(stripped\)$' list
+    grep -Eq '^\+0x[0-9a-f]+ @stripped +# +[0-9.]+ %  \(stripped\)$' list
     [ -n "$(share_of 'plugged @hot_plugin.so')" ]
     # heavy, <<, in_child: three beginnings, not thousands of addresses
-    [ "$(grep -c 'no symbol. stripped+' list)" -le 4 ]
+    [ "$(grep -c '@stripped ' list)" -le 4 ]
+    "$HEURT" record -q -o trace -F list -- ./stripped "$PROGRAMS/hot_plugin.so" >/dev/null || true
+    "$HEURT" report -i trace --json >report
+    [ "$("$JSON_GET" report coverage.instrumented)" -ge 3 ]
+    grep -q '"\[stripped+0x' report
 }
 
 @test "what ends before it can be seen is said" {
