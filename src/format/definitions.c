@@ -219,8 +219,9 @@ static struct body unpack(struct reading *reading, const char *at, const char *e
         reading->unpacked += block->words;
     }
     trace__give_unpacker(trace, unpacker);
-    if (words)
-        vec__push(&trace->owned, &words);
+    if (!words)
+        return (struct body){end, end};
+    vec__push(&trace->owned, &words);
     return (struct body){(const char *)words, (const char *)(words + count)};
 }
 

@@ -67,8 +67,9 @@ static void command(struct words *words, const struct options *options,
                     const struct scratch *scratch, const struct measured *measured, enum mode mode)
 {
     if (mode != PLAIN)
-        words__add(words, (const char *const[]){options->heurt, "record", "--quiet", "-o",
-                                                scratch->trace, "-f", "measured_function", NULL});
+        words__add(words,
+                   (const char *const[]){options->heurt, "record", "--quiet", "--no-pack", "-o",
+                                         scratch->trace, "-f", "measured_function", NULL});
     if (mode == RECORDED)
         words__add(words, (const char *const[]){"--stack-every", "0", NULL});
     words__add(words,

@@ -94,7 +94,7 @@ report() { # PATH: the sum of all such numbers in heurt's report
 
 heurt() { # OPTION…: of heurt record
     rm -rf trace
-    probe "$PROBES/cost_probe" "$HEURT" record --quiet -o trace -f measured_function "$@" --
+    probe "$PROBES/cost_probe" "$HEURT" record --quiet --no-pack -o trace -f measured_function "$@" --
     timeout -k 5 "$seconds_most" "$HEURT" report --json -i trace >report.json
     class='classes[function=measured_function]'
     [ "$sort" = function ] || class='classes[kind=lock]'

@@ -1,12 +1,15 @@
 /* seeds.c: writes whole, valid inputs for the fuzzers to start from:
- *     seeds READER_DIRECTORY SYMBOLS_DIRECTORY   (which exist) */
+ *     seeds READER_DIRECTORY BLOCK_DIRECTORY SYMBOLS_DIRECTORY   (which exist) */
 #include "base/memory.h"
 #include "fixture.h"
+#include "format/pack.h"
 #include "format/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 static const char *const traces[] = {
     "start 100\nmeta command ./app\nend 300\n",
@@ -35,18 +38,74 @@ static const char *const traces[] = {
     "290 leave parse\n",
 };
 
-static int write_trace(const char *directory, size_t number)
+static char *read_file(const char *path, size_t *bytes)
+{
+    struct stat status = {0};
+    FILE *file = fopen(path, "r");
+    if (!file || fstat(fileno(file), &status) < 0) {
+        perror(path);
+        exit(1);
+    }
+    char *all = memory__zeroed((size_t)status.st_size, 1);
+    *bytes = fread(all, 1, (size_t)status.st_size, file);
+    fclose(file);
+    return all;
+}
+
+/* A block's header and what its frame holds. */
+static void write_block(const char *directory, size_t number,
+                        const struct heurt_packed_block *block)
+{
+    static char content[HEURT_PACKED_WORDS_MAX * 16];
+    size_t bytes = ZSTD_decompress(content, sizeof content, block + 1, block->frame_bytes);
+    char *path = memory__format("%s/seed-%zu", directory, number);
+    FILE *file = fopen(path, "w");
+    if (ZSTD_isError(bytes) || !file || fwrite(block, sizeof *block, 1, file) != 1 ||
+        fwrite(content, 1, bytes, file) != bytes || fclose(file) != 0)
+        exit(1);
+    free(path);
+}
+
+/* The first block of every chunk of a packed events file. */
+static void write_blocks(const char *directory, size_t number, const char *events)
+{
+    size_t bytes;
+    char *file = read_file(events, &bytes);
+    for (size_t at = HEURT_PACKED_START_BYTES; at < bytes;) {
+        const struct heurt_chunk *chunk = (const void *)(file + at);
+        size_t length = chunk->units * HEURT_PACKED_UNIT_BYTES;
+        if (chunk->kind & HEURT_CHUNK_PACKED && length > sizeof *chunk)
+            write_block(directory, number++, (const void *)(chunk + 1));
+        at += length;
+    }
+    free(file);
+}
+
+/* The trace as it is written and, as the next number, packed; the blocks of that. */
+static int write_trace(const char *directory, const char *blocks, size_t number)
 {
     struct error error = {""};
+    struct pack_options options = {.threads = 1};
+    enum pack_outcome outcome;
     char *trace = memory__format("%s.tmp", directory);
     char *events = memory__format("%s/" HEURT_EVENTS_FILE, trace);
-    char *seed = memory__format("%s/seed-%zu", directory, number);
+    char *seed = memory__format("%s/seed-%zu", directory, 2 * number);
+    char *packed = memory__format("%s/seed-%zu", directory, 2 * number + 1);
+    char *copy = memory__format("cp %s %s", events, seed);
     int code = fixture__write(trace, traces[number], &error);
+    if (code == 0 && system(copy) != 0)
+        code = -1;
+    if (code == 0)
+        code = trace__pack(trace, &options, &outcome, &error);
+    if (code == 0)
+        write_blocks(blocks, 100 * number, events);
+    if (code == 0)
+        code = rename(events, packed);
     if (code < 0)
         fprintf(stderr, "seeds: %s\n", error.text);
-    else
-        code = rename(events, seed);
     rmdir(trace);
+    free(copy);
+    free(packed);
     free(seed);
     free(events);
     free(trace);
@@ -74,12 +133,12 @@ static int write_symbols(const char *directory)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s READER_DIRECTORY SYMBOLS_DIRECTORY\n", argv[0]);
+    if (argc != 4) {
+        fprintf(stderr, "usage: %s READER_DIRECTORY BLOCK_DIRECTORY SYMBOLS_DIRECTORY\n", argv[0]);
         return 2;
     }
     for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++)
-        if (write_trace(argv[1], i) < 0)
+        if (write_trace(argv[1], argv[2], i) < 0)
             return 1;
-    return write_symbols(argv[2]) < 0;
+    return write_symbols(argv[3]) < 0;
 }
