@@ -122,7 +122,7 @@ static void emit_jump_as_call(struct move *move, const uint8_t *bytes)
 {
     const struct instruction *instruction = &move->instruction;
     const ZydisDecodedInstruction *zydis = &instruction->zydis;
-    enum { CALL_TO_JUMP = (2 ^ 4) << 3 }; /* the opcode's digit: /2, /4 */
+    enum { CALL_TO_JUMP = 0x10 ^ 0x20 }; /* the opcode's digit: /2, /4 */
     if (instruction->branch == BRANCH_CALL)
         emit_jump(move, (const uint8_t[]){0xe9}, 1, instruction->target);
     else if (is_by_stack(zydis))

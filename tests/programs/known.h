@@ -28,6 +28,14 @@
 #define KNOWN_FUNCTION __attribute__((noipa, used))
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#define KNOWN_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KNOWN_ADDRESS_SANITIZER
+#endif
+#endif
+
 #define KNOWN_CHECK(condition)                                                                \
     do {                                                                                      \
         if (!(condition)) {                                                                   \

@@ -175,9 +175,9 @@ static bool read_options(int count, char **words, struct options *options)
 
 int main(int count, char **words)
 {
-    struct options options = {0};
-    struct vec trials = VEC_OF(struct trial), awaited = VEC_OF(struct awaited);
-    struct vec jobs = VEC_OF(struct job);
+    static struct options options; /* static: they are never freed */
+    static struct vec trials = VEC_OF(struct trial), awaited = VEC_OF(struct awaited);
+    static struct vec jobs = VEC_OF(struct job);
     const char *temporary = getenv("TMPDIR");
     if (!read_options(count, words, &options)) {
         fprintf(stderr, "usage: torture --heurt HEURT --cases LIST --awaited LIST [--table] "

@@ -333,6 +333,8 @@ bool trial__run(const struct trial *trial, const struct vec *awaited, const char
     VEC_EACH(truth, &truths, struct truth)
     if (truth->counted && trial->patterns.count)
         judge_function(&judge, report, truth);
+    if (alone.count == 0)
+        say(&judge, false, "(alone)", "the program did not come to its counts without heurt");
     if (alone.count != truths.count)
         say(&judge, false, "(end)", "it did not come as far as without heurt");
     json_object_put(report);

@@ -116,6 +116,18 @@ function e_jcc_first
     ret
 end e_jcc_first
 
+/* Nobody knows the flags at an entry: both ways lead to the same. */
+function e_jcc_very_first
+    js 1f
+    nop
+    nop
+    nop
+    nop
+1:
+    lea eax, [rdi + 11]
+    ret
+end e_jcc_very_first
+
 function e_jrcxz_first
     jrcxz 1f
     lea eax, [rcx + 1]

@@ -29,7 +29,7 @@ typedef int entry(long value, long (*helper)(long), long (**helpers)(long), long
     X(e_loop0, "loop begins at its first", 0) X(e_loop1, "jumps into its first", 0)             \
     X(e_loop2, "jumps into its first", 0) X(e_loop3, "jumps into its first", 0)                 \
     X(e_loop4, "jumps into its first", 0) X(e_loop5, NULL, 0)                                   \
-    X(e_jcc_first, NULL, 0) X(e_jrcxz_first, NULL, 0) X(e_jecxz_first, "32-bit addresses", 0)   \
+    X(e_jcc_first, NULL, 0) X(e_jcc_very_first, NULL, 0) X(e_jrcxz_first, NULL, 0) X(e_jecxz_first, "32-bit addresses", 0)   \
     X(e_loop_first, NULL, 0) X(e_loopne_first, NULL, 0) X(e_loope_first, NULL, 0)               \
     X(e_jmp_short, NULL, 0) X(e_jmp_memory, NULL, 1) X(e_jmp_register, NULL, 1)                 \
     X(e_jmp_register_first, NULL, 1)                                                            \

@@ -70,7 +70,7 @@ static void *work(void *unused)
     __atomic_add_fetch(&finished, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&finished, __ATOMIC_SEQ_CST) <= THREADS) {
         for (int i = 0; i < 1000; i++)
-            t_work(i); /* more for the signals to meet */
+            kept(t_work(i)); /* more for the signals to meet */
         __atomic_add_fetch(&more, 1000, __ATOMIC_SEQ_CST);
         syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 100000}, NULL);
     }

@@ -38,11 +38,11 @@ static KNOWN_FUNCTION long t_chosen_fast(long n)
 }
 
 /* Runs as the program is loaded, before anything is ready. */
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef KNOWN_ADDRESS_SANITIZER /* not ready yet, either */
 #define t_chosen t_chosen_fast
 #else
 typedef long chosen(long);
-static chosen *choose(void)
+static __attribute__((used)) chosen *choose(void)
 {
     __builtin_cpu_init();
     return __builtin_cpu_supports("sse2") ? t_chosen_fast : t_chosen_slow;
