@@ -13,6 +13,7 @@
  * calls that each tracer needed new buffers (what its daemons and writers use besides is not in
  * it).  A tracer that is not installed or fails is a row that says why. */
 #include "child.h"
+#include "figure.h"
 #include "foreign.h"
 #include "options.h"
 #include "recording.h"
@@ -26,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RUNS_LEAST = 5, RUNS_MOST = 99, THREADS = 2 };
+enum { RUNS_LEAST = 5, RUNS_MOST = SAMPLES_MOST, THREADS = 2 };
 
 struct tracer {
     const char *name, *title; /* the name is tracers.sh's */
@@ -37,6 +38,7 @@ static const struct tracer tracers[] = {
     {"bare", "bare function"},
     {"callbacks", "-finstrument-functions, empty callbacks"},
     {"heurt", "heurt, plain binary"},
+    {"heurt-packed", "heurt, trace packed at the end"},
     {"heurt-aggregate", "heurt --aggregate"},
     {"heurt-overhead", "heurt --overhead 5%"},
     {"uftrace", "uftrace -P, plain binary"},
@@ -118,19 +120,9 @@ static bool chosen(const struct options *options, size_t tracer)
     return tracer == 0 || tracer == only || tracer == tracer__baseline(only);
 }
 
-/* Notes why there are no figures: the last line that the log holds, or what the error says. */
 static void row__fail(struct row *row, const char *log, const struct error *error)
 {
-    char line[sizeof row->missing];
-    FILE *in = fopen(log, "re");
-    snprintf(row->missing, sizeof row->missing, "%.*s", (int)sizeof row->missing - 1, error->text);
-    while (in && fgets(line, sizeof line, in)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (*line)
-            memcpy(row->missing, line, sizeof line);
-    }
-    if (in)
-        fclose(in);
+    child__reason(log, error, row->missing, sizeof row->missing);
     row->failed = true;
 }
 
@@ -188,13 +180,6 @@ static void row__measure(struct row *row, const struct options *options,
 
 /* ---- medians --------------------------------------------------------------------------------- */
 
-static double median(const double *samples, size_t count)
-{
-    double sorted[RUNS_MOST];
-    memcpy(sorted, samples, count * sizeof *samples);
-    return samples__median(sorted, count);
-}
-
 static double lowest_difference(const double *left, const double *right, size_t count)
 {
     double lowest = left[0] - right[0];
@@ -232,15 +217,15 @@ static struct conclusion conclude(const struct row *row, const struct row *bare,
 {
     const double(*own)[RUNS_MOST] = row->figures, (*base)[RUNS_MOST] = bare->figures;
     struct conclusion all = {
-        .two_rdtsc_ns = median(base[TWO_RDTSC], runs),
-        .two_rdtsc_buffers_ns = median(base[TWO_RDTSC_BUFFERS], runs),
-        .steady_ns = median(own[STEADY], runs),
-        .buffers_ns = median(own[BUFFERS], runs),
+        .two_rdtsc_ns = samples__middle(base[TWO_RDTSC], runs),
+        .two_rdtsc_buffers_ns = samples__middle(base[TWO_RDTSC_BUFFERS], runs),
+        .steady_ns = samples__middle(own[STEADY], runs),
+        .buffers_ns = samples__middle(own[BUFFERS], runs),
         .added_steady_ns = median_difference(own[STEADY], base[STEADY], runs),
         .added_buffers_ns = median_difference(own[BUFFERS], base[BUFFERS], runs),
         .event_bytes = median_ratio(own[BYTES], own[COUNTED], runs) / 2,
-        .mean_ns = median(own[MEAN], runs),
-        .least_ns = median(own[LEAST], runs),
+        .mean_ns = samples__middle(own[MEAN], runs),
+        .least_ns = samples__middle(own[LEAST], runs),
         .bias_ns = lowest_difference(own[MEAN], base[STEADY], runs),
         .calls = own[CALLS][0],
     };
@@ -321,38 +306,30 @@ static void print_table(const struct options *options, struct row (*rows)[TRACER
 {
     printf(
         "medians of %zu rounds in which all took turns; added: over the bare one; ratio: added "
-        "over two rdtsc;\nbytes: an event, a call has two; bias: of the mean, to the bare call's "
-        "time; counted: calls in the trace\nother programs used %.0f %% of the CPUs meanwhile\n",
+        "over two rdtsc;\nbytes: an event, a call has two; bias: lowest mean of a round, less the "
+        "bare call; counted: calls in the trace\nother programs used %.0f %% of the CPUs meanwhile\n",
         options->runs, foreign_share * 100);
     for (unsigned threads = 1; threads <= THREADS; threads++)
         print_threads(options, rows[threads - 1], threads);
-}
-
-static void json__add(struct json_object *object, const char *name, double value)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%.4f", value);
-    json_object_object_add(object, name,
-                           isnan(value) ? NULL : json_object_new_double_s(value, text));
 }
 
 static void json__conclude(struct json_object *object, const struct row *row,
                            const struct row *bare, size_t runs)
 {
     struct conclusion all = conclude(row, bare, runs);
-    json__add(object, "steady_ns", all.steady_ns);
-    json__add(object, "added_steady_ns", all.added_steady_ns);
-    json__add(object, "ratio", all.ratio);
-    json__add(object, "buffers_ns", all.buffers_ns);
-    json__add(object, "added_buffers_ns", all.added_buffers_ns);
-    json__add(object, "two_rdtsc_ns", all.two_rdtsc_ns);
-    json__add(object, "two_rdtsc_buffers_ns", all.two_rdtsc_buffers_ns);
-    json__add(object, "event_bytes", all.event_bytes);
-    json__add(object, "mean_ns", all.mean_ns);
-    json__add(object, "min_ns", all.least_ns);
-    json__add(object, "bias_ns", all.bias_ns);
-    json__add(object, "calls", all.calls);
-    json__add(object, "counted", all.counted);
+    figure__add(object, "steady_ns", all.steady_ns);
+    figure__add(object, "added_steady_ns", all.added_steady_ns);
+    figure__add(object, "ratio", all.ratio);
+    figure__add(object, "buffers_ns", all.buffers_ns);
+    figure__add(object, "added_buffers_ns", all.added_buffers_ns);
+    figure__add(object, "two_rdtsc_ns", all.two_rdtsc_ns);
+    figure__add(object, "two_rdtsc_buffers_ns", all.two_rdtsc_buffers_ns);
+    figure__add(object, "event_bytes", all.event_bytes);
+    figure__add(object, "mean_ns", all.mean_ns);
+    figure__add(object, "min_ns", all.least_ns);
+    figure__add(object, "bias_ns", all.bias_ns);
+    figure__add(object, "calls", all.calls);
+    figure__add(object, "counted", all.counted);
 }
 
 static struct json_object *json__row(const struct options *options, const struct row *rows,
@@ -363,8 +340,7 @@ static struct json_object *json__row(const struct options *options, const struct
     json_object_object_add(object, "name", json_object_new_string(tracers[tracer].name));
     json_object_object_add(object, "threads", json_object_new_int((int)threads));
     if (*row->missing)
-        json_object_object_add(object, row->failed ? "failed" : "skipped",
-                               json_object_new_string(row->missing));
+        figure__missing(object, row->failed, row->missing);
     else
         json__conclude(object, row, &rows[tracer__baseline(tracer)], options->runs);
     return object;
@@ -376,7 +352,7 @@ static void print_json(const struct options *options, struct row (*rows)[TRACERS
     struct json_object *all = json_object_new_object(), *list = json_object_new_array();
     json_object_object_add(all, "schema", json_object_new_string("heurt.bench-tracers/1"));
     json_object_object_add(all, "runs", json_object_new_int((int)options->runs));
-    json__add(all, "foreign_cpu_share", foreign_share);
+    figure__add(all, "foreign_cpu_share", foreign_share);
     for (unsigned threads = 1; threads <= THREADS; threads++)
         for (size_t i = 0; i < TRACERS; i++)
             if (chosen(options, i))

@@ -94,6 +94,20 @@ int child__run(const struct words *words, const char *log, char **output, struct
     return code;
 }
 
+void child__reason(const char *log, const struct error *error, char *text, size_t bytes)
+{
+    char line[512];
+    FILE *in = fopen(log, "re");
+    snprintf(text, bytes, "%s", error->text);
+    while (in && fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line)
+            snprintf(text, bytes, "%s", line);
+    }
+    if (in)
+        fclose(in);
+}
+
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
 {
     (void)info;

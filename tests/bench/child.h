@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+
 #define CHILD_WORDS_MAX 64
 
 /* A command line that grows by words and ends in NULL. The words are not copied. */
@@ -18,6 +20,9 @@ void words__add(struct words *words, const char *const *more);
 /* Runs it to its end; *output (free() it) is its stdout as text.  stderr goes to a file beside
  * (log, appended), NULL: to ours.  Fails when it cannot be run or its status is not 0. */
 int child__run(const struct words *words, const char *log, char **output, struct error *error);
+
+/* Why a command failed, in one line: the last one that it wrote to the log, else the error's. */
+void child__reason(const char *log, const struct error *error, char *text, size_t bytes);
 
 /* Removes a directory with all that is in it; no error when it is not there. */
 void directory__remove(const char *path);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare(const void *left, const void *right)
 {
@@ -15,6 +16,15 @@ double samples__median(double *samples, size_t count)
         return NAN;
     qsort(samples, count, sizeof *samples, compare);
     return (samples[(count - 1) / 2] + samples[count / 2]) / 2;
+}
+
+double samples__middle(const double *samples, size_t count)
+{
+    double sorted[SAMPLES_MOST];
+    if (count > SAMPLES_MOST)
+        return NAN;
+    memcpy(sorted, samples, count * sizeof *samples);
+    return samples__median(sorted, count);
 }
 
 struct moments {

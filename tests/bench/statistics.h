@@ -4,8 +4,13 @@
 
 #include <stddef.h>
 
+enum { SAMPLES_MOST = 99 };
+
 /* Middle value, or the mean of the two middle ones; NAN of none. Sorts the samples. */
 double samples__median(double *samples, size_t count);
+
+/* The same, and the samples stay as they are; of at most SAMPLES_MOST. */
+double samples__middle(const double *samples, size_t count);
 
 /* Pearson's correlation of two series; NAN when one of them does not vary or count < 2. */
 double samples__correlation(const double *x, const double *y, size_t count);

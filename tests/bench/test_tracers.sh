@@ -1,11 +1,11 @@
 #!/bin/sh
-# test_tracers.sh BENCH_TRACERS FAKES: bench-tracers with tracers whose every number is known.
+# test_tracers.sh BENCH_TRACERS BENCH_CHOICE FAKES: both with tracers whose every number is known.
 set -u
-bench=$1
+bench=$1 bench_choice=$2
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
-fakes=$scratch/fakes daemons=$scratch/daemons
-cp -R "$2" "$fakes"
+fakes=$scratch/fakes probes=$scratch/fakes daemons=$scratch/daemons
+cp -R "$3" "$fakes"
 chmod -R a+rX "$scratch" # LTTng's daemon may run as another user
 : >"$daemons"
 chmod a+w "$daemons"
@@ -13,8 +13,8 @@ failed=0
 
 # What is installed here does not count: PATH has nothing but what the script itself needs.
 mkdir "$scratch/tools"
-for tool in awk cat chmod chown cp dirname env find grep head id make mkdir rm setpriv sh sleep \
-    tail timeout touch wc pkg-config; do
+for tool in awk cat chmod chown cp dirname env find grep head id make mkdir paste rm sed seq \
+    setpriv sh sleep tail timeout touch wc pkg-config; do
     path=$(command -v $tool) && [ "${path#/}" != "$path" ] && ln -s "$path" "$scratch/tools/$tool"
 done
 ln -s "$fakes/cost_probe" "$scratch/tools"
@@ -54,7 +54,7 @@ run() # [VARIABLE=VALUE]… -- OPTION…
     shift
     # shellcheck disable=SC2086 # words
     env PATH="$fakes:$scratch/tools" FAKE_DAEMONS="$daemons" $variables \
-        "$bench" --command "$fakes/heurt" --probes "$fakes" --on "$scratch" "$@"
+        "$bench" --command "$fakes/heurt" --on "$scratch" ${probes:+--probes "$probes"} "$@"
 }
 
 # steady added ratio, with buffers added, bytes, mean least bias, calls counted
@@ -88,12 +88,27 @@ holds 'heurt, plain binary 12.00'
 expect 0 'failed: uftrace ended with status 3' run FAKE=broken -- --only uftrace
 expect 0 'failed: LTTng: Error: no daemon' run FAKE=broken -- --only lttng-callbacks
 expect 0 'failed: ' run FAKE=silent -- --only uftrace
-expect 0 'failed: took more than 1 s' run FAKE=slow SECONDS_MOST=1 -- --only uftrace
+expect 0 'failed: took more than 60 s' run FAKE=slow -- --only uftrace
 expect 125 'the bare function was not measured' run -- --probes /nonexistent
 expect 2 'NAME: bare callbacks heurt ' "$bench" --only nothing
 expect 2 'usage: bench-tracers [--runs N] [--json]' "$bench" --runs 4
 expect 0 'usage: bench-tracers' "$bench" --help
 expect 2 'usage' "$bench" unexpected
+# The choice: perf's three functions, heurt's three with names, two in common.
+bench=$bench_choice probes=
+expect 0 ' 3 3 2 80 %' run -- --only sqlite
+holds '60.0 patched libfake hot_one'
+holds '20.0 refused fake hot_two(int, char)'
+holds '20.0 - fake hot_three'
+holds '- patched fake cold_one'
+holds 'chosen and 1 functions without names'
+expect 0 '"covered":0.8000' run -- --only sqlite --json
+expect 0 'failed: sqlite3: out of order' run FAKE=broken -- --only sqlite
+expect 0 'skipped: sqlite3 is not installed (Debian: sqlite3)' \
+    run "PATH=$scratch/tools" -- --only sqlite
+expect 0 'nothing to compare with: perf is not installed (Debian: linux-perf)' \
+    run "PATH=$scratch/tools" -- --only sqlite
+
 [ "$(ls "$scratch")" = "$(printf 'daemons\nfakes\nout\nsqueezed\ntools')" ] || {
     echo "files were left behind:" && ls "$scratch" && failed=1
 }

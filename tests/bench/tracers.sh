@@ -243,7 +243,8 @@ threads=$2 sort=function
 case $1 in
 bare) probe "$PROBES/cost_probe" ;;
 callbacks) probe "$PROBES/cost_probe_callbacks" ;;
-heurt) heurt ;;
+heurt) heurt --no-pack ;;
+heurt-packed) heurt ;;
 heurt-aggregate) heurt --aggregate ;;
 heurt-overhead) heurt --overhead 5% ;;
 uftrace) uftrace_record "$PROBES/cost_probe" -P measured_function ;;
@@ -261,7 +262,7 @@ lock-bare)
     ;;
 lock-heurt)
     sort=lock
-    heurt
+    heurt --no-pack
     ;;
 *) fail "tracers.sh: $1 is not known" ;;
 esac
