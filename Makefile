@@ -6,8 +6,8 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-coverage bench-micro bench-tracers format \
-	check-format fuzz clean-room clean help configure
+.PHONY: build deps demo check torture install uninstall bench bench-budget bench-coverage bench-micro \
+	bench-tracers format check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -72,6 +72,9 @@ bench-micro: build ## the experiment that validates the score
 
 bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
 	@$(BUILD)/tests/bench/bench-tracers
+
+bench-budget: build ## whether recording stays within --overhead
+	@$(BUILD)/tests/bench/bench-budget
 
 format: ## lay out all C files by .clang-format
 	@scripts/dependencies develop
