@@ -6,8 +6,8 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-choice bench-coverage bench-micro \
-	bench-pack bench-tracers format check-format fuzz clean-room clean help configure
+.PHONY: build deps demo check torture install uninstall bench bench-budget bench-choice bench-coverage \
+	bench-micro bench-pack bench-tracers format check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -78,6 +78,9 @@ bench-pack: build ## what packing makes of traces, and how fast it is
 
 bench-choice: build ## the functions that heurt chooses, beside what perf says is hot
 	@$(BUILD)/tests/bench/bench-choice
+
+bench-budget: build ## whether recording stays within --overhead
+	@$(BUILD)/tests/bench/bench-budget
 
 format: ## lay out all C files by .clang-format
 	@scripts/dependencies develop

@@ -98,12 +98,28 @@ static void choose(struct automatic *automatic)
     automatic->choice = NULL;
 }
 
+/* What the runtime found to cost more than the budget even when it is left out. */
+static void leave_out_too_frequent(struct automatic *automatic)
+{
+    uint64_t *wishes = trace_writer__session(automatic->writer)->too_frequent;
+    for (size_t i = 0; i < HEURT_TOO_FREQUENT_SLOTS; i++) {
+        uint32_t id = (uint32_t)__atomic_load_n(&wishes[i], __ATOMIC_RELAXED);
+        if (id < HEURT_EVENT_LIVE || id > HEURT_EVENT_LAST)
+            continue; /* none, or a function that was asked for by name */
+        live__leave_out(automatic->live, id,
+                        "it is called so often that even leaving out most of its calls costs more "
+                        "than --overhead allows");
+        __atomic_store_n(&wishes[i], 0, __ATOMIC_RELAXED);
+    }
+}
+
 int automatic__look(struct automatic *automatic)
 {
     if (!automatic->live)
         return REST_MS;
     if (automatic->choice && choice__look(automatic->choice))
         choose(automatic);
+    leave_out_too_frequent(automatic);
     int wait_ms = live__look(automatic->live);
     if (live__trouble(automatic->live) && !automatic->told) {
         automatic->told = true;
