@@ -36,7 +36,8 @@ struct trace_function {
     const char *file; /* of a marker, else "" */
     uint32_t line;
     uint32_t argument_count;
-    const char *argument_names; /* joined by ',' */
+    uint32_t bias_ticks, cost_ticks; /* struct heurt_function */
+    const char *argument_names;      /* joined by ',' */
 };
 
 struct trace_refusal {
@@ -52,6 +53,7 @@ struct trace_process {
     uint32_t pid, parent_pid;
     uint32_t parent_serial; /* or HEURT_NO_SERIAL */
     uint64_t tick;
+    uint32_t event_ticks, left_out_ticks; /* struct heurt_process */
     const char *path;     /* of the executable, "" when the definition is missing */
     struct vec modules;   /* struct trace_module, by time */
     struct vec functions; /* struct trace_function, by id */
