@@ -157,16 +157,13 @@ static inline size_t payload_words(const struct trace_cursor *cursor, const uint
     return words <= left ? words : SIZE_MAX;
 }
 
-#define HOLE_TICKS_BACK (1u << 20)  /* a signal handler's events around it */
-#define HOLE_TICKS_MAX (1ull << 38) /* to what follows: more would be chance, not a time */
-
 /* Whether an event can begin here, behind words that were never written. */
 static bool is_event_behind_hole(const struct trace_cursor *cursor, const uint64_t *at)
 {
     uint64_t end = cursor->trace->session.end.tick;
     uint64_t tick = event__whole_tick(cursor->tick, *at);
-    return payload_words(cursor, at) != SIZE_MAX && tick + HOLE_TICKS_BACK >= cursor->tick &&
-           tick - cursor->tick + HOLE_TICKS_BACK < HOLE_TICKS_MAX && (!end || tick <= end);
+    return payload_words(cursor, at) != SIZE_MAX && event__follows(cursor->tick, *at) &&
+           (!end || tick <= end);
 }
 
 /* Words that are zero end a chunk, but some may lie between events: a signal handler that jumped

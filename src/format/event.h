@@ -5,6 +5,8 @@
 
 #include "format/layout.h"
 
+#include <stdbool.h>
+
 struct event {
     uint64_t tick; /* all 64 bits */
     uint32_t id;   /* even: enter or point; odd: leave */
@@ -22,6 +24,17 @@ static inline uint64_t event__whole_tick(uint64_t before, uint64_t word)
 static inline uint32_t event__id(uint64_t word)
 {
     return word & ((1u << HEURT_ID_BITS) - 1);
+}
+
+#define EVENT_TICKS_BACK (1u << 20)    /* a signal handler's events */
+#define EVENT_TICKS_AHEAD (1ull << 38) /* more would be chance, not a time */
+
+/* Whether a word behind words that were never written may be an event's first, by its time. */
+static inline bool event__follows(uint64_t before, uint64_t word)
+{
+    uint64_t tick = event__whole_tick(before, word);
+    return tick + EVENT_TICKS_BACK >= before &&
+           tick - before + EVENT_TICKS_BACK < EVENT_TICKS_AHEAD;
 }
 
 #endif

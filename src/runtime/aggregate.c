@@ -245,6 +245,8 @@ static struct fold_class *inner_class(struct fold *fold, struct fold_class *of)
         struct identity identity = {class->id, HEURT_CLASS_INNER, class->age, class->key};
         struct event event = {record->tick, record->id, record->words, record->payload};
         class->inner = new_recorded(aggregate, &identity, &event, QUOTA_ALL);
+        if (class->inner)
+            class->inner->fold.component = COMPONENT_REST;
     }
     return class->inner ? &class->inner->fold : of;
 }
@@ -417,18 +419,49 @@ static uint64_t *limit_of(struct heurt_chunk *chunk)
     return (uint64_t *)((char *)chunk + (size_t)chunk->units * HEURT_UNIT_BYTES);
 }
 
+static bool is_known(uint32_t id)
+{
+    if (id >= HEURT_EVENT_FUNCTIONS)
+        return id < heurt_state.next_function || heurt_state.bodies[id / 2];
+    switch (id) {
+#define POINT_ID(name, id, words) case id:
+#define SPAN_ID(name, id, enter_words, leave_words) \
+    case id | 1:                                    \
+    case id:
+        HEURT_EVENT_TABLE(POINT_ID, SPAN_ID)
+#undef POINT_ID
+#undef SPAN_ID
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The first event behind words that were not written, as readers find it (cursor.c), or end. */
+static uint64_t *behind_hole(const struct aggregate *aggregate, uint64_t *from, uint64_t *end)
+{
+    while (from < end &&
+           (!*from || !event__follows(aggregate->tick, *from) || !is_known(event__id(*from))))
+        from++;
+    return from;
+}
+
 /* What an interrupted writer left out has been written when its handler has returned. If it has not
- * (the handler never returned, or filled a chunk by itself) the rest of that chunk is lost, and the
- * chunk is not used again, because its writer may still come. */
+ * (the handler never returned, or filled a chunk by itself), it is passed over, and the chunk is
+ * not used again, because its writer may still come. */
 static void fold_aside(struct aggregate *aggregate)
 {
     struct aside *aside = &aggregate->aside;
+    uint64_t *at = aside->hole;
+    bool whole = true;
     if (!aside->chunk)
         return;
-    if (fold_words(aggregate, aside->chunk, aside->hole, aside->end) >= aside->end)
+    while ((at = fold_words(aggregate, aside->chunk, at, aside->end)) < aside->end) {
+        whole = false;
+        at = behind_hole(aggregate, at, aside->end);
+    }
+    if (whole)
         chunk__give_back(aside->chunk);
-    else
-        aside->chunk->events_lost++;
     aside->chunk = NULL;
 }
 

@@ -46,11 +46,14 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
     [[ $output == *"analysis/bad.c"*"present/present.h"* ]]
 }
 
-@test "the runtime includes layout.h and its own headers alone" {
+@test "the runtime includes layout.h, the fold that stands alone and its own headers alone" {
     touch src/runtime/own.h
     printf '%s\n' '#include "format/layout.h"' '#include "own.h"' '#include "runtime/own.h"' \
-        >src/runtime/good.c
+        '#include "analysis/fold.h"' >src/runtime/good.c
     "$walls" includes .
+    echo '#include "analysis/spans.h"' >src/runtime/bad.c
+    run -1 "$walls" includes .
+    [[ $output == *"runtime/bad.c"*"analysis/spans.h"* ]]
     echo ' # include "format/reader.h"' >src/runtime/bad.c
     run -1 "$walls" includes .
     [[ $output == *"runtime/bad.c"*"format/reader.h"* ]]
