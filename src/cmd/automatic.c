@@ -86,8 +86,8 @@ static void choose(struct automatic *automatic)
         if (pattern)
             vec__push(&automatic->request->functions, &pattern);
         else
-            trace_writer__refuse(automatic->writer, HEURT_NO_SERIAL, function->name,
-                                 function->path, function->reason);
+            trace_writer__refuse(automatic->writer, HEURT_NO_SERIAL, function->name, function->path,
+                                 function->reason);
     }
     automatic->has_chosen = true;
     automatic->planner->is_chosen = true;

@@ -11,8 +11,8 @@
 
 #define FREQUENCY_HZ 997
 #define DRAIN_EVERY_NS 20000000u
-#define STABLE_NS 250000000u   /* no stable picture before */
-#define COMPARE_NS 50000000u   /* between two looks that are compared */
+#define STABLE_NS 250000000u /* no stable picture before */
+#define COMPARE_NS 50000000u /* between two looks that are compared */
 #define STABLE_LOOKS 3
 
 struct choice {

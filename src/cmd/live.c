@@ -195,8 +195,8 @@ static char *key_of_modules(const struct vec *modules)
     char *key = memory__text("");
     VEC_EACH(module, modules, const struct trace_module)
     {
-        char *longer = memory__format("%s%llx %s\n", key, (unsigned long long)module->bias,
-                                      module->path);
+        char *longer =
+            memory__format("%s%llx %s\n", key, (unsigned long long)module->bias, module->path);
         free(key);
         key = longer;
     }
@@ -215,8 +215,7 @@ static const struct plan *plan_for(struct live *live, uint32_t serial, const str
     struct error error;
     if (plan__make(live->planner->request, modules->items, modules->count, &plan, &error) == 0)
         VEC_EACH(refusal, &plan->refusals, const struct refused_function)
-    trace_writer__refuse(live->writer, serial, refusal->function, refusal->module,
-                         refusal->reason);
+    trace_writer__refuse(live->writer, serial, refusal->function, refusal->module, refusal->reason);
     vec__push(&live->plans, &plan);
     return plan;
 }
@@ -266,12 +265,10 @@ static bool is_the_image(const struct session *session)
 /* The room near the function that its process really has; fills in slot and jump. */
 static const struct heurt_live *room_for(const struct session *session, struct live_patch *patch)
 {
-    uint32_t id =
-        VEC_AT(&session->live->functions, struct live_function, patch->function)->id;
+    uint32_t id = VEC_AT(&session->live->functions, struct live_function, patch->function)->id;
     VEC_EACH(room, &session->process->rooms, const struct heurt_live)
     {
-        uint64_t slot =
-            room->room + (uint64_t)(id - HEURT_EVENT_LIVE) / 2 * HEURT_LIVE_SLOT_BYTES;
+        uint64_t slot = room->room + (uint64_t)(id - HEURT_EVENT_LIVE) / 2 * HEURT_LIVE_SLOT_BYTES;
         const struct mapped_range *range = process_map__find(&session->ranges, slot);
         uint8_t code[HEURT_LIVE_SLOT_BYTES];
         if (!range || !range->executable || range->writable || range->is_shared || range->inode ||
@@ -417,12 +414,12 @@ static void find_inherited(struct live *live, struct live_process *process)
     int memory = open(path, O_RDONLY | O_CLOEXEC);
     if (memory >= 0 && process_map__read(process->pid, &session.ranges))
         VEC_EACH(patch, &process->patches, struct live_patch)
-    {
-        uint8_t now[HEURT_PATCH_BYTES];
-        if (!patch->failed && room_for(&session, patch) &&
-            pread(memory, now, sizeof now, (off_t)entry_of(patch)) == sizeof now)
-            patch->applied = memcmp(now, patch->jump, sizeof now) == 0;
-    }
+        {
+            uint8_t now[HEURT_PATCH_BYTES];
+            if (!patch->failed && room_for(&session, patch) &&
+                pread(memory, now, sizeof now, (off_t)entry_of(patch)) == sizeof now)
+                patch->applied = memcmp(now, patch->jump, sizeof now) == 0;
+        }
     if (memory >= 0)
         close(memory);
     vec__free(&session.ranges);
@@ -500,8 +497,7 @@ static void try_again_later(struct live *live, struct live_process *process, con
     unsigned wait_ms = RETRY_LEAST_MS << (process->attempts < 6 ? process->attempts : 6);
     if (++process->attempts >= ATTEMPTS_MAX)
         give_up(live, process, reason);
-    process->next_ns =
-        now_ns() + (wait_ms < RETRY_MOST_MS ? wait_ms : RETRY_MOST_MS) * 1000000ull;
+    process->next_ns = now_ns() + (wait_ms < RETRY_MOST_MS ? wait_ms : RETRY_MOST_MS) * 1000000ull;
 }
 
 static void change_process(struct live *live, struct live_process *process)

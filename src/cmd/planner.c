@@ -226,11 +226,11 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
         planner->answers++;
         if (!planner->is_chosen)
             VEC_EACH(what, &plan->unmatched, struct refused_function)
-        {
-            struct unmatched *known = unmatched__find(planner, what);
-            known->times += known->latest != planner->answers;
-            known->latest = planner->answers;
-        }
+            {
+                struct unmatched *known = unmatched__find(planner, what);
+                known->times += known->latest != planner->answers;
+                known->latest = planner->answers;
+            }
         send_plan(fd, plan);
         plan__free(plan);
     }

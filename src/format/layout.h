@@ -105,8 +105,9 @@ struct heurt_session {
 enum heurt_chunk_kind {
     HEURT_CHUNK_DEFINITIONS = 1,
     HEURT_CHUNK_EVENTS = 2,
-    HEURT_CHUNK_AGGREGATES = 3, /* what a thread's events come to, in a run that does not keep them */
-    HEURT_CHUNK_FREE = 4,       /* given back by its thread; may be claimed again */
+    HEURT_CHUNK_AGGREGATES =
+        3,                /* what a thread's events come to, in a run that does not keep them */
+    HEURT_CHUNK_FREE = 4, /* given back by its thread; may be claimed again */
     HEURT_CHUNK_PACKED = 1u << 8, /* added to the kind of a chunk that holds blocks of it */
 };
 
@@ -433,9 +434,9 @@ struct heurt_record {
 
 struct heurt_thread_record {
     struct heurt_record record;
-    uint64_t start_tick;      /* of THREAD_START */
-    uint64_t end_tick;        /* of the last event that is folded */
-    uint64_t ended;           /* 1: that was THREAD_END, which told: */
+    uint64_t start_tick; /* of THREAD_START */
+    uint64_t end_tick;   /* of the last event that is folded */
+    uint64_t ended;      /* 1: that was THREAD_END, which told: */
     uint64_t cpu_ns;
     uint64_t runnable_ns;
     uint64_t folded_sequence; /* the chunk up to which events are folded, */

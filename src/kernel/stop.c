@@ -213,8 +213,8 @@ static bool is_repeatable(uint64_t call)
 #define RESTART_UNLESS_HANDLED (-514)
 #define RESTART (-512) /* ERESTARTSYS */
 
-/* Whether it stands behind its system call, with the result: when the kernel has set it back to make
- * the call again, it stands before it, and rax is the call's number. */
+/* Whether it stands behind its system call, with the result: when the kernel has set it back to
+ * make the call again, it stands before it, and rax is the call's number. */
 static bool has_result(const struct stopped_thread *thread)
 {
     return stopped_thread__in_call(thread) && thread->registers.rip == thread->registers.rcx;
@@ -229,8 +229,8 @@ static bool was_interrupted(const struct stopped_thread *thread)
 static bool is_half_done(const struct stop *stop, const struct stopped_thread *thread)
 {
     const struct user_regs_struct *registers = &thread->registers;
-    if (!has_result(thread) || (int64_t)registers->rax <= 0 ||
-        registers->rax >= registers->rdx || (thread->signal && is_caught(stop, thread->signal)))
+    if (!has_result(thread) || (int64_t)registers->rax <= 0 || registers->rax >= registers->rdx ||
+        (thread->signal && is_caught(stop, thread->signal)))
         return false;
     bool transfers = registers->orig_rax == SYS_write || registers->orig_rax == SYS_sendto ||
                      (registers->orig_rax == SYS_recvfrom && registers->r10 & MSG_WAITALL);
@@ -496,7 +496,9 @@ void stop__end(struct stop *stop)
     for (int turn = 0; turn < 3; turn++)
         VEC_EACH(thread, &stop->threads, struct stopped_thread)
     if (thread->tid && thread->phase == STOPPED &&
-        turn == (!was_interrupted(thread) ? 0 : thread->tid == stop->pid ? 1 : 2))
+        turn == (!was_interrupted(thread)   ? 0
+                 : thread->tid == stop->pid ? 1
+                                            : 2))
         let_go(stop, thread);
     uint64_t deadline_ns = now_ns() + END_NS;
     unsigned pause_ns = 20000;

@@ -1,8 +1,8 @@
 /* aggregate.h: runs that keep no events (heurt record --aggregate).
  *
- * When a thread's chunk is full its events are folded into the thread's classes, by the same code as
- * in the analyses (analysis/fold.h), and the chunk is started again.  What they come to stands in
- * AGGREGATES chunks of the events file and is changed in place; beside it a thread has private
+ * When a thread's chunk is full its events are folded into the thread's classes, by the same code
+ * as in the analyses (analysis/fold.h), and the chunk is started again.  What they come to stands
+ * in AGGREGATES chunks of the events file and is changed in place; beside it a thread has private
  * memory for finding its classes.
  *
  * All functions are called with all signals blocked, by the thread that they are about. */

@@ -358,7 +358,8 @@ static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
 
 const struct calibration *patch__costs(uint32_t id)
 {
-    unsigned stub = heurt_state.argument_registers[id / 2].stub;
+    const struct argument_registers *known = heurt_state.argument_registers;
+    unsigned stub = known ? known[id / 2].stub : 0; /* none: only the recorder has patched */
     return &heurt_state.stubs[stub / STUB_KINDS][stub % STUB_KINDS];
 }
 

@@ -307,7 +307,8 @@ static void print_table(const struct options *options, struct row (*rows)[TRACER
     printf(
         "medians of %zu rounds in which all took turns; added: over the bare one; ratio: added "
         "over two rdtsc;\nbytes: an event, a call has two; bias: lowest mean of a round, less the "
-        "bare call; counted: calls in the trace\nother programs used %.0f %% of the CPUs meanwhile\n",
+        "bare call; counted: calls in the trace\nother programs used %.0f %% of the CPUs "
+        "meanwhile\n",
         options->runs, foreign_share * 100);
     for (unsigned threads = 1; threads <= THREADS; threads++)
         print_threads(options, rows[threads - 1], threads);

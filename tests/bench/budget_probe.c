@@ -65,13 +65,13 @@ static inline __attribute__((always_inline)) uint64_t locks(uint64_t value)
 
 typedef uint64_t operations(uint64_t count);
 
-#define OPERATIONS(name, one)                          \
+#define OPERATIONS(name, one)                  \
     static uint64_t name##__do(uint64_t count) \
-    {                                                  \
-        uint64_t value = 1;                            \
-        for (uint64_t i = 0; i < count; i++)           \
-            value = one;                               \
-        return value;                                  \
+    {                                          \
+        uint64_t value = 1;                    \
+        for (uint64_t i = 0; i < count; i++)   \
+            value = one;                       \
+        return value;                          \
     }
 OPERATIONS(shortest, budget_shortest(value))
 OPERATIONS(ns50, budget_ns50(value))
@@ -85,8 +85,9 @@ static const struct sort {
     const char *name;
     operations *all;
 } sorts[] = {
-    {"shortest", shortest__do}, {"ns50", ns50__do},     {"ns200", ns200__do}, {"ns1000", ns1000__do},
-    {"mixed", mixed__do},       {"bursts", bursts__do}, {"locks", locks__do},
+    {"shortest", shortest__do}, {"ns50", ns50__do},   {"ns200", ns200__do},
+    {"ns1000", ns1000__do},     {"mixed", mixed__do}, {"bursts", bursts__do},
+    {"locks", locks__do},
 };
 
 static uint64_t cpu_ns(void)

@@ -8,6 +8,7 @@
  * something was not as expected. */
 #include <errno.h>
 #include <linux/aio_abi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,7 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,14 +105,22 @@ KIND __int128 kind_wide(long n)
 KIND long kind_switch(long n)
 {
     switch (n & 7) {
-    case 0: return 11;
-    case 1: return 23;
-    case 2: return 5;
-    case 3: return 91;
-    case 4: return 2;
-    case 5: return 77;
-    case 6: return 8;
-    default: return 40;
+    case 0:
+        return 11;
+    case 1:
+        return 23;
+    case 2:
+        return 5;
+    case 3:
+        return 91;
+    case 4:
+        return 2;
+    case 5:
+        return 77;
+    case 6:
+        return 8;
+    default:
+        return 40;
     }
 }
 
@@ -297,12 +305,18 @@ static const struct wait {
     const char *name;
     void (*once)(void);
 } waits[] = {
-    {"epoll_wait", epoll_once},     {"nanosleep", nanosleep_once},
-    {"poll", poll_once},            {"select", select_once},
-    {"sigtimedwait", sigtimedwait_once}, {"semtimedop", semtimedop_once},
-    {"recv", receive_once},         {"io_getevents", io_getevents_once},
-    {"condition", condition_once},  {"fork", fork_once},
-    {"vfork", vfork_once},          {"thread", thread_once},
+    {"epoll_wait", epoll_once},
+    {"nanosleep", nanosleep_once},
+    {"poll", poll_once},
+    {"select", select_once},
+    {"sigtimedwait", sigtimedwait_once},
+    {"semtimedop", semtimedop_once},
+    {"recv", receive_once},
+    {"io_getevents", io_getevents_once},
+    {"condition", condition_once},
+    {"fork", fork_once},
+    {"vfork", vfork_once},
+    {"thread", thread_once},
 };
 #define WAITS (sizeof waits / sizeof waits[0])
 static long wait_rounds[WAITS];

@@ -9,7 +9,14 @@
 #include <signal.h>
 #include <sys/time.h>
 
-enum { VARIED = 700000, SHORT = 15000000, RARE = 150, TREES = 25000, DEPTH = 4, SIGNALLED = 300000 };
+enum {
+    VARIED = 700000,
+    SHORT = 15000000,
+    RARE = 150,
+    TREES = 25000,
+    DEPTH = 4,
+    SIGNALLED = 300000
+};
 enum { SHORT_TURNS = 240, LONG_TURNS = 2400, RARE_TURNS = 20000, LONG_PERIOD = 16 };
 
 long sampled_varied(long turns);

@@ -37,8 +37,8 @@ static struct heurt_clock_pair clock_pair(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (struct heurt_clock_pair){
-        __rdtsc(), (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+    return (struct heurt_clock_pair){__rdtsc(),
+                                     (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
 }
 
 struct toggle {
@@ -107,8 +107,8 @@ static void start(struct toggle *toggle, char **argv)
         .start = clock_pair(),
     };
     toggle->launch = (struct launch)LAUNCH_INIT;
-    toggle->request = (struct plan_request){VEC_OF(char *), VEC_OF(char *),
-                                            VEC_OF(struct plan_arguments)};
+    toggle->request =
+        (struct plan_request){VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments)};
     for (char *pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ",")) {
         char *copy = memory__text(pattern);
         vec__push(&toggle->request.functions, &copy);

@@ -25,6 +25,11 @@ static const struct {
 
 /* ---- what the runtime has elsewhere ---------------------------------------------------------- */
 
+const struct calibration *patch__costs(uint32_t id)
+{
+    return &heurt_state.stubs[0][id % 2];
+}
+
 uint32_t arguments__count(uint32_t id)
 {
     return id == ONE ? 1 : id == TWO ? 2 : 0;
