@@ -277,7 +277,10 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
     }
     for (size_t i = 0; i < key_count; i++)
         identity.keys[i] = keys[i].value;
-    return class_of(table, &identity, &what, keys, key_count);
+    struct class_entry *entry = class_of(table, &identity, &what, keys, key_count);
+    entry->fold.bias = function->bias_ticks;
+    entry->fold.cost = function->cost_ticks;
+    return entry;
 }
 
 static bool id_is_function(uint32_t id)

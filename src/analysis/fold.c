@@ -98,8 +98,8 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
 {
     const struct open_span *span = &fold->spans[--fold->state->depth];
     struct fold_class *class = counting_class(fold, span->class);
-    uint64_t now = fold_state__own_time(fold->state, tick);
-    uint64_t duration = now > span->start ? now - span->start : 0;
+    uint64_t now = fold_state__own_time(fold->state, tick), start = span->start + class->bias;
+    uint64_t duration = now > start ? now - start : 0;
     if (duration)
         count_duration(fold, class, duration, span->weight);
     if (class->component != COMPONENT_REST) {
@@ -239,7 +239,9 @@ static void function_event(struct fold *fold, const struct event *event)
         return;
     if (fold->snapshot)
         fold->keeper->take_stack(fold, class);
-    open_span(fold, event, class, fold->state->drawn_count ? take_weight(fold, id) : 1);
+    uint32_t weight = fold->state->drawn_count ? take_weight(fold, id) : 1;
+    fold->state->overhead += class->cost + (uint64_t)(weight - 1) * fold->left_out_cost;
+    open_span(fold, event, class, weight);
 }
 
 /* ---- events with fixed ids ------------------------------------------------------------------ */
@@ -289,6 +291,7 @@ static void pause(struct fold_state *state, const struct event *event)
 static void fixed_event(struct fold *fold, const struct event *event)
 {
     fold->state->locks |= is_of_locks(event->id);
+    fold->state->overhead += fold->event_cost;
     if (event->id & 1) {
         leave(fold, event->id & ~1u, event->tick);
         return;

@@ -35,6 +35,7 @@ struct fold_class {
     uint32_t number;          /* for the keeper */
     uint32_t open;            /* its spans that are now open on the thread */
     enum component component; /* what a wait is; COMPONENT_REST: not a wait */
+    uint32_t bias, cost;      /* ticks: struct heurt_function */
     bool patched;             /* a function, which an exception can leave */
 };
 
@@ -61,8 +62,9 @@ struct open_span {
 struct fold_state {
     uint64_t waits[WAITS]; /* in outermost waits that ended */
     uint64_t events;
-    uint64_t unmatched; /* leaves without an enter */
-    uint64_t too_deep;  /* spans that found no room and are no occurrences */
+    uint64_t overhead;     /* estimate of what recording cost the thread */
+    uint64_t unmatched;    /* leaves without an enter */
+    uint64_t too_deep;     /* spans that found no room and are no occurrences */
     uint64_t paused;       /* in all pauses */
     uint64_t pause_end;    /* of the last one */
     uint64_t pause_length; /* likewise */
@@ -112,6 +114,7 @@ struct fold {
     /* Classes of functions by (id - HEURT_EVENT_FUNCTIONS) / 2; NULL: ask the keeper. */
     struct fold_class **functions;
     size_t function_count;
+    uint32_t event_cost, left_out_cost; /* ticks: struct heurt_process */
     /* The event before was a STACK; its payload stays valid until the next event. */
     bool snapshot;
     struct event stack;

@@ -57,6 +57,8 @@ static void fill_threads(struct profile *profile, const struct result_base *base
         thread__result(base, VEC_AT(threads, struct trace_thread, i), i, &results[i], &row);
         profile->events += row.events;
         profile->unmatched += results[i].fold.unmatched;
+        profile->overhead_ns +=
+            trace__ns(base->trace, results[i].fold.overhead + results[i].fold.paused);
         profile->lifetime_sum_ns += row.lifetime_ns;
         vec__push(&profile->threads, &row);
     }

@@ -115,6 +115,7 @@ struct profile {
     struct vec threads; /* struct profile_thread, as trace__threads */
     uint64_t wall_ns;
     uint64_t events;
+    uint64_t overhead_ns; /* estimate of what recording cost all threads; 0: not known */
     uint64_t lifetime_sum_ns;
     uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */
     double threshold;

@@ -129,11 +129,15 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
     struct thread_fold self = {.table = table, .symbols = symbols};
     self.thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
     const struct function_table *functions = class_table__functions(table, self.thread->process);
+    const struct trace_process *process =
+        VEC_AT(trace__processes(table->trace), struct trace_process, self.thread->process);
     *result = (struct thread_result){.end = self.thread->end_tick};
     self.fold = (struct fold){.keeper = &keeper,
                               .state = &result->fold,
                               .functions = functions->classes,
-                              .function_count = functions->count};
+                              .function_count = functions->count,
+                              .event_cost = process->event_ticks,
+                              .left_out_cost = process->left_out_ticks};
     struct trace_cursor cursor;
     struct event event;
     class_table__begin_thread(table, thread);

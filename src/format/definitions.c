@@ -90,6 +90,8 @@ static bool read_process(struct reading *reading, struct body body)
     process->parent_pid = what.parent_pid;
     process->parent_serial = what.parent_process;
     process->tick = what.tick;
+    process->event_ticks = what.event_ticks;
+    process->left_out_ticks = what.left_out_ticks;
     if (path)
         process->path = path;
     return path;
@@ -139,6 +141,8 @@ static bool read_function(struct reading *reading, struct body body)
         .address = what.address,
         .line = what.line,
         .argument_count = what.argument_count,
+        .bias_ticks = what.bias_ticks,
+        .cost_ticks = what.cost_ticks,
     };
     function.name = take_text(&body);
     function.file = function.name ? take_text(&body) : NULL;

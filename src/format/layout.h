@@ -153,7 +153,8 @@ struct heurt_process {
     uint32_t parent_pid;
     uint64_t tick;           /* when this image began: start, fork or exec */
     uint32_t parent_process; /* serial of the image it was forked from, or HEURT_NO_SERIAL */
-    uint32_t reserved;
+    uint16_t event_ticks;    /* what an event costs that is not of a function; 0: not known */
+    uint16_t left_out_ticks; /* what an occurrence costs that is sampled and not drawn */
 };
 
 #define HEURT_BUILD_ID_MAX 32
@@ -425,7 +426,7 @@ struct heurt_record {
     uint32_t type;  /* enum heurt_record_type */
 };
 
-#define HEURT_FOLD_STATE_WORDS 20 /* struct fold_state */
+#define HEURT_FOLD_STATE_WORDS 21 /* struct fold_state */
 #define HEURT_CLASS_SUMS_WORDS 28 /* struct class_sums */
 #define HEURT_OPEN_SPAN_WORDS 12  /* struct open_span */
 #define HEURT_BLOCK_BUCKETS 32    /* HISTOGRAM_BLOCK_BUCKETS */

@@ -362,7 +362,7 @@ static void add_run(struct json_object *root, const struct report *report)
     add_machine(root, report);
     struct json_object *overhead = json_object_new_object();
     add_number(overhead, "events", profile->events);
-    add(overhead, "estimated_ns", NULL);
+    add_known(overhead, "estimated_ns", profile->overhead_ns ? profile->overhead_ns : UINT64_MAX);
     add(root, "overhead", overhead);
     add_coverage(root, report);
     add_warnings(root, report);

@@ -199,6 +199,10 @@ static struct own_class *new_function(struct aggregate *aggregate, const struct 
         return NULL;
     class->fold.component = COMPONENT_REST;
     class->fold.patched = is_patched(identity->id);
+    const struct calibration *costs =
+        class->fold.patched ? patch__costs(identity->id) : &heurt_state.marker;
+    class->fold.bias = costs->bias_ticks;
+    class->fold.cost = costs->cost_ticks;
     struct own_class *outer = event->words ? outer_of(aggregate, identity->id) : NULL;
     class->fold.outer = outer ? &outer->fold : NULL;
     return class;
@@ -526,6 +530,8 @@ static struct aggregate *new_aggregate(uint32_t thread, enum quota quota)
     aggregate->fold.state = (struct fold_state *)record->state;
     aggregate->fold.functions = aggregate->functions;
     aggregate->fold.function_count = FUNCTION_PLACES;
+    aggregate->fold.event_cost = heurt_state.event_ticks;
+    aggregate->fold.left_out_cost = heurt_state.left_out_ticks;
     record__publish(record, sizeof *record, HEURT_RECORD_THREAD);
     return aggregate;
 }
@@ -603,6 +609,7 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
     for (unsigned i = 0; i < WAITS; i++)
         into->fold.state->waits[i] += from->fold.state->waits[i];
     into->fold.state->events += from->fold.state->events;
+    into->fold.state->overhead += from->fold.state->overhead + from->fold.state->paused;
     into->fold.state->unmatched += from->fold.state->unmatched;
     into->fold.state->too_deep += from->fold.state->too_deep;
     to->refused += ended->refused;

@@ -111,7 +111,7 @@ void chunk__begin(struct heurt_chunk *chunk, uint32_t units, enum heurt_chunk_ki
     __atomic_store_n(&chunk->magic, HEURT_CHUNK_MAGIC, __ATOMIC_RELEASE);
 }
 
-static struct countdowns *countdowns__get(void)
+struct countdowns *countdowns__get(void)
 {
     spin__lock(&heurt_state.countdowns_lock);
     struct countdowns *countdowns = heurt_state.countdowns_free;

@@ -104,26 +104,19 @@ static uint32_t next_id(void)
     return id;
 }
 
-uint32_t define__function(enum heurt_function_kind kind, uint64_t address, uint32_t line,
-                          uint32_t argument_count, const char *name, const char *file,
+uint32_t define__function(struct heurt_function *function, const char *name, const char *file,
                           const char *argument_names)
 {
-    struct heurt_function function = {
-        .id = next_id(),
-        .kind = kind,
-        .address = address,
-        .line = line,
-        .argument_count = argument_count,
-    };
     struct text_part parts[] = {
-        {&function, sizeof function},
+        {function, sizeof *function},
         {name, text__length(name) + 1},
         {file, text__length(file) + 1},
         {argument_names, text__length(argument_names) + 1},
     };
-    if (!function.id || !define__parts(HEURT_DEFINITION_FUNCTION, parts, 4))
+    function->id = next_id();
+    if (!function->id || !define__parts(HEURT_DEFINITION_FUNCTION, parts, 4))
         return 0;
-    return function.id;
+    return function->id;
 }
 
 void define__process(uint32_t parent_process)
@@ -133,6 +126,8 @@ void define__process(uint32_t parent_process)
         .parent_pid = (uint32_t)RAW0(getppid),
         .tick = clock__tick(),
         .parent_process = parent_process,
+        .event_ticks = (uint16_t)heurt_state.event_ticks,
+        .left_out_ticks = (uint16_t)heurt_state.left_out_ticks,
     };
     char path[4096];
     long length = RAW3(readlink, "/proc/self/exe", path, sizeof path - 1);

@@ -21,9 +21,14 @@ static void offer(uint64_t room)
         .bodies = (uint64_t)heurt_state.bodies,
     };
     for (unsigned mechanism = 0; mechanism < 2; mechanism++)
-        for (unsigned ordered = 0; ordered < 2; ordered++)
+        for (unsigned ordered = 0; ordered < 2; ordered++) {
+            const struct calibration *costs =
+                &heurt_state.stubs[mechanism][patch__stub_kind(ordered, false)];
             live.stubs[mechanism][ordered] =
                 (uint64_t)patch__stub(mechanism, false, ordered, false);
+            live.bias_ticks[mechanism][ordered] = costs->bias_ticks;
+            live.cost_ticks[mechanism][ordered] = costs->cost_ticks;
+        }
     define__parts(HEURT_DEFINITION_LIVE, &(struct text_part){&live, sizeof live}, 1);
 }
 

@@ -41,8 +41,14 @@ static uint32_t region__define(const struct heurt_marker *marker, enum heurt_fun
     size_t length = strlen(marker->name);
     if (state->region_count == REGIONS_MAX || length >= sizeof state->regions[0].name)
         return NO_ID;
-    uint32_t id = define__function(kind, (uintptr_t)marker, marker->line, 0, marker->name,
-                                   marker->file ? marker->file : "", "");
+    struct heurt_function function = {
+        .kind = kind,
+        .address = (uintptr_t)marker,
+        .line = marker->line,
+        .bias_ticks = state->marker.bias_ticks,
+        .cost_ticks = state->marker.cost_ticks,
+    };
+    uint32_t id = define__function(&function, marker->name, marker->file ? marker->file : "", "");
     if (!id)
         return NO_ID;
     struct region *region = &state->regions[state->region_count++];

@@ -105,7 +105,7 @@ struct stub_frame {
 struct argument_registers {
     uint8_t count;
     uint8_t registers[HEURT_ARGUMENTS_MAX];
-    uint8_t reserved;
+    uint8_t stub; /* which of state.stubs it costs: mechanism * STUB_KINDS + kind */
 };
 
 /* rbx: what it was when the function was called. */
@@ -340,11 +340,26 @@ static const struct known_module *module_at(uint64_t address)
     return NULL;
 }
 
+enum stub_kind patch__stub_kind(bool ordered, bool arguments)
+{
+    if (!heurt_state.uses_tsc || arguments)
+        return STUB_FULL;
+    return ordered ? STUB_ORDERED : STUB_PLAIN;
+}
+
 static void remember_arguments(uint32_t id, const struct heurt_plan *plan)
 {
     struct argument_registers *arguments = &heurt_state.argument_registers[id / 2];
     arguments->count = plan->argument_count;
     memcpy(arguments->registers, plan->arguments, sizeof arguments->registers);
+    arguments->stub = (uint8_t)(plan->mechanism * STUB_KINDS +
+                                patch__stub_kind(plan->ordered, plan->argument_count));
+}
+
+const struct calibration *patch__costs(uint32_t id)
+{
+    unsigned stub = heurt_state.argument_registers[id / 2].stub;
+    return &heurt_state.stubs[stub / STUB_KINDS][stub % STUB_KINDS];
 }
 
 uint32_t arguments__count(uint32_t id)
@@ -362,8 +377,8 @@ void *patch__stub(enum heurt_mechanism mechanism, bool wide, bool ordered, bool 
         [HEURT_MECHANISM_POPPED] = {heurt_popped, heurt_popped_ordered, heurt_popped_wide,
                                     heurt_popped_wide_ordered, heurt_popped_full},
     };
-    bool full = !heurt_state.uses_tsc || arguments;
-    return (void *)stubs[mechanism][full ? 4 : 2 * wide + ordered];
+    enum stub_kind kind = patch__stub_kind(ordered, arguments);
+    return (void *)stubs[mechanism][kind == STUB_FULL ? 4 : 2 * wide + (kind == STUB_ORDERED)];
 }
 
 bool patch__make_tables(void)
@@ -387,8 +402,16 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
         return "its plan is of a kind that this runtime does not know";
     if (memcmp(entry, plan->original, plan->moved) != 0)
         return "its bytes in memory are not those of its file";
-    *id = define__function(HEURT_FUNCTION_PATCHED, plan->address, 0, plan->argument_count, name, "",
-                           argument_names);
+    const struct calibration *costs =
+        &heurt_state.stubs[plan->mechanism][patch__stub_kind(plan->ordered, plan->argument_count)];
+    struct heurt_function function = {
+        .kind = HEURT_FUNCTION_PATCHED,
+        .address = plan->address,
+        .argument_count = plan->argument_count,
+        .bias_ticks = costs->bias_ticks,
+        .cost_ticks = costs->cost_ticks,
+    };
+    *id = define__function(&function, name, "", argument_names);
     if (!*id)
         return "no event number is left for it, or the trace is full";
     uint8_t *moved = code + STUB_CODE_BYTES;

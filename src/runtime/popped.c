@@ -187,8 +187,7 @@ static size_t sweep(struct thread *thread)
 
 /* ---- a thread's list ------------------------------------------------------------------------- */
 
-/* With signals blocked. */
-static void refill(struct thread *thread)
+void popped__prepare(struct thread *thread)
 {
     if (thread->popped_taken >= SWEEP_FIRST && thread->popped_taken >= thread->popped_sweep_at) {
         size_t found = sweep(thread);
@@ -218,7 +217,7 @@ struct popped_call *popped__take(struct thread *thread)
     if (!thread__caged(thread)) {
         uint64_t mask = signals__block();
         if (!call_of(thread->popped))
-            refill(thread);
+            popped__prepare(thread);
         call = call_of(thread->popped);
         if (call)
             thread->popped = (call->next & ~0xffffull) | (thread->popped & 0xffff);

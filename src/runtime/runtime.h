@@ -113,6 +113,12 @@ struct beginning {
 #define LIVE_ROOMS_MAX 16
 #define POPPED_BLOCKS_MAX 10
 
+/* What recording an occurrence costs, in ticks (calibrate.c; struct heurt_function). */
+struct calibration {
+    uint32_t bias_ticks, cost_ticks;
+};
+enum stub_kind { STUB_PLAIN, STUB_ORDERED, STUB_FULL, STUB_KINDS };
+
 #define REGIONS_MAX 4096
 struct region {
     uint32_t id, kind;
@@ -150,6 +156,10 @@ struct state {
 
     uint32_t countdowns_lock;
     struct countdowns *countdowns_free;
+
+    struct calibration stubs[2][STUB_KINDS]; /* by enum heurt_mechanism */
+    struct calibration marker;
+    uint32_t event_ticks, left_out_ticks; /* struct heurt_process */
 
     struct costs costs; /* valid when the session has a budget */
     uint32_t noted;     /* what of the budget has been said (budget.c) */
@@ -241,6 +251,9 @@ uint64_t *event__refill(uint64_t *at, unsigned words);
 /* Gives the thread a chunk with room; end: of what was claimed in the one that it has. Called with
  * all signals blocked. */
 bool thread__renew(struct thread *thread, uint64_t *end);
+
+/* Those of a thread that ended, or new ones; NULL: no memory. With all signals blocked. */
+struct countdowns *countdowns__get(void);
 
 /* Counts an event that cannot be written, where a reader finds it after the process's death. */
 void event__count_lost(struct thread *thread);
@@ -373,6 +386,9 @@ static inline void hook__stack(struct thread *thread, uint64_t site, const void 
     stack__consider(thread, key);
 }
 
+/* Fills in what is known of costs (calibrate.c). Of this thread, before it has a record. */
+void calibrate__all(void);
+
 /* ---- the budget (budget.c) ---------------------------------------------------------------------
  */
 
@@ -390,7 +406,9 @@ void budget__drawn(struct thread *thread, uint32_t id);
 
 struct popped_call;
 
-/* A record for one, when the thread's list is empty; NULL: it goes unrecorded. */
+/* Gives the thread's empty list records. With signals blocked. */
+void popped__prepare(struct thread *thread);
+/* A record for one call, when the list is empty; NULL: it goes unrecorded. */
 struct popped_call *popped__take(struct thread *thread);
 /* The thread has ended: others use its records. */
 void popped__pass_on(struct thread *thread);
@@ -411,9 +429,8 @@ struct text_part {
 bool define__parts(enum heurt_definition_type type, const struct text_part *parts, unsigned count);
 void define__note(const char *sentence);
 void define__refusal(const char *function, const char *module, const char *reason);
-/* Gives an id; 0 when there is none left. names: name \0 file \0 argument names \0. */
-uint32_t define__function(enum heurt_function_kind kind, uint64_t address, uint32_t line,
-                          uint32_t argument_count, const char *name, const char *file,
+/* Gives an id; 0 when there is none left. function: all but the id. */
+uint32_t define__function(struct heurt_function *function, const char *name, const char *file,
                           const char *argument_names);
 void define__process(uint32_t parent_process);
 /* Says the calling thread's name when it is not what was last said. */
@@ -440,8 +457,11 @@ uint32_t arguments__count(uint32_t id);
 void patch__modules(const void *definitions, size_t bytes, unsigned count);
 /* What stubs look up by event id; false: no memory. */
 bool patch__make_tables(void);
-/* The stub for a function. */
+/* The stub for a function, and its kind. */
 void *patch__stub(enum heurt_mechanism mechanism, bool wide, bool ordered, bool arguments);
+enum stub_kind patch__stub_kind(bool ordered, bool arguments);
+/* What recording a patched function costs; of one that the recorder patched, that of the most. */
+const struct calibration *patch__costs(uint32_t id);
 /* Memory for code within reach of a jump from [start, end), or NULL. protection: PROT_READ |
  * PROT_WRITE until near__seal, or what it shall have for ever. */
 void *near__allocate(uint64_t start, uint64_t end, size_t bytes, int protection);

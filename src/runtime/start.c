@@ -162,7 +162,7 @@ void thread__end(void)
 /* ---- fork ---------------------------------------------------------------------------------------
  */
 
-static void begin_image(uint32_t parent_process)
+static void number_image(void)
 {
     heurt_state.pid = (uint32_t)RAW0(getpid);
     heurt_state.process =
@@ -170,7 +170,6 @@ static void begin_image(uint32_t parent_process)
     heurt_state.definitions = NULL;
     heurt_state.definitions_used = 0;
     heurt_state.definitions_sequence = 0;
-    define__process(parent_process);
 }
 
 /* In the child: the parent's chunks are the parent's; locks that other threads held are free. */
@@ -196,7 +195,9 @@ static void after_fork(void)
     thread->chunk = NULL;
     thread->started = thread->ended = false;
     thread->creator = HEURT_NO_SERIAL;
-    begin_image(heurt_state.process);
+    uint32_t parent = heurt_state.process;
+    number_image();
+    define__process(parent);
     if (definitions)
         define__inherited(definitions, used);
     event__refill(NULL, 0);
@@ -349,12 +350,14 @@ __attribute__((constructor)) static void start(void)
     thread->stack_high = (uint64_t)environ; /* above all frames of the main thread */
     thread->stack_low = thread->stack_high - MAIN_STACK_BYTES;
     if (prepare(directory)) {
-        begin_image(HEURT_NO_SERIAL);
+        number_image();
+        heurt_state.recording = true;
+        calibrate__all();
+        define__process(HEURT_NO_SERIAL);
         environment__clean();
         module__scan();
         module__watch_loader();
         pthread_setspecific(heurt_state.end_key, &heurt_state);
-        heurt_state.recording = true;
         event__refill(NULL, 0); /* the main thread's life begins here, whatever it calls first */
     }
     thread->inside--;

@@ -348,6 +348,20 @@ heurt_popped_first:
         STUB    heurt_popped_full, popped=1, full=1
 heurt_popped_last:
 
+/* void heurt_calibrate_call(const void *stub, uint64_t id): calls it as a patched function's own
+ * piece of code does. */
+        .globl  heurt_calibrate_call, heurt_calibrate_body
+        .hidden heurt_calibrate_call, heurt_calibrate_body
+        .type   heurt_calibrate_call, @function
+        .type   heurt_calibrate_body, @function
+        .p2align 4
+heurt_calibrate_call:
+        push    %rsi
+        jmp     *%rdi
+        .p2align 4
+heurt_calibrate_body:
+        ret
+
 /* Calls a function in C that uses no vector registers, with all other registers saved:
  * struct stub_frame in patch.c is this picture. */
         .macro  SAVED name, target

@@ -8,6 +8,9 @@
  * and then the median over the runs.  steady is the median of short rounds; buffers included is
  * that of CPU time in rounds so long that each of them needed new room in the trace.  There is no
  * bar on an absolute time: two rdtsc are what two time stamps cost at least on the machine at hand.
+ * What the report says of the measured function's duration is set beside what the same function
+ * takes that is not recorded, its call included: the bar is 2 ns either way.  The mean is with what
+ * else ran on the machine.
  */
 #include "child.h"
 #include "options.h"
@@ -38,6 +41,7 @@ struct measured {
 static const struct measured cases[] = {
     {"function-1", "patched function, enter and exit", "function", "1"},
     {"function-2", "the same, 2 threads", "function", "2"},
+    {"stack-1", "the same with arguments on the stack", "stack", "1"},
     {"lock-1", "mutex, lock and unlock, nobody waits", "lock", "1"},
     {"lock-2", "the same, 2 threads, a mutex each", "lock", "2"},
     {"marker-1", "heurt_begin and heurt_end", "marker", "1"},
@@ -46,7 +50,7 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 
 struct run {
     double measured_ns[MODES][FIGURES], without_ns[MODES][FIGURES], two_rdtsc_ns[MODES][FIGURES];
-    double event_bytes[MODES];
+    double event_bytes[MODES], p50_ns[MODES], mean_ns[MODES];
 };
 
 /* Medians over the runs. */
@@ -67,9 +71,8 @@ static void command(struct words *words, const struct options *options,
                     const struct scratch *scratch, const struct measured *measured, enum mode mode)
 {
     if (mode != PLAIN)
-        words__add(words,
-                   (const char *const[]){options->heurt, "record", "--quiet", "--no-pack", "-o",
-                                         scratch->trace, "-f", "measured_function", NULL});
+        words__add(words, (const char *const[]){options->heurt, "record", "--quiet", "--no-pack",
+                                                "-o", scratch->trace, "-f", "measured_*", NULL});
     if (mode == RECORDED)
         words__add(words, (const char *const[]){"--stack-every", "0", NULL});
     words__add(words,
@@ -98,15 +101,17 @@ static int read_run(const char *text, struct run *run, enum mode mode, struct er
 }
 
 /* A trace without what was to be measured would look cheap: that fails. */
-static int weigh(const struct options *options, const struct scratch *scratch, double *event_bytes,
-                 struct error *error)
+static int weigh(const struct options *options, const struct scratch *scratch, struct run *run,
+                 enum mode mode, struct error *error)
 {
     struct recording recording;
     int code = recording__weigh(options->heurt, scratch->trace, scratch->log, &recording, error);
     if (code == 0 && (recording.events < 1e6 || recording.lost > 0))
         code = error__set(error, -EPROTO, "%.0f events were recorded and %.0f were lost",
                           recording.events, recording.lost);
-    *event_bytes = recording.bytes / recording.events;
+    run->event_bytes[mode] = recording.bytes / recording.events;
+    run->p50_ns[mode] = recording.p50_ns;
+    run->mean_ns[mode] = recording.mean_ns;
     directory__remove(scratch->trace);
     return code;
 }
@@ -123,7 +128,7 @@ static int measure(const struct options *options, const struct scratch *scratch,
         code = read_run(text, run, mode, error);
     free(text);
     if (code == 0 && mode != PLAIN)
-        code = weigh(options, scratch, &run->event_bytes[mode], error);
+        code = weigh(options, scratch, run, mode, error);
     return code;
 }
 
@@ -163,6 +168,40 @@ static double event_bytes(const struct run *runs, size_t count, enum mode mode)
     return samples__median(bytes, count);
 }
 
+/* What the report says of the function's own duration, over what it takes unrecorded. */
+struct bias {
+    double p50_ns, mean_ns;
+};
+
+static bool has_bias(const struct run *runs)
+{
+    return !isnan(runs->p50_ns[RECORDED]);
+}
+
+static struct bias bias__of(const struct run *runs, size_t count)
+{
+    double p50[RUNS_MOST], mean[RUNS_MOST];
+    for (size_t i = 0; i < count; i++) {
+        p50[i] = runs[i].p50_ns[RECORDED] - runs[i].without_ns[RECORDED][STEADY];
+        mean[i] = runs[i].mean_ns[RECORDED] - runs[i].without_ns[RECORDED][STEADY];
+    }
+    return (struct bias){samples__median(p50, count), samples__median(mean, count)};
+}
+
+static void print_bias(const struct run *runs, size_t count)
+{
+    struct bias bias = bias__of(runs, count);
+    printf("  reported duration beside the unrecorded call: p50 %+.2f ns, mean %+.2f ns\n",
+           bias.p50_ns, bias.mean_ns);
+}
+
+static void print_bias_json(const struct run *runs, size_t count)
+{
+    struct bias bias = bias__of(runs, count);
+    printf("      \"reported_bias_p50_ns\": %.3f, \"reported_bias_mean_ns\": %.3f,\n", bias.p50_ns,
+           bias.mean_ns);
+}
+
 /* ---- output ---------------------------------------------------------------------------------- */
 
 static void print_row(const char *title, const struct cost *cost)
@@ -190,6 +229,8 @@ static void print_table(struct run (*runs)[RUNS_MOST], const struct options *opt
             struct cost cost = cost__of(runs[i], options->runs, (enum figure)figure);
             print_row(figure_titles[figure], &cost);
         }
+        if (has_bias(runs[i]))
+            print_bias(runs[i], options->runs);
     }
 }
 
@@ -213,6 +254,8 @@ static void print_json(struct run (*runs)[RUNS_MOST], const struct options *opti
         printf("    {\"name\": \"%s\", \"threads\": %s,\n", cases[i].name, cases[i].threads);
         print_cost("steady", &steady);
         print_cost("buffers", &buffers);
+        if (has_bias(runs[i]))
+            print_bias_json(runs[i], options->runs);
         printf("      \"event_bytes\": %.3f, \"stacks_event_bytes\": %.3f}%s\n",
                event_bytes(runs[i], options->runs, RECORDED),
                event_bytes(runs[i], options->runs, STACKS), i + 1 < CASES ? "," : "");

@@ -1,6 +1,6 @@
 /* cost_probe.c: a program that measures what its own calls cost, for bench-cost.
  *
- *     cost_probe WHAT [THREADS] [GROUPS]      WHAT: function, lock, marker, nothing
+ *     cost_probe WHAT [THREADS] [GROUPS]      WHAT: function, stack, lock, marker, nothing
  *
  * A round is OPERATIONS operations of one sort.  Rounds of the measured sort, of the same work
  * without anything that heurt could see, and of two rdtsc take turns, so that what disturbs the
@@ -31,6 +31,20 @@ enum { OPERATIONS = 1024, GROUP_ROUNDS = 80, THREADS_MOST = 64, SORTS = 3 };
 uint64_t unseen_function(uint64_t value)
 {
     return SHORT_WORK(value);
+}
+
+/* The same with arguments on the stack. */
+#define STACK_PARAMETERS \
+    uint64_t value, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g
+KEPT uint64_t measured_stack(STACK_PARAMETERS);
+uint64_t measured_stack(STACK_PARAMETERS)
+{
+    return SHORT_WORK(value) + b + c + d + e + f + g;
+}
+KEPT uint64_t unseen_stack(STACK_PARAMETERS);
+uint64_t unseen_stack(STACK_PARAMETERS)
+{
+    return SHORT_WORK(value) + b + c + d + e + f + g;
 }
 
 static pthread_barrier_t start;
@@ -65,6 +79,8 @@ static inline __attribute__((always_inline)) void one_rdtsc(struct thread *threa
 ROUND(round_two_rdtsc, one_rdtsc(thread); one_rdtsc(thread))
 ROUND(round_function, thread->value = measured_function(thread->value))
 ROUND(round_unseen, thread->value = unseen_function(thread->value))
+ROUND(round_stack, thread->value = measured_stack(thread->value, 1, 2, 3, 4, 5, 6))
+ROUND(round_unseen_stack, thread->value = unseen_stack(thread->value, 1, 2, 3, 4, 5, 6))
 ROUND(round_lock, pthread_mutex_lock(&thread->lock); thread->value++;
       pthread_mutex_unlock(&thread->lock))
 ROUND(round_marker, heurt_begin("probe"); thread->value++; heurt_end("probe"))
@@ -76,9 +92,8 @@ struct what {
 };
 
 static const struct what choices[] = {
-    {"function", round_function, round_unseen},
-    {"lock", round_lock, round_nothing},
-    {"marker", round_marker, round_nothing},
+    {"function", round_function, round_unseen}, {"stack", round_stack, round_unseen_stack},
+    {"lock", round_lock, round_nothing},        {"marker", round_marker, round_nothing},
     {"nothing", round_nothing, round_nothing},
 };
 static const char *const sorts[SORTS] = {"measured", "without", "two_rdtsc"};
@@ -175,7 +190,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], choices[i].name) == 0)
             what = &choices[i];
     if (!what || count < 1 || count > THREADS_MOST || groups < 1) {
-        fputs("usage: cost_probe function|lock|marker|nothing [THREADS] [GROUPS]\n", stderr);
+        fputs("usage: cost_probe function|stack|lock|marker|nothing [THREADS] [GROUPS]\n", stderr);
         return 2;
     }
     return measure(threads, (size_t)count, (uint64_t)groups * GROUP_ROUNDS);

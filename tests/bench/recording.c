@@ -40,6 +40,25 @@ static double member(struct json_object *object, const char *group, const char *
     return json_object_get_double(value);
 }
 
+static void find_duration(struct json_object *report, struct recording *recording)
+{
+    struct json_object *classes;
+    double most = 0;
+    recording->p50_ns = recording->mean_ns = NAN;
+    if (!json_object_object_get_ex(report, "classes", &classes))
+        return;
+    for (size_t i = 0; i < json_object_array_length(classes); i++) {
+        struct json_object *class = json_object_array_get_idx(classes, i), *kind;
+        double count = member(class, NULL, "count");
+        if (!json_object_object_get_ex(class, "kind", &kind) ||
+            strcmp(json_object_get_string(kind), "call") != 0 || count <= most)
+            continue;
+        most = count;
+        recording->p50_ns = member(class, NULL, "p50_ns");
+        recording->mean_ns = member(class, NULL, "sum_ns") / count;
+    }
+}
+
 int recording__weigh(const char *heurt, const char *trace, const char *log,
                      struct recording *recording, struct error *error)
 {
@@ -54,6 +73,7 @@ int recording__weigh(const char *heurt, const char *trace, const char *log,
     recording->events = member(report, "overhead", "events");
     recording->lost = member(report, "coverage", "events_lost");
     recording->wall_ns = member(report, NULL, "wall_ns");
+    find_duration(report, recording);
     json_object_put(report);
     free(text);
     snprintf(path, sizeof path, "%s/events", trace);

@@ -17,6 +17,9 @@ struct recording {
     double events, lost;
     double bytes;   /* of the events file */
     double wall_ns; /* of the recorded program */
+    /* Duration of the function with the most calls; NAN: there is none. The mean is with what
+     * interrupted it. */
+    double p50_ns, mean_ns;
 };
 
 /* Asks `heurt report --json` about a trace. */

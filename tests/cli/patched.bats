@@ -69,6 +69,18 @@ expect_known() {
     grep -q ' main' bt
 }
 
+@test "what recording cost is estimated, and taken off durations" {
+    record -o t -f 'call_*' "$PROGRAMS/calls_known"
+    report_json t
+    local estimated wall
+    estimated=$(json overhead.estimated_ns)
+    wall=$(json wall_ns)
+    is_number_above 0 "$estimated"
+    [ "$estimated" -lt $((5 * wall)) ] # of its five threads
+    # An event costs at least a time stamp's worth, which no machine gives for less than a ns.
+    [ "$estimated" -gt "$(json overhead.events)" ]
+}
+
 # 34,000 functions: more than the ids that fit into an event.
 many_functions() {
     awk 'BEGIN {

@@ -70,10 +70,18 @@ void scene__module(struct scene *scene, uint32_t process, uint64_t start, uint64
     define(scene, process, HEURT_DEFINITION_MODULE, &what, sizeof what, &path, 1);
 }
 
+void scene__costs(struct scene *scene, uint32_t bias, uint32_t cost)
+{
+    scene->bias = bias;
+    scene->cost = cost;
+}
+
 void scene__function(struct scene *scene, uint32_t process, uint32_t id, uint64_t address,
                      const char *name, const char *arguments)
 {
     struct heurt_function what = {.id = id, .kind = HEURT_FUNCTION_PATCHED, .address = address};
+    what.bias_ticks = scene->bias;
+    what.cost_ticks = scene->cost;
     what.argument_count = *arguments != 0;
     for (const char *at = arguments; *at; at++)
         what.argument_count += *at == ',';

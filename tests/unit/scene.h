@@ -16,6 +16,7 @@ struct scene {
     struct profile *profile;
     struct heurt_clock_pair end;
     uint32_t process_of[SCENE_THREADS]; /* serial, by thread; 0 at first */
+    uint32_t bias, cost;
 };
 
 /* A trace whose ticks are ns, from 1000 on. With ticks_a_us, ticks of a counter. */
@@ -27,6 +28,8 @@ void scene__module(struct scene *scene, uint32_t process, uint64_t start, uint64
                    uint8_t build_id, const char *path);
 void scene__function(struct scene *scene, uint32_t process, uint32_t id, uint64_t address,
                      const char *name, const char *arguments);
+/* Functions that are defined later cost that much to record: ticks. */
+void scene__costs(struct scene *scene, uint32_t bias, uint32_t cost);
 void scene__marker(struct scene *scene, uint32_t process, uint32_t id,
                    enum heurt_function_kind kind, const char *name, const char *file,
                    uint32_t line);

@@ -177,6 +177,36 @@ static void waits_reach_everything_around_them(void **state)
     assert_int_equal(thread->component_ns[COMPONENT_REST], 963);
 }
 
+/* 20 of each f are the recording's own. A wait that does not fit in what is left is cut. */
+static void the_recordings_bias_is_taken_off(void **state)
+{
+    struct scene *scene = *state;
+    scene__costs(scene, 20, 45);
+    scene__function(scene, 0, F, 0x401000, "f", "");
+    scene__costs(scene, 0, 7);
+    scene__function(scene, 0, G, 0x401100, "g", "");
+    scene__start(scene, 0, 1000);
+    call(scene, 0, F, 1000, 1120);
+    call(scene, 0, F, 1200, 1210); /* shorter than the bias: it took no time */
+    PUT(scene, 0, 1300, F);
+    PUT(scene, 0, 1310, WAIT, MUTEX(0x9000), 0x7000);
+    PUT(scene, 0, 1390, WAIT LEFT, 0);
+    PUT(scene, 0, 1395, F LEFT);
+    call(scene, 0, G, 1400, 1410);
+    scene__end(scene, 0, 2000);
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    assert_int_equal(f->count, 3);
+    assert_int_equal(f->min_ns, 0);
+    assert_int_equal(f->sum_ns, 100 + 0 + 75);
+    assert_int_equal(f->accumulator->component_sum[COMPONENT_LOCK], 75);
+    assert_int_equal(f->accumulator->component_sum[COMPONENT_REST], 100);
+    check_why(f, COMPONENT_LOCK, 75);
+    check_why(f, COMPONENT_REST, 100);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->sum_ns, 10);
+    assert_int_equal(profile->overhead_ns, 3 * 45 + 7);
+}
+
 static void waits_within_a_wait_are_part_of_it(void **state)
 {
     struct scene *scene = *state;
@@ -935,6 +965,7 @@ int main(void)
         TEST(hundred_occurrences_are_not_weak),
         TEST(classes_are_ranked),
         TEST(waits_reach_everything_around_them),
+        TEST(the_recordings_bias_is_taken_off),
         TEST(waits_within_a_wait_are_part_of_it),
         TEST(each_wait_has_its_component),
         TEST(clock_steps_back_to_nothing),
