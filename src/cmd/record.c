@@ -7,9 +7,9 @@
 #include "cmd/function_list.h"
 #include "cmd/install.h"
 #include "cmd/launch.h"
+#include "cmd/packing.h"
 #include "cmd/planner.h"
 #include "cmd/report.h"
-#include "format/pack.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "format/writer.h"
@@ -571,54 +571,13 @@ static void say_that_nothing_was_recorded(const struct recording *recording, boo
             recording->command[0], recording->command[0]);
 }
 
-enum { PROGRESS_AFTER_MS = 1000 };
-
-/* Shows on a terminal how far the packing is, once it has taken a while. */
-struct packing_shown {
-    struct timespec start;
-    bool shown;
-};
-
-static void show_packing(void *context, uint64_t done_bytes, uint64_t all_bytes)
-{
-    struct packing_shown *packing = context;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long ms = (now.tv_sec - packing->start.tv_sec) * 1000 +
-              (now.tv_nsec - packing->start.tv_nsec) / 1000000;
-    packing->shown |= ms >= PROGRESS_AFTER_MS;
-    if (packing->shown)
-        fprintf(stderr, "\rheurt: packing the trace: %3.0f %%",
-                100.0 * (double)done_bytes / (double)all_bytes);
-}
-
-/* Whatever becomes of it, the trace stays one, so the result is nobody's business. */
-static void pack(const struct recording *recording)
-{
-    struct packing_shown shown = {.shown = false};
-    struct pack_options options = {.least_bytes = PACK_LEAST_BYTES, .context = &shown};
-    enum pack_outcome outcome;
-    struct error error;
-    clock_gettime(CLOCK_MONOTONIC, &shown.start);
-    if (!recording->quiet && isatty(STDERR_FILENO))
-        options.progress = show_packing;
-    int code = trace__pack(recording->directory, &options, &outcome, &error);
-    if (shown.shown)
-        fputs("\r\033[K", stderr);
-    if (code < 0)
-        say("%s", error.text);
-    else if (outcome == PACK_IN_USE && !recording->quiet)
-        say("the trace %s stays unpacked: a process that the program started still runs",
-            recording->directory);
-}
-
 /* Symbols first: they are what a trace cannot be read without on another machine. */
 static int complete(const struct recording *recording, const struct trace *trace,
                     struct error *error)
 {
     int code = keep_symbols(recording, trace, error);
     if (recording->pack && !recording->aggregate)
-        pack(recording);
+        packing__run(recording->directory, recording->quiet);
     return code;
 }
 
