@@ -1,11 +1,11 @@
-/* packing.h: packing a finished trace. For cmd/ only. */
+/* packing.h: the finished trace is packed, with a word to the user about it. */
 #ifndef HEURT_CMD_PACKING_H
 #define HEURT_CMD_PACKING_H
 
 #include <stdbool.h>
 
-/* Packs the trace, and shows on a terminal how far it is. Whatever becomes of it, the trace stays
- * one, so the result is nobody's business. */
-void packing__pack(const char *directory, bool quiet);
+/* Packs the trace in directory. Whatever comes of it, the trace stays one, and the reason is said
+ * where the user would want to know it; on a terminal also how far it is, when it takes long. */
+void packing__run(const char *directory, bool quiet);
 
 #endif

@@ -577,7 +577,7 @@ static int complete(const struct recording *recording, const struct trace *trace
 {
     int code = keep_symbols(recording, trace, error);
     if (recording->pack && !recording->aggregate)
-        packing__pack(recording->directory, recording->quiet);
+        packing__run(recording->directory, recording->quiet);
     return code;
 }
 

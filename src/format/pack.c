@@ -229,7 +229,7 @@ static int append(struct packing *packing, const void *bytes, size_t count)
 static int write_as_it_is(struct packing *packing, const struct trace_place *place)
 {
     static const char hole[HEURT_PACKED_UNIT_BYTES];
-    if (place->is_unused)
+    if (place->is_unused || (place->chunk && place->chunk->kind == HEURT_CHUNK_FREE))
         return 0;
     if (!place->chunk) /* one unit of zeroes: a place that could not be understood */
         return append(packing, hole, sizeof hole);
