@@ -425,7 +425,7 @@ void budget__chunk_begins(struct thread *thread)
         return;
     budget->looked = (const uint64_t *)(thread->chunk + 1);
     uint64_t cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    struct heurt_clock_pair now = {clock__tick(), thread->chunk->start.monotonic_ns};
+    struct heurt_clock_pair now = clock__pair();
     if (cpu_ns > budget->cpu_ns)
         budget->renewal = ticks_of_ns(cpu_ns - budget->cpu_ns, &now);
 }

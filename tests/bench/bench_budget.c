@@ -8,11 +8,11 @@
  * and then the median over the rounds (of noise: of its absolute values).  The CPU time is the
  * program's own, without start and end. */
 #include "child.h"
+#include "options.h"
 #include "recording.h"
 #include "statistics.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -191,42 +191,9 @@ static int run_all(const struct options *options, const struct scratch *scratch,
     return 0;
 }
 
-static bool read_options(int argc, char **argv, struct options *options)
+static const char *program_name(size_t index)
 {
-    static const struct option names[] = {
-        {"runs", required_argument, NULL, 'r'},
-        {"json", no_argument, NULL, 'j'},
-        {"on", required_argument, NULL, 'o'},
-        {"command", required_argument, NULL, 'c'},
-        {"overhead", required_argument, NULL, 'p'},
-        {"only", required_argument, NULL, 'y'},
-        {NULL, 0, NULL, 0},
-    };
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (option) {
-        case 'r':
-            options->runs = strtoul(optarg, NULL, 10);
-            break;
-        case 'j':
-            options->json = true;
-            break;
-        case 'o':
-            options->parent = optarg;
-            break;
-        case 'c':
-            options->heurt = optarg;
-            break;
-        case 'p':
-            options->percent = optarg;
-            break;
-        case 'y':
-            options->only = optarg;
-            break;
-        default:
-            return false;
-        }
-    }
-    return optind == argc && options->runs >= RUNS_LEAST && options->runs <= RUNS_MOST;
+    return index < PROGRAMS ? programs[index].name : NULL;
 }
 
 int main(int argc, char **argv)
@@ -237,16 +204,21 @@ int main(int argc, char **argv)
                               .word_count = BENCH_WORD_COUNT,
                               .percent = "5",
                               .runs = 5};
+    const struct bench_option table[] = {
+        {"runs", "N", .number = &options.runs, .least = RUNS_LEAST, .most = RUNS_MOST},
+        {"overhead", "PERCENT", .text = &options.percent},
+        {"only", "PROGRAM", .text = &options.only, .choice = program_name},
+        {"json", .flag = &options.json},
+        {"on", "DIR", .text = &options.parent},
+        {"command", "HEURT", .text = &options.heurt},
+        {NULL},
+    };
     struct scratch scratch;
     struct error error;
-    if (!read_options(argc, argv, &options)) {
-        fputs(
-            "usage: bench-budget [--runs N] [--overhead PERCENT] [--only NAME] [--json] [--on DIR] "
-            "[--command HEURT]\nN: 5 to 99; DIR: where the traces go (in memory when that is "
-            "possible)\n",
-            stderr);
-        return 2;
-    }
+    int status;
+    if (!options__read(argc, argv, table,
+                       "DIR: where the traces go (in memory when that is possible)\n", &status))
+        return status;
     int code = scratch__make(&scratch, options.parent, &error);
     if (code == 0)
         code = run_all(&options, &scratch, samples, &error);

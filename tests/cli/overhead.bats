@@ -40,6 +40,17 @@ about() {
     [ "$(class sampled_rare confidence)" = measured ]
 }
 
+@test "without a trace the counts are as exact" {
+    record -o t --aggregate -f 'sampled_*' --overhead 5% "$PROGRAMS/sampled_known" 2
+    report_json t
+    local function
+    for function in varied short tree signalled; do
+        about "$(class sampled_$function count)" "$(known sampled_$function)" 2048
+        [ "$(class sampled_$function confidence)" = estimated ]
+    done
+    [ "$(class sampled_rare count)" = "$(known sampled_rare)" ]
+}
+
 # Every 16th call takes ten times longer: durations of the two kinds, and so the sum, must be met. What
 # else ran on the machine may only lengthen them, and is what the stated error is for.
 @test "durations and sums are those of the full recording, within the stated error" {
