@@ -130,10 +130,6 @@ static void close_at(struct fold *fold, uint32_t place, uint64_t tick)
 
 static void leave(struct fold *fold, uint32_t id, uint64_t tick)
 {
-    if (fold->state->beyond) { /* taken for the end of the innermost of these */
-        fold->state->beyond--;
-        return;
-    }
     for (uint32_t place = fold->state->depth; place-- > 0;) {
         if (fold->spans[place].id == id) {
             close_at(fold, place, tick);
@@ -145,10 +141,6 @@ static void leave(struct fold *fold, uint32_t id, uint64_t tick)
 
 static void unwind(struct fold *fold, uint64_t tick)
 {
-    if (fold->state->beyond) {
-        fold->state->beyond--;
-        return;
-    }
     for (uint32_t place = fold->state->depth; place-- > 0;) {
         if (fold->spans[place].class->patched) {
             close_at(fold, place, tick);
@@ -159,12 +151,31 @@ static void unwind(struct fold *fold, uint64_t tick)
 
 void fold__close(struct fold *fold, uint32_t keep)
 {
-    fold->state->beyond = 0;
     while (fold->state->depth > keep)
         close_unfinished(fold);
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
+
+/* The outer half of the open spans becomes unfinished: what is so deep was most often left by a
+ * longjmp, and its end will not come. */
+static void drop_outermost(struct fold *fold)
+{
+    struct fold_state *state = fold->state;
+    uint32_t dropped = (state->depth + 1) / 2;
+    for (uint32_t i = 0; i < dropped; i++) {
+        const struct open_span *span = &fold->spans[i];
+        counting_class(fold, span->class)->sums->unfinished += span->weight;
+        for (unsigned wait = 0; span->waited && wait < WAITS; wait++)
+            state->waits[wait] += span->waits[wait];
+    }
+    for (uint32_t i = dropped; i < state->depth; i++) {
+        KEEP_LOOP();
+        fold->spans[i - dropped] = fold->spans[i];
+    }
+    state->depth -= dropped;
+    state->dropped += dropped;
+}
 
 static void open_span(struct fold *fold, const struct event *event, struct fold_class *class,
                       uint32_t weight)
@@ -172,9 +183,10 @@ static void open_span(struct fold *fold, const struct event *event, struct fold_
     struct fold_state *state = fold->state;
     if (state->depth == fold->capacity)
         fold->keeper->add_spans(fold);
-    if (state->depth == fold->capacity) {
-        state->beyond++;
-        state->too_deep++;
+    if (state->depth == fold->capacity)
+        drop_outermost(fold);
+    if (state->depth == fold->capacity) { /* no room for any */
+        class->sums->unfinished += weight;
         return;
     }
     struct open_span *span = &fold->spans[state->depth++];
@@ -227,7 +239,7 @@ static void function_event(struct fold *fold, const struct event *event)
     uint32_t id = event->id & ~1u;
     const struct fold_state *state = fold->state;
     if (event->id & 1) {
-        if (state->depth && !state->beyond && fold->spans[state->depth - 1].id == id)
+        if (state->depth && fold->spans[state->depth - 1].id == id)
             close_finished(fold, event->tick);
         else
             leave(fold, id, event->tick);

@@ -64,14 +64,13 @@ struct fold_state {
     uint64_t events;
     uint64_t overhead;     /* estimate of what recording cost the thread */
     uint64_t unmatched;    /* leaves without an enter */
-    uint64_t too_deep;     /* spans that found no room and are no occurrences */
+    uint64_t dropped;      /* outermost spans that were taken for unfinished, for want of room */
     uint64_t paused;       /* in all pauses */
     uint64_t pause_end;    /* of the last one */
     uint64_t pause_length; /* likewise */
     uint32_t depth;        /* open spans */
-    uint32_t beyond;       /* open spans that found no room, inside of these */
     uint32_t locks;        /* 1: has events of locks or condition variables */
-    uint32_t drawn_count;
+    uint32_t drawn_count, reserved;
     struct drawn drawn[DRAWN_AT_MOST];
 };
 

@@ -115,10 +115,10 @@ static void warn(struct vec *warnings, char *sentence)
 static void warn_of_room(const struct trace *trace, const struct thread_result *results,
                          struct vec *warnings)
 {
-    uint64_t refused = 0, too_deep = 0, merged = 0;
+    uint64_t refused = 0, dropped = 0, merged = 0;
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
         const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
-        too_deep += results[i].fold.too_deep;
+        dropped += results[i].fold.dropped;
         merged += thread->merged_threads;
         refused += thread->aggregate ? thread->aggregate->record->refused : 0;
     }
@@ -130,10 +130,11 @@ static void warn_of_room(const struct trace *trace, const struct thread_result *
         warn(warnings, memory__format("%" PRIu64 " occurrences found no room and are not counted; "
                                       "raise --max-size",
                                       refused));
-    if (too_deep)
-        warn(warnings, memory__format("%" PRIu64 " calls were nested too deep to be counted; "
-                                      "record without --aggregate to see them",
-                                      too_deep));
+    if (dropped)
+        warn(warnings, memory__format("so many calls were open at a time that the %" PRIu64
+                                      " outermost were taken for unfinished; record without "
+                                      "--aggregate to see them",
+                                      dropped));
 }
 
 static void warn_of_aggregation(const struct class_table *table,

@@ -644,7 +644,7 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
     into->fold.state->events += from->fold.state->events;
     into->fold.state->overhead += from->fold.state->overhead + from->fold.state->paused;
     into->fold.state->unmatched += from->fold.state->unmatched;
-    into->fold.state->too_deep += from->fold.state->too_deep;
+    into->fold.state->dropped += from->fold.state->dropped;
     to->refused += ended->refused;
     to->cpu_ns = (to->merged_threads ? to->cpu_ns : 0) + ended->cpu_ns;
     to->start_tick = to->start_tick < ended->start_tick ? to->start_tick : ended->start_tick;
@@ -703,4 +703,6 @@ void aggregate__end(struct thread *thread)
     if (merged)
         room__free(&aggregate->room);
     aggregate__forget(thread);
+    thread->started = thread->ended = false;
+    thread->countdowns = NULL;
 }

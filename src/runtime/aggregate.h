@@ -24,7 +24,9 @@ bool aggregate__renew(struct thread *thread, uint64_t *end, uint32_t units);
 /* A claim at that place was none: no event will be written there. */
 void aggregate__not_claimed(struct aggregate *aggregate, const uint64_t *at);
 
-/* The thread has ended: folds the rest and takes back what it had. */
+/* The thread has ended, and its countdowns are given back: folds the rest and takes back what it
+ * had. What it still does (the last thread of a process runs the exit handlers) is another thread's
+ * record. */
 void aggregate__end(struct thread *thread);
 
 /* In a forked child: what the parent had is the parent's. */

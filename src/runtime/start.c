@@ -130,7 +130,6 @@ static void on_thread_end(void *value)
         pthread_setspecific(heurt_state.end_key, value);
     else
         thread__end();
-    /* Nobody runs behind this one, as a process's last thread does behind its end. */
     if (thread->ended && thread->aggregate) {
         uint64_t mask = signals__block();
         aggregate__end(thread);

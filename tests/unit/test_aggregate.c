@@ -507,8 +507,6 @@ static void deep_recursion(void **state)
     free_pair(&pair);
 }
 
-/* ---- interrupted writers --------------------------------------------------------------------- */
-
 static void calls(struct pair *pair, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -518,6 +516,39 @@ static void calls(struct pair *pair, unsigned count)
         pass(pair);
     }
 }
+
+static bool warns(const struct profile *profile, const char *text)
+{
+    VEC_EACH(warning, &profile->warnings, char *)
+    if (strstr(*warning, text))
+        return true;
+    return false;
+}
+
+/* Functions that longjmp leaves stay open until what encloses them ends. */
+static void spans_that_pile_up(void **state)
+{
+    (void)state;
+    enum { PILED = 300000 };
+    struct pair pair;
+    begin_pair(&pair, 2048);
+    begin_thread();
+    for (unsigned i = 0; i < PILED; i++, pass(&pair)) {
+        PUT(&pair, PLAIN);
+        pass(&pair);
+        calls(&pair, 1);
+    }
+    end_thread(&pair);
+    end_side(&pair, &pair.folded);
+    end_side(&pair, &pair.kept);
+    compute(&pair, &pair.folded);
+    compute(&pair, &pair.kept);
+    same_classes(&pair);
+    assert_true(warns(pair.folded.profile, "taken for unfinished"));
+    free_pair(&pair);
+}
+
+/* ---- interrupted writers --------------------------------------------------------------------- */
 
 /* A signal handler comes between claiming and writing, and fills more chunks than one or less. */
 static void interrupted(struct pair *pair, unsigned before, unsigned handler, bool comes_back)
@@ -573,14 +604,6 @@ static uint64_t counted(const struct profile *profile, enum class_kind kind)
     VEC_EACH(class, &profile->classes, struct profile_class)
     count += class->kind == kind ? class->count : 0;
     return count;
-}
-
-static bool warns(const struct profile *profile, const char *text)
-{
-    VEC_EACH(warning, &profile->warnings, char *)
-    if (strstr(*warning, text))
-        return true;
-    return false;
 }
 
 static void too_many_classes_become_others(void **state)
@@ -649,6 +672,7 @@ int main(void)
         cmocka_unit_test(both_folds_are_the_same),
         cmocka_unit_test(waits_that_never_end),
         cmocka_unit_test(deep_recursion),
+        cmocka_unit_test(spans_that_pile_up),
         cmocka_unit_test(interrupted_writers_come_back),
         cmocka_unit_test(interrupted_writers_never_come_back),
         cmocka_unit_test(too_many_classes_become_others),
