@@ -39,6 +39,7 @@ struct automatic *automatic__new(const char *directory, struct plan_request *req
     automatic->writer = writer;
     automatic->after_ns = after_ns;
     automatic->live = live__new(directory, planner, writer);
+    planner->remembers = true;
     return automatic;
 }
 
@@ -55,7 +56,8 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
 {
     struct error error;
     automatic->started_ns = now_ns();
-    if (choice__open(pid, automatic->after_ns, &automatic->choice, &error) < 0) {
+    if (automatic->after_ns &&
+        choice__open(pid, automatic->after_ns, &automatic->choice, &error) < 0) {
         say("only the calls that heurt knows are recorded: %s", error.text);
         live__free(automatic->live);
         automatic->live = NULL;
@@ -68,10 +70,13 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
 static void tell_the_trace(struct automatic *automatic, const struct chosen *chosen)
 {
     char *text = memory__format(
-        "%zu functions were chosen %.2f s after the start, after %.2f s of CPU time: those with at "
+        "%zu function%s chosen by heurt %.2f s after the start, after %.2f s of CPU time: %s with "
+        "at "
         "least %.0f %% of the %llu samples in the program's own code and libraries",
-        chosen->functions.count, (double)(now_ns() - automatic->started_ns) / 1e9,
-        (double)chosen->sampled_ns / 1e9, CHOICE_PERCENT, (unsigned long long)chosen->samples);
+        chosen->functions.count, chosen->functions.count == 1 ? " was" : "s were",
+        (double)(now_ns() - automatic->started_ns) / 1e9, (double)chosen->sampled_ns / 1e9,
+        chosen->functions.count == 1 ? "the one" : "those", CHOICE_PERCENT,
+        (unsigned long long)chosen->samples);
     trace_writer__meta(automatic->writer, "choice", text);
     free(text);
 }
@@ -98,28 +103,12 @@ static void choose(struct automatic *automatic)
     automatic->choice = NULL;
 }
 
-/* What the runtime found to cost more than the budget even when it is left out. */
-static void leave_out_too_frequent(struct automatic *automatic)
-{
-    uint64_t *wishes = trace_writer__session(automatic->writer)->too_frequent;
-    for (size_t i = 0; i < HEURT_TOO_FREQUENT_SLOTS; i++) {
-        uint32_t id = (uint32_t)__atomic_load_n(&wishes[i], __ATOMIC_RELAXED);
-        if (id < HEURT_EVENT_LIVE || id > HEURT_EVENT_LAST)
-            continue; /* none, or a function that was asked for by name */
-        live__leave_out(automatic->live, id,
-                        "it is called so often that even leaving out most of its calls costs more "
-                        "than --overhead allows");
-        __atomic_store_n(&wishes[i], 0, __ATOMIC_RELAXED);
-    }
-}
-
 int automatic__look(struct automatic *automatic)
 {
     if (!automatic->live)
         return REST_MS;
     if (automatic->choice && choice__look(automatic->choice))
         choose(automatic);
-    leave_out_too_frequent(automatic);
     int wait_ms = live__look(automatic->live);
     if (live__trouble(automatic->live) && !automatic->told) {
         automatic->told = true;
@@ -130,7 +119,7 @@ int automatic__look(struct automatic *automatic)
 
 void automatic__conclude(struct automatic *automatic, const char *program, bool quiet)
 {
-    if (automatic->live && !automatic->has_chosen && !quiet)
+    if (automatic->live && automatic->after_ns && !automatic->has_chosen && !quiet)
         say("%s ended before its busy functions were known, so that only known calls are recorded; "
             "for its functions: heurt hot CMD | heurt record -F - CMD",
             program);

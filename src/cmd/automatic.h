@@ -1,5 +1,6 @@
-/* automatic.h: record without -f: samples the program's beginning, then patches the functions that
- * take its time while it runs (cmd/choice.h chooses, cmd/live.h patches). */
+/* automatic.h: what record decides while the program runs. Without -f: samples the program's
+ * beginning, then patches the functions that take its time (cmd/choice.h chooses, cmd/live.h
+ * patches). With a budget: takes away patches that cost too much. */
 #ifndef HEURT_CMD_AUTOMATIC_H
 #define HEURT_CMD_AUTOMATIC_H
 
@@ -9,7 +10,8 @@
 
 struct automatic;
 
-/* All are kept, not copied; the chosen functions are added to request, which is the planner's. */
+/* All are kept, not copied; the chosen functions are added to request, which is the planner's.
+ * after_ns 0: nothing is to be chosen. */
 struct automatic *automatic__new(const char *directory, struct plan_request *request,
                                  struct planner *planner, struct trace_writer *writer,
                                  uint64_t after_ns);

@@ -40,6 +40,8 @@ struct live_patch {
     uint32_t function; /* index */
     uint8_t jump[HEURT_PATCH_BYTES];
     bool applied, failed, defined;
+    bool is_given; /* its process has patched it itself, by an ordinary plan: only to be taken away
+                    */
     char *name;
 };
 
@@ -49,6 +51,7 @@ struct live_process {
     uint32_t serial;
     pid_t pid;
     enum process_state state;
+    bool is_planned;
     unsigned attempts;
     uint64_t next_ns; /* of the next attempt */
     struct vec rooms; /* struct heurt_live */
@@ -88,7 +91,7 @@ static uint64_t entry_of(const struct live_patch *patch)
 
 static bool is_wanted(const struct live *live, const struct live_patch *patch)
 {
-    return !live->all_taken_away &&
+    return !patch->is_given && !live->all_taken_away &&
            !VEC_AT(&live->functions, struct live_function, patch->function)->left_out;
 }
 
@@ -378,8 +381,8 @@ static void apply(struct session *session, struct live_patch *patch)
 static void take_away(struct session *session, struct live_patch *patch)
 {
     uint8_t now[HEURT_PATCH_BYTES];
-    if (!stop__read(session->process->stop, entry_of(patch), now, sizeof now) ||
-        memcmp(now, patch->jump, sizeof now) != 0 ||
+    if (!stop__read(session->process->stop, entry_of(patch), now, sizeof now) || now[0] != 0xe9 ||
+        (!patch->is_given && memcmp(now, patch->jump, sizeof now) != 0) ||
         !stop__write(session->process->stop, entry_of(patch), patch->plan.original, sizeof now))
         patch->failed = true;
     else
@@ -427,14 +430,14 @@ static void find_inherited(struct live *live, struct live_process *process)
 
 /* ---- the processes of the session ----------------------------------------------------------- */
 
-/* What was found in the trace is written by the program: the memory decides later whether this is
- * still the process. */
-static void consider(struct live *live, const struct trace_process *known)
+/* The process' place, new or not. What was found in the trace is written by the program: the memory
+ * decides later whether this is still the process. */
+static struct live_process *take_process(struct live *live, const struct trace_process *known)
 {
     uint64_t next = live->processes.count;
-    if (known->serial == HEURT_NO_SERIAL || !known->pid ||
-        map__put(&live->process_of_serial, &known->serial, sizeof known->serial, next) < next)
-        return;
+    uint64_t index = map__put(&live->process_of_serial, &known->serial, sizeof known->serial, next);
+    if (index < next)
+        return VEC_AT(&live->processes, struct live_process, index);
     struct live_process *process = vec__push(&live->processes, NULL);
     *process = (struct live_process){
         .serial = known->serial,
@@ -445,16 +448,25 @@ static void consider(struct live *live, const struct trace_process *known)
     char path[64];
     snprintf(path, sizeof path, "/proc/%d", process->pid);
     struct stat status;
-    if (stat(path, &status) != 0) {
-        process->state = PROCESS_GONE;
-        return;
-    }
+    process->state = stat(path, &status) == 0 ? PROCESS_DONE : PROCESS_GONE;
     VEC_EACH(room, &known->lives, const struct heurt_live)
     vec__push(&process->rooms, room);
+    return process;
+}
+
+static void consider(struct live *live, const struct trace_process *known)
+{
+    if (known->serial == HEURT_NO_SERIAL || !known->pid)
+        return;
+    struct live_process *process = take_process(live, known);
+    if (process->is_planned || process->state == PROCESS_GONE)
+        return;
+    process->is_planned = true;
     plan_process(live, process, known);
     if (known->parent_serial != HEURT_NO_SERIAL)
         find_inherited(live, process);
-    process->state = has_due(live, process) ? PROCESS_WAITS : PROCESS_DONE;
+    if (has_due(live, process))
+        process->state = PROCESS_WAITS;
 }
 
 static void find_processes(struct live *live)
@@ -538,13 +550,96 @@ static int ms_until(uint64_t then_ns, uint64_t now)
     return then_ns <= now ? 0 : (int)((then_ns - now) / 1000000 + 1);
 }
 
+/* ---- leaving out ----------------------------------------------------------------------------- */
+
+static void wake(struct live *live)
+{
+    VEC_EACH(process, &live->processes, struct live_process)
+    if (process->state == PROCESS_DONE && has_due(live, process)) {
+        process->state = PROCESS_WAITS;
+        process->next_ns = 0;
+        process->attempts = 0;
+    }
+}
+
+static void leave_out_everywhere(struct live *live, uint32_t index, const char *reason)
+{
+    struct live_function *function = VEC_AT(&live->functions, struct live_function, index);
+    if (function->left_out)
+        return;
+    function->left_out = true;
+    VEC_EACH(process, &live->processes, struct live_process)
+    VEC_EACH(patch, &process->patches, const struct live_patch)
+    if (patch->function == index && !patch->is_given)
+        trace_writer__refuse(live->writer, process->serial, patch->name, "", reason);
+}
+
+/* What the image, or the one that it was forked from, was told to patch at that address. */
+static const struct given_patch *given_to(const struct live *live, const struct trace *trace,
+                                          const struct trace_process *known, uint64_t address)
+{
+    for (; known; known = trace__process_of(trace, known->parent_serial))
+        VEC_EACH(given, &live->planner->given, const struct given_patch)
+    if (given->process == known->serial && given->address == address)
+        return given;
+    return NULL;
+}
+
+static void leave_out_given(struct live *live, uint32_t serial, uint32_t id, const char *reason)
+{
+    struct trace *trace = NULL;
+    struct error error;
+    if (trace__open(live->directory, &trace, &error) < 0)
+        return;
+    const struct trace_process *known = trace__process_of(trace, serial);
+    const struct trace_function *function = known ? trace_process__function(known, id) : NULL;
+    const struct given_patch *given =
+        function ? given_to(live, trace, known, function->address) : NULL;
+    if (given) {
+        struct live_patch *patch = vec__push(&take_process(live, known)->patches, NULL);
+        patch->plan.address = given->address;
+        patch->plan.skip = given->skip;
+        memcpy(patch->plan.original, given->original, sizeof given->original);
+        patch->applied = patch->is_given = true;
+        patch->name = memory__text(function->name);
+        trace_writer__refuse(live->writer, serial, function->name, "", reason);
+    }
+    trace__close(trace);
+}
+
+void live__leave_out(struct live *live, uint32_t process, uint32_t id, const char *reason)
+{
+    uint32_t index = (id - HEURT_EVENT_LIVE) / 2;
+    if (id >= HEURT_EVENT_LIVE && id <= HEURT_EVENT_LAST && index < live->functions.count)
+        leave_out_everywhere(live, index, reason);
+    else
+        leave_out_given(live, process, id, reason);
+    wake(live);
+}
+
+static void leave_out_too_frequent(struct live *live)
+{
+    struct heurt_session *session = trace_writer__session(live->writer);
+    for (unsigned i = 0; i < HEURT_TOO_FREQUENT_SLOTS; i++) {
+        uint64_t slot = __atomic_load_n(&session->too_frequent[i], __ATOMIC_RELAXED);
+        if (!slot)
+            continue;
+        char *reason = memory__format(
+            "left out after %.1f s: it is called so often that even what is not recorded of it "
+            "costs more than the budget (--overhead)",
+            (double)(now_ns() - session->start.monotonic_ns) / 1e9);
+        live__leave_out(live, (uint32_t)(slot >> 32) - 1, (uint32_t)slot, reason);
+        free(reason);
+        __atomic_store_n(&session->too_frequent[i], 0, __ATOMIC_RELAXED);
+    }
+}
+
 int live__look(struct live *live)
 {
     int wait_ms = LOOK_EVERY_MS;
     uint64_t now = now_ns();
-    if (!live->started)
-        return wait_ms;
-    if (now >= live->next_look_ns)
+    leave_out_too_frequent(live);
+    if (live->started && now >= live->next_look_ns)
         find_processes(live);
     VEC_EACH(process, &live->processes, struct live_process)
     {
@@ -557,7 +652,8 @@ int live__look(struct live *live)
                                                         : LOOK_EVERY_MS;
         wait_ms = this_ms < wait_ms ? this_ms : wait_ms;
     }
-    int look_ms = live->looks < FIRST_LOOKS ? ms_until(live->next_look_ns, now) : LOOK_EVERY_MS;
+    int look_ms = live->started && live->looks < FIRST_LOOKS ? ms_until(live->next_look_ns, now)
+                                                             : LOOK_EVERY_MS;
     return look_ms < wait_ms ? look_ms : wait_ms;
 }
 
@@ -604,32 +700,6 @@ void live__start(struct live *live)
     live->started = true;
     __atomic_fetch_or(&trace_writer__session(live->writer)->flags, HEURT_SESSION_PLANS,
                       __ATOMIC_SEQ_CST);
-}
-
-static void wake(struct live *live)
-{
-    VEC_EACH(process, &live->processes, struct live_process)
-    if (process->state == PROCESS_DONE && has_due(live, process)) {
-        process->state = PROCESS_WAITS;
-        process->next_ns = 0;
-        process->attempts = 0;
-    }
-}
-
-void live__leave_out(struct live *live, uint32_t id, const char *reason)
-{
-    uint32_t index = (id - HEURT_EVENT_LIVE) / 2;
-    if (id < HEURT_EVENT_LIVE || index >= live->functions.count)
-        return;
-    struct live_function *function = VEC_AT(&live->functions, struct live_function, index);
-    if (function->left_out)
-        return;
-    function->left_out = true;
-    VEC_EACH(process, &live->processes, struct live_process)
-    VEC_EACH(patch, &process->patches, const struct live_patch)
-    if (patch->function == index)
-        trace_writer__refuse(live->writer, process->serial, patch->name, "", reason);
-    wake(live);
 }
 
 void live__set_all(struct live *live, bool patched)

@@ -6,6 +6,9 @@
  * found on a thread's stack (a signal handler has interrupted it) is left for the next attempt.
  * Function ids are those of the session: HEURT_EVENT_LIVE + 2 n, in every process.
  *
+ * Functions of which even the occurrences that are skipped cost more than the budget are unpatched
+ * (too_frequent in the session), also those of an ordinary plan.
+ *
  * live__look is called from the recorder's loop. Processes that are there are found in the growing
  * trace; those that start later, and libraries that are opened later, get their functions by the
  * ordinary plan (cmd/planner.h). A forked process inherits its parent's patches. */
@@ -28,9 +31,9 @@ void live__start(struct live *live);
 /* Does what is to be done now. Returns how many ms may pass until it is called again. */
 int live__look(struct live *live);
 
-/* Takes the patch of a function away in every process, because of the reason, which goes into the
- * trace. */
-void live__leave_out(struct live *live, uint32_t id, const char *reason);
+/* Takes the patch of a function of that process image away: a live one in every process, and for
+ * good. Why goes into the trace. */
+void live__leave_out(struct live *live, uint32_t process, uint32_t id, const char *reason);
 
 /* For tests: takes all patches away, or puts them back. */
 void live__set_all(struct live *live, bool patched);

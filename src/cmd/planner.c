@@ -33,6 +33,7 @@ int planner__open(struct planner *planner, const struct plan_request *request, s
     planner->request = request;
     planner->answers = 0;
     planner->taken = (struct map){0};
+    planner->given = VEC_OF(struct given_patch);
     planner->unmatched = VEC_OF(struct unmatched);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(planner->name);
@@ -73,6 +74,17 @@ static struct unmatched *unmatched__find(struct planner *planner,
     return vec__push(&planner->unmatched, &fresh);
 }
 
+/* Once for each answer, however often it is told in one. */
+static void count_unmatched(struct planner *planner, const struct vec *unmatched)
+{
+    VEC_EACH(what, unmatched, struct refused_function)
+    {
+        struct unmatched *known = unmatched__find(planner, what);
+        known->times += known->latest != planner->answers;
+        known->latest = planner->answers;
+    }
+}
+
 void planner__finish(struct planner *planner, struct trace_writer *writer)
 {
     VEC_EACH(known, &planner->unmatched, struct unmatched)
@@ -87,6 +99,7 @@ void planner__finish(struct planner *planner, struct trace_writer *writer)
     }
     vec__free(&planner->unmatched);
     map__free(&planner->taken);
+    vec__free(&planner->given);
 }
 
 bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module)
@@ -206,6 +219,18 @@ static bool send_plan(int fd, const struct plan *plan)
     return sent;
 }
 
+static void remember(struct planner *planner, uint32_t process, const struct plan *plan)
+{
+    VEC_EACH(function, &plan->functions, const struct planned_function)
+    {
+        struct given_patch *given = vec__push(&planner->given, NULL);
+        given->process = process;
+        given->address = function->plan.address;
+        given->skip = function->plan.skip;
+        memcpy(given->original, function->plan.original, sizeof given->original);
+    }
+}
+
 static int plan_for(struct planner *planner, int fd, const struct heurt_plan_request *request,
                     const uint8_t *bytes, struct trace_writer *writer, struct error *error)
 {
@@ -225,12 +250,9 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
                              refusal->reason);
         planner->answers++;
         if (!planner->is_chosen)
-            VEC_EACH(what, &plan->unmatched, struct refused_function)
-            {
-                struct unmatched *known = unmatched__find(planner, what);
-                known->times += known->latest != planner->answers;
-                known->latest = planner->answers;
-            }
+            count_unmatched(planner, &plan->unmatched);
+        if (planner->remembers)
+            remember(planner, request->process, plan);
         send_plan(fd, plan);
         plan__free(plan);
     }

@@ -8,6 +8,14 @@
 #include "format/writer.h"
 #include "symbol/plan.h"
 
+/* What stood where a process was told to write a jump. */
+struct given_patch {
+    uint32_t process;
+    uint64_t address; /* of the function */
+    uint8_t skip;
+    uint8_t original[HEURT_PATCH_BYTES];
+};
+
 struct planner {
     int fd;        /* listening: for poll(2); -1: none */
     char name[64]; /* of the abstract socket, for the session's header */
@@ -16,6 +24,8 @@ struct planner {
     struct vec unmatched; /* struct unmatched: what some of them did not find */
     bool is_chosen;       /* the functions were chosen by heurt: nobody asked that each be found */
     struct map taken;     /* see planner__takes */
+    bool remembers;       /* keep given: patches may have to be taken away (cmd/live.h) */
+    struct vec given;     /* struct given_patch */
 };
 
 /* Listens. request is kept, not copied. */

@@ -660,9 +660,9 @@ static int record(struct recording *recording, const struct binary *binary, int 
         return EXIT_HEURT;
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
-    if (chooses)
+    if (chooses || (has_request(recording) && overhead_permille(recording)))
         automatic = automatic__new(recording->directory, &recording->request, &planner, writer,
-                                   recording->choose_after_ns);
+                                   chooses ? recording->choose_after_ns : 0);
     int status = run_command(recording, binary, library, &planner, writer, automatic, wait_status);
     planner__close(&planner);
     planner__finish(&planner, writer);

@@ -350,6 +350,11 @@ uint64_t trace__wall_ns(const struct trace *trace)
     return end > trace->first_tick ? trace__ns(trace, end - trace->first_tick) : 0;
 }
 
+const struct trace_process *trace__process_of(const struct trace *trace, uint32_t serial)
+{
+    return serial == HEURT_NO_SERIAL ? NULL : trace__process(trace, serial);
+}
+
 /* ---- opening and closing -------------------------------------------------------------------- */
 
 static void find_bounds(struct trace *trace)

@@ -131,6 +131,9 @@ uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick);
  * was killed. What came before, the planning of patches above all, is not the program's time. */
 uint64_t trace__wall_ns(const struct trace *trace);
 
+/* The image with that serial, or NULL. */
+const struct trace_process *trace__process_of(const struct trace *trace, uint32_t serial);
+
 const struct trace_function *trace_process__function(const struct trace_process *process,
                                                      uint32_t id); /* id even; or NULL */
 /* The module that was mapped at address at that tick, or NULL. */

@@ -19,7 +19,8 @@
 
 #define EVENT_STOP 128 /* PTRACE_EVENT_STOP */
 #define ROUNDS_MAX 200 /* looks for threads that were born meanwhile */
-#define BEGIN_NS 100000000u
+#define BEGIN_NS 300000000u
+#define BAD_MOMENTS_MAX 20
 #define STEP_NS 20000000u
 #define END_NS 5000000u
 
@@ -38,7 +39,8 @@ enum phase {
 struct stop {
     pid_t pid;
     bool is_own_child;
-    struct vec threads; /* struct stopped_thread */
+    unsigned bad_moments; /* in a row */
+    struct vec threads;   /* struct stopped_thread */
     int memory_fd;
 };
 
@@ -85,14 +87,17 @@ static bool is_dead(pid_t pid, pid_t tid)
     return !thread_facts__read(pid, tid, &facts) || facts.state == 'Z' || facts.state == 'X';
 }
 
-/* Whether it waits for a vforked child, which nothing interrupts. */
-static bool waits_for_vfork(pid_t pid, pid_t tid)
+/* Whether it is in a sleep that nothing interrupts: for a disk, for a vforked child. */
+static bool sleeps_deeply(pid_t pid, pid_t tid)
 {
     struct thread_facts facts;
+    return thread_facts__read(pid, tid, &facts) && facts.state == 'D';
+}
+
+static bool waits_for_vfork(pid_t pid, pid_t tid)
+{
     char path[64];
     long call = -1;
-    if (!thread_facts__read(pid, tid, &facts) || facts.state != 'D')
-        return false;
     snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", pid, tid);
     FILE *in = fopen(path, "re");
     if (in && fscanf(in, "%ld", &call) != 1)
@@ -109,19 +114,42 @@ static bool never_runs_code(pid_t pid, pid_t tid)
            facts.flags & (FLAG_KTHREAD | FLAG_IO_WORKER | FLAG_USER_WORKER);
 }
 
-/* Whether the program has a handler for that signal. */
-static bool is_caught(const struct stop *stop, int number)
+#define SIGNAL_BIT(number) (1ull << ((number)-1))
+
+struct signal_sets {
+    unsigned long long pending; /* for any thread of the process */
+    unsigned long long blocked, ignored, caught;
+};
+
+static struct signal_sets signal_sets__read(pid_t pid, pid_t tid)
 {
+    struct signal_sets sets = {0};
     char path[64], line[128];
-    unsigned long long caught = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", stop->pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, tid);
     FILE *in = fopen(path, "re");
     while (in && fgets(line, sizeof line, in))
-        if (sscanf(line, "SigCgt: %llx", &caught) == 1)
-            break;
+        if (sscanf(line, "ShdPnd: %llx", &sets.pending) == 1 ||
+            sscanf(line, "SigBlk: %llx", &sets.blocked) == 1 ||
+            sscanf(line, "SigIgn: %llx", &sets.ignored) == 1 ||
+            sscanf(line, "SigCgt: %llx", &sets.caught) == 1)
+            continue;
     if (in)
         fclose(in);
-    return number > 0 && caught >> (number - 1) & 1;
+    return sets;
+}
+
+/* Those that do nothing when they are delivered. */
+static unsigned long long signal_sets__idle(const struct signal_sets *sets)
+{
+    return sets->ignored | ((SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH) |
+                             SIGNAL_BIT(SIGCONT)) &
+                            ~sets->caught);
+}
+
+/* Whether the program has a handler for that signal. */
+static bool is_caught(const struct stop *stop, const struct stopped_thread *thread, int number)
+{
+    return number > 0 && signal_sets__read(stop->pid, thread->tid).caught & SIGNAL_BIT(number);
 }
 
 static bool is_pipe_or_socket(const struct stop *stop, uint64_t descriptor)
@@ -163,6 +191,7 @@ static void take_stop(struct stopped_thread *thread, const struct change *change
     bool is_step = thread->stepping && change->event == 0 && change->signal == SIGTRAP;
     thread->signal = change->event == 0 && !is_step && !change->at_call ? change->signal : 0;
     thread->stepping = false;
+    thread->by_job_control = change->event && change->signal != SIGTRAP;
     bool read = ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->registers) == 0;
     thread->phase = read ? STOPPED : ENDING;
 }
@@ -230,7 +259,7 @@ static bool is_half_done(const struct stop *stop, const struct stopped_thread *t
 {
     const struct user_regs_struct *registers = &thread->registers;
     if (!has_result(thread) || (int64_t)registers->rax <= 0 || registers->rax >= registers->rdx ||
-        (thread->signal && is_caught(stop, thread->signal)))
+        (thread->signal && is_caught(stop, thread, thread->signal)))
         return false;
     bool transfers = registers->orig_rax == SYS_write || registers->orig_rax == SYS_sendto ||
                      (registers->orig_rax == SYS_recvfrom && registers->r10 & MSG_WAITALL);
@@ -302,7 +331,7 @@ static void go_on(const struct stop *stop, struct stopped_thread *thread,
     } else if (change->at_call || (change->event && change->signal == SIGTRAP)) {
         thread->entered = change->at_call; /* else our interrupt, which a signal had overtaken */
         resume(thread, 0);
-    } else if (change->event || is_caught(stop, change->signal)) {
+    } else if (change->event || is_caught(stop, thread, change->signal)) {
         give_result(thread, (int64_t)thread->done, change->event ? 0 : change->signal);
     } else {
         resume(thread, change->signal);
@@ -429,24 +458,30 @@ static bool gather_until(struct stop *stop, uint64_t deadline_ns)
     return true;
 }
 
-/* Such a thread is better not asked: asked and not stopped, it would make signals go to others. */
-static bool is_in_vfork(pid_t pid)
+/* A thread that will not stop soon is better not asked: the others would stand still in vain, and
+ * go on while it is still traced (see drop_idle_signals). Some programs always have one that waits
+ * for a disk: when that was seen often, it is waited for. */
+static bool is_good_moment(struct stop *stop)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    snprintf(path, sizeof path, "/proc/%d/task", stop->pid);
     DIR *tasks = opendir(path);
-    bool found = false;
-    for (struct dirent *entry; tasks && !found && (entry = readdir(tasks));)
-        found = entry->d_name[0] != '.' && waits_for_vfork(pid, (pid_t)atoi(entry->d_name));
+    bool good = true;
+    for (struct dirent *entry; tasks && good && (entry = readdir(tasks));) {
+        pid_t tid = (pid_t)atoi(entry->d_name);
+        good = !tid || !sleeps_deeply(stop->pid, tid) ||
+               (stop->bad_moments >= BAD_MOMENTS_MAX && !waits_for_vfork(stop->pid, tid));
+    }
     if (tasks)
         closedir(tasks);
-    return found;
+    stop->bad_moments = good ? 0 : stop->bad_moments + 1;
+    return good;
 }
 
 static int stop_all(struct stop *stop, struct error *error)
 {
-    if (is_in_vfork(stop->pid))
-        return error__set(error, -EAGAIN, "a thread of process %d waits for a vforked child",
+    if (!is_good_moment(stop))
+        return error__set(error, -EAGAIN, "a thread of process %d is in a sleep that nothing ends",
                           stop->pid);
     uint64_t deadline_ns = now_ns() + BEGIN_NS;
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
@@ -486,11 +521,54 @@ int stop__begin(struct stop *stop, struct error *error)
     return code;
 }
 
+/* Waits until a thread that was resumed has stopped again. */
+static void await_stop(struct stop *stop, struct stopped_thread *thread)
+{
+    uint64_t deadline_ns = now_ns() + STEP_NS;
+    unsigned pause_ns = 5000;
+    while (thread->phase == ASKED && now_ns() < deadline_ns) {
+        struct change change = look(stop, thread->tid);
+        if (change.kind == HAS_STOPPED)
+            take_stop(thread, &change);
+        else if (change.kind == HAS_ENDED)
+            thread->phase = ENDING;
+        else
+            pause_a_little(&pause_ns);
+    }
+    if (thread->phase == ASKED)
+        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+}
+
+/* A signal that the program ignores is dropped as it is sent, but not while a thread is traced:
+ * then it is kept, and would wake some thread that has been let go, whose write came back short.
+ * One of those that still stand takes it now: with a signal to take it comes no further than its
+ * delivery, where it stops. */
+static void drop_idle_signals(struct stop *stop)
+{
+    VEC_EACH(thread, &stop->threads, struct stopped_thread)
+    {
+        if (thread->phase != STOPPED || thread->signal || thread->by_job_control)
+            continue;
+        struct signal_sets sets = signal_sets__read(stop->pid, thread->tid);
+        unsigned long long idle = signal_sets__idle(&sets);
+        if (!(sets.pending & idle))
+            return;
+        if (!(sets.pending & idle & ~sets.blocked) ||
+            ptrace(PTRACE_CONT, thread->tid, NULL, NULL) != 0)
+            continue;
+        thread->phase = ASKED;
+        await_stop(stop, thread);
+        if (thread->phase == STOPPED && thread->signal && SIGNAL_BIT(thread->signal) & idle)
+            thread->signal = 0;
+    }
+}
+
 void stop__end(struct stop *stop)
 {
     if (stop->memory_fd >= 0)
         close(stop->memory_fd);
     stop->memory_fd = -1;
+    drop_idle_signals(stop);
     /* Those whose call was interrupted last, the process' first thread before the others of them:
      * see seize_new. */
     for (int turn = 0; turn < 3; turn++)
@@ -548,24 +626,12 @@ const struct vec *stop__threads(const struct stop *stop)
 
 int stop__step(struct stop *stop, struct stopped_thread *thread)
 {
-    if (thread->phase != STOPPED || thread->signal || stopped_thread__in_call(thread) ||
-        ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) != 0)
+    if (thread->phase != STOPPED || thread->signal || thread->by_job_control ||
+        stopped_thread__in_call(thread) || ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) != 0)
         return -EAGAIN;
     thread->phase = ASKED;
     thread->stepping = true;
-    uint64_t deadline_ns = now_ns() + STEP_NS;
-    unsigned pause_ns = 5000;
-    while (thread->phase == ASKED && now_ns() < deadline_ns) {
-        struct change change = look(stop, thread->tid);
-        if (change.kind == HAS_STOPPED)
-            take_stop(thread, &change);
-        else if (change.kind == HAS_ENDED)
-            thread->phase = ENDING;
-        else
-            pause_a_little(&pause_ns);
-    }
-    if (thread->phase == ASKED)
-        ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+    await_stop(stop, thread);
     return thread->phase == STOPPED && !thread->signal ? 0 : -EAGAIN;
 }
 

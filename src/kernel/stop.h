@@ -44,7 +44,7 @@ struct stopped_thread {
     int signal;                        /* delivered when it is let go; 0: none */
     /* private */
     int phase;
-    bool stepping, entered;
+    bool stepping, entered, by_job_control;
     uint64_t done; /* bytes of its transfer */
 };
 

@@ -313,6 +313,7 @@ static void add_coverage(struct json_object *root, const struct report *report)
     add_number(object, "instrumented", coverage.instrumented.count);
     add_number(object, "markers", coverage.markers);
     add_number(object, "events_lost", trace__events_lost(report->trace));
+    add_text(object, "choice", trace__meta(report->trace, "choice"));
     VEC_EACH(row, &coverage.refused, struct coverage_row)
     {
         struct json_object *entry = json_object_new_object();

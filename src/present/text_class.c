@@ -369,6 +369,14 @@ void text__coverage(const struct report *report, const struct style *style, FILE
         fprintf(out, "%s function%s asked for: %s instrumented, %s not.\n",
                 count__format(done + refused, first), done + refused == 1 ? " was" : "s were",
                 count__format(done, second), count__format(refused, third));
+    const char *choice = trace__meta(report->trace, "choice");
+    if (choice) {
+        char *clean = text__for_screen(choice);
+        char *sentence = memory__format("Nobody asked: %s.", clean);
+        paragraph__put(style, out, INK_PLAIN, "", sentence);
+        free(sentence);
+        free(clean);
+    }
     if (coverage.markers)
         fprintf(out, "%s marked region%s in the source.\n", count__format(coverage.markers, first),
                 coverage.markers == 1 ? "" : "s");

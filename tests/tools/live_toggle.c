@@ -1,13 +1,17 @@
 /* live_toggle: patches and unpatches functions of a running program many times.
  *
- *     live_toggle LIBRARY TRACE TIMES PATTERN[,PATTERN…] PROGRAM [ARG…]
+ *     live_toggle LIBRARY TRACE MEBIBYTES TIMES PATTERN[,PATTERN…] PROGRAM [ARG…]
  *
  * Uses the recorder's own code. Writes a byte to the program's standard input when all is patched
- * for the last time, and ends as the program does; 99: it could not be done. */
+ * for the last time. Then prints how often each function was called in the threads that began
+ * with the first process and after that byte (but for those of a few calls), and checks that all
+ * threads' spans of functions are well nested. Ends as the program does; 99: it could not be done.
+ */
 #include "base/memory.h"
 #include "cmd/launch.h"
 #include "cmd/live.h"
 #include "cmd/planner.h"
+#include "format/reader.h"
 
 #include <cpuid.h>
 #include <poll.h>
@@ -50,6 +54,88 @@ struct toggle {
     unsigned long done;
     size_t functions; /* that were patched at once at most */
 };
+
+/* ---- what was recorded ----------------------------------------------------------------------- */
+
+/* Functions' enters and leaves of one thread; false: a leave that fits no enter. A thread that was
+ * inside when the jump came has no enter and no leave. */
+static bool count_thread(const struct trace *trace, const struct trace_thread *thread,
+                         unsigned long *counts)
+{
+    struct trace_cursor cursor;
+    struct event event;
+    struct vec open = VEC_OF(uint32_t);
+    bool good = true;
+    trace_cursor__start(&cursor, trace, thread);
+    while (good && trace_cursor__next(&cursor, &event)) {
+        if (event.id < HEURT_EVENT_LIVE)
+            continue;
+        if (event.id % 2 == 0) {
+            vec__push(&open, &event.id);
+            counts[(event.id - HEURT_EVENT_LIVE) / 2]++;
+        } else {
+            good = open.count && *VEC_AT(&open, uint32_t, open.count - 1) == event.id - 1;
+            open.count -= good;
+        }
+    }
+    vec__free(&open);
+    return good;
+}
+
+static void print_counts(const struct trace_process *process, const char *label,
+                         const unsigned long *counts)
+{
+    VEC_EACH(function, &process->functions, const struct trace_function)
+    if (function->id >= HEURT_EVENT_LIVE)
+        printf("%s %s %lu\n", label, function->name, counts[(function->id - HEURT_EVENT_LIVE) / 2]);
+}
+
+#define FUNCTIONS_MAX 2048
+#define FEW_CALLS 100
+
+static void add_counts(unsigned long *to, const unsigned long *counts)
+{
+    for (size_t i = 0; i < FUNCTIONS_MAX; i++)
+        to[i] += counts[i];
+}
+
+static unsigned long sum_of(const unsigned long *counts)
+{
+    unsigned long sum = 0;
+    for (size_t i = 0; i < FUNCTIONS_MAX; i++)
+        sum += counts[i];
+    return sum;
+}
+
+/* Prints the main thread's counts, and those of all that began after tick. */
+static bool check_trace(const char *directory, uint64_t tick)
+{
+    static unsigned long of_main[FUNCTIONS_MAX], of_late[FUNCTIONS_MAX];
+    struct trace *trace = NULL;
+    struct error error;
+    if (trace__open(directory, &trace, &error) < 0)
+        fail(error.text);
+    const struct trace_process *first = trace__processes(trace)->items;
+    bool good = true, whole = trace__events_lost(trace) == 0;
+    VEC_EACH(thread, trace__threads(trace), const struct trace_thread)
+    {
+        unsigned long counts[FUNCTIONS_MAX] = {0};
+        bool fits = count_thread(trace, thread, counts);
+        if (thread->pid == first->pid && thread->tid == first->pid)
+            add_counts(of_main, counts);
+        else if (thread->start_tick > tick && sum_of(counts) > FEW_CALLS)
+            add_counts(of_late, counts);
+        if (!fits && whole)
+            printf("thread %u: spans that are not nested\n", thread->tid);
+        good &= fits || !whole;
+    }
+    print_counts(first, "main", of_main);
+    print_counts(first, "late", of_late);
+    trace__close(trace);
+    return good;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* One turn of the recorder's loop. False: the program has ended. */
 static bool turn(struct toggle *toggle)
@@ -103,13 +189,13 @@ static void start(struct toggle *toggle, char **argv)
     struct heurt_session settings = {
         .clock = HEURT_CLOCK_TSC,
         .flags = HEURT_SESSION_LIVE,
-        .limit_units = (2ull << 30) / HEURT_UNIT_BYTES,
+        .limit_units = (strtoull(argv[3], NULL, 10) << 20) / HEURT_UNIT_BYTES,
         .start = clock_pair(),
     };
     toggle->launch = (struct launch)LAUNCH_INIT;
     toggle->request =
         (struct plan_request){VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments)};
-    for (char *pattern = strtok(argv[4], ","); pattern; pattern = strtok(NULL, ",")) {
+    for (char *pattern = strtok(argv[5], ","); pattern; pattern = strtok(NULL, ",")) {
         char *copy = memory__text(pattern);
         vec__push(&toggle->request.functions, &copy);
     }
@@ -123,7 +209,7 @@ static void start(struct toggle *toggle, char **argv)
     char *trace = realpath(argv[2], NULL);
     setenv("LD_PRELOAD", argv[1], 1);
     setenv(HEURT_ENVIRONMENT, trace, 1);
-    int code = launch__start(argv + 5, environ, &toggle->launch, &error);
+    int code = launch__start(argv + 6, environ, &toggle->launch, &error);
     unsetenv("LD_PRELOAD");
     unsetenv(HEURT_ENVIRONMENT);
     if (code < 0 || launch__go(&toggle->launch, &error) < 0)
@@ -136,12 +222,13 @@ int main(int argc, char **argv)
     static struct toggle toggle;
     struct error error;
     int pipes[2], wait_status = 0;
-    if (argc < 6 || pipe(pipes) != 0)
-        fail("live_toggle LIBRARY TRACE TIMES PATTERN[,PATTERN…] PROGRAM [ARG…]");
+    if (argc < 7 || pipe(pipes) != 0)
+        fail("live_toggle LIBRARY TRACE MEBIBYTES TIMES PATTERN[,PATTERN…] PROGRAM [ARG…]");
     dup2(pipes[0], STDIN_FILENO);
     close(pipes[0]);
     start(&toggle, argv);
-    toggle_all(&toggle, strtoul(argv[3], NULL, 10));
+    toggle_all(&toggle, strtoul(argv[4], NULL, 10));
+    uint64_t tick = __rdtsc();
     if (write(pipes[1], "", 1) != 1)
         fail("the program does not read");
     while (turn(&toggle))
@@ -156,5 +243,8 @@ int main(int argc, char **argv)
         fail(error.text);
     printf("toggled %lu\nfunctions %zu\nprocesses %zu\n", toggle.done, counts.functions,
            counts.processes);
+    if (!check_trace(argv[2], tick))
+        return 99;
+    fflush(stdout);
     return launch__exit_like(wait_status);
 }
