@@ -3,7 +3,7 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --overhead --quiet --help' ;;
+    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --overhead --choose-after --no-choice --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --coverage --json --csv --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i --input --thread --function --from --to --raw --help' ;;
@@ -13,7 +13,7 @@ _heurt_options() {
 
 _heurt_takes_value() {
     case $1 in
-    -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --threshold | --key | --ignore | \
+    -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --choose-after | --threshold | --key | --ignore | \
         --forget | --input | --output | --frequency | --min | --thread | --function | --from | --to) return 0 ;;
     esac
     return 1

@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --choose-after --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -67,6 +67,8 @@ complete -c heurt -n __heurt_records -l stack-every -x -d 'Take a call stack eve
 complete -c heurt -n __heurt_records -l stack-bytes -x -d 'Bytes of the stack to keep'
 complete -c heurt -n __heurt_records -l max-size -x -a '256M 1G 4G 16G' -d 'Bound of the trace'
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
+complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
+complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
 complete -c heurt -n __heurt_records -l quiet -d 'Say only what went wrong'
 

@@ -36,6 +36,8 @@ enum phase {
     ENDING,     /* dead, or about to die */
 };
 
+enum leaves { LEAVES_FIRST, LEAVES_BETWEEN, LEAVES_LAST };
+
 struct stop {
     pid_t pid;
     bool is_own_child;
@@ -105,6 +107,19 @@ static bool waits_for_vfork(pid_t pid, pid_t tid)
     if (in)
         fclose(in);
     return call == SYS_vfork || call == SYS_clone || call == SYS_clone3;
+}
+
+/* Whether signals that are mostly ignored are sent to that thread: SIGCHLD goes to the one that has
+ * the child, those of the whole process to its first. */
+static bool gets_idle_signals(pid_t pid, pid_t tid)
+{
+    char path[64], byte;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool has_children = fd >= 0 && read(fd, &byte, 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    return has_children || tid == pid;
 }
 
 static bool never_runs_code(pid_t pid, pid_t tid)
@@ -389,30 +404,48 @@ static int seize(struct stop *stop, pid_t tid, struct error *error)
     return 0;
 }
 
-/* How many threads were not known, or may have been overlooked; or a negative errno. The kernel's
- * list breaks off at a thread that ends while it is read: it is whole when as many were listed as
- * there are (a directory has two links more). All are seized before the first stops: a
- * signal that the program ignores is not ignored while a thread is traced, and could wake another
- * one that is not, whose call would end with EINTR without anybody to see it. */
-static int seize_new(struct stop *stop, struct error *error)
+/* The threads that are not known yet; late: those of them that get idle signals. The kernel's list
+ * breaks off at a thread that ends while it is read: it is whole when as many were listed as there
+ * are (a directory has two links more). */
+static int list_new(const struct stop *stop, struct vec *tids, struct vec *late, bool *whole)
 {
     char path[64];
+    struct stat status;
+    size_t listed = 0;
     snprintf(path, sizeof path, "/proc/%d/task", stop->pid);
     DIR *tasks = opendir(path);
     if (!tasks)
-        return error__set(error, -ESRCH, "process %d has ended", stop->pid);
-    int code = 0;
-    size_t known = stop->threads.count, listed = 0;
-    for (struct dirent *entry; code >= 0 && (entry = readdir(tasks));) {
+        return -ESRCH;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
         pid_t tid = (pid_t)atoi(entry->d_name);
         listed += tid > 0;
-        if (tid <= 0 || is_known(stop, tid))
-            continue;
-        code = seize(stop, tid, error);
+        if (tid > 0 && !is_known(stop, tid))
+            vec__push(gets_idle_signals(stop->pid, tid) ? late : tids, &tid);
     }
-    struct stat status;
-    bool whole = fstat(dirfd(tasks), &status) == 0 && listed + 2 >= status.st_nlink;
+    *whole = fstat(dirfd(tasks), &status) == 0 && listed + 2 >= status.st_nlink;
     closedir(tasks);
+    return 0;
+}
+
+/* How many threads were not known, or may have been overlooked; or a negative errno. All are seized
+ * before the first stops, and those that get signals of which most programs want to know nothing
+ * last: a signal that is ignored is not ignored while the thread is traced that it is sent to, and
+ * could wake another one that is not, whose call would end with EINTR without anybody to see it. */
+static int seize_new(struct stop *stop, struct error *error)
+{
+    struct vec tids = VEC_OF(pid_t), late = VEC_OF(pid_t);
+    size_t known = stop->threads.count;
+    bool whole = false;
+    int code = list_new(stop, &tids, &late, &whole);
+    if (code < 0)
+        error__set(error, code, "process %d has ended", stop->pid);
+    VEC_EACH(tid, &late, const pid_t)
+    vec__push(&tids, tid);
+    VEC_EACH(tid, &tids, const pid_t)
+    if (code >= 0 && !is_known(stop, *tid))
+        code = seize(stop, *tid, error);
+    vec__free(&late);
+    vec__free(&tids);
     for (size_t i = known; i < stop->threads.count; i++)
         ptrace(PTRACE_INTERRUPT, VEC_AT(&stop->threads, struct stopped_thread, i)->tid, NULL, NULL);
     return code < 0 ? code : (int)(stop->threads.count - known) + !whole;
@@ -569,14 +602,15 @@ void stop__end(struct stop *stop)
         close(stop->memory_fd);
     stop->memory_fd = -1;
     drop_idle_signals(stop);
-    /* Those whose call was interrupted last, the process' first thread before the others of them:
-     * see seize_new. */
-    for (int turn = 0; turn < 3; turn++)
+    /* The other way round than they were seized, those whose call was interrupted last. What is
+     * asked of /proc is asked before, so that the time between is short. */
+    VEC_EACH(thread, &stop->threads, struct stopped_thread)
+    thread->leaves = gets_idle_signals(stop->pid, thread->tid) ? LEAVES_FIRST
+                     : was_interrupted(thread)                 ? LEAVES_LAST
+                                                               : LEAVES_BETWEEN;
+    for (int turn = LEAVES_FIRST; turn <= LEAVES_LAST; turn++)
         VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    if (thread->tid && thread->phase == STOPPED &&
-        turn == (!was_interrupted(thread)   ? 0
-                 : thread->tid == stop->pid ? 1
-                                            : 2))
+    if (thread->tid && thread->phase == STOPPED && thread->leaves == turn)
         let_go(stop, thread);
     uint64_t deadline_ns = now_ns() + END_NS;
     unsigned pause_ns = 20000;

@@ -20,6 +20,10 @@
  *     back short, as they may after SIGSTOP and SIGCONT.
  * If this process dies meanwhile, the kernel lets the other one go on.
  *
+ * One thing shows through, rarely: a signal that the program ignores by default (SIGCHLD) and that
+ * comes while the threads are being seized or let go, one after the other, may end another
+ * thread's wait early, as a stop by job control does.
+ *
  * A thread in the middle of vfork, or in a sleep that nothing interrupts, does not stop: the
  * attempt is given up after a bounded time, and the thread let go when it comes back.
  * The ends of the process that is our own child are left to who waits for it.
@@ -43,7 +47,7 @@ struct stopped_thread {
     struct user_regs_struct registers; /* as it stands; for reading */
     int signal;                        /* delivered when it is let go; 0: none */
     /* private */
-    int phase;
+    int phase, leaves;
     bool stepping, entered, by_job_control;
     uint64_t done; /* bytes of its transfer */
 };
