@@ -223,6 +223,7 @@ static void keep_first(struct pair *pair, const uint64_t *at)
         words = id == HEURT_EVENT_THREAD_START ? 3 : 1;
         assert_true(id == HEURT_EVENT_THREAD_START || id == HEURT_EVENT_PAUSED);
         pair->pauses += id == HEURT_EVENT_PAUSED;
+        assert_true(id != HEURT_EVENT_PAUSED || data[1] > 0);
         keep(pair, event__whole_tick(pair->tick, *data), id, data + 1, words);
     }
 }
