@@ -6,8 +6,9 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-budget bench-choice bench-coverage \
-	bench-micro bench-pack bench-tracers format check-format fuzz clean-room clean help configure
+.PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
+	bench-choice bench-coverage bench-micro bench-pack bench-tracers format check-format fuzz \
+	clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -66,6 +67,9 @@ bench: build ## run every benchmark
 
 bench-coverage: build ## how many functions of large binaries can be instrumented
 	@tests/bench/coverage.sh $(BUILD)
+
+bench-aggregate: build ## what runs without a trace cost: time a call, memory of 10^9 events
+	@$(BUILD)/tests/bench/bench-aggregate
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)

@@ -295,6 +295,7 @@ static void pause(struct fold_state *state, const struct event *event)
     state->events--; /* none of the program's */
     if (!event->words)
         return;
+    state->overhead += event->payload[0];
     state->paused += event->payload[0];
     state->pause_length = event->payload[0];
     state->pause_end = event->tick;
@@ -303,7 +304,8 @@ static void pause(struct fold_state *state, const struct event *event)
 static void fixed_event(struct fold *fold, const struct event *event)
 {
     fold->state->locks |= is_of_locks(event->id);
-    fold->state->overhead += fold->event_cost;
+    if (event->id != HEURT_EVENT_PAUSED)
+        fold->state->overhead += fold->event_cost;
     if (event->id & 1) {
         leave(fold, event->id & ~1u, event->tick);
         return;

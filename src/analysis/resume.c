@@ -32,11 +32,12 @@ static void make_nested(struct accumulator *accumulator)
     memset(accumulator->component_sum, 0, sizeof accumulator->component_sum);
 }
 
-static void add_class(struct resuming *resuming, const struct heurt_class_record *record)
+static void add_class(struct resuming *resuming, const struct heurt_class_record *record,
+                      size_t number)
 {
     struct class_entry *entry = entry_of(resuming, record);
     struct class_sums sums;
-    resuming->entries[record->number] = entry;
+    resuming->entries[number] = entry;
     if (!entry)
         return;
     memcpy(&sums, record->sums, sizeof sums);
@@ -57,12 +58,13 @@ static void add_histogram(const struct resuming *resuming,
                           const struct heurt_histogram_record *record)
 {
     struct class_entry *entry = numbered(resuming, record->number);
-    if (!entry || record->block >= HISTOGRAM_BLOCKS)
+    const uint32_t block = record->block;
+    if (!entry || block >= HISTOGRAM_BLOCKS)
         return;
     if (!entry->histogram)
         class_entry__add_histogram(entry);
     for (unsigned i = 0; i < HISTOGRAM_BLOCK_BUCKETS; i++)
-        entry->fold.histogram[record->block][i] += record->counts[i];
+        entry->fold.histogram[block][i] += record->counts[i];
 }
 
 static void open_spans(const struct resuming *resuming, uint32_t depth)
@@ -94,8 +96,8 @@ void fold__resume(struct fold *fold, struct class_table *table, const struct tra
         fold->state->drawn_count = 0;
     uint32_t depth = fold->state->depth;
     fold->state->depth = 0;
-    VEC_EACH(record, &aggregate->classes, const struct heurt_class_record *)
-    add_class(&resuming, *record);
+    for (size_t i = 0; i < aggregate->classes.count; i++)
+        add_class(&resuming, *VEC_AT(&aggregate->classes, const struct heurt_class_record *, i), i);
     VEC_EACH(record, &aggregate->histograms, const struct heurt_histogram_record *)
     add_histogram(&resuming, *record);
     VEC_EACH(record, &aggregate->stacks, const struct heurt_stack_record *)

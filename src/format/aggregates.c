@@ -37,6 +37,8 @@ static bool read_thread(struct trace_thread *thread, const struct heurt_thread_r
     thread->aggregate->record = record;
     thread->merged_threads = record->merged_threads;
     thread->merged_ticks = record->merged_ticks;
+    if (record->merged_threads)
+        thread->name = "ended threads";
     return true;
 }
 

@@ -191,19 +191,25 @@ static struct own_class *outer_of(struct aggregate *aggregate, uint32_t id)
     return outer ? outer : new_class(aggregate, &identity);
 }
 
+static void set_function(struct own_class *class)
+{
+    class->fold.component = COMPONENT_REST;
+    class->fold.patched = is_patched(class->id);
+    const struct calibration *costs =
+        class->fold.patched ? patch__costs(class->id) : &heurt_state.marker;
+    class->fold.bias = costs->bias_ticks;
+    class->fold.cost = costs->cost_ticks;
+}
+
 static struct own_class *new_function(struct aggregate *aggregate, const struct identity *identity,
                                       const struct event *event)
 {
     struct own_class *class = new_recorded(aggregate, identity, event, QUOTA_CLASSES);
     if (!class)
         return NULL;
-    class->fold.component = COMPONENT_REST;
-    class->fold.patched = is_patched(identity->id);
-    const struct calibration *costs =
-        class->fold.patched ? patch__costs(identity->id) : &heurt_state.marker;
-    class->fold.bias = costs->bias_ticks;
-    class->fold.cost = costs->cost_ticks;
-    struct own_class *outer = event->words ? outer_of(aggregate, identity->id) : NULL;
+    set_function(class);
+    struct own_class *outer =
+        arguments__count(identity->id) ? outer_of(aggregate, identity->id) : NULL;
     class->fold.outer = outer ? &outer->fold : NULL;
     return class;
 }
@@ -246,7 +252,7 @@ static struct fold_class *inner_class(struct fold *fold, struct fold_class *of)
         struct event event = {record->tick, record->id, record->words, record->payload};
         class->inner = new_recorded(aggregate, &identity, &event, QUOTA_ALL);
         if (class->inner)
-            class->inner->fold.component = COMPONENT_REST;
+            set_function(class->inner);
     }
     return class->inner ? &class->inner->fold : of;
 }

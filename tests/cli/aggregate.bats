@@ -74,7 +74,7 @@ steps_are_known() { # in report.json: calls and locks, as many as the program sa
 @test "functions, recursion and arguments: as the program counts them" {
     record --aggregate -o t -f 'call_*' -A call_plain=arg1 "$PROGRAMS/calls_known"
     report_json t
-    local line checked=0
+    local checked=0 name count
     while IFS='=' read -r name count; do
         [ "$(json "classes[function=$name].count")" = "$count" ] || fail "$name: not $count"
         checked=$((checked + 1))
@@ -108,6 +108,7 @@ steps_are_known() { # in report.json: calls and locks, as many as the program sa
 }
 
 @test "killed with the recorder: not one event is missing" {
+    # shellcheck disable=SC2016 # the inner shell expands it
     "$HEURT" record --aggregate -o t -f step sh -c 'echo $$ >pid; exec "$0" 8 12345 wait' \
         "$BATS_FILE_TMPDIR/operations" >out 2>err </dev/null 3>&- &
     recorder=$!
@@ -121,6 +122,7 @@ steps_are_known() { # in report.json: calls and locks, as many as the program sa
 
 # In the middle of its work, too, its trace can be read, and holds nearly all of it.
 @test "killed while it folds" {
+    # shellcheck disable=SC2016 # the inner shell expands it
     "$HEURT" record --aggregate -o t -f step sh -c 'echo $$ >pid; exec "$0" 8 1000000000' \
         "$BATS_FILE_TMPDIR/operations" >out 2>err </dev/null 3>&- &
     recorder=$!

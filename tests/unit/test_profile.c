@@ -97,6 +97,27 @@ static void score_is_excess_over_lifetime(void **state)
     assert_int_equal(VEC_AT(&profile->threads, struct profile_thread, 0)->cpu_ns, 77);
 }
 
+/* What the recording took for itself is in no span; a time stamp taken before it may be written
+ * behind it. */
+static void pauses_are_in_no_span(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1100, F);
+    PUT(scene, 0, 1150, G);
+    PUT(scene, 0, 1300, HEURT_EVENT_PAUSED, 100);
+    PUT(scene, 0, 1190, G | 1);
+    PUT(scene, 0, 1400, F | 1);
+    call(scene, 0, G, 1500, 1520);
+    scene__end(scene, 0, 2000);
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->sum_ns, 200);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->sum_ns, 40 + 20);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->min_ns, 20);
+    assert_int_equal(profile->events, 8);
+}
+
 static void hundred_occurrences_are_not_weak(void **state)
 {
     struct scene *scene = *state;
@@ -962,6 +983,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(score_is_excess_over_lifetime),
+        TEST(pauses_are_in_no_span),
         TEST(hundred_occurrences_are_not_weak),
         TEST(classes_are_ranked),
         TEST(waits_reach_everything_around_them),
