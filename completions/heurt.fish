@@ -66,6 +66,7 @@ complete -c heurt -n __heurt_records -s A -l arguments -x -d 'Record arguments o
 complete -c heurt -n __heurt_records -l stack-every -x -d 'Take a call stack every N-th time'
 complete -c heurt -n __heurt_records -l stack-bytes -x -d 'Bytes of the stack to keep'
 complete -c heurt -n __heurt_records -l max-size -x -a '256M 1G 4G 16G' -d 'Bound of the trace'
+complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sums and histograms'
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
 complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'

@@ -91,11 +91,12 @@ steps_are_known() { # in report.json: calls and locks, as many as the program sa
     for kind in lock condition barrier semaphore; do
         report_json trace
         classes $kind count | sum >expected
-        classes $kind contended | sum >>expected
         report_json t
-        { classes $kind count | sum; classes $kind contended | sum; } >counted
+        classes $kind count | sum >counted
         diff expected counted
     done
+    # At least as often as the program has arranged it.
+    [ "$(classes lock contended | sum)" -ge "$(($(known mutex_contended) + $(known recursive_contended)))" ]
     run "$HEURT" report -i t
     [[ $output == *aggregated* && $output == *"who held the locks is not known"* ]]
 }
@@ -163,9 +164,16 @@ enough_steps() {
 @test "within a budget: sampled, and the counts stay" {
     record --aggregate -o t -f 'sampled_*' --overhead 5% "$PROGRAMS/sampled_known" 2
     report_json t
-    local away=$(($(json 'classes[function=sampled_short].count') - $(known sampled_short)))
-    [ "${away#-}" -lt 2048 ]
-    [ "$(json 'classes[function=sampled_short].confidence')" = estimated ]
+    local function away some=0
+    for function in varied short tree on_stack; do
+        # Patched no longer: counted until then.
+        ! json "coverage.refused[function=sampled_$function].reason" >/dev/null || continue
+        away=$(($(json "classes[function=sampled_$function].count") - $(known sampled_$function)))
+        [ "${away#-}" -lt 2048 ] || fail "sampled_$function is off by $away"
+        [ "$(json "classes[function=sampled_$function].confidence")" = estimated ] || continue
+        some=1
+    done
+    [ $some = 1 ]
 }
 
 @test "dump says that there is nothing to dump" {
