@@ -115,6 +115,7 @@ static bool read_module(struct reading *reading, struct body body)
         .build_id = (const uint8_t *)build_id,
         .build_id_bytes = what.build_id_bytes,
         .path = path,
+        .order = reading->process->modules.count,
     };
     vec__push(&reading->process->modules, &module);
     return true;
@@ -143,6 +144,7 @@ static bool read_function(struct reading *reading, struct body body)
         .argument_count = what.argument_count,
         .bias_ticks = what.bias_ticks,
         .cost_ticks = what.cost_ticks,
+        .order = reading->process->functions.count,
     };
     function.name = take_text(&body);
     function.file = function.name ? take_text(&body) : NULL;
@@ -261,13 +263,13 @@ static void read_chunk(struct reading *reading)
 static int by_time(const void *a, const void *b)
 {
     const struct trace_module *x = a, *y = b;
-    return x->tick != y->tick ? ORDER(x->tick, y->tick) : ORDER(x->path, y->path);
+    return x->tick != y->tick ? ORDER(x->tick, y->tick) : ORDER(x->order, y->order);
 }
 
 static int by_id(const void *a, const void *b)
 {
     const struct trace_function *x = a, *y = b;
-    return x->id != y->id ? ORDER(x->id, y->id) : ORDER(x->name, y->name);
+    return x->id != y->id ? ORDER(x->id, y->id) : ORDER(x->order, y->order);
 }
 
 static int by_process_and_time(const void *a, const void *b)

@@ -25,6 +25,7 @@ struct trace_module {
     const uint8_t *build_id;
     size_t build_id_bytes; /* 0: none */
     const char *path;
+    size_t order; /* private to the room: in which they were read */
 };
 
 /* What an even id ≥ HEURT_EVENT_FUNCTIONS means in a process image. */
@@ -38,6 +39,7 @@ struct trace_function {
     uint32_t argument_count;
     uint32_t bias_ticks, cost_ticks; /* struct heurt_function */
     const char *argument_names;      /* joined by ',' */
+    size_t order; /* private to the room: in which they were read */
 };
 
 struct trace_refusal {
