@@ -334,10 +334,15 @@ static void same_profiles(struct pair *pair)
     assert_int_equal(folded->unmatched, kept->unmatched);
     assert_int_equal(folded->wall_ns, kept->wall_ns);
     assert_int_equal(folded->threads.count, kept->threads.count);
-    for (size_t i = 0; i < kept->threads.count; i++)
-        assert_memory_equal(VEC_AT(&folded->threads, struct profile_thread, i),
-                            VEC_AT(&kept->threads, struct profile_thread, i),
-                            sizeof(struct profile_thread));
+    for (size_t i = 0; i < kept->threads.count; i++) {
+        const struct profile_thread *x = VEC_AT(&folded->threads, struct profile_thread, i);
+        const struct profile_thread *y = VEC_AT(&kept->threads, struct profile_thread, i);
+        assert_int_equal(x->lifetime_ns, y->lifetime_ns);
+        assert_int_equal(x->cpu_ns, y->cpu_ns);
+        assert_int_equal(x->runnable_ns, y->runnable_ns);
+        assert_int_equal(x->events, y->events);
+        assert_memory_equal(x->component_ns, y->component_ns, sizeof x->component_ns);
+    }
 }
 
 static void by_key(struct pair *pair, const char *function, const char *arguments)
