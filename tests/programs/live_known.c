@@ -46,7 +46,11 @@ static void fail(const char *what, long result)
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
+#ifdef __clang__
+#define KIND __attribute__((noinline)) static
+#else
 #define KIND __attribute__((noinline, noclone)) static
+#endif
 
 static volatile long global = 5;
 
