@@ -39,7 +39,7 @@ struct trace_function {
     uint32_t argument_count;
     uint32_t bias_ticks, cost_ticks; /* struct heurt_function */
     const char *argument_names;      /* joined by ',' */
-    size_t order; /* private to the room: in which they were read */
+    size_t order;                    /* private to the room: in which they were read */
 };
 
 struct trace_refusal {
