@@ -62,9 +62,9 @@ KIND long idle(long n)
     __asm__ volatile("");
     return n + 1;
 }
-static int is_patched(void *function)
+__attribute__((noinline)) static int is_patched(void *function)
 {
-    unsigned char *code = function;
+    unsigned char *volatile start = function, *code = start;
     if (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0)
         code += 4;
     return *(volatile unsigned char *)code == 0xe9;
@@ -226,9 +226,9 @@ __attribute__((noinline, noclone)) long tiny(long n)
     __asm__ volatile("");
     return n * 3 + 1;
 }
-static int is_patched(void *function)
+__attribute__((noinline)) static int is_patched(void *function)
 {
-    unsigned char *code = function;
+    unsigned char *volatile start = function, *code = start;
     if (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0)
         code += 4;
     return *(volatile unsigned char *)code == 0xe9;

@@ -152,7 +152,7 @@ static bool call_each(long n)
            kind_global(n) == n + 5 && kind_recursive(4) == 10 && big.values[5] == n + 5 &&
            kind_long_double(n) == (long double)n * 0.5L && (long)(kind_wide(n) >> 64) == n &&
            kind_switch(n) == (const long[]){11, 23, 5, 91, 2, 77, 8, 40}[n & 7] &&
-           kind_floating(2.0) == 5.0 && kind_inside(n) == n * 5;
+           kind_floating((double)global - 3) == 5.0 && kind_inside(n) == n * 5;
 }
 
 static void *call_functions(void *argument)
