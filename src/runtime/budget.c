@@ -43,30 +43,12 @@ bool budget__is_set(void)
 /* ---- what things cost --------------------------------------------------------------------------
  */
 
-static uint64_t time_stamps(unsigned count)
+/* The dearest of it is an event (calibrate.c), and what finds the next gap is about as much again.
+ */
+static struct costs costs_beside(void)
 {
-    uint64_t before = clock__tick();
-    for (unsigned i = 1; i < count; i++)
-        clock__tick();
-    return clock__tick() - before;
-}
-
-/* Two time stamps are most of what an occurrence costs (docs/performance.md). */
-void budget__measure_costs(void)
-{
-    enum { ROUNDS = 16, STAMPS = 64 };
-    uint64_t least = UINT64_MAX;
-    for (unsigned i = 0; i < ROUNDS; i++) {
-        uint64_t ticks = time_stamps(STAMPS);
-        least = ticks < least ? ticks : least;
-    }
-    uint32_t stamp = (uint32_t)(least / STAMPS) + 1;
-    heurt_state.costs = (struct costs){
-        .recorded = stamp * 9 / 4,
-        .drawn = stamp * 3 / 2,
-        .left_out = heurt_state.uses_tsc ? (stamp * 3 + 7) / 8 : 4,
-        .other = stamp * 3 / 2,
-    };
+    return (struct costs){.drawn = heurt_state.event_ticks * 3 / 2,
+                          .left_out = heurt_state.left_out_ticks};
 }
 
 /* Ticks to 1024 ns, by the time since the session began. */
@@ -139,7 +121,7 @@ struct window {
     const uint64_t *end; /* words before it have been looked at */
     uint64_t words;
     uint32_t row;           /* one word in so many is looked at */
-    uint64_t calls, others; /* events of functions; of hooks and marks */
+    uint64_t calls, others; /* what events of functions cost; those of hooks and marks */
     uint64_t left_out;      /* occurrences */
     uint64_t cost;          /* ticks that recording took, all in all */
     uint64_t time;          /* ticks that the program itself took */
@@ -159,10 +141,10 @@ static void count_word(struct thread *thread, struct window *window, const uint6
     if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
         id = (uint32_t)word[1] | (id & 1);
     if (id < HEURT_EVENT_FUNCTIONS || id > HEURT_FUNCTION_LAST + 1 || !heurt_state.bodies[id / 2]) {
-        window->others += window->row;
+        window->others += (uint64_t)window->row * heurt_state.event_ticks;
         return;
     }
-    window->calls += window->row;
+    window->calls += (uint64_t)window->row * patch__costs(id)->cost_ticks / 2;
     struct site *site = id & 1 ? NULL : site__get(budget, id);
     if (site && !site->drawing.block)
         site->passed += window->row;
@@ -229,20 +211,20 @@ static void gather_shares(struct thread *thread, struct window *window)
         if (site->drawing.block)
             window->left_out += count;
         budget->share_sites[window->shares] = (uint16_t)i;
-        budget->shares[window->shares++].occurrences =
-            count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+        budget->shares[window->shares++] =
+            (struct share){.occurrences = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX,
+                           .recorded = patch__costs(site->id)->cost_ticks};
     }
     window->left_out -= budget->drawn < window->left_out ? budget->drawn : window->left_out;
 }
 
 static void settle_account(struct budget *budget, struct window *window)
 {
-    const struct costs *costs = &heurt_state.costs;
+    struct costs costs = costs_beside();
     uint64_t ns = window->cpu_ns > budget->cpu_ns ? window->cpu_ns - budget->cpu_ns : 0;
     uint64_t whole = ticks_of_ns(ns, &window->now);
-    window->cost = window->calls * costs->recorded / 2 + window->others * costs->other +
-                   (uint64_t)budget->drawn * costs->drawn + window->left_out * costs->left_out +
-                   budget->renewal;
+    window->cost = window->calls + window->others + (uint64_t)budget->drawn * costs.drawn +
+                   window->left_out * costs.left_out + budget->renewal;
     window->time = whole > window->cost + whole / 16 ? whole - window->cost : whole / 16;
     window->limit = window->time * permille() / 1000;
     uint64_t debt = budget->debt + window->cost;
@@ -274,13 +256,15 @@ static void want(struct thread *thread, struct site *site, uint32_t block, bool 
 static void settle_blocks(struct thread *thread, const struct window *window)
 {
     struct budget *budget = &thread->countdowns->budget;
-    struct costs costs = heurt_state.costs;
+    struct costs costs = costs_beside();
     uint64_t room = window->words ? 2 * budget->renewal / window->words : 0;
-    costs.recorded += (uint32_t)(room < costs.recorded ? room : costs.recorded);
+    for (unsigned i = 0; i < window->shares; i++) {
+        uint32_t *recorded = &budget->shares[i].recorded;
+        *recorded += (uint32_t)(room < *recorded ? room : *recorded);
+    }
     uint64_t aim = window->limit * AIM_MULTIPLIER / AIM_DIVISOR;
     aim -= budget->debt < aim ? budget->debt / 2 : aim / 2;
-    share__divide(budget->shares, window->shares, &costs,
-                  without(aim, window->others * costs.other));
+    share__divide(budget->shares, window->shares, &costs, without(aim, window->others));
     bool calm = window->time > ticks_of_ns(CALM_NS, &window->now);
     for (unsigned i = 0; i < window->shares; i++)
         want(thread, &budget->sites[budget->share_sites[i]], budget->shares[i].block, calm);
@@ -327,7 +311,7 @@ static void wish(struct budget *budget, const struct window *window, uint64_t co
         if (most == UINT32_MAX)
             return;
         wish_unpatched(&budget->sites[budget->share_sites[most]]);
-        uint64_t saved = (uint64_t)budget->shares[most].occurrences * heurt_state.costs.left_out;
+        uint64_t saved = (uint64_t)budget->shares[most].occurrences * heurt_state.left_out_ticks;
         cost -= saved < cost ? saved : cost;
     }
     note_once(NOTED_CALLS,
@@ -344,12 +328,12 @@ static uint64_t cost_of_leaving_out(const struct budget *budget, const struct wi
         if (site->drawing.block && !site->wished)
             count += budget->shares[i].occurrences;
     }
-    return count * heurt_state.costs.left_out;
+    return count * heurt_state.left_out_ticks;
 }
 
 static void complain(struct budget *budget, const struct window *window)
 {
-    uint64_t others = window->others * heurt_state.costs.other;
+    uint64_t others = window->others;
     uint64_t patience = ticks_of_ns(PATIENCE_NS, &window->now);
     uint64_t calls = cost_of_leaving_out(budget, window), limit = without(window->limit, others);
     uint64_t whole = window->time + window->cost;

@@ -161,8 +161,7 @@ struct state {
     struct calibration marker;
     uint32_t event_ticks, left_out_ticks; /* struct heurt_process */
 
-    struct costs costs; /* valid when the session has a budget */
-    uint32_t noted;     /* what of the budget has been said (budget.c) */
+    uint32_t noted; /* what of the budget has been said (budget.c) */
     /* Aggregated runs (aggregate.c, room.c). */
     bool aggregates;
     uint32_t chunks_lock;
@@ -393,7 +392,6 @@ void calibrate__all(void);
  */
 
 bool budget__is_set(void);
-void budget__measure_costs(void);
 /* A thread's record begins; its chunk is full; it has a new one. With all signals blocked. */
 void budget__begin(struct thread *thread);
 void budget__chunk_ends(struct thread *thread);

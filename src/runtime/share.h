@@ -5,12 +5,10 @@
 
 #include <stdint.h>
 
-/* What an occurrence costs, in ticks. */
+/* What an occurrence costs beside being recorded, in ticks. */
 struct costs {
-    uint32_t recorded; /* enter and leave */
-    uint32_t drawn;    /* what a drawn one costs more */
+    uint32_t drawn; /* what a drawn one costs more */
     uint32_t left_out;
-    uint32_t other; /* an event of a hook */
 };
 
 /* Blocks that are shorter save next to nothing; longer ones would save less than one in a hundred
@@ -20,6 +18,7 @@ struct costs {
 
 struct share {
     uint32_t occurrences; /* in some time */
+    uint32_t recorded;    /* ticks that recording one costs */
     uint32_t block;       /* result: one in so many; 1: all */
 };
 

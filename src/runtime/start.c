@@ -301,8 +301,6 @@ static bool prepare(const char *directory)
     state->uses_tsc = state->session->clock == HEURT_CLOCK_TSC;
     state->aggregates = state->session->flags & HEURT_SESSION_AGGREGATE;
     state->next_function = HEURT_EVENT_FUNCTIONS;
-    if (budget__is_set())
-        budget__measure_costs();
     state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(1 << 16);
     return state->bodies && state->descriptor_kinds &&

@@ -55,7 +55,7 @@ KNOWN_FUNCTION long sampled_rare(long value)
 KNOWN_FUNCTION long sampled_tree(long depth)
 {
     if (depth == 0)
-        return work(1, SHORT_TURNS / 2);
+        return work(1, 2 * SHORT_TURNS);
     long sum = sampled_tree(depth - 1);
     sum += 2 * sampled_tree(depth - 1);
     __asm__ volatile("" : "+r"(sum));
@@ -64,12 +64,12 @@ KNOWN_FUNCTION long sampled_tree(long depth)
 
 KNOWN_FUNCTION long sampled_signalled(long value)
 {
-    return work(value, SHORT_TURNS / 2);
+    return work(value, SHORT_TURNS);
 }
 
 KNOWN_FUNCTION long sampled_on_stack(long a, long b, long c, long d, long e, long f, long g, long h)
 {
-    return work(a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h, SHORT_TURNS / 2);
+    return work(a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h, SHORT_TURNS);
 }
 
 static long signalled;

@@ -163,7 +163,7 @@ static void weights_add_up(void **state)
 /* ---- what may be spent ------------------------------------------------------------------------
  */
 
-static const struct costs costs = {.recorded = 25, .drawn = 15, .left_out = 4, .other = 20};
+static const struct costs costs = {.drawn = 15, .left_out = 4};
 
 static uint64_t cost_of(const struct share *shares, unsigned count)
 {
@@ -171,8 +171,8 @@ static uint64_t cost_of(const struct share *shares, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         uint64_t all = shares[i].occurrences, drawn = all / shares[i].block;
         cost += shares[i].block == 1
-                    ? all * costs.recorded
-                    : drawn * (costs.recorded + costs.drawn) + all * costs.left_out;
+                    ? all * shares[i].recorded
+                    : drawn * (shares[i].recorded + costs.drawn) + all * costs.left_out;
     }
     return cost;
 }
@@ -180,7 +180,8 @@ static uint64_t cost_of(const struct share *shares, unsigned count)
 static void the_rare_is_recorded_whole(void **state)
 {
     (void)state;
-    struct share shares[] = {{100000}, {50}, {3000}, {1}, {90000}};
+    struct share shares[] = {
+        {100000, 25, 0}, {50, 25, 0}, {3000, 25, 0}, {1, 25, 0}, {90000, 25, 0}};
     const uint64_t allowance = 1200000;
     share__divide(shares, 5, &costs, allowance);
     assert_int_equal(shares[1].block, 1);
@@ -194,7 +195,7 @@ static void the_rare_is_recorded_whole(void **state)
 static void all_is_recorded_while_it_fits(void **state)
 {
     (void)state;
-    struct share shares[] = {{1000}, {50}, {3000}};
+    struct share shares[] = {{1000, 25, 0}, {50, 25, 0}, {3000, 25, 0}};
     share__divide(shares, 3, &costs, 4050 * 25);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(shares[i].block, 1);
@@ -207,17 +208,29 @@ static void all_is_recorded_while_it_fits(void **state)
 static void the_rare_is_recorded_though_something_is_too_frequent(void **state)
 {
     (void)state;
-    struct share shares[] = {{1000000}, {12}, {900000}};
+    struct share shares[] = {{1000000, 25, 0}, {12, 25, 0}, {900000, 25, 0}};
     share__divide(shares, 3, &costs, 100000); /* leaving out alone costs 7,600,000 */
     assert_int_equal(shares[1].block, 1);
     assert_int_equal(shares[0].block, BLOCK_MOST);
     assert_int_equal(shares[2].block, BLOCK_MOST);
 }
 
+/* What is dearer counts for more. */
+static void costs_differ(void **state)
+{
+    (void)state;
+    struct share shares[] = {{10000, 25, 0}, {10000, 100, 0}, {20, 1000, 0}};
+    const uint64_t allowance = 300000;
+    share__divide(shares, 3, &costs, allowance);
+    assert_int_equal(shares[2].block, 1);
+    assert_int_equal(shares[0].block, shares[1].block);
+    assert_true(cost_of(shares, 3) <= allowance && cost_of(shares, 3) > allowance * 8 / 10);
+}
+
 static void nothing_to_spend_makes_the_longest_blocks(void **state)
 {
     (void)state;
-    struct share shares[] = {{1000000}, {1}, {UINT32_MAX}};
+    struct share shares[] = {{1000000, 25, 0}, {1, 25, 0}, {UINT32_MAX, 25, 0}};
     share__divide(shares, 3, &costs, 0);
     assert_int_equal(shares[0].block, BLOCK_MOST);
     assert_int_equal(shares[1].block, 1);
@@ -233,6 +246,7 @@ int main(void)
         cmocka_unit_test(the_rare_is_recorded_whole),
         cmocka_unit_test(all_is_recorded_while_it_fits),
         cmocka_unit_test(the_rare_is_recorded_though_something_is_too_frequent),
+        cmocka_unit_test(costs_differ),
         cmocka_unit_test(nothing_to_spend_makes_the_longest_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
