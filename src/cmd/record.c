@@ -746,8 +746,9 @@ static const char options_help[] =
     "thread,\n"
     "                              in memory that does not grow with time (--max-size: 32M)\n"
     "  --no-pack                   leave the trace as long as it was written\n"
-    "  --overhead PERCENT          what recording may cost each thread: 5%, 0.5%; none (the "
-    "default)\n"
+    "  --overhead PERCENT          what recording may cost each thread; 5% of functions that "
+    "heurt\n"
+    "                              chooses, else none\n"
     "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
     "(1)\n"
     "  --no-choice                 record known calls only\n"
@@ -756,5 +757,5 @@ static const char options_help[] =
 const struct command command_record = {
     "record",
     "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
-    "[--max-size SIZE] [--no-pack] [--aggregate] [--] PROGRAM [ARG]…",
+    "[--max-size SIZE] [--overhead PERCENT] [--aggregate] [--] PROGRAM [ARG]…",
     "record a program: where its threads wait for each other", run, options_help};

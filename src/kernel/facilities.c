@@ -274,20 +274,23 @@ static void judge_tracepoints(const struct machine_facts *facts,
                                     : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
-static void judge_attach(const struct machine_facts *facts, const struct machine_trials *trials,
+/* heurt stops only what it has started itself, which yama's scope of 1 allows. */
+static void judge_ptrace(const struct machine_facts *facts, const struct machine_trials *trials,
                          struct facility *facility)
 {
     (void)trials;
     if (facts->ptrace_scope == FACT_UNKNOWN)
         conclude(facility, FACILITY_YES, memory__text("no yama: own processes may be traced"),
                  NULL);
-    else if (facts->ptrace_scope == 0)
-        conclude(facility, FACILITY_YES, memory__text("yama's ptrace_scope is 0"), NULL);
-    else
-        conclude(facility, facts->ptrace_scope == 1 ? FACILITY_PARTLY : FACILITY_NO,
+    else if (facts->ptrace_scope <= 1)
+        conclude(facility, FACILITY_YES,
                  memory__format("yama's ptrace_scope is %ld%s", facts->ptrace_scope,
-                                facts->ptrace_scope == 1 ? ": own children only" : ""),
-                 facts->ptrace_scope < 3 ? "sudo sysctl kernel.yama.ptrace_scope=0"
+                                facts->ptrace_scope == 1 ? ": own children" : ""),
+                 NULL);
+    else
+        conclude(facility, FACILITY_NO,
+                 memory__format("yama's ptrace_scope is %ld", facts->ptrace_scope),
+                 facts->ptrace_scope < 3 ? "sudo sysctl kernel.yama.ptrace_scope=1"
                                          : "reboot: 3 cannot be taken back");
 }
 
@@ -322,11 +325,14 @@ static const struct {
     {"processors", "processors", "threads set against CPUs in the report", true, false,
      judge_processors},
     {"clock", "clock", "cheap, exact time stamps", true, false, judge_clock},
-    {"sampling", "cpu-clock sampling", "heurt hot", true, false, judge_sampling},
+    {"sampling", "cpu-clock sampling", "choosing functions, heurt hot", true, false,
+     judge_sampling},
     {"rings", "sampling buffers", "no samples lost", true, false, judge_rings},
     {"descriptors", "file descriptors", "one sampling event a CPU", true, false, judge_descriptors},
     {"pidfd", "pidfd", "waiting for the program", true, false, judge_pidfd},
     {"populate", "MADV_POPULATE_WRITE", "buffers without page faults", true, false, judge_populate},
+    {"ptrace", "ptrace", "patching the chosen functions", true, false, judge_ptrace},
+    {"membarrier", "membarrier", "cores that see a patch at once", true, false, judge_membarrier},
     {"switches", "switch records", "when threads were off the CPU, and why", false, false,
      judge_switches},
     {"faults", "page fault events", "time lost to page faults", false, false, judge_faults},
@@ -337,8 +343,6 @@ static const struct {
     {"bpf", "BPF", "who woke whom, inside of the kernel", false, false, judge_bpf},
     {"tracepoints", "tracepoints", "sched and futex events of all threads", false, false,
      judge_tracepoints},
-    {"attach", "ptrace", "recording a program that already runs", false, false, judge_attach},
-    {"membarrier", "membarrier", "patching while threads run", false, false, judge_membarrier},
     {"rseq", "rseq", "the CPU's number for free", false, false, judge_rseq},
 };
 
