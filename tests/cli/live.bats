@@ -5,11 +5,11 @@ needs_sampling() {
     "$HEURT" hot true >/dev/null 2>&1 || skip "no sampling on this machine (see heurt check)"
 }
 
-toggle() { # MEBIBYTES TIMES: live_known is patched and unpatched
+toggle() { # MEBIBYTES TIMES [ARG]: live_known is patched and unpatched
     needs_plain_heurt
     status=0
     LSAN_OPTIONS=detect_leaks=0 "$LIVE_TOGGLE" "$LIBHEURT" t "$1" "$2" 'kind_* @live_known' \
-        "$PROGRAMS/live_known" >out 2>err || status=$?
+        "$PROGRAMS/live_known" "${@:3}" >out 2>err || status=$?
     cat out err
     [ "$status" = 0 ]
     grep -qx "toggled $2" out
@@ -22,7 +22,7 @@ toggle() { # MEBIBYTES TIMES: live_known is patched and unpatched
 }
 
 @test "each call is counted once in the main thread, in a thread and a process that come later" {
-    toggle 3000 40
+    toggle 3000 100 gently
     local kind
     for kind in leaf loop global struct long_double wide switch floating inside; do
         grep -qx "main kind_$kind 1000" out || fail "kind_$kind in the main thread"

@@ -5,7 +5,8 @@
  * fork, start threads and get signals. So it goes until the first byte comes on standard input.
  * Then the main thread, which has called none of the functions before, calls each CALLS times, and
  * so do its forked child and a new thread.  Prints how often everything was done; ends with 1 when
- * something was not as expected. */
+ * something was not as expected.  With "gently" the functions are called, and
+ * threads started, less often. */
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <poll.h>
@@ -35,6 +36,7 @@
 
 static atomic_bool ending;
 static atomic_int failures;
+static bool gentle;
 
 static void fail(const char *what, long result)
 {
@@ -158,10 +160,13 @@ static bool call_each(long n)
 static void *call_functions(void *argument)
 {
     long *rounds = argument;
-    while (!ending)
+    while (!ending) {
         for (int i = 0; i < 100; i++, ++*rounds)
             if (!call_each(*rounds & 0xffff))
                 fail("a function", *rounds);
+        if (gentle)
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
     return NULL;
 }
 
@@ -302,6 +307,8 @@ static void thread_once(void)
     pthread_join(thread, &result);
     if (result != &mark)
         fail("a thread's result", 0);
+    if (gentle) /* each thread takes a chunk of the trace */
+        nanosleep(&short_time, NULL);
 }
 
 /* A call of each of these must not be interrupted. */
@@ -483,8 +490,9 @@ static void call_in_child(void)
     expect("the counting child's status", status, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    gentle = argc > 1 && strcmp(argv[1], "gently") == 0;
     pthread_t hot[HOT_THREADS], waiting[WAITS], moving[4], woken, waker, last;
     static long rounds[HOT_THREADS];
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_user1}, NULL);
