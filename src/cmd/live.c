@@ -625,8 +625,8 @@ static void leave_out_too_frequent(struct live *live)
         if (!slot)
             continue;
         char *reason = memory__format(
-            "left out after %.1f s: it is called so often that even what is not recorded of it "
-            "costs more than the budget (--overhead)",
+            HEURT_LEFT_OUT "%.1f s: it is called so often that even what is not recorded of it "
+                           "costs more than the budget (--overhead)",
             (double)(now_ns() - session->start.monotonic_ns) / 1e9);
         live__leave_out(live, (uint32_t)(slot >> 32) - 1, (uint32_t)slot, reason);
         free(reason);

@@ -143,6 +143,9 @@ enum heurt_definition_type {
     HEURT_DEFINITION_LIVE = 9,        /* struct heurt_live */
 };
 
+/* How the reason of a refusal begins when the function was recorded until then. */
+#define HEURT_LEFT_OUT "left out after "
+
 /* In front of every definition; bytes (with this header, a multiple of 8) is stored last. */
 struct heurt_definition {
     uint32_t bytes;

@@ -63,6 +63,24 @@ static void collect_process(const struct report *report, const struct trace_proc
     }
 }
 
+static void drop(struct vec *rows, const struct coverage_row *what)
+{
+    size_t kept = 0;
+    VEC_EACH(row, rows, struct coverage_row)
+    if (strcmp(row->function, what->function) != 0 || strcmp(row->module, what->module) != 0)
+        *VEC_AT(rows, struct coverage_row, kept++) = *row;
+    rows->count = kept;
+}
+
+/* A function that was taken out of the running program had been instrumented; it counts as what it
+ * became. */
+static void drop_left_out(struct coverage *coverage)
+{
+    VEC_EACH(refused, &coverage->refused, struct coverage_row)
+    if (strncmp(refused->reason, HEURT_LEFT_OUT, sizeof HEURT_LEFT_OUT - 1) == 0)
+        drop(&coverage->instrumented, refused);
+}
+
 static void sort(struct vec *rows)
 {
     if (rows->count)
@@ -76,6 +94,7 @@ struct coverage coverage__collect(const struct report *report)
     VEC_EACH(process, trace__processes(report->trace), struct trace_process)
     collect_process(report, process, &seen, &coverage);
     map__free(&seen);
+    drop_left_out(&coverage);
     sort(&coverage.instrumented);
     sort(&coverage.refused);
     return coverage;
