@@ -11,7 +11,11 @@ setup_file() {
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-__attribute__((noipa)) long step(long value) { return value * 3 + 1; }
+__attribute__((noinline)) long step(long value)
+{
+    __asm__ volatile("" : "+r"(value)); /* no compiler leaves a call of it out */
+    return value * 3 + 1;
+}
 static long times;
 static long work(long count)
 {
