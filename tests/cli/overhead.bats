@@ -144,8 +144,8 @@ at_once() { # KIND
     END {
         for (lock in held) open += held[lock]
         print acquired, released, open
-        exit !(acquired > 100 && released >= acquired && !open)
-    }' <<<"$output" || fail "releases are missing"
+        exit !(acquired > 100 && released >= acquired && released < acquired + 2000 && !open)
+    }' <<<"$output" || fail "releases are missing, or those of acquisitions that were left out are there"
 }
 
 @test "hooks alone over the budget: it is said" {
