@@ -280,8 +280,10 @@ static void enter_call(struct fold *fold, const struct event *event)
 static void acquired_at_once(struct fold *fold, const struct event *event)
 {
     struct fold_class *class = class_of_call(fold, event);
+    uint32_t weight = fold->state->drawn_count ? take_weight(fold, event->id) : 1;
+    fold->state->overhead += (uint64_t)(weight - 1) * fold->left_out_cost;
     if (class)
-        add_whole(class, 0, 1);
+        add_whole(class, 0, weight);
 }
 
 static bool is_of_locks(uint32_t id)

@@ -197,6 +197,14 @@ static void free_texts(struct vec *texts)
     vec__free(texts);
 }
 
+bool profile__locks_are_sampled(const struct profile *profile)
+{
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    if (class->kind == CLASS_LOCK && class->recorded < class->count)
+        return true;
+    return false;
+}
+
 void profile__free(struct profile *profile)
 {
     if (!profile)

@@ -86,7 +86,8 @@ struct profile_class {
     uint64_t contended;  /* locks and semaphores: occurrences that waited */
     uint64_t unfinished; /* entered and never left; closed with what encloses them */
     uint64_t min_ns, p50_ns, p99_ns, max_ns, sum_ns;
-    uint64_t sum_error_ns; /* standard error of the sum, and so of excess; 0: not sampled */
+    uint64_t sum_error_ns; /* standard error of the sum, and so of excess; 0: not sampled, or only
+                              what did not wait */
     uint64_t excess_ns;
     double score;               /* largest of the threads' */
     double score_all;           /* excess over the sum of all threads' lifetimes */
@@ -126,6 +127,8 @@ struct profile {
 int profile__compute(const struct trace *trace, const struct symbols *symbols,
                      const struct vec *rules, double threshold, struct profile **profile,
                      struct error *error);
+/* Whether acquisitions of locks were left out: who held one is then not always known. */
+bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);
 
 #endif

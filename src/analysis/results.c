@@ -55,7 +55,10 @@ static void fill_durations(const struct trace *trace, struct profile_class *resu
     result->sum_ns = trace__ns(trace, accumulator->sum);
     result->excess_ns = trace__ns(trace, accumulator__excess(accumulator, accumulator->minimum));
     result->recorded = accumulator->recorded;
-    result->sum_error_ns = trace__ns(trace, quantile__sum_error(accumulator, result->histogram));
+    if (result->kind != CLASS_LOCK &&
+        result->kind != CLASS_SEMAPHORE) /* of these all waits are known */
+        result->sum_error_ns =
+            trace__ns(trace, quantile__sum_error(accumulator, result->histogram));
     result->confidence = result->recorded < WEAK_COUNT      ? CONFIDENCE_WEAK
                          : result->recorded < result->count ? CONFIDENCE_ESTIMATED
                                                             : CONFIDENCE_MEASURED;

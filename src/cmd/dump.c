@@ -221,7 +221,10 @@ static void print_sampled(FILE *out, const struct dumped_thread *thread, uint64_
     const struct trace_function *function =
         trace_process__function(thread->process, HEURT_SAMPLED_ID(word));
     fputs(" function=", out);
-    print_text(out, function ? function->name : "?");
+    if (HEURT_SAMPLED_ID(word) < HEURT_EVENT_FUNCTIONS)
+        print_text(out, event__name(HEURT_SAMPLED_ID(word)));
+    else
+        print_text(out, function ? function->name : "?");
     fprintf(out, " block=%u", HEURT_SAMPLED_BLOCK(word));
 }
 

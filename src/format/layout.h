@@ -288,7 +288,8 @@ struct heurt_thread_name {
     POINT(STACK, 44, HEURT_WORDS_VARIABLE)                                                       \
     /* events that could not be written at this place: how many */                               \
     POINT(LOST, 46, 1)                                                                           \
-    /* HEURT_SAMPLED: the next enter event of that function stands for so many occurrences: it is \
+    /* HEURT_SAMPLED: the next enter event of that function, or LOCK_ACQUIRED or                 \
+     * SEMAPHORE_ACQUIRED of that id, stands for so many occurrences: it is                      \
      * the one that was drawn from a block of that many */                                        \
     POINT(SAMPLED, 48, 1)                                                                        \
     /* the recording itself took so many ticks of the thread's time until now */                  \
@@ -310,7 +311,7 @@ enum heurt_event_id {
     HEURT_FUNCTION_LAST = (1 << 20) - 2,
 };
 
-/* A function's even id and the number of its occurrences that one stands for. */
+/* A function's or event's even id and the number of its occurrences that one stands for. */
 #define HEURT_SAMPLED(id, block) ((uint64_t)(id) << 32 | (uint32_t)(block))
 #define HEURT_SAMPLED_ID(word) ((uint32_t)((word) >> 32))
 #define HEURT_SAMPLED_BLOCK(word) ((uint32_t)(word))

@@ -83,14 +83,21 @@ static char *subject(const struct report *report, const struct profile_class *cl
                : subject_with_call(class, noun);
 }
 
+uint64_t class__held_ns(const struct report *report, const struct profile_class *class)
+{
+    uint64_t known_ns = 0;
+    VEC_EACH(holder, &class->holders, struct profile_holder)
+    known_ns += holder->wait_ns;
+    return known_ns < class->sum_ns && profile__locks_are_sampled(report->profile) ? class->sum_ns
+                                                                                   : known_ns;
+}
+
 /* ", held by write_batch queue.c:97": the holder behind most of the waiting. */
 static char *top_holder(const struct report *report, const struct profile_class *class)
 {
     if (class->holders.count == 0)
         return memory__text("");
-    uint64_t all_ns = 0;
-    VEC_EACH(holder, &class->holders, struct profile_holder)
-    all_ns += holder->wait_ns;
+    uint64_t all_ns = class__held_ns(report, class);
     const struct profile_holder *top = VEC_AT(&class->holders, struct profile_holder, 0);
     char unknown[32], share[16];
     struct place place = place__of_site(report, top->process, top->site, unknown);

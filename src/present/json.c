@@ -151,9 +151,7 @@ static void add_holders(struct json_object *object, const struct report *report,
                         const struct profile_class *class)
 {
     struct json_object *holders = json_object_new_array();
-    uint64_t all_ns = 0;
-    VEC_EACH(holder, &class->holders, struct profile_holder)
-    all_ns += holder->wait_ns;
+    uint64_t all_ns = class__held_ns(report, class);
     VEC_EACH(holder, &class->holders, struct profile_holder)
     {
         char unknown[32];

@@ -87,6 +87,9 @@ char *place__text(const struct place *place);
 
 /* Why a class loses time. free() it. */
 char *class__why(const struct report *report, const struct profile_class *class);
+/* The waiting that a class's holders share: all of it where acquisitions were sampled, else that of
+ * which a holder is known. */
+uint64_t class__held_ns(const struct report *report, const struct profile_class *class);
 /* "fd=5 bytes=512", "" without keys. free() it. */
 char *class__keys(const struct profile_class *class);
 /* Everything that makes the report less certain: sentences (char *), texts__free it. */

@@ -433,6 +433,10 @@ static void put_sampled(const struct report *report, const struct style *style, 
         count__format(recorded, number), count__format(count, all), 100 * error);
     paragraph__put(style, out, INK_PLAIN, "  ~ sampled: ", text);
     free(text);
+    if (profile__locks_are_sampled(report->profile))
+        paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
+                       "acquisitions that did not wait were sampled, of all locks of a thread "
+                       "together: who held a lock is not always known; all waits were recorded");
 }
 
 static void put_coverage_line(const struct report *report, FILE *out)

@@ -196,11 +196,9 @@ static void put_holders(const struct report *report, const struct profile_class 
                                                   {"times", ALIGN_RIGHT, false},
                                                   {"acquired by", ALIGN_LEFT, true},
                                                   {"", ALIGN_LEFT, true}};
-    uint64_t all_ns = 0;
+    uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
     if (class->holders.count == 0)
         return;
-    VEC_EACH(holder, &class->holders, struct profile_holder)
-    all_ns += holder->wait_ns;
     put_heading(style, out, "who held the lock meanwhile");
     struct table table = table__start(columns, 5, 2);
     VEC_EACH(holder, &class->holders, struct profile_holder)
@@ -209,9 +207,17 @@ static void put_holders(const struct report *report, const struct profile_class 
         struct place place = place__of_site(report, holder->process, holder->site, unknown);
         put_share(&table, all_ns ? (double)holder->wait_ns / (double)all_ns : 0);
         put_duration(&table, holder->wait_ns);
+        unknown_ns -= holder->wait_ns;
         put_count(&table, holder->waits);
         put_cell(&table, memory__text(place.function), INK_BOLD);
         put_cell(&table, place__source(&place, true), INK_PLAIN);
+    }
+    if (unknown_ns) {
+        put_share(&table, (double)unknown_ns / (double)all_ns);
+        put_duration(&table, unknown_ns);
+        put_cell(&table, memory__text(""), INK_PLAIN);
+        put_cell(&table, memory__text("not known: acquisitions were sampled"), INK_PLAIN);
+        put_cell(&table, memory__text(""), INK_PLAIN);
     }
     table__end(&table, style, out);
 }

@@ -10,6 +10,11 @@
  * what all threads spend together stays within the budget of the CPU time that they use, also when
  * there are more of them than CPUs.
  *
+ * What hooks record is complete but for locks and semaphores that could be had at once: of each of
+ * the two kinds all of a thread's together are one more "function" in the division, known by the
+ * event's id.  Dividing the budget once, instead of functions first, treats both by one rule: what
+ * is most frequent gives way.  Their frequency is estimated until they are sampled, then counted.
+ *
  * All of it runs on the thread itself: nothing is shared but the two notes and the session's
  * wishes. The countdowns of a thread that ended go on in the next one with their gaps: blocks then
  * span both, which keeps sums and counts of all threads right, and short threads within the budget.
@@ -58,6 +63,26 @@ static uint64_t ticks_of_ns(uint64_t ns, const struct heurt_clock_pair *now)
     uint64_t whole_ns = now->monotonic_ns - start->monotonic_ns;
     uint64_t rate = (now->tick - start->tick) / (whole_ns / 1024 + 1);
     return ns / 1024 * rate + ns % 1024 * rate / 1024;
+}
+
+static bool is_hook(uint32_t id)
+{
+    return id < HEURT_EVENT_FUNCTIONS;
+}
+
+/* What recording an occurrence costs, with its leave or a lock's release. */
+static uint32_t cost_of(uint32_t id)
+{
+    if (!is_hook(id))
+        return patch__costs(id)->cost_ticks;
+    return heurt_state.event_ticks * (id == HEURT_EVENT_LOCK_ACQUIRED ? 2 : 1);
+}
+
+/* What one that is left out costs: for a lock (the hook, and that its release finds that out) it
+ * was measured as a little less than half an event, and cannot be without a program's lock. */
+static uint32_t cost_of_left_out(uint32_t id)
+{
+    return is_hook(id) ? heurt_state.event_ticks / 2 : heurt_state.left_out_ticks;
 }
 
 /* ---- sites -------------------------------------------------------------------------------------
@@ -120,14 +145,36 @@ struct window {
     uint64_t cpu_ns;
     const uint64_t *end; /* words before it have been looked at */
     uint64_t words;
-    uint32_t row;           /* one word in so many is looked at */
-    uint64_t calls, others; /* what events of functions cost; those of hooks and marks */
-    uint64_t left_out;      /* occurrences */
-    uint64_t cost;          /* ticks that recording took, all in all */
-    uint64_t time;          /* ticks that the program itself took */
-    uint64_t limit;         /* ticks that recording may have taken */
+    uint32_t row;      /* one word in so many is looked at */
+    uint64_t calls;    /* what events cost that can be sampled */
+    uint64_t others;   /* what those cost that cannot: of waits, I/O, marks */
+    uint64_t left_out; /* ticks of what was left out */
+    uint64_t cost;     /* ticks that recording took, all in all */
+    uint64_t time;     /* ticks that the program itself took */
+    uint64_t limit;    /* ticks that recording may have taken */
     unsigned shares;
 };
+
+static void count_occurrences(struct budget *budget, uint32_t id, uint32_t count)
+{
+    struct site *site = site__get(budget, id);
+    if (site && !site->drawing.block)
+        site->passed += count;
+}
+
+/* An event of a hook or a mark. The release of a lock is counted with its acquisition. */
+static void count_other(struct thread *thread, struct window *window, uint32_t id)
+{
+    uint64_t ticks = (uint64_t)window->row * heurt_state.event_ticks;
+    if (id == HEURT_EVENT_LOCK_ACQUIRED || id == HEURT_EVENT_SEMAPHORE_ACQUIRED) {
+        window->calls += (uint64_t)window->row * cost_of(id);
+        count_occurrences(&thread->countdowns->budget, id, window->row);
+    } else if (id == (HEURT_EVENT_LOCK_WAIT | 1)) {
+        window->others += 2 * ticks;
+    } else if (id != HEURT_EVENT_LOCK_RELEASED) {
+        window->others += ticks;
+    }
+}
 
 /* Counts a word that was drawn and stands for so many. A payload word that looks like an event
  * would need a time within the window in its upper bits. */
@@ -141,13 +188,12 @@ static void count_word(struct thread *thread, struct window *window, const uint6
     if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
         id = (uint32_t)word[1] | (id & 1);
     if (id < HEURT_EVENT_FUNCTIONS || id > HEURT_FUNCTION_LAST + 1 || !heurt_state.bodies[id / 2]) {
-        window->others += (uint64_t)window->row * heurt_state.event_ticks;
+        count_other(thread, window, id);
         return;
     }
-    window->calls += (uint64_t)window->row * patch__costs(id)->cost_ticks / 2;
-    struct site *site = id & 1 ? NULL : site__get(budget, id);
-    if (site && !site->drawing.block)
-        site->passed += window->row;
+    window->calls += (uint64_t)window->row * cost_of(id) / 2;
+    if (!(id & 1))
+        count_occurrences(budget, id, window->row);
 }
 
 /* One word of each row of equally many, so that no rhythm of the program's deceives. */
@@ -175,7 +221,8 @@ static uint64_t count_of_sampled(struct thread *thread, struct site *site)
 }
 
 /* Every recorded occurrence counts down to the next call stack; then it begins anew. Where that is
- * too soon, and of functions that are new, there is an estimate, and of few words no good one. */
+ * too soon, of functions that are new, and of hooks, there is an estimate, and of few words no good
+ * one. */
 static uint64_t count_of_whole(struct thread *thread, struct site *site, uint32_t row)
 {
     uint32_t every = heurt_state.session->stack_every;
@@ -183,7 +230,7 @@ static uint64_t count_of_whole(struct thread *thread, struct site *site, uint32_
     int64_t left = thread->countdowns->function[site->id / 2].stack, before = site->stack;
     bool was_known = site->is_known;
     site->stack = (int32_t)left;
-    site->is_known = true;
+    site->is_known = !is_hook(site->id);
     if (was_known && estimate < cycle / 2)
         return left <= before ? (uint64_t)(before - left) : (uint64_t)(before - left) + cycle;
     return estimate < GOOD_WORDS * row ? 0 : estimate;
@@ -209,13 +256,14 @@ static void gather_shares(struct thread *thread, struct window *window)
         if (!count && !site->drawing.block)
             continue;
         if (site->drawing.block)
-            window->left_out += count;
+            window->left_out += count * cost_of_left_out(site->id);
         budget->share_sites[window->shares] = (uint16_t)i;
         budget->shares[window->shares++] =
             (struct share){.occurrences = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX,
-                           .recorded = patch__costs(site->id)->cost_ticks};
+                           .recorded = cost_of(site->id)};
     }
-    window->left_out -= budget->drawn < window->left_out ? budget->drawn : window->left_out;
+    uint64_t drawn = (uint64_t)budget->drawn * heurt_state.left_out_ticks;
+    window->left_out -= drawn < window->left_out ? drawn : window->left_out;
 }
 
 static void settle_account(struct budget *budget, struct window *window)
@@ -224,7 +272,7 @@ static void settle_account(struct budget *budget, struct window *window)
     uint64_t ns = window->cpu_ns > budget->cpu_ns ? window->cpu_ns - budget->cpu_ns : 0;
     uint64_t whole = ticks_of_ns(ns, &window->now);
     window->cost = window->calls + window->others + (uint64_t)budget->drawn * costs.drawn +
-                   window->left_out * costs.left_out + budget->renewal;
+                   window->left_out + budget->renewal;
     window->time = whole > window->cost + whole / 16 ? whole - window->cost : whole / 16;
     window->limit = window->time * permille() / 1000;
     uint64_t debt = budget->debt + window->cost;
@@ -294,7 +342,7 @@ static unsigned most_frequent(const struct budget *budget, const struct window *
     unsigned found = UINT32_MAX;
     for (unsigned i = 0; i < window->shares; i++) {
         const struct site *site = &budget->sites[budget->share_sites[i]];
-        if (site->drawing.block && !site->wished &&
+        if (site->drawing.block && !site->wished && !is_hook(site->id) &&
             (found == UINT32_MAX ||
              budget->shares[i].occurrences > budget->shares[found].occurrences))
             found = i;
@@ -319,23 +367,25 @@ static void wish(struct budget *budget, const struct window *window, uint64_t co
               "more than --overhead allows.");
 }
 
-/* What those functions cost whose unpatching was not asked for. */
-static uint64_t cost_of_leaving_out(const struct budget *budget, const struct window *window)
+/* Of hooks; of those functions whose unpatching was not asked for. */
+static uint64_t cost_of_leaving_out(const struct budget *budget, const struct window *window,
+                                    bool hooks)
 {
-    uint64_t count = 0;
+    uint64_t ticks = 0;
     for (unsigned i = 0; i < window->shares; i++) {
         const struct site *site = &budget->sites[budget->share_sites[i]];
-        if (site->drawing.block && !site->wished)
-            count += budget->shares[i].occurrences;
+        if (site->drawing.block && !site->wished && is_hook(site->id) == hooks)
+            ticks += (uint64_t)budget->shares[i].occurrences * cost_of_left_out(site->id);
     }
-    return count * heurt_state.left_out_ticks;
+    return ticks;
 }
 
 static void complain(struct budget *budget, const struct window *window)
 {
-    uint64_t others = window->others;
+    uint64_t others = window->others + cost_of_leaving_out(budget, window, true);
     uint64_t patience = ticks_of_ns(PATIENCE_NS, &window->now);
-    uint64_t calls = cost_of_leaving_out(budget, window), limit = without(window->limit, others);
+    uint64_t calls = cost_of_leaving_out(budget, window, false),
+             limit = without(window->limit, others);
     uint64_t whole = window->time + window->cost;
     budget->calls_over = calls > limit ? budget->calls_over + whole : 0;
     budget->others_over = others > window->limit ? budget->others_over + whole : 0;
@@ -344,8 +394,9 @@ static void complain(struct budget *budget, const struct window *window)
     if (budget->others_over > patience)
         note_once(NOTED_OTHERS,
                   "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
-                  "recording them alone costs more than --overhead allows: these are never "
-                  "sampled.");
+                  "recording them alone costs more than --overhead allows: of these only locks and "
+                  "semaphores that need no waiting are sampled, and leaving one out costs time, "
+                  "too.");
 }
 
 /* ---- windows -----------------------------------------------------------------------------------
@@ -387,6 +438,8 @@ void budget__begin(struct thread *thread)
     struct budget *budget = &thread->countdowns->budget;
     if (!permille())
         return;
+    for (unsigned i = 0; i < LEFT_OUT_LOCKS; i++) /* of the thread that had them before */
+        *(const void *volatile *)&thread->countdowns->left_out_locks[i] = NULL;
     struct heurt_clock_pair now = clock__pair();
     budget->random ^= now.tick * 0x9e3779b97f4a7c15ull + thread->serial + 1;
     budget->random += !budget->random;

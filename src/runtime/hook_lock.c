@@ -2,16 +2,30 @@
  *
  * Each acquisition tries first: when that succeeds it did not wait and is one event; when the lock
  * is held the real call is made inside a span.  Trying first is what the real calls do, too, so
- * neither order nor result changes. */
+ * neither order nor result changes.
+ *
+ * To stay within a budget, acquisitions that did not wait are sampled, all of a thread's together
+ * (budget.c); the release of one that was left out is left out, too. */
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
 #include <errno.h>
 
-static inline void acquired(struct thread *thread, uint64_t site, const void *lock)
+/* No part of the hooks, which save fewer registers without it when they leave something out. */
+static __attribute__((noinline)) void write_acquired(struct thread *thread, uint64_t site,
+                                                     const void *lock)
 {
+    lock__was_left_out(thread, lock);
     hook__stack(thread, site, lock);
     event__write2(thread, HEURT_EVENT_LOCK_ACQUIRED, site, (uintptr_t)lock);
+}
+
+static inline void acquired(struct thread *thread, uint64_t site, const void *lock)
+{
+    if (hook__leaves_out(thread, HEURT_EVENT_LOCK_ACQUIRED))
+        lock__set_left_out(thread, lock);
+    else
+        write_acquired(thread, site, lock);
 }
 
 static inline void wait_begins(struct thread *thread, uint64_t site, const void *lock)
@@ -20,14 +34,17 @@ static inline void wait_begins(struct thread *thread, uint64_t site, const void 
     event__write2(thread, HEURT_EVENT_LOCK_WAIT, site, (uintptr_t)lock);
 }
 
-static inline int wait_ended(struct thread *thread, int result)
+static inline int wait_ended(struct thread *thread, const void *lock, int result)
 {
+    lock__was_left_out(thread, lock);
     event__write1(thread, HEURT_EVENT_LOCK_WAIT | 1, (uint64_t)result);
     return result;
 }
 
 static inline void releasing(struct thread *thread, uint64_t site, const void *lock)
 {
+    if (unlikely(lock__was_left_out(thread, lock)))
+        return;
     event__write2(thread, HEURT_EVENT_LOCK_RELEASED, site, (uintptr_t)lock);
 }
 
@@ -43,7 +60,7 @@ static inline void releasing(struct thread *thread, uint64_t site, const void *l
         if (likely(result != (busy)))                    \
             return result;                               \
         wait_begins(thread, SITE(kind), lock);           \
-        return wait_ended(thread, real);                 \
+        return wait_ended(thread, lock, real);           \
     } while (0)
 
 /* A try that the program makes itself. */

@@ -27,6 +27,7 @@
         event__write3(thread, HEURT_EVENT_CONDITION_WAIT, SITE(0), (uintptr_t)(condition), \
                       (uintptr_t)(mutex));                                                 \
         int result = real;                                                                 \
+        lock__was_left_out(thread, mutex); /* it is acquired anew */                       \
         event__write1(thread, HEURT_EVENT_CONDITION_WAIT | 1, (uint64_t)result);           \
         return result;                                                                     \
     } while (0)
@@ -95,6 +96,14 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
     WAIT(HEURT_EVENT_BARRIER_WAIT, barrier, REAL(pthread_barrier_wait)(barrier));
 }
 
+static inline void semaphore__acquired(struct thread *thread, uint64_t site, sem_t *semaphore)
+{
+    if (hook__leaves_out(thread, HEURT_EVENT_SEMAPHORE_ACQUIRED))
+        return;
+    hook__stack(thread, site, semaphore);
+    event__write2(thread, HEURT_EVENT_SEMAPHORE_ACQUIRED, site, (uintptr_t)semaphore);
+}
+
 /* Takes the semaphore if that needs no waiting. sem_wait and its kin act upon a pending
  * cancellation even then. */
 static bool semaphore__try(struct thread *thread, uint64_t site, sem_t *semaphore)
@@ -103,10 +112,8 @@ static bool semaphore__try(struct thread *thread, uint64_t site, sem_t *semaphor
     pthread_testcancel();
     bool taken = REAL(sem_trywait)(semaphore) == 0;
     errno = saved;
-    if (taken) {
-        hook__stack(thread, site, semaphore);
-        event__write2(thread, HEURT_EVENT_SEMAPHORE_ACQUIRED, site, (uintptr_t)semaphore);
-    }
+    if (taken)
+        semaphore__acquired(thread, site, semaphore);
     return taken;
 }
 
@@ -143,10 +150,8 @@ EXPORT int sem_trywait(sem_t *semaphore)
     int result = REAL(sem_trywait)(semaphore);
     if (result == 0) {
         struct thread *thread = hook__thread();
-        if (thread) {
-            hook__stack(thread, SITE(0), semaphore);
-            event__write2(thread, HEURT_EVENT_SEMAPHORE_ACQUIRED, SITE(0), (uintptr_t)semaphore);
-        }
+        if (thread)
+            semaphore__acquired(thread, SITE(0), semaphore);
     }
     return result;
 }

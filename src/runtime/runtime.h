@@ -35,6 +35,7 @@ struct class_countdown {
     int64_t left;
 };
 #define CLASS_COUNTDOWNS 1024
+#define LEFT_OUT_LOCKS 64
 
 /* Counters of one function in one thread; stub.S knows them. */
 struct function_countdown {
@@ -46,6 +47,9 @@ struct function_countdown {
 struct countdowns {
     struct function_countdown function[HEURT_FUNCTION_LAST / 2 + 1]; /* by event id / 2 */
     struct class_countdown classes[CLASS_COUNTDOWNS];
+    /* Locks whose last acquisition by this thread was left out, by lock__hash; later ones take the
+     * places of earlier ones. */
+    const void *left_out_locks[LEFT_OUT_LOCKS];
     struct countdowns *next_free;
     struct budget budget; /* touched only when there is one */
 };
@@ -334,6 +338,18 @@ static inline void function__write(struct thread *thread, uint32_t id)
         function__publish(at, clock__tick(), id);
 }
 
+/* ---- the budget (budget.c) ---------------------------------------------------------------------
+ */
+
+bool budget__is_set(void);
+/* A thread's record begins; its chunk is full; it has a new one. With all signals blocked. */
+void budget__begin(struct thread *thread);
+void budget__chunk_ends(struct thread *thread);
+void budget__chunk_begins(struct thread *thread);
+/* The gap of a function or a hook's event has run out: says what its occurrence stands for, which
+ * is to be recorded now, and draws the next one. */
+void budget__drawn(struct thread *thread, uint32_t id);
+
 /* ---- hooks ----------------------------------------------------------------------------------- */
 
 /* This thread when its calls are to be recorded, else NULL: pass through. */
@@ -385,20 +401,48 @@ static inline void hook__stack(struct thread *thread, uint64_t site, const void 
     stack__consider(thread, key);
 }
 
+/* Whether this occurrence of a hook's event is left out to stay within the budget; if not, says
+ * what it stands for. To be asked before the event's call stack is taken: nothing may come between
+ * the two. */
+static inline bool hook__leaves_out(struct thread *thread, uint32_t id)
+{
+    struct countdowns *countdowns = thread->countdowns;
+    if (unlikely(!countdowns) || likely(!countdowns->function[id / 2].gap) || thread->ended)
+        return false;
+    bool is_left_out;
+    __asm__ volatile("decl %0" /* whole for a signal handler */
+                     : "+m"(countdowns->function[id / 2].gap), "=@ccg"(is_left_out));
+    if (unlikely(!is_left_out))
+        budget__drawn(thread, id);
+    return is_left_out;
+}
+
+/* A lock's release is left out exactly if its acquisition was: a reader who saw one without the
+ * other would name a wrong holder.  A release too many does no harm. */
+static inline const void **lock__place(struct countdowns *countdowns, const void *lock)
+{
+    return &countdowns->left_out_locks[(uintptr_t)lock * 0x9e3779b97f4a7c15ull >> 58];
+}
+
+static inline void lock__set_left_out(struct thread *thread, const void *lock)
+{
+    *lock__place(thread->countdowns, lock) = lock;
+}
+
+/* Forgets that the lock's acquisition was left out, because it is released or acquired anew;
+ * returns whether it was. */
+static inline bool lock__was_left_out(struct thread *thread, const void *lock)
+{
+    struct countdowns *countdowns = thread->countdowns;
+    const void **place = likely(countdowns) ? lock__place(countdowns, lock) : NULL;
+    if (likely(!place || *place != lock))
+        return false;
+    *place = NULL;
+    return true;
+}
+
 /* Fills in what is known of costs (calibrate.c). Of this thread, before it has a record. */
 void calibrate__all(void);
-
-/* ---- the budget (budget.c) ---------------------------------------------------------------------
- */
-
-bool budget__is_set(void);
-/* A thread's record begins; its chunk is full; it has a new one. With all signals blocked. */
-void budget__begin(struct thread *thread);
-void budget__chunk_ends(struct thread *thread);
-void budget__chunk_begins(struct thread *thread);
-/* The gap of a function has run out: says what its occurrence stands for, which is to be recorded
- * now, and draws the next one. */
-void budget__drawn(struct thread *thread, uint32_t id);
 
 /* ---- calls whose return address is put aside (popped.c) -------------------------------------- */
 

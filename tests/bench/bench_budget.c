@@ -34,7 +34,7 @@ static const struct program programs[] = {
     {"ns1000", "1 us function, nothing else", "600000", true},
     {"mixed", "four functions, 50 ns to 50 us", "700000", true},
     {"bursts", "1 us and 200 ns in turns of some ms", "900000", true},
-    {"locks", "mutex held for 200 ns", "2500000", false},
+    {"locks", "mutex held for 200 ns", "2500000", true},
     {"word-count", "C++ word count, its functions and locks", NULL, false},
 };
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };

@@ -97,6 +97,57 @@ is_left_out() { # FUNCTION
     done
 }
 
+# Of every class of a kind, the occurrences that did not wait.
+at_once() { # KIND
+    paste -d' ' <(classes "$1" count) <(classes "$1" contended) | awk '{ n += $1 - $2 } END { print n }'
+}
+
+@test "counts of sampled locks are exact to a block, waits are complete" {
+    local option
+    for option in '' --aggregate; do
+        # shellcheck disable=SC2086 # words
+        record -o t $option --overhead 5% --no-choice "$PROGRAMS/sampled_locks"
+        expect_status 0
+        report_json t
+        # One block of 1024 at most on each of 2 threads.
+        about "$(at_once lock)" "$(known acquired)" 2048
+        about "$(at_once semaphore)" "$(known semaphore)" 1024
+        [ "$(classes lock contended | sum)" = "$(known waits)" ]
+        is_number_above "$(classes lock sampled | sum)" "$(($(known acquired) / 4))"
+        [ "$(classes lock sum_error_ns | grep -vcE '^(null|0)$')" = 0 ]
+        heurt report -i t --threshold 0
+        grep -q '~ locks: acquisitions that did not wait were sampled' <<<"$output"
+    done
+    record -o t --overhead none "$PROGRAMS/sampled_locks"
+    report_json t
+    [ "$(at_once lock)" = "$(known acquired)" ]
+    [ "$(at_once semaphore)" = "$(known semaphore)" ]
+    [ "$(classes lock sampled | grep -vc null)" = 0 ]
+}
+
+# Some of the waits are for a known holder: the right one.
+@test "sampled locks have no wrong holders, and each recorded acquisition its release" {
+    record -o t --overhead 50% --no-choice "$PROGRAMS/sampled_locks"
+    report_json t
+    ! grep -q '"function": *"others"' <(sed -n '/"holders": *\[/,/\]/p' report.json) ||
+        fail "a wait was put on one who had released the lock"
+    heurt dump -i t
+    awk '{
+        for (i = 2; $i != "point" && $i != "leave" && $i != "enter" && i < NF; i++);
+        if (!match($0, / lock=0x[0-9a-f]+/))
+            next
+        lock = substr($0, RSTART) " " $2
+        what = $(i + 1) " " $(i + 2)
+        if (what == "lock acquired") { held[lock] = 1; acquired++ }
+        if (what == "lock released") { held[lock] = 0; released++ }
+    }
+    END {
+        for (lock in held) open += held[lock]
+        print acquired, released, open
+        exit !(acquired > 100 && released >= acquired && released < acquired + 2000 && !open)
+    }' <<<"$output" || fail "releases are missing, or those of acquisitions that were left out are there"
+}
+
 @test "hooks alone over the budget: it is said" {
     compile locks <<'END'
 #include <pthread.h>

@@ -437,6 +437,9 @@ static void some_call(struct pair *pair, unsigned depth)
     uint64_t how = random_below(pair, 16);
     if (how == 0)
         PUT(pair, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(id, 2 + random_below(pair, 9)));
+    if (how == 2)
+        PUT(pair, HEURT_EVENT_SAMPLED,
+            HEURT_SAMPLED(HEURT_EVENT_LOCK_ACQUIRED, 2 + random_below(pair, 9)));
     if (how == 1)
         PUT(pair, HEURT_EVENT_STACK, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     if (how >= 8) {

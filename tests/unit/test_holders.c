@@ -69,6 +69,30 @@ static void waits_are_put_on_the_holder(void **state)
                      0);
 }
 
+static void sampled_acquisitions_count_and_leave_holders_unknown(void **state)
+{
+    struct scene *scene = *state;
+    PUT(scene, 0, 1000, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(ACQUIRED, 40));
+    PUT(scene, 0, 1000, ACQUIRED, A, LOCK);
+    PUT(scene, 0, 1050, RELEASED, A, LOCK); /* what follows was left out */
+    PUT(scene, 1, 1100, WAIT, B, LOCK);
+    PUT(scene, 0, 1200, RELEASED, A, LOCK); /* one too many */
+    PUT(scene, 1, 1300, WAIT LEFT, 0);
+    PUT(scene, 1, 1310, RELEASED, B, LOCK);
+    PUT(scene, 1, 1400, ACQUIRED, B, LOCK);
+    PUT(scene, 1, 1410, RELEASED, B, LOCK);
+    scene__profile(scene);
+    const struct profile_class *a = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", A, LOCK);
+    assert_int_equal(a->count, 40);
+    assert_int_equal(a->recorded, 1);
+    const struct profile_class *b = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
+    assert_int_equal(b->count, 2);
+    assert_int_equal(b->recorded, 2);
+    assert_int_equal(b->contended, 1);
+    assert_int_equal(b->sum_ns, 200);
+    assert_int_equal(b->holders.count, 0);
+}
+
 static void locks_of_other_processes_are_others(void **state)
 {
     struct scene *scene = *state;
@@ -277,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(waits_are_put_on_the_holder),
+        TEST(sampled_acquisitions_count_and_leave_holders_unknown),
         TEST(locks_of_other_processes_are_others),
         TEST(a_wait_that_timed_out_acquires_nothing),
         TEST(recursive_locks_are_held_until_the_last_release),
