@@ -19,7 +19,7 @@ static sem_t semaphore;
 static int turn, waiter_tid;
 static long acquired;
 
-KNOWN_FUNCTION void wait_for_it(void)
+KNOWN_FUNCTION static void wait_for_it(void)
 {
     pthread_mutex_lock(&shared);
     pthread_mutex_unlock(&shared);
@@ -45,7 +45,7 @@ static void *waiter(void *unused)
     } while (0)
 
 /* Of one lock right after the other, so that each is now left out, now not. */
-KNOWN_FUNCTION void others(void)
+KNOWN_FUNCTION static void others(void)
 {
     static const struct timespec past = {1, 0};
     for (int i = 0; i < AROUND; i++) {
@@ -57,7 +57,7 @@ KNOWN_FUNCTION void others(void)
     pthread_mutex_unlock(&shared);
 }
 
-KNOWN_FUNCTION void rightful(int round)
+KNOWN_FUNCTION static void rightful(int round)
 {
     LOCK(&shared);
     __atomic_store_n(&turn, 2 * round + 1, __ATOMIC_RELEASE);
@@ -66,7 +66,7 @@ KNOWN_FUNCTION void rightful(int round)
     known__await(&turn, 2 * round + 2);
 }
 
-KNOWN_FUNCTION void often(void)
+KNOWN_FUNCTION static void often(void)
 {
     for (int i = 0; i < OFTEN; i++) {
         LOCK(&own);
