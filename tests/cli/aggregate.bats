@@ -90,8 +90,8 @@ steps_are_known() { # in report.json: calls and locks, as many as the program sa
 
 @test "waits are the same as those of a trace" {
     local kind
-    record -o trace "$PROGRAMS/locks_known"
-    record --aggregate -o t "$PROGRAMS/locks_known"
+    record --overhead none -o trace "$PROGRAMS/locks_known"
+    record --overhead none --aggregate -o t "$PROGRAMS/locks_known"
     for kind in lock condition barrier semaphore; do
         report_json trace
         classes $kind count | sum >expected

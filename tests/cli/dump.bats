@@ -3,7 +3,7 @@ load ../helpers
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
-    "$HEURT" record --quiet -o t "$PROGRAMS/locks_known" >out </dev/null
+    "$HEURT" record --quiet --overhead none -o t "$PROGRAMS/locks_known" >out </dev/null
 }
 
 setup() {

@@ -154,7 +154,7 @@ at_once() { # KIND
 int main(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0; i < 20000000; i++) {
         pthread_mutex_lock(&lock);
         pthread_mutex_unlock(&lock);
     }
