@@ -428,7 +428,8 @@ static int create_trace(const struct recording *recording, const struct planner 
     struct heurt_session settings = {
         .clock = clock,
         .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
-                 (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0),
+                 (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
+                 (recording->overhead_told ? HEURT_SESSION_SAMPLE_LOCKS : 0),
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
         .overhead_permille = overhead_permille(recording),

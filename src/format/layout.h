@@ -66,6 +66,8 @@ enum heurt_session_flag {
     HEURT_SESSION_LIVE = 1u << 2,      /* functions may be patched while the program runs: tell the
                                           recorder what it needs for it (struct heurt_live) */
     HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
+    HEURT_SESSION_SAMPLE_LOCKS = 1u << 4, /* the budget was asked for: locks and semaphores that
+                                             need no waiting are sampled, too */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64

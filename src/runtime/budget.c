@@ -162,11 +162,19 @@ static void count_occurrences(struct budget *budget, uint32_t id, uint32_t count
         site->passed += count;
 }
 
+/* Who holds a lock is worth more than a budget that nobody has asked for. */
+static bool samples_locks(void)
+{
+    return heurt_state.session->flags & HEURT_SESSION_SAMPLE_LOCKS;
+}
+
 /* An event of a hook or a mark. The release of a lock is counted with its acquisition. */
 static void count_other(struct thread *thread, struct window *window, uint32_t id)
 {
     uint64_t ticks = (uint64_t)window->row * heurt_state.event_ticks;
-    if (id == HEURT_EVENT_LOCK_ACQUIRED || id == HEURT_EVENT_SEMAPHORE_ACQUIRED) {
+    if (!samples_locks()) {
+        window->others += ticks;
+    } else if (id == HEURT_EVENT_LOCK_ACQUIRED || id == HEURT_EVENT_SEMAPHORE_ACQUIRED) {
         window->calls += (uint64_t)window->row * cost_of(id);
         count_occurrences(&thread->countdowns->budget, id, window->row);
     } else if (id == (HEURT_EVENT_LOCK_WAIT | 1)) {
@@ -395,8 +403,7 @@ static void complain(struct budget *budget, const struct window *window)
         note_once(NOTED_OTHERS,
                   "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
                   "recording them alone costs more than --overhead allows: of these only locks and "
-                  "semaphores that need no waiting are sampled, and leaving one out costs time, "
-                  "too.");
+                  "semaphores that need no waiting are sampled, where --overhead is given.");
 }
 
 /* ---- windows -----------------------------------------------------------------------------------
