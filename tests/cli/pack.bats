@@ -140,9 +140,11 @@ has_all() { # DIR
     record -o t "$BATS_FILE_TMPDIR/locks" 100000
     size=$(events_of t)
     cp -r t bad
-    printf '\377' | dd of=bad/events bs=1 seek=$((size / 2)) conv=notrunc status=none
+    # More than what may lie unused between two chunks, and no longer what it was.
+    head -c 128 /dev/zero | tr '\0' '\377' |
+        dd of=bad/events bs=1 seek=$((size / 2)) conv=notrunc status=none
     "$HEURT" dump --raw -i bad >text 2>err
-    grep -q '1 place of the trace could not be understood' err
+    grep -Eq '(1 place|2 places) of the trace could not be understood' err
     is_number_above 50000 "$(wc -l <text)"
     cp -r t cut
     truncate -s $((size / 2)) cut/events
