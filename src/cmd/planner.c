@@ -1,5 +1,6 @@
 #include "cmd/planner.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -121,19 +122,6 @@ static void drop_taken(struct planner *planner, uint32_t process, struct vec *mo
 }
 
 /* ---- one question -------------------------------------------------------------------------- */
-
-static bool receive_all(int fd, void *bytes, size_t count)
-{
-    for (size_t got = 0; got < count;) {
-        ssize_t result = read(fd, (char *)bytes + got, count - got);
-        if (result < 0 && errno == EINTR)
-            continue;
-        if (result <= 0)
-            return false;
-        got += (size_t)result;
-    }
-    return true;
-}
 
 static bool send_all(int fd, const void *bytes, size_t count)
 {
@@ -271,10 +259,10 @@ int planner__answer(struct planner *planner, struct trace_writer *writer, struct
     struct heurt_plan_request request;
     uint8_t *bytes = NULL;
     int code = 0;
-    if (is_trusted(fd) && receive_all(fd, &request, sizeof request) &&
+    if (is_trusted(fd) && descriptor__read_all(fd, &request, sizeof request) &&
         request.magic == HEURT_PLAN_MAGIC && request.bytes <= REQUEST_BYTES_MAX) {
         bytes = memory__zeroed(request.bytes + 8, 1);
-        if (receive_all(fd, bytes, request.bytes))
+        if (descriptor__read_all(fd, bytes, request.bytes))
             code = plan_for(planner, fd, &request, bytes, writer, error);
     }
     free(bytes);

@@ -1,5 +1,6 @@
 #include "symbol/plan_cache.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -145,19 +146,6 @@ static char *path_of(const struct facts *facts)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-static bool read_all(int fd, void *bytes, size_t count)
-{
-    for (size_t got = 0; got < count;) {
-        ssize_t result = read(fd, (char *)bytes + got, count - got);
-        if (result < 0 && errno == EINTR)
-            continue;
-        if (result <= 0)
-            return false;
-        got += (size_t)result;
-    }
-    return true;
-}
-
 /* Another user's file, or one that others may write, could be made to patch anything. */
 static bool is_own(int fd, struct stat *status)
 {
@@ -175,7 +163,7 @@ static bool read_vecs(int fd, const struct header *header, uint64_t left, struct
             return false;
         size_t bytes = header->counts[i] * vec->item_bytes;
         left -= bytes;
-        if (!read_all(fd, vec__extend(vec, header->counts[i]), bytes))
+        if (!descriptor__read_all(fd, vec__extend(vec, header->counts[i]), bytes))
             return false;
     }
     return left == 0;
@@ -228,7 +216,7 @@ static bool load(int fd, struct facts *facts)
     struct stat status;
     struct header header, expected = expected_header(facts);
     if (!is_own(fd, &status) || (uint64_t)status.st_size < sizeof header ||
-        !read_all(fd, &header, sizeof header) || !is_expected(&header, &expected) ||
+        !descriptor__read_all(fd, &header, sizeof header) || !is_expected(&header, &expected) ||
         !read_vecs(fd, &header, (uint64_t)status.st_size - sizeof header, facts))
         return false;
     facts->stripped = header.stripped;

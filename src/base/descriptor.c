@@ -1,0 +1,17 @@
+#include "base/descriptor.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+bool descriptor__read_all(int descriptor, void *bytes, size_t count)
+{
+    for (size_t got = 0; got < count;) {
+        ssize_t result = read(descriptor, (char *)bytes + got, count - got);
+        if (result < 0 && errno == EINTR)
+            continue;
+        if (result <= 0)
+            return false;
+        got += (size_t)result;
+    }
+    return true;
+}
