@@ -19,6 +19,7 @@ void accumulator__clear(struct accumulator *accumulator)
     accumulator->recorded = accumulator->drawn_squares = 0;
     accumulator->minimum = accumulator->maximum = 0;
     accumulator->nested_count = accumulator->nested_sum = 0;
+    accumulator->own_sum = accumulator->own_minimum = 0;
     for (unsigned i = 0; i < COMPONENTS; i++) {
         KEEP_LOOP();
         accumulator->component_sum[i] = accumulator->component_reference[i] = 0;
@@ -49,6 +50,8 @@ void accumulator__merge(struct accumulator *into, const struct accumulator *from
         return;
     if (!into->count || from->minimum < into->minimum)
         accumulator__set_reference(into, from->minimum, from->component_reference);
+    if (!into->count || from->own_minimum < into->own_minimum)
+        into->own_minimum = from->own_minimum;
     if (from->maximum > into->maximum)
         into->maximum = from->maximum;
     into->count += from->count;
@@ -57,6 +60,7 @@ void accumulator__merge(struct accumulator *into, const struct accumulator *from
     into->sum += from->sum;
     into->nested_count += from->nested_count;
     into->nested_sum += from->nested_sum;
+    into->own_sum += from->own_sum;
     for (unsigned i = 0; i < COMPONENTS; i++)
         into->component_sum[i] += from->component_sum[i];
 }
@@ -69,6 +73,11 @@ static uint64_t outermost_count(const struct accumulator *accumulator)
 uint64_t accumulator__excess(const struct accumulator *accumulator, uint64_t minimum)
 {
     return accumulator->sum - accumulator->nested_sum - outermost_count(accumulator) * minimum;
+}
+
+uint64_t accumulator__own_excess(const struct accumulator *accumulator, uint64_t own_minimum)
+{
+    return accumulator->own_sum - accumulator->count * own_minimum;
 }
 
 int64_t accumulator__component_excess(const struct accumulator *accumulator, enum component which)

@@ -21,14 +21,17 @@ enum component {
     COMPONENT_NETWORK,
     COMPONENT_MESSAGE, /* reserved */
     COMPONENT_SLEEP,
-    COMPONENT_OTHER_BLOCKED, /* join, poll, pipes, raw futexes */
-    COMPONENT_REST, /* all else: running, waiting for a CPU, page faults, until the kernel's
-                       records divide it */
+    COMPONENT_PAGE_FAULT,
+    COMPONENT_RUNNABLE,      /* wanted a CPU and had none */
+    COMPONENT_OTHER_BLOCKED, /* join, poll, pipes, raw futexes, and whatever nobody knows */
+    COMPONENT_OVERHEAD,      /* recording what happened inside of it */
+    COMPONENT_RUNNING,       /* all else; without the kernel's records also RUNNABLE, PAGE_FAULT and
+                                what nobody knows of OTHER_BLOCKED */
     COMPONENTS
 };
 
-/* The waits that are told apart: every component but COMPONENT_REST. */
-#define WAITS COMPONENT_REST
+/* The components that events tell, and that what encloses them gets from what is nested in it. */
+#define PARTS COMPONENT_OVERHEAD
 
 /* A function that calls itself has occurrences inside occurrences of its own class.  These nested
  * ones count for count, sum, minimum, maximum and histogram, but not for the excess, whose time
@@ -44,6 +47,9 @@ struct accumulator {
     uint64_t nested_count, nested_sum;
     uint64_t component_sum[COMPONENTS];       /* add up to sum − nested_sum */
     uint64_t component_reference[COMPONENTS]; /* of the (first) fastest occurrence */
+    /* Exclusive time: of an occurrence, without the occurrences nested in it. Of all occurrences,
+     * inner ones of a function that calls itself, too. */
+    uint64_t own_sum, own_minimum; /* both 0 while count is 0 */
 };
 
 void accumulator__clear(struct accumulator *accumulator);
@@ -54,10 +60,13 @@ void accumulator__set_reference(struct accumulator *accumulator, uint64_t minimu
 void accumulator__set_whole_reference(struct accumulator *accumulator, uint64_t minimum,
                                       enum component component);
 
-/* What every occurrence counts for. */
+/* What every occurrence counts for; own: its exclusive time. Called last. */
 static inline void accumulator__add_any(struct accumulator *accumulator, uint64_t duration,
-                                        uint64_t weight)
+                                        uint64_t own, uint64_t weight)
 {
+    if (!accumulator->count || own < accumulator->own_minimum)
+        accumulator->own_minimum = own;
+    accumulator->own_sum += weight * own;
     if (duration > accumulator->maximum)
         accumulator->maximum = duration;
     accumulator->count += weight;
@@ -69,32 +78,34 @@ static inline void accumulator__add_any(struct accumulator *accumulator, uint64_
 
 /* All of the duration is of one component. */
 static inline void accumulator__add_whole(struct accumulator *accumulator, uint64_t duration,
-                                          enum component component, uint64_t weight)
+                                          uint64_t own, enum component component, uint64_t weight)
 {
     if (!accumulator->count || duration < accumulator->minimum)
         accumulator__set_whole_reference(accumulator, duration, component);
-    accumulator__add_any(accumulator, duration, weight);
+    accumulator__add_any(accumulator, duration, own, weight);
     accumulator->component_sum[component] += weight * duration;
 }
 
 /* components add up to duration. */
 static inline void accumulator__add(struct accumulator *accumulator, uint64_t duration,
-                                    const uint64_t components[COMPONENTS], uint64_t weight)
+                                    uint64_t own, const uint64_t components[COMPONENTS],
+                                    uint64_t weight)
 {
     if (!accumulator->count || duration < accumulator->minimum)
         accumulator__set_reference(accumulator, duration, components);
-    accumulator__add_any(accumulator, duration, weight);
+    accumulator__add_any(accumulator, duration, own, weight);
     for (unsigned i = 0; i < COMPONENTS; i++)
         accumulator->component_sum[i] += weight * components[i];
 }
 
 /* An occurrence inside another one of the same class. */
 static inline void accumulator__add_nested(struct accumulator *accumulator, uint64_t duration,
-                                           const uint64_t components[COMPONENTS], uint64_t weight)
+                                           uint64_t own, const uint64_t components[COMPONENTS],
+                                           uint64_t weight)
 {
     if (!accumulator->count || duration < accumulator->minimum)
         accumulator__set_reference(accumulator, duration, components);
-    accumulator__add_any(accumulator, duration, weight);
+    accumulator__add_any(accumulator, duration, own, weight);
     accumulator->nested_count += weight;
     accumulator->nested_sum += weight * duration;
 }
@@ -104,6 +115,10 @@ void accumulator__merge(struct accumulator *into, const struct accumulator *from
 
 /* Σ (duration − minimum), with the minimum of the whole class (≤ the accumulator's own). */
 uint64_t accumulator__excess(const struct accumulator *accumulator, uint64_t minimum);
+/* Σ (own − smallest own), with the smallest of the whole class. The exclusive excesses of all
+ * classes count each moment once: they add up to what the threads spent in occurrences, less what
+ * they would have spent had each taken the smallest exclusive time of its class. */
+uint64_t accumulator__own_excess(const struct accumulator *accumulator, uint64_t own_minimum);
 /* Σ (component − reference); may be negative for one component; all add up to the excess with the
  * accumulator's own minimum. */
 int64_t accumulator__component_excess(const struct accumulator *accumulator, enum component which);

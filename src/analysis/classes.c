@@ -55,7 +55,8 @@ void class_entry__free(struct class_entry *entry)
     free(entry->histogram);
     vec__free(&entry->cells);
     vec__free(&entry->stacks);
-    vec__free(&entry->holders);
+    vec__free(&entry->blames);
+    vec__free(&entry->evidence);
     vec__free(&entry->what.keys);
     free(entry);
 }
@@ -142,7 +143,8 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     entry->fold.patched = what->kind == CLASS_CALL;
     entry->cells = VEC_OF(struct class_cell);
     entry->stacks = VEC_OF(struct class_stack);
-    entry->holders = VEC_OF(struct class_holder);
+    entry->blames = VEC_OF(struct class_blame);
+    entry->evidence = VEC_OF(struct class_evidence);
     vec__push(&table->entries, &entry);
     return entry;
 }
@@ -458,10 +460,8 @@ static void add_to_total(struct class_entry *entry)
     entry->thread_and_1 = 0;
 }
 
-void class_table__end_thread(struct class_table *table)
+static void leave_thread(struct class_table *table)
 {
-    VEC_EACH(entry, &table->occupied, struct class_entry *)
-    add_to_total(*entry);
     table->occupied.count = 0;
     const struct trace_thread *thread =
         VEC_AT(trace__threads(table->trace), struct trace_thread, table->thread);
@@ -469,6 +469,23 @@ void class_table__end_thread(struct class_table *table)
     VEC_EACH(place, &functions->used, size_t)
     functions->classes[*place] = NULL;
     functions->used.count = 0;
+}
+
+void class_table__end_thread(struct class_table *table)
+{
+    VEC_EACH(entry, &table->occupied, struct class_entry *)
+    add_to_total(*entry);
+    leave_thread(table);
+}
+
+void class_table__forget_thread(struct class_table *table)
+{
+    VEC_EACH(entry, &table->occupied, struct class_entry *)
+    {
+        (*entry)->sums = (struct class_sums){0};
+        (*entry)->thread_and_1 = 0;
+    }
+    leave_thread(table);
 }
 
 void class_entry__add_histogram(struct class_entry *entry)

@@ -14,6 +14,12 @@ struct class_cell {
     uint64_t sum, nested_sum;
 };
 
+/* What is found out about a class's time on the CPU. Ticks. */
+struct class_evidence {
+    int64_t ticks;                 /* of the excess */
+    struct profile_evidence shown; /* but ns */
+};
+
 /* Equal call stacks of one class. */
 struct class_stack {
     const uint64_t *frames;
@@ -23,10 +29,12 @@ struct class_stack {
 };
 
 /* Where a lock was held from while this class waited. Ticks. */
-struct class_holder {
+struct class_blame {
     uint32_t process; /* serial */
+    uint32_t thread;  /* as in struct profile_blame */
     uint64_t site;
     uint64_t wait, waits;
+    uint64_t doing[COMPONENTS];
 };
 
 struct class_entry {
@@ -37,7 +45,9 @@ struct class_entry {
     uint32_t thread_and_1;     /* whose sums are in sums; 0: nobody's */
     struct vec cells;          /* struct class_cell */
     struct vec stacks;         /* struct class_stack */
-    struct vec holders;        /* struct class_holder */
+    struct vec blames;         /* struct class_blame */
+    struct vec evidence;       /* struct class_evidence */
+    unsigned doubts;           /* enum doubt, those that need a look at the occurrences */
     struct profile_class what; /* kind … keys, idle and ignored; the results are filled in later */
 };
 
@@ -87,6 +97,8 @@ struct function_table *class_table__functions(struct class_table *table, size_t 
 void class_table__begin_thread(struct class_table *table, uint32_t thread);
 /* Counts what the classes did on the thread among what they did on all. */
 void class_table__end_thread(struct class_table *table);
+/* The same, but counts nothing. */
+void class_table__forget_thread(struct class_table *table);
 
 /* The class of a call of a defined function. */
 struct class_entry *class_table__function(struct class_table *table, size_t process,

@@ -7,43 +7,74 @@
 
 /* ---- closing -------------------------------------------------------------------------------- */
 
-static void clear_waits(uint64_t waits[WAITS])
+static void clear_parts(uint64_t parts[PARTS])
 {
-    for (unsigned i = 0; i < WAITS; i++) {
+    for (unsigned i = 0; i < PARTS; i++) {
         KEEP_LOOP();
-        waits[i] = 0;
+        parts[i] = 0;
     }
 }
 
-/* The waits of what encloses the span that was just popped. */
-static uint64_t *enclosing_waits(struct fold *fold)
+/* The parts of the span that is so deep (1: the outermost), or of the thread outside of all. */
+static uint64_t *parts_at(struct fold *fold, uint32_t depth)
 {
-    if (!fold->state->depth)
-        return fold->state->waits;
-    struct open_span *parent = &fold->spans[fold->state->depth - 1];
-    if (!parent->waited)
-        clear_waits(parent->waits);
-    parent->waited = 1;
-    return parent->waits;
+    if (!depth)
+        return fold->state->parts;
+    struct open_span *span = &fold->spans[depth - 1];
+    if (!span->parted)
+        clear_parts(span->parts);
+    span->parted = 1;
+    return span->parts;
 }
 
-static void pass_on(struct fold *fold, const uint64_t waits[WAITS])
+/* To what encloses the span that was just popped. */
+static void pass_on(struct fold *fold, const uint64_t parts[PARTS])
 {
-    uint64_t *into = enclosing_waits(fold);
-    for (unsigned i = 0; i < WAITS; i++)
-        into[i] += waits[i];
+    uint64_t *into = parts_at(fold, fold->state->depth);
+    for (unsigned i = 0; i < PARTS; i++)
+        into[i] += parts[i];
 }
 
-/* The parts of a function's duration. Where the clock stepped, waits that do not fit are cut. */
-static void divide(uint64_t duration, const struct open_span *span, uint64_t components[COMPONENTS])
+static void pass_on_time(struct fold *fold, uint64_t nested, uint64_t overhead)
+{
+    if (fold->state->depth) {
+        fold->spans[fold->state->depth - 1].nested += nested;
+        fold->spans[fold->state->depth - 1].overhead += overhead;
+    } else {
+        fold->state->covered += nested;
+    }
+}
+
+static void count_overhead(struct fold *fold, uint64_t ticks)
+{
+    fold->state->overhead += ticks;
+    if (fold->state->depth)
+        fold->spans[fold->state->depth - 1].overhead += ticks;
+}
+
+static uint64_t take(uint64_t *left, uint64_t wanted)
+{
+    uint64_t taken = wanted < *left ? wanted : *left;
+    *left -= taken;
+    return taken;
+}
+
+/* The parts of a duration. Where the clock stepped, what does not fit is cut. */
+static void divide(uint64_t duration, const struct open_span *span, enum component component,
+                   uint64_t components[COMPONENTS])
 {
     uint64_t left = duration;
-    for (unsigned i = 0; i < WAITS; i++) {
-        uint64_t wait = span->waited ? span->waits[i] : 0;
-        components[i] = wait < left ? wait : left;
-        left -= components[i];
+    bool waits = component != COMPONENT_RUNNING;
+    for (unsigned i = 0; i < COMPONENTS; i++) {
+        KEEP_LOOP();
+        /* Waits within a wait are part of it. */
+        bool is_told = i < PARTS && span->parted &&
+                       (!waits || i == COMPONENT_PAGE_FAULT || i == COMPONENT_RUNNABLE);
+        components[i] = is_told ? take(&left, span->parts[i]) : 0;
     }
-    components[COMPONENT_REST] = left;
+    if (!waits)
+        components[COMPONENT_OVERHEAD] = take(&left, span->overhead);
+    components[component] += left;
 }
 
 static inline void count_duration(struct fold *fold, struct fold_class *class, uint64_t duration,
@@ -56,31 +87,28 @@ static inline void count_duration(struct fold *fold, struct fold_class *class, u
         class->histogram[block][bucket % HISTOGRAM_BLOCK_BUCKETS] += weight;
 }
 
-/* An occurrence that waited for something and is no wait itself. */
-static void add_divided(struct fold *fold, struct fold_class *class, const struct open_span *span,
-                        uint64_t duration)
+/* An occurrence in which something happened that is told apart. */
+static void add_divided(struct fold_class *class, uint64_t duration, uint64_t own,
+                        const uint64_t components[COMPONENTS], uint64_t weight)
 {
     struct accumulator *accumulator = &class->sums->accumulator;
-    uint64_t components[COMPONENTS];
-    divide(duration, span, components);
     if (class->open)
-        accumulator__add_nested(accumulator, duration, components, span->weight);
+        accumulator__add_nested(accumulator, duration, own, components, weight);
     else
-        accumulator__add(accumulator, duration, components, span->weight);
-    pass_on(fold, components);
+        accumulator__add(accumulator, duration, own, components, weight);
 }
 
 /* An occurrence that is of one component. */
-static void add_whole(struct fold_class *class, uint64_t duration, uint64_t weight)
+static void add_whole(struct fold_class *class, uint64_t duration, uint64_t own, uint64_t weight)
 {
     struct accumulator *accumulator = &class->sums->accumulator;
     if (!class->open) {
-        accumulator__add_whole(accumulator, duration, class->component, weight);
+        accumulator__add_whole(accumulator, duration, own, class->component, weight);
         return;
     }
     uint64_t components[COMPONENTS] = {0};
     components[class->component] = duration;
-    accumulator__add_nested(accumulator, duration, components, weight);
+    accumulator__add_nested(accumulator, duration, own, components, weight);
 }
 
 /* The class in which an occurrence of class is counted whose span was just popped. */
@@ -93,6 +121,24 @@ static inline struct fold_class *counting_class(struct fold *fold, struct fold_c
     return class->outer->open && !class->open ? fold->keeper->inner_class(fold, class) : class;
 }
 
+static void tell(struct fold *fold, struct fold_class *class, const struct open_span *span,
+                 uint64_t duration, uint64_t own, uint64_t tick)
+{
+    struct fold_occurrence occurrence = {
+        .class = class,
+        .start = tick - (fold_state__own_time(fold->state, tick) - span->start),
+        .end = tick,
+        .duration = duration,
+        .own = own,
+        .weight = span->weight,
+        .depth = fold->state->depth,
+        .inner = class->open > 0,
+    };
+    divide(duration, span, class->component, occurrence.components);
+    pass_on(fold, occurrence.components);
+    fold->watch(fold, &occurrence);
+}
+
 /* Pops the innermost span as an occurrence that ends at tick. */
 static inline void close_finished(struct fold *fold, uint64_t tick)
 {
@@ -100,16 +146,26 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
     struct fold_class *class = counting_class(fold, span->class);
     uint64_t now = fold_state__own_time(fold->state, tick), start = span->start + class->bias;
     uint64_t duration = now > start ? now - start : 0;
+    /* What is taken off a duration may make it less than what is nested in it. */
+    uint64_t own = duration > span->nested ? duration - span->nested : 0;
+    if (fold->watch) {
+        tell(fold, class, span, duration, own, tick);
+        pass_on_time(fold, span->nested + own, span->overhead);
+        return;
+    }
     if (duration)
         count_duration(fold, class, duration, span->weight);
-    if (class->component != COMPONENT_REST) {
-        add_whole(class, duration, span->weight); /* waits within it are part of it */
-        enclosing_waits(fold)[class->component] += duration;
-    } else if (span->waited) {
-        add_divided(fold, class, span, duration);
+    if (span->parted || span->overhead) {
+        uint64_t components[COMPONENTS];
+        divide(duration, span, class->component, components);
+        add_divided(class, duration, own, components, span->weight);
+        pass_on(fold, components);
     } else {
-        add_whole(class, duration, span->weight);
+        add_whole(class, duration, own, span->weight);
+        if (class->component != COMPONENT_RUNNING)
+            parts_at(fold, fold->state->depth)[class->component] += duration;
     }
+    pass_on_time(fold, span->nested + own, span->overhead);
 }
 
 /* Pops the innermost span, whose end is not known. */
@@ -117,8 +173,9 @@ static void close_unfinished(struct fold *fold)
 {
     struct open_span *span = &fold->spans[--fold->state->depth];
     counting_class(fold, span->class)->sums->unfinished += span->weight;
-    if (span->waited)
-        pass_on(fold, span->waits);
+    if (span->parted)
+        pass_on(fold, span->parts);
+    pass_on_time(fold, span->nested, span->overhead);
 }
 
 /* Closes the span at place (from the bottom) at tick and what is open inside of it. */
@@ -166,8 +223,9 @@ static void drop_outermost(struct fold *fold)
     for (uint32_t i = 0; i < dropped; i++) {
         const struct open_span *span = &fold->spans[i];
         counting_class(fold, span->class)->sums->unfinished += span->weight;
-        for (unsigned wait = 0; span->waited && wait < WAITS; wait++)
-            state->waits[wait] += span->waits[wait];
+        for (unsigned part = 0; span->parted && part < PARTS; part++)
+            state->parts[part] += span->parts[part];
+        state->covered += span->nested;
     }
     for (uint32_t i = dropped; i < state->depth; i++) {
         KEEP_LOOP();
@@ -195,7 +253,8 @@ static void open_span(struct fold *fold, const struct event *event, struct fold_
     span->number = class->number;
     span->id = event->id;
     span->weight = weight;
-    span->waited = 0;
+    span->parted = 0;
+    span->nested = span->overhead = 0;
     class->open++;
     if (class->outer)
         class->outer->open++;
@@ -252,7 +311,7 @@ static void function_event(struct fold *fold, const struct event *event)
     if (fold->snapshot)
         fold->keeper->take_stack(fold, class);
     uint32_t weight = fold->state->drawn_count ? take_weight(fold, id) : 1;
-    fold->state->overhead += class->cost + (uint64_t)(weight - 1) * fold->left_out_cost;
+    count_overhead(fold, class->cost + (uint64_t)(weight - 1) * fold->left_out_cost);
     open_span(fold, event, class, weight);
 }
 
@@ -281,9 +340,9 @@ static void acquired_at_once(struct fold *fold, const struct event *event)
 {
     struct fold_class *class = class_of_call(fold, event);
     uint32_t weight = fold->state->drawn_count ? take_weight(fold, event->id) : 1;
-    fold->state->overhead += (uint64_t)(weight - 1) * fold->left_out_cost;
+    count_overhead(fold, (uint64_t)(weight - 1) * fold->left_out_cost);
     if (class)
-        add_whole(class, 0, weight);
+        add_whole(class, 0, 0, weight);
 }
 
 static bool is_of_locks(uint32_t id)
@@ -303,11 +362,96 @@ static void pause(struct fold_state *state, const struct event *event)
     state->pause_end = event->tick;
 }
 
+/* ---- what the kernel tells ------------------------------------------------------------------ */
+
+/* How many of the open spans were open at a tick since which none was closed. */
+static uint32_t depth_at(const struct fold *fold, uint64_t own_time)
+{
+    uint32_t depth = fold->state->depth;
+    while (depth && fold->spans[depth - 1].start > own_time)
+        depth--;
+    return depth;
+}
+
+static enum component component_of_off(uint32_t how)
+{
+    switch (how) {
+    case HEURT_OFF_PREEMPTED:
+        return COMPONENT_RUNNABLE;
+    case HEURT_OFF_FAULT:
+        return COMPONENT_PAGE_FAULT;
+    case HEURT_OFF_DISK:
+        return COMPONENT_DISK;
+    default:
+        return COMPONENT_OTHER_BLOCKED;
+    }
+}
+
+static void off_cpu(struct fold *fold, const struct event *event)
+{
+    if (event->words < 2)
+        return;
+    struct fold_state *state = fold->state;
+    uint64_t off = HEURT_SITE_ADDRESS(event->payload[0]);
+    uint64_t back = fold_state__own_time(state, event->tick);
+    uint64_t left = fold_state__own_time(state, event->tick > off ? event->tick - off : 0);
+    uint64_t ticks = back > left ? back - left : 0;
+    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
+    uint32_t how = HEURT_SITE_HOW(event->payload[0]), depth = depth_at(fold, left);
+    uint64_t *parts = parts_at(fold, depth);
+    if (how != HEURT_OFF_PREEMPTED && runnable != HEURT_NOT_KNOWN)
+        parts[COMPONENT_RUNNABLE] += take(&ticks, runnable);
+    /* What a known wait waits for, its kind tells. */
+    if (!depth || how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT ||
+        fold->spans[depth - 1].class->component == COMPONENT_RUNNING)
+        parts[component_of_off(how)] += ticks;
+    state->off_cpu_count++;
+}
+
+static void page_fault(struct fold *fold, const struct event *event)
+{
+    if (!event->words)
+        return;
+    uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
+    uint64_t begin = event->tick > ticks ? event->tick - ticks : 0;
+    parts_at(fold,
+             depth_at(fold, fold_state__own_time(fold->state, begin)))[COMPONENT_PAGE_FAULT] +=
+        ticks;
+    fold->state->fault_count++;
+    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_FAULT_ESTIMATED)
+        fold->state->estimated += ticks;
+}
+
+/* False: not such an event. */
+static bool kernel_event(struct fold *fold, const struct event *event)
+{
+    switch (event->id) {
+    case HEURT_EVENT_OFF_CPU:
+        count_overhead(fold, fold->off_cpu_cost);
+        off_cpu(fold, event);
+        return true;
+    case HEURT_EVENT_FAULT:
+        count_overhead(fold, fold->fault_cost);
+        page_fault(fold, event);
+        return true;
+    case HEURT_EVENT_KERNEL:
+        fold->state->kernel_since = event->tick;
+        return true;
+    case HEURT_EVENT_KERNEL_LOST:
+        fold->state->kernel_lost += event->words ? event->payload[0] : 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void fixed_event(struct fold *fold, const struct event *event)
 {
+    if (kernel_event(fold, event))
+        return;
     fold->state->locks |= is_of_locks(event->id);
     if (event->id != HEURT_EVENT_PAUSED)
-        fold->state->overhead += fold->event_cost;
+        count_overhead(fold, fold->event_cost);
     if (event->id & 1) {
         leave(fold, event->id & ~1u, event->tick);
         return;

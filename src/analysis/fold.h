@@ -34,7 +34,7 @@ struct fold_class {
     struct fold_class *outer;
     uint32_t number;          /* for the keeper */
     uint32_t open;            /* its spans that are now open on the thread */
-    enum component component; /* what a wait is; COMPONENT_REST: not a wait */
+    enum component component; /* what a wait is; COMPONENT_RUNNING: not a wait */
     uint32_t bias, cost;      /* ticks: struct heurt_function */
     bool patched;             /* a function, which an exception can leave */
 };
@@ -51,16 +51,31 @@ struct open_span {
     struct fold_class *class; /* in a file: means nothing to a reader */
     uint32_t number;          /* of the class */
     uint32_t id;
-    uint32_t weight; /* how many occurrences it stands for */
-    uint32_t waited; /* 1: waits is valid; else all 0 */
-    uint64_t waits[WAITS];
+    uint32_t weight;   /* how many occurrences it stands for */
+    uint32_t parted;   /* 1: parts is valid; else all 0 */
+    uint64_t nested;   /* in the occurrences just inside of it */
+    uint64_t overhead; /* what recording all those inside of it cost */
+    uint64_t parts[PARTS];
+};
+
+/* One that ended, as who watches is told: see struct fold. */
+struct fold_occurrence {
+    struct fold_class *class; /* in which it was counted */
+    uint64_t start, end;      /* ticks; end − start is more than duration where the recording used
+                                 the thread for itself, or needed time to see it */
+    uint64_t duration, own;   /* own: without the occurrences nested in it */
+    uint64_t components[COMPONENTS];
+    uint32_t weight;
+    uint32_t depth; /* open spans around it */
+    bool inner;     /* inside of one of its own class */
 };
 
 /* What is known of a thread besides its classes. Ticks.
  * A thread's own time stands still while the recording uses the thread for itself (PAUSED), so
  * that this is in no span. */
 struct fold_state {
-    uint64_t waits[WAITS]; /* in outermost waits that ended */
+    uint64_t parts[PARTS]; /* in outermost spans that ended, and outside of all */
+    uint64_t covered;      /* in outermost spans that ended */
     uint64_t events;
     uint64_t overhead;     /* estimate of what recording cost the thread */
     uint64_t unmatched;    /* leaves without an enter */
@@ -68,8 +83,13 @@ struct fold_state {
     uint64_t paused;       /* in all pauses */
     uint64_t pause_end;    /* of the last one */
     uint64_t pause_length; /* likewise */
-    uint32_t depth;        /* open spans */
-    uint32_t locks;        /* 1: has events of locks or condition variables */
+    uint64_t
+        kernel_since;     /* tick since when the kernel's records are complete; 0: there are none */
+    uint64_t kernel_lost; /* records of the kernel that were lost */
+    uint64_t off_cpu_count, fault_count; /* its records */
+    uint64_t estimated;                  /* ticks of page faults that were not measured */
+    uint32_t depth;                      /* open spans */
+    uint32_t locks;                      /* 1: has events of locks or condition variables */
     uint32_t drawn_count, reserved;
     struct drawn drawn[DRAWN_AT_MOST];
 };
@@ -113,7 +133,10 @@ struct fold {
     /* Classes of functions by (id - HEURT_EVENT_FUNCTIONS) / 2; NULL: ask the keeper. */
     struct fold_class **functions;
     size_t function_count;
-    uint32_t event_cost, left_out_cost; /* ticks: struct heurt_process */
+    /* Ticks: struct heurt_process. */
+    uint32_t event_cost, left_out_cost, off_cpu_cost, fault_cost;
+    /* Is told of every occurrence that ends, which then is not counted; NULL: nobody. */
+    void (*watch)(struct fold *fold, const struct fold_occurrence *occurrence);
     /* The event before was a STACK; its payload stays valid until the next event. */
     bool snapshot;
     struct event stack;

@@ -25,7 +25,7 @@ enum component class_kind__component(enum class_kind kind)
     case CLASS_FUTEX:
         return COMPONENT_OTHER_BLOCKED;
     default:
-        return COMPONENT_REST;
+        return COMPONENT_RUNNING;
     }
 }
 

@@ -31,7 +31,7 @@ enum class_kind {
 /* Of the event of a hooked call (an enter or a point); CLASS_KINDS: an occurrence of no class. */
 enum class_kind call__kind(const struct event *event);
 
-/* What a wait of that kind is; COMPONENT_REST: functions and regions. */
+/* What a wait of that kind is; COMPONENT_RUNNING: functions and regions. */
 enum component class_kind__component(enum class_kind kind);
 
 /* Whole part of the logarithm to base 2; 0 of 0. */

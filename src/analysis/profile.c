@@ -1,7 +1,8 @@
 #include "analysis/profile.h"
 
+#include "analysis/blame.h"
 #include "analysis/classes.h"
-#include "analysis/holders.h"
+#include "analysis/explain.h"
 #include "analysis/quiet.h"
 #include "analysis/results.h"
 #include "analysis/spans.h"
@@ -181,8 +182,10 @@ int profile__compute(const struct trace *trace, const struct symbols *symbols,
     for (uint32_t i = 0; i < threads; i++)
         thread__fold(&table, symbols, i, &results[i]);
     stuck__prolong(trace, results);
-    if (!trace__is_aggregated(trace))
-        holders__find(&table, results);
+    if (!trace__is_aggregated(trace)) {
+        explain__running(&table, symbols, results);
+        blame__find(&table, results);
+    }
     quiet_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
     class_table__free(&table);
@@ -216,7 +219,8 @@ void profile__free(struct profile *profile)
         free(class->histogram);
         vec__free(&class->keys);
         vec__free(&class->threads);
-        vec__free(&class->holders);
+        vec__free(&class->blames);
+        vec__free(&class->evidence);
         vec__free(&class->stacks);
     }
     vec__free(&profile->classes);

@@ -29,6 +29,24 @@
 
 const char *class_kind__name(enum class_kind kind); /* as in the JSON contract */
 
+/* Why time was lost: the components of an excess (the same numbers up to OVERHEAD), and what is
+ * known about its part on the CPU. */
+enum reason {
+    REASON_WORKLOAD = COMPONENT_RUNNING, /* other arguments, sizes, numbers of nested calls */
+    REASON_SLOW_MACHINE,                 /* everything on that CPU was slower then */
+    REASON_OVERLAP,                      /* slower while another class ran on another CPU */
+    REASON_SPIN,                         /* it turned while who it waited for was preempted */
+    REASON_UNEXPLAINED,
+    REASONS
+};
+
+/* What the loss is (verdict.h has the rule). */
+enum verdict {
+    VERDICT_INTERFERENCE,
+    VERDICT_WORKLOAD, /* a false positive of the score: what it had to do varies */
+    VERDICT_UNCLEAR,  /* not enough evidence */
+};
+
 enum confidence {
     CONFIDENCE_MEASURED,
     CONFIDENCE_ESTIMATED,
@@ -60,12 +78,42 @@ struct profile_stack {
     uint32_t process; /* serial */
 };
 
-/* Who held a lock while this class waited for it. */
-struct profile_holder {
+/* Whom a wait is blamed on: who held the lock, the last one to arrive at the barrier, who
+ * signalled or posted. */
+struct profile_blame {
     uint32_t process; /* serial */
-    uint64_t site;    /* return address of the holder's acquisition */
-    uint64_t wait_ns; /* waited while it was held from there */
+    uint64_t site;    /* return address of its acquisition, arrival or signal */
+    uint32_t thread;  /* index into trace__threads; UINT32_MAX: several */
+    uint64_t wait_ns; /* waited because of it */
     uint64_t waits;
+    /* What it did meanwhile; RUNNING: it worked. While it waited for another lock, the one who held
+     * that is asked, and so on; LOCK: nobody is known. Adds up to wait_ns. */
+    uint64_t doing_ns[COMPONENTS];
+};
+
+/* What speaks for one of the reasons of the part on the CPU. */
+struct profile_evidence {
+    enum reason reason;
+    uint64_t ns; /* of the excess */
+    enum confidence confidence;
+    double explained;     /* share of the variance of the time on the CPU, 0 … 1 */
+    double null;          /* likewise, the largest when nothing can be meant: arguments of other
+                             occurrences, timelines shifted in time */
+    double slope_ns;      /* OVERLAP, SPIN: how much longer an occurrence is that is overlapped all
+                             the time; else 0 */
+    const char *argument; /* WORKLOAD: what varied: a name, "calls inside", …; else NULL */
+    uint32_t other;       /* OVERLAP, SPIN: number of the class; else UINT32_MAX */
+    uint32_t thread;      /* OVERLAP, SPIN: the one it was most: index into trace__threads */
+};
+
+/* Doubts about a class's smallest duration. */
+enum doubt {
+    DOUBT_FEW = 1u << 0,     /* fewer than 100 occurrences */
+    DOUBT_UNCLEAN = 1u << 1, /* even the fastest one waited, or was off the CPU */
+    DOUBT_OUTLIER = 1u << 2, /* the smallest and the 1st percentile are more than 5 % apart */
+    DOUBT_HALVES = 1u << 3,  /* the two halves of the run have other minima (more than 5 %) */
+    DOUBT_MODES = 1u << 4,   /* durations have several modes */
+    DOUBT_KERNEL = 1u << 5,  /* the kernel's records are missing or were lost in some thread */
 };
 
 struct profile_class {
@@ -89,14 +137,20 @@ struct profile_class {
     uint64_t sum_error_ns; /* standard error of the sum, and so of excess; 0: not sampled, or only
                               what did not wait */
     uint64_t excess_ns;
-    double score;               /* largest of the threads' */
-    double score_all;           /* excess over the sum of all threads' lifetimes */
-    int64_t why_ns[COMPONENTS]; /* adds up to excess_ns */
+    uint64_t exclusive_excess_ns; /* of the time in no nested occurrence; see accumulate.h */
+    double score;                 /* largest of the threads' */
+    double score_all;             /* excess over the sum of all threads' lifetimes */
+    int64_t why_ns[REASONS];      /* adds up to excess_ns */
+    enum verdict verdict;
+    enum reason cause;   /* REASON_UNEXPLAINED: none is known */
+    struct vec evidence; /* struct profile_evidence, by ns */
+    unsigned doubts;     /* enum doubt */
     enum confidence confidence;
+    uint32_t number;    /* what evidence calls it; 0, 1, 2 …, in no order */
     bool idle;          /* waiting for events, for time or for a thread's end: shown apart */
     bool ignored;       /* by a rule */
     struct vec threads; /* struct profile_thread_row, by excess */
-    struct vec holders; /* struct profile_holder, by wait_ns; locks only */
+    struct vec blames;  /* struct profile_blame, by wait_ns */
     struct vec stacks;  /* struct profile_stack, by share */
     struct accumulator *accumulator; /* of all threads, in ticks */
     uint64_t *histogram;             /* likewise; HISTOGRAM_BUCKETS of them */
@@ -108,16 +162,34 @@ struct profile_thread {
     uint64_t cpu_ns, runnable_ns;      /* UINT64_MAX: not known */
     uint64_t component_ns[COMPONENTS]; /* adds up to lifetime_ns */
     uint64_t events;
+    bool has_kernel;      /* the kernel's records tell when it was off the CPU */
+    uint64_t kernel_lost; /* of these, so many were lost */
+};
+
+/* Whether the parts add up to the whole. Ticks. */
+struct profile_audit {
+    uint64_t classes;          /* looked at */
+    uint64_t excess;           /* Σ over them */
+    uint64_t wrong_components; /* classes whose components do not add up to the excess: 0 */
+    uint64_t wrong_reasons;    /* likewise the reasons, in ns */
+    uint64_t wrong_threads;    /* likewise what the threads lost */
+    uint64_t covered;          /* what all threads spent in occurrences */
+    uint64_t own_sum;          /* Σ of all classes' exclusive times: covered, unless sampled */
+    uint64_t own_least;        /* Σ count · smallest exclusive time */
+    uint64_t own_excess;       /* Σ of the exclusive excesses: covered − own_least */
+    uint64_t sampled_classes;  /* estimates: the exclusive column cannot add up */
 };
 
 struct profile {
     struct vec classes; /* struct profile_class, ranked: at or above the threshold by lost time,
-                           then the others, then idle ones, then ignored ones */
+                           then the others (verdict INTERFERENCE), then unclear ones, then
+                           ones whose workload varies, then idle ones, then ignored ones */
     struct vec threads; /* struct profile_thread, as trace__threads */
     uint64_t wall_ns;
     uint64_t events;
     uint64_t overhead_ns; /* estimate of what recording cost all threads; 0: not known */
     uint64_t lifetime_sum_ns;
+    struct profile_audit audit;
     uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */
     double threshold;
     struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */

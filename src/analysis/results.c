@@ -1,6 +1,7 @@
 #include "analysis/results.h"
 
 #include "analysis/quantile.h"
+#include "analysis/verdict.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -28,14 +29,36 @@ static uint64_t size_of(int64_t value)
     return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* The parts are rounded to ns one by one; the largest takes what that makes of their sum. */
-static void fill_why(const struct trace *trace, struct profile_class *result)
+/* What of the excess on the CPU each piece of evidence explains, in ticks, in the entry's order;
+ * what is left of it is unexplained. */
+static void fill_evidence(const struct trace *trace, struct class_entry *entry,
+                          struct profile_class *result, int64_t reasons[REASONS])
 {
+    reasons[REASON_UNEXPLAINED] =
+        accumulator__component_excess(result->accumulator, COMPONENT_RUNNING);
+    result->evidence = VEC_OF(struct profile_evidence);
+    VEC_EACH(evidence, &entry->evidence, struct class_evidence)
+    {
+        struct profile_evidence *row = vec__push(&result->evidence, &evidence->shown);
+        row->ns = trace__ns(trace, evidence->ticks > 0 ? (uint64_t)evidence->ticks : 0);
+        reasons[row->reason] += evidence->ticks;
+        reasons[REASON_UNEXPLAINED] -= evidence->ticks;
+    }
+}
+
+/* The parts are rounded to ns one by one; the largest takes what that makes of their sum. */
+static void fill_why(const struct trace *trace, struct class_entry *entry,
+                     struct profile_class *result)
+{
+    int64_t reasons[REASONS] = {0};
+    fill_evidence(trace, entry, result, reasons);
     uint64_t missing = result->excess_ns;
-    unsigned largest = COMPONENT_REST;
-    for (unsigned i = 0; i < COMPONENTS; i++) {
-        uint64_t ns =
-            signed_ns(trace, accumulator__component_excess(result->accumulator, (enum component)i));
+    unsigned largest = REASON_UNEXPLAINED;
+    for (unsigned i = 0; i < REASONS; i++) {
+        int64_t ticks = i < COMPONENT_RUNNING
+                            ? accumulator__component_excess(result->accumulator, (enum component)i)
+                            : reasons[i];
+        uint64_t ns = signed_ns(trace, ticks);
         missing -= ns;
         result->why_ns[i] = (int64_t)ns;
         if (size_of(result->why_ns[i]) > size_of(result->why_ns[largest]))
@@ -54,6 +77,8 @@ static void fill_durations(const struct trace *trace, struct profile_class *resu
     result->max_ns = trace__ns(trace, accumulator->maximum);
     result->sum_ns = trace__ns(trace, accumulator->sum);
     result->excess_ns = trace__ns(trace, accumulator__excess(accumulator, accumulator->minimum));
+    result->exclusive_excess_ns =
+        trace__ns(trace, accumulator__own_excess(accumulator, accumulator->own_minimum));
     result->recorded = accumulator->recorded;
     if (result->kind != CLASS_LOCK &&
         result->kind != CLASS_SEMAPHORE) /* of these all waits are known */
@@ -99,26 +124,29 @@ static void fill_threads(const struct result_base *base, const struct class_entr
 
 static int by_wait(const void *a, const void *b)
 {
-    const struct profile_holder *left = a, *right = b;
+    const struct profile_blame *left = a, *right = b;
     if (left->wait_ns != right->wait_ns)
         return left->wait_ns < right->wait_ns ? 1 : -1;
     return left->site < right->site ? -1 : left->site > right->site;
 }
 
-static void fill_holders(const struct trace *trace, const struct class_entry *entry,
-                         struct profile_class *result)
+static void fill_blames(const struct trace *trace, const struct class_entry *entry,
+                        struct profile_class *result)
 {
-    result->holders = VEC_OF(struct profile_holder);
-    VEC_EACH(holder, &entry->holders, struct class_holder)
+    result->blames = VEC_OF(struct profile_blame);
+    VEC_EACH(blame, &entry->blames, struct class_blame)
     {
-        struct profile_holder row = {.process = holder->process,
-                                     .site = holder->site,
-                                     .wait_ns = trace__ns(trace, holder->wait),
-                                     .waits = holder->waits};
-        vec__push(&result->holders, &row);
+        struct profile_blame row = {.process = blame->process,
+                                    .site = blame->site,
+                                    .thread = blame->thread,
+                                    .wait_ns = trace__ns(trace, blame->wait),
+                                    .waits = blame->waits};
+        for (unsigned i = 0; i < COMPONENTS; i++)
+            row.doing_ns[i] = trace__ns(trace, blame->doing[i]);
+        vec__push(&result->blames, &row);
     }
-    if (result->holders.count)
-        qsort(result->holders.items, result->holders.count, sizeof(struct profile_holder), by_wait);
+    if (result->blames.count)
+        qsort(result->blames.items, result->blames.count, sizeof(struct profile_blame), by_wait);
 }
 
 static int by_share(const void *a, const void *b)
@@ -168,9 +196,10 @@ void class__result(const struct result_base *base, struct class_entry *entry,
     entry->what.keys = VEC_OF(struct profile_key);
     take_sums(entry, result);
     fill_durations(base->trace, result);
-    fill_why(base->trace, result);
+    fill_why(base->trace, entry, result);
     fill_threads(base, entry, result);
-    fill_holders(base->trace, entry, result);
+    fill_blames(base->trace, entry, result);
+    verdict__give(result);
     fill_stacks(entry, result);
 }
 
@@ -182,12 +211,16 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
                                       .lifetime_ns = trace__ns(base->trace, base->lifetimes[index]),
                                       .cpu_ns = thread->cpu_ns,
                                       .runnable_ns = thread->runnable_ns,
-                                      .events = folded->fold.events};
+                                      .events = folded->fold.events,
+                                      .has_kernel = folded->fold.kernel_since != 0,
+                                      .kernel_lost = folded->fold.kernel_lost};
     uint64_t left = result->lifetime_ns;
-    for (unsigned i = 0; i < WAITS; i++) {
-        uint64_t ns = trace__ns(base->trace, folded->fold.waits[i]);
+    for (unsigned i = 0; i < COMPONENT_RUNNING; i++) {
+        uint64_t ticks =
+            i < PARTS ? folded->fold.parts[i] : folded->fold.overhead + folded->fold.paused;
+        uint64_t ns = trace__ns(base->trace, ticks);
         result->component_ns[i] = ns < left ? ns : left;
         left -= result->component_ns[i];
     }
-    result->component_ns[COMPONENT_REST] = left;
+    result->component_ns[COMPONENT_RUNNING] = left;
 }

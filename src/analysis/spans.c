@@ -11,6 +11,15 @@ struct thread_fold {
     struct class_table *table;
     const struct symbols *symbols;
     const struct trace_thread *thread;
+    /* Only when the thread is watched: */
+    struct thread_watcher *watcher;
+    struct open_arguments *arguments; /* by place of the open span */
+};
+
+/* The payload of the enter event of an open span. */
+struct open_arguments {
+    uint64_t words[HEURT_ARGUMENTS_MAX];
+    size_t count;
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -113,34 +122,44 @@ static void find_stuck(struct thread_fold *self, struct thread_result *result)
     struct fold *fold = &self->fold;
     for (uint32_t i = 0; i < fold->state->depth && !self->thread->ended; i++) {
         struct open_span *span = &fold->spans[i];
-        if (span->class->component != COMPONENT_REST) {
+        if (span->class->component != COMPONENT_RUNNING) {
             result->stuck = entry_of(span->class);
             result->stuck_since = span->start + fold->state->paused;
             fold__close(fold, i + 1);
-            span->waited = 0; /* what waited within it is part of it */
+            span->parted = 0; /* what waited within it is part of it */
             return;
         }
     }
 }
 
+static void start_fold(struct thread_fold *self, struct class_table *table,
+                       const struct symbols *symbols, uint32_t thread, struct fold_state *state)
+{
+    *self = (struct thread_fold){.table = table, .symbols = symbols};
+    self->thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    const struct function_table *functions = class_table__functions(table, self->thread->process);
+    const struct trace_process *process =
+        VEC_AT(trace__processes(table->trace), struct trace_process, self->thread->process);
+    self->fold = (struct fold){.keeper = &keeper,
+                               .state = state,
+                               .functions = functions->classes,
+                               .function_count = functions->count,
+                               .event_cost = process->event_ticks,
+                               .left_out_cost = process->left_out_ticks,
+                               .off_cpu_cost = process->off_cpu_ticks,
+                               .fault_cost = process->fault_ticks};
+    class_table__begin_thread(table, thread);
+}
+
 void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
                   struct thread_result *result)
 {
-    struct thread_fold self = {.table = table, .symbols = symbols};
-    self.thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
-    const struct function_table *functions = class_table__functions(table, self.thread->process);
-    const struct trace_process *process =
-        VEC_AT(trace__processes(table->trace), struct trace_process, self.thread->process);
-    *result = (struct thread_result){.end = self.thread->end_tick};
-    self.fold = (struct fold){.keeper = &keeper,
-                              .state = &result->fold,
-                              .functions = functions->classes,
-                              .function_count = functions->count,
-                              .event_cost = process->event_ticks,
-                              .left_out_cost = process->left_out_ticks};
+    struct thread_fold self;
     struct trace_cursor cursor;
     struct event event;
-    class_table__begin_thread(table, thread);
+    *result = (struct thread_result){0};
+    start_fold(&self, table, symbols, thread, &result->fold);
+    result->end = self.thread->end_tick;
     if (self.thread->aggregate)
         fold__resume(&self.fold, table, self.thread, add_stack);
     trace_cursor__start(&cursor, table->trace, self.thread);
@@ -150,4 +169,56 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
     fold__close(&self.fold, 0);
     class_table__end_thread(table);
     free(self.fold.spans);
+}
+
+/* ---- one thread again ------------------------------------------------------------------------ */
+
+static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    const struct open_arguments *arguments = &self->arguments[occurrence->depth];
+    self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
+                              arguments->words, arguments->count);
+}
+
+static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
+{
+    uint32_t depth = self->fold.state->depth;
+    if (depth > *room) {
+        *room = self->fold.capacity;
+        self->arguments = memory__resize(self->arguments, *room, sizeof *self->arguments);
+    }
+    struct open_arguments *arguments = &self->arguments[depth - 1];
+    arguments->count = event->words < HEURT_ARGUMENTS_MAX ? event->words : HEURT_ARGUMENTS_MAX;
+    for (size_t i = 0; i < arguments->count; i++)
+        arguments->words[i] = event->payload[i];
+}
+
+static bool is_of_kernel(uint32_t id)
+{
+    return id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT || id == HEURT_EVENT_KERNEL;
+}
+
+void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher)
+{
+    struct thread_fold self;
+    struct fold_state state = {0};
+    struct trace_cursor cursor;
+    struct event event;
+    size_t room = 0;
+    start_fold(&self, table, NULL, thread, &state);
+    self.watcher = watcher;
+    self.fold.watch = watched;
+    trace_cursor__start(&cursor, table->trace, self.thread);
+    while (trace_cursor__next(&cursor, &event)) {
+        uint32_t depth = state.depth;
+        if (watcher->kernel && is_of_kernel(event.id))
+            watcher->kernel(watcher, &event);
+        fold__event(&self.fold, &event);
+        if (state.depth > depth)
+            keep_arguments(&self, &event, &room);
+    }
+    class_table__forget_thread(table);
+    free(self.fold.spans);
+    free(self.arguments);
 }

@@ -19,4 +19,15 @@ struct thread_result {
 void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
                   struct thread_result *result);
 
+/* Walks over the thread's events again, as thread__fold, but counts nothing. See
+ * fold_occurrence; event is the one that ended it, arguments the payload of its enter event. */
+struct thread_watcher {
+    void (*occurrence)(struct thread_watcher *watcher, struct class_entry *entry,
+                       const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                       size_t argument_count);
+    /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
+    void (*kernel)(struct thread_watcher *watcher, const struct event *event);
+};
+void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
+
 #endif

@@ -80,7 +80,7 @@ void stuck__prolong(const struct trace *trace, struct thread_result *results)
         uint64_t until = end->to_end ? end_tick : end->last;
         if (until > results[i].end)
             results[i].end = until;
-        results[i].fold.waits[results[i].stuck->fold.component] += stuck_ticks(&results[i]);
+        results[i].fold.parts[results[i].stuck->fold.component] += stuck_ticks(&results[i]);
     }
     free(ends);
 }

@@ -126,6 +126,7 @@ static bool define(struct live *live, const struct live_process *process, struct
         .id = VEC_AT(&live->functions, struct live_function, patch->function)->id,
         .kind = HEURT_FUNCTION_PATCHED,
         .address = plan->address,
+        .flags = plan->ordered ? HEURT_FUNCTION_LOCKED : 0,
         .bias_ticks = room->bias_ticks[plan->mechanism][plan->ordered],
         .cost_ticks = room->cost_ticks[plan->mechanism][plan->ordered],
     };

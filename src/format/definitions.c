@@ -92,6 +92,8 @@ static bool read_process(struct reading *reading, struct body body)
     process->tick = what.tick;
     process->event_ticks = what.event_ticks;
     process->left_out_ticks = what.left_out_ticks;
+    process->off_cpu_ticks = what.off_cpu_ticks;
+    process->fault_ticks = what.fault_ticks;
     if (path)
         process->path = path;
     return path;
@@ -141,6 +143,7 @@ static bool read_function(struct reading *reading, struct body body)
         .kind = what.kind,
         .address = what.address,
         .line = what.line,
+        .flags = what.flags,
         .argument_count = what.argument_count,
         .bias_ticks = what.bias_ticks,
         .cost_ticks = what.cost_ticks,

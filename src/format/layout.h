@@ -30,7 +30,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 2u
+#define HEURT_VERSION 3u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -68,6 +68,7 @@ enum heurt_session_flag {
     HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
     HEURT_SESSION_SAMPLE_LOCKS = 1u << 4, /* the budget was asked for: locks and semaphores that
                                              need no waiting are sampled, too */
+    HEURT_SESSION_KERNEL = 1u << 5, /* threads open perf events of their own: OFF_CPU, FAULT */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -161,6 +162,9 @@ struct heurt_process {
     uint32_t parent_process; /* serial of the image it was forked from, or HEURT_NO_SERIAL */
     uint16_t event_ticks;    /* what an event costs that is not of a function; 0: not known */
     uint16_t left_out_ticks; /* what an occurrence costs that is sampled and not drawn */
+    uint32_t
+        off_cpu_ticks; /* what an OFF_CPU costs in all, the kernel's part included; 0: not known */
+    uint32_t fault_ticks; /* likewise a FAULT */
 };
 
 #define HEURT_BUILD_ID_MAX 32
@@ -188,6 +192,10 @@ enum heurt_function_kind {
 
 #define HEURT_ARGUMENTS_MAX 6
 
+enum heurt_function_flag {
+    HEURT_FUNCTION_LOCKED = 1u << 0, /* it has locked instructions (struct heurt_plan.ordered) */
+};
+
 /* Gives an even id (enter; id|1 is leave) to a function or marked region. */
 struct heurt_function {
     uint32_t id;             /* HEURT_EVENT_FUNCTIONS … HEURT_FUNCTION_LAST, even, one per process
@@ -195,9 +203,11 @@ struct heurt_function {
     uint32_t kind;           /* enum heurt_function_kind */
     uint64_t address;        /* of the entry, or of the marker's code */
     uint32_t line;           /* of a marker, else 0 */
+    uint32_t flags;          /* enum heurt_function_flag */
     uint32_t argument_count; /* payload words of its enter event, ≤ HEURT_ARGUMENTS_MAX */
     uint32_t bias_ticks;     /* what recording adds to the time between enter and leave */
     uint32_t cost_ticks;     /* what one recorded occurrence costs the program in all */
+    uint32_t reserved;
     /* strings: name, file (of a marker, else empty), argument names joined by ',' */
 };
 
@@ -297,7 +307,19 @@ struct heurt_thread_name {
     /* the recording itself took so many ticks of the thread's time until now */                  \
     POINT(PAUSED, 52, 1)                                                                         \
     /* a function whose id does not fit: the even id, then the arguments | the even id */        \
-    SPAN(FUNCTION, 50, 1, 1)
+    SPAN(FUNCTION, 50, 1, 1)                                                                     \
+    /* back on a CPU: HEURT_OFF(ticks it was off, enum heurt_off), HEURT_BACK(ticks of these that \
+     * it only waited for a CPU, or HEURT_NOT_KNOWN; the CPU), tid of who woke it (0: not known).  \
+     * In the stream before the leave of whatever span it was in, but perhaps after enters of      \
+     * functions that came later: its ticks tell */                                               \
+    POINT(OFF_CPU, 54, 3)                                                                        \
+    /* the end of a page fault: HEURT_OFF(ticks on a CPU, enum heurt_fault), address; placed as     \
+     * OFF_CPU is */                                                                             \
+    POINT(FAULT, 56, 2)                                                                          \
+    /* from here on OFF_CPU and FAULT tell all there was of the thread, which is on that CPU */   \
+    POINT(KERNEL, 58, 1)                                                                         \
+    /* so many records of the kernel were lost before this */                                    \
+    POINT(KERNEL_LOST, 60, 1)
 /* clang-format on */
 
 enum heurt_event_id {
@@ -317,6 +339,25 @@ enum heurt_event_id {
 #define HEURT_SAMPLED(id, block) ((uint64_t)(id) << 32 | (uint32_t)(block))
 #define HEURT_SAMPLED_ID(word) ((uint32_t)((word) >> 32))
 #define HEURT_SAMPLED_BLOCK(word) ((uint32_t)(word))
+
+/* Words of OFF_CPU and FAULT: ticks in the low 48 bits, a small number in the high 16. */
+#define HEURT_OFF(ticks, how) HEURT_SITE(ticks, how)
+#define HEURT_BACK(ticks, cpu) HEURT_SITE(ticks, cpu)
+#define HEURT_NOT_KNOWN HEURT_TICK_MASK
+
+/* Why a thread was off the CPU. */
+enum heurt_off {
+    HEURT_OFF_BLOCKED = 0,   /* it waited for something that is not told here */
+    HEURT_OFF_PREEMPTED = 1, /* it wanted to go on */
+    HEURT_OFF_FAULT = 2,     /* a page had to be fetched */
+    HEURT_OFF_FUTEX = 3,     /* in futex(2): known only when the recorder may see tracepoints */
+    HEURT_OFF_DISK = 4,      /* a block device: likewise */
+};
+
+enum heurt_fault {
+    HEURT_FAULT_MEASURED = 0,  /* its ticks were measured */
+    HEURT_FAULT_ESTIMATED = 1, /* they are the mean of those that were measured before it */
+};
 
 #define HEURT_STACK_REGISTERS 8
 
@@ -433,9 +474,9 @@ struct heurt_record {
     uint32_t type;  /* enum heurt_record_type */
 };
 
-#define HEURT_FOLD_STATE_WORDS 21 /* struct fold_state */
-#define HEURT_CLASS_SUMS_WORDS 28 /* struct class_sums */
-#define HEURT_OPEN_SPAN_WORDS 12  /* struct open_span */
+#define HEURT_FOLD_STATE_WORDS 29 /* struct fold_state */
+#define HEURT_CLASS_SUMS_WORDS 36 /* struct class_sums */
+#define HEURT_OPEN_SPAN_WORDS 16  /* struct open_span */
 #define HEURT_BLOCK_BUCKETS 32    /* HISTOGRAM_BLOCK_BUCKETS */
 
 struct heurt_thread_record {

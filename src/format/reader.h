@@ -36,6 +36,7 @@ struct trace_function {
     const char *name;
     const char *file; /* of a marker, else "" */
     uint32_t line;
+    uint32_t flags; /* enum heurt_function_flag */
     uint32_t argument_count;
     uint32_t bias_ticks, cost_ticks; /* struct heurt_function */
     const char *argument_names;      /* joined by ',' */
@@ -55,13 +56,14 @@ struct trace_process {
     uint32_t pid, parent_pid;
     uint32_t parent_serial; /* or HEURT_NO_SERIAL */
     uint64_t tick;
-    uint32_t event_ticks, left_out_ticks; /* struct heurt_process */
-    const char *path;                     /* of the executable, "" when the definition is missing */
-    struct vec modules;                   /* struct trace_module, by time */
-    struct vec functions;                 /* struct trace_function, by id */
-    struct vec refusals;                  /* struct trace_refusal */
-    struct vec notes;                     /* const char * */
-    struct vec lives; /* struct heurt_live: for the recorder, while the program runs */
+    /* struct heurt_process */
+    uint32_t event_ticks, left_out_ticks, off_cpu_ticks, fault_ticks;
+    const char *path;     /* of the executable, "" when the definition is missing */
+    struct vec modules;   /* struct trace_module, by time */
+    struct vec functions; /* struct trace_function, by id */
+    struct vec refusals;  /* struct trace_refusal */
+    struct vec notes;     /* const char * */
+    struct vec lives;     /* struct heurt_live: for the recorder, while the program runs */
     /* Private to the room: payload words + 1 by id, 0 where no such id is defined. */
     const uint8_t *payload_words;
     uint32_t payload_ids;

@@ -82,8 +82,8 @@ static void put_header(FILE *out)
     struct line line = {out, false};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         put_text(&line, names[i]);
-    for (int c = 0; c < COMPONENTS; c++)
-        fprintf(out, ",why_%s_ns", component__excess_key((enum component)c));
+    for (int c = 0; c < REASONS; c++)
+        fprintf(out, ",why_%s_ns", reason__key((enum reason)c));
     fputs(",confidence,idle,ignored\n", out);
 }
 
@@ -123,7 +123,7 @@ static void put_class(FILE *out, const struct report *report, const struct profi
         put_number(&line, numbers[i]);
     put_share(&line, class->score);
     put_share(&line, class->score_all);
-    for (int c = 0; c < COMPONENTS; c++)
+    for (int c = 0; c < REASONS; c++)
         put_signed(&line, class->why_ns[c]);
     put_text(&line, confidence__name(class->confidence));
     put_number(&line, class->idle);

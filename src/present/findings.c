@@ -86,7 +86,7 @@ static char *subject(const struct report *report, const struct profile_class *cl
 uint64_t class__held_ns(const struct report *report, const struct profile_class *class)
 {
     uint64_t known_ns = 0;
-    VEC_EACH(holder, &class->holders, struct profile_holder)
+    VEC_EACH(holder, &class->blames, struct profile_blame)
     known_ns += holder->wait_ns;
     return known_ns < class->sum_ns && profile__locks_are_sampled(report->profile) ? class->sum_ns
                                                                                    : known_ns;
@@ -95,10 +95,10 @@ uint64_t class__held_ns(const struct report *report, const struct profile_class 
 /* ", held by write_batch queue.c:97": the holder behind most of the waiting. */
 static char *top_holder(const struct report *report, const struct profile_class *class)
 {
-    if (class->holders.count == 0)
+    if (class->blames.count == 0)
         return memory__text("");
     uint64_t all_ns = class__held_ns(report, class);
-    const struct profile_holder *top = VEC_AT(&class->holders, struct profile_holder, 0);
+    const struct profile_blame *top = VEC_AT(&class->blames, struct profile_blame, 0);
     char unknown[32], share[16];
     struct place place = place__of_site(report, top->process, top->site, unknown);
     char *where = place__text(&place);
@@ -110,14 +110,14 @@ static char *top_holder(const struct report *report, const struct profile_class 
     return text;
 }
 
-static enum component largest(const struct profile_class *class, int except)
+static enum reason largest(const struct profile_class *class, int except)
 {
-    enum component found = COMPONENT_REST;
+    enum reason found = REASON_UNEXPLAINED;
     int64_t most = INT64_MIN;
-    for (int c = 0; c < COMPONENTS; c++)
+    for (int c = 0; c < REASONS; c++)
         if (c != except && class->why_ns[c] > most) {
             most = class->why_ns[c];
-            found = (enum component)c;
+            found = (enum reason)c;
         }
     return found;
 }
@@ -127,17 +127,16 @@ static char *why_of_function(const struct profile_class *class)
 {
     if (class->excess_ns == 0)
         return memory__text("nothing lost");
-    enum component first = largest(class, -1), second = largest(class, (int)first);
+    enum reason first = largest(class, -1), second = largest(class, (int)first);
     double all = (double)class->excess_ns;
     double first_share = (double)class->why_ns[first] / all;
     double second_share = (double)class->why_ns[second] / all;
     if (second_share < 0.05)
-        return first == COMPONENT_REST
-                   ? memory__text(component__excess_words(first))
-                   : memory__format("%s, inside it", component__excess_words(first));
+        return first == REASON_UNEXPLAINED ? memory__text(reason__words(first))
+                                           : memory__format("%s, inside it", reason__words(first));
     char first_text[16], second_text[16];
-    return memory__format("%s %s, %s %s", component__excess_words(first),
-                          share__format(first_share, first_text), component__excess_words(second),
+    return memory__format("%s %s, %s %s", reason__words(first),
+                          share__format(first_share, first_text), reason__words(second),
                           share__format(second_share, second_text));
 }
 

@@ -132,12 +132,12 @@ static void add_durations(struct json_object *object, const struct profile_class
 static void add_loss(struct json_object *object, const struct profile_class *class)
 {
     add_number(object, "excess_ns", class->excess_ns);
-    add(object, "exclusive_excess_ns", NULL);
+    add_number(object, "exclusive_excess_ns", class->exclusive_excess_ns);
     add_share(object, "score", class->score);
     add_share(object, "score_all", class->score_all);
     struct json_object *why = json_object_new_object();
-    for (int c = 0; c < COMPONENTS; c++)
-        add(why, component__excess_key((enum component)c), json_object_new_int64(class->why_ns[c]));
+    for (int c = 0; c < REASONS; c++)
+        add(why, reason__key((enum reason)c), json_object_new_int64(class->why_ns[c]));
     add(object, "why_ns", why);
     add(object, "verdict", NULL);
     add(object, "cause", NULL);
@@ -152,7 +152,7 @@ static void add_holders(struct json_object *object, const struct report *report,
 {
     struct json_object *holders = json_object_new_array();
     uint64_t all_ns = class__held_ns(report, class);
-    VEC_EACH(holder, &class->holders, struct profile_holder)
+    VEC_EACH(holder, &class->blames, struct profile_blame)
     {
         char unknown[32];
         struct place place = place__of_site(report, holder->process, holder->site, unknown);
@@ -270,11 +270,8 @@ static void add_machine(struct json_object *root, const struct report *report)
 static struct json_object *new_components(const struct profile_thread *thread)
 {
     struct json_object *components = json_object_new_object();
-    add(components, "running", NULL);
-    add(components, "runnable", NULL);
-    add(components, "page_fault", NULL);
     for (int c = 0; c < COMPONENTS; c++)
-        add_number(components, component__time_key((enum component)c), thread->component_ns[c]);
+        add_number(components, component__key((enum component)c), thread->component_ns[c]);
     return components;
 }
 

@@ -14,11 +14,12 @@ char *bytes__format(uint64_t bytes, char buffer[16]);
 char *share__format(double share, char buffer[16]);
 
 /* Keys of the JSON contract, for a thread's time and for an excess (where the rest differs). */
-const char *component__time_key(enum component component);
-const char *component__excess_key(enum component component);
-/* The same in words for a screen. */
-const char *component__time_words(enum component component);
-const char *component__excess_words(enum component component);
+const char *component__key(enum component component);
+const char *reason__key(enum reason reason);
+/* As a person reads it. */
+const char *component__words(enum component component);
+const char *reason__words(enum reason reason);
+const char *verdict__name(enum verdict verdict); /* as in the JSON contract */
 const char *confidence__name(enum confidence confidence);
 
 /* ---- clean.c: text from a trace is foreign text ---------------------------------------------- */

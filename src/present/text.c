@@ -162,7 +162,7 @@ static void put_bars(const struct report *report, const struct style *style, FIL
             most = sums[c] > sums[most] ? c : most;
         if ((double)sums[most] < 0.005 * all_ns)
             break;
-        put_bar(&flow, component__time_words((enum component)most), (double)sums[most] / all_ns);
+        put_bar(&flow, component__words((enum component)most), (double)sums[most] / all_ns);
         sums[most] = 0;
     }
     flow__end(&flow);

@@ -173,7 +173,7 @@ static void put_components(const struct profile_class *class, const struct style
         return;
     put_heading(style, out, "what the lost time went to (adds up to all of it)");
     struct table table = table__start(columns, 4, 2);
-    for (int c = 0; c < COMPONENTS; c++) {
+    for (int c = 0; c < REASONS; c++) {
         int64_t ns = class->why_ns[c];
         char buffer[16];
         if (ns == 0)
@@ -182,7 +182,7 @@ static void put_components(const struct profile_class *class, const struct style
         duration__format((uint64_t)(ns < 0 ? -ns : ns), buffer);
         table__cell(&table, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
         put_share(&table, share);
-        table__cell(&table, memory__text(component__excess_words((enum component)c)), INK_PLAIN);
+        table__cell(&table, memory__text(reason__words((enum reason)c)), INK_PLAIN);
         table__cell(&table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
     }
     table__end(&table, style, out);
@@ -197,11 +197,11 @@ static void put_holders(const struct report *report, const struct profile_class 
                                                   {"acquired by", ALIGN_LEFT, true},
                                                   {"", ALIGN_LEFT, true}};
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
-    if (class->holders.count == 0)
+    if (class->blames.count == 0)
         return;
     put_heading(style, out, "who held the lock meanwhile");
     struct table table = table__start(columns, 5, 2);
-    VEC_EACH(holder, &class->holders, struct profile_holder)
+    VEC_EACH(holder, &class->blames, struct profile_blame)
     {
         char unknown[32];
         struct place place = place__of_site(report, holder->process, holder->site, unknown);

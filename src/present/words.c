@@ -69,35 +69,68 @@ char *share__format(double share, char buffer[16])
     return buffer;
 }
 
-const char *component__time_key(enum component component)
+static const char *const component_keys[COMPONENTS] = {
+    [COMPONENT_LOCK] = "lock",         [COMPONENT_CONDITION] = "condition",
+    [COMPONENT_BARRIER] = "barrier",   [COMPONENT_DISK] = "disk",
+    [COMPONENT_NETWORK] = "network",   [COMPONENT_MESSAGE] = "message",
+    [COMPONENT_SLEEP] = "sleep",       [COMPONENT_PAGE_FAULT] = "page_fault",
+    [COMPONENT_RUNNABLE] = "runnable", [COMPONENT_OTHER_BLOCKED] = "other_blocked",
+    [COMPONENT_OVERHEAD] = "overhead", [COMPONENT_RUNNING] = "running",
+};
+
+static const char *const reason_keys[REASONS] = {
+    [REASON_WORKLOAD] = "workload",       [REASON_SLOW_MACHINE] = "slow_machine",
+    [REASON_OVERLAP] = "overlap",         [REASON_SPIN] = "spin",
+    [REASON_UNEXPLAINED] = "unexplained",
+};
+
+const char *component__key(enum component component)
 {
-    static const char *const keys[COMPONENTS] = {
-        [COMPONENT_LOCK] = "lock",       [COMPONENT_CONDITION] = "condition",
-        [COMPONENT_BARRIER] = "barrier", [COMPONENT_DISK] = "disk",
-        [COMPONENT_NETWORK] = "network", [COMPONENT_MESSAGE] = "message",
-        [COMPONENT_SLEEP] = "sleep",     [COMPONENT_OTHER_BLOCKED] = "other_blocked",
-        [COMPONENT_REST] = "rest",
-    };
-    return keys[component];
+    return component_keys[component];
 }
 
-const char *component__excess_key(enum component component)
+const char *component__words(enum component component)
 {
-    return component == COMPONENT_REST ? "unexplained" : component__time_key(component);
-}
-
-const char *component__time_words(enum component component)
-{
-    if (component == COMPONENT_OTHER_BLOCKED)
+    switch (component) {
+    case COMPONENT_PAGE_FAULT:
+        return "page faults";
+    case COMPONENT_OTHER_BLOCKED:
         return "other waits";
-    if (component == COMPONENT_REST)
-        return "no known wait";
-    return component__time_key(component);
+    case COMPONENT_OVERHEAD:
+        return "recording";
+    default:
+        return component_keys[component];
+    }
 }
 
-const char *component__excess_words(enum component component)
+const char *reason__key(enum reason reason)
 {
-    return component == COMPONENT_REST ? "not explained yet" : component__time_words(component);
+    return reason < REASON_WORKLOAD ? component_keys[reason] : reason_keys[reason];
+}
+
+const char *reason__words(enum reason reason)
+{
+    switch (reason) {
+    case REASON_WORKLOAD:
+        return "workload varies";
+    case REASON_SLOW_MACHINE:
+        return "slow machine";
+    case REASON_OVERLAP:
+        return "others at work";
+    case REASON_SPIN:
+        return "spinning";
+    case REASON_UNEXPLAINED:
+        return "unexplained";
+    default:
+        return component__words((enum component)reason);
+    }
+}
+
+static const char *const verdict_names[] = {"interference", "workload", "unclear"};
+
+const char *verdict__name(enum verdict verdict)
+{
+    return verdict_names[verdict];
 }
 
 const char *confidence__name(enum confidence confidence)

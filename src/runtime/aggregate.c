@@ -193,7 +193,7 @@ static struct own_class *outer_of(struct aggregate *aggregate, uint32_t id)
 
 static void set_function(struct own_class *class)
 {
-    class->fold.component = COMPONENT_REST;
+    class->fold.component = COMPONENT_RUNNING;
     class->fold.patched = is_patched(class->id);
     const struct calibration *costs =
         class->fold.patched ? patch__costs(class->id) : &heurt_state.marker;
@@ -571,6 +571,8 @@ static struct aggregate *new_aggregate(uint32_t thread, enum quota quota)
     aggregate->fold.function_count = FUNCTION_PLACES;
     aggregate->fold.event_cost = heurt_state.event_ticks;
     aggregate->fold.left_out_cost = heurt_state.left_out_ticks;
+    aggregate->fold.off_cpu_cost = heurt_state.off_cpu_ticks;
+    aggregate->fold.fault_cost = heurt_state.fault_ticks;
     record__publish(record, sizeof *record, HEURT_RECORD_THREAD);
     return aggregate;
 }
@@ -645,8 +647,13 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
 {
     struct heurt_thread_record *to = into->record;
     const struct heurt_thread_record *ended = from->record;
-    for (unsigned i = 0; i < WAITS; i++)
-        into->fold.state->waits[i] += from->fold.state->waits[i];
+    for (unsigned i = 0; i < PARTS; i++)
+        into->fold.state->parts[i] += from->fold.state->parts[i];
+    into->fold.state->covered += from->fold.state->covered;
+    into->fold.state->kernel_lost += from->fold.state->kernel_lost;
+    into->fold.state->off_cpu_count += from->fold.state->off_cpu_count;
+    into->fold.state->fault_count += from->fold.state->fault_count;
+    into->fold.state->estimated += from->fold.state->estimated;
     into->fold.state->events += from->fold.state->events;
     into->fold.state->overhead += from->fold.state->overhead + from->fold.state->paused;
     into->fold.state->unmatched += from->fold.state->unmatched;

@@ -128,6 +128,8 @@ void define__process(uint32_t parent_process)
         .parent_process = parent_process,
         .event_ticks = (uint16_t)heurt_state.event_ticks,
         .left_out_ticks = (uint16_t)heurt_state.left_out_ticks,
+        .off_cpu_ticks = heurt_state.off_cpu_ticks,
+        .fault_ticks = heurt_state.fault_ticks,
     };
     char path[4096];
     long length = RAW3(readlink, "/proc/self/exe", path, sizeof path - 1);

@@ -408,6 +408,7 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     struct heurt_function function = {
         .kind = HEURT_FUNCTION_PATCHED,
         .address = plan->address,
+        .flags = plan->ordered ? HEURT_FUNCTION_LOCKED : 0,
         .argument_count = plan->argument_count,
         .bias_ticks = costs->bias_ticks,
         .cost_ticks = costs->cost_ticks,

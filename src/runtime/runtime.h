@@ -163,7 +163,8 @@ struct state {
 
     struct calibration stubs[2][STUB_KINDS]; /* by enum heurt_mechanism */
     struct calibration marker;
-    uint32_t event_ticks, left_out_ticks; /* struct heurt_process */
+    /* struct heurt_process */
+    uint32_t event_ticks, left_out_ticks, off_cpu_ticks, fault_ticks;
 
     uint32_t noted; /* what of the budget has been said (budget.c) */
     /* Aggregated runs (aggregate.c, room.c). */

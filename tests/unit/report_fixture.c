@@ -204,7 +204,7 @@ static void accumulate(struct fixture *fixture, struct profile_class *class, uin
     class->histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *class->histogram);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t ns = min_ns + (count > 1 ? (max_ns - min_ns) * i / (count - 1) : 0);
-        accumulator__add(class->accumulator, ns, none, 1);
+        accumulator__add(class->accumulator, ns, ns, none, 1);
         class->histogram[histogram__bucket(ns)]++;
     }
     vec__push(&fixture->stacks_memory, &class->accumulator);
@@ -220,7 +220,7 @@ static struct profile_class *add_class(struct fixture *fixture, enum class_kind 
     class->function = function;
     class->keys = VEC_OF(struct profile_key);
     class->threads = VEC_OF(struct profile_thread_row);
-    class->holders = VEC_OF(struct profile_holder);
+    class->blames = VEC_OF(struct profile_blame);
     class->stacks = VEC_OF(struct profile_stack);
     accumulate(fixture, class, count, min_ns, max_ns);
     class->count = class->recorded = count;
@@ -234,7 +234,7 @@ static struct profile_class *add_class(struct fixture *fixture, enum class_kind 
 
 /* Two threads, which lose two thirds and one third. */
 static void add_loss(struct fixture *fixture, struct profile_class *class, double score,
-                     enum component component, enum confidence confidence)
+                     unsigned component, enum confidence confidence)
 {
     class->excess_ns = class->sum_ns - class->count * class->min_ns;
     class->score = score;
@@ -260,8 +260,8 @@ static void add_key(struct profile_class *class, const char *key_name, uint64_t 
 
 static void add_holder(struct profile_class *class, uint64_t site, uint64_t wait_ns, uint64_t waits)
 {
-    const struct profile_holder holder = {.site = site, .wait_ns = wait_ns, .waits = waits};
-    vec__push(&class->holders, &holder);
+    const struct profile_blame holder = {.site = site, .wait_ns = wait_ns, .waits = waits};
+    vec__push(&class->blames, &holder);
 }
 
 static void add_stack(struct fixture *fixture, struct profile_class *class, double share,
@@ -285,7 +285,7 @@ static void add_thread(struct fixture *fixture, uint64_t lifetime_ns, uint64_t c
     thread.component_ns[COMPONENT_LOCK] = lock_ns;
     thread.component_ns[COMPONENT_DISK] = disk_ns;
     thread.component_ns[COMPONENT_OTHER_BLOCKED] = other_ns;
-    thread.component_ns[COMPONENT_REST] = lifetime_ns - lock_ns - disk_ns - other_ns;
+    thread.component_ns[COMPONENT_RUNNING] = lifetime_ns - lock_ns - disk_ns - other_ns;
     vec__push(&fixture->profile.threads, &thread);
     fixture->profile.lifetime_sum_ns += lifetime_ns;
 }
@@ -351,10 +351,10 @@ static void busy_calls(struct fixture *fixture)
         add_class(fixture, CLASS_CALL, "parse_chunk", 500, 2 * MILLISECOND, 30 * MILLISECOND);
     parse->address = AT_PARSE;
     add_key(parse, "arg2", 7);
-    add_loss(fixture, parse, 0.31, COMPONENT_REST, CONFIDENCE_MEASURED);
+    add_loss(fixture, parse, 0.31, REASON_UNEXPLAINED, CONFIDENCE_MEASURED);
     parse->why_ns[COMPONENT_LOCK] = (int64_t)(2 * SECOND);
     parse->why_ns[COMPONENT_DISK] = -1000;
-    parse->why_ns[COMPONENT_REST] -= (int64_t)(2 * SECOND) - 1000;
+    parse->why_ns[REASON_UNEXPLAINED] -= (int64_t)(2 * SECOND) - 1000;
 
     struct profile_class *read =
         add_class(fixture, CLASS_DISK, "pread", 300, 90000, 12 * MILLISECOND);
@@ -375,11 +375,11 @@ static void busy_calls(struct fixture *fixture)
 
     struct profile_class *hist = add_class(fixture, CLASS_CALL, "hist_add", 40, 30, 2000000);
     hist->address = AT_HIST;
-    add_loss(fixture, hist, 0.01, COMPONENT_REST, CONFIDENCE_WEAK);
+    add_loss(fixture, hist, 0.01, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
     struct profile_class *region = add_class(fixture, CLASS_REGION, "flush", 3, 500, 500);
     region->file = "/src/ingest/main.c";
     region->line = 77;
-    add_loss(fixture, region, 0, COMPONENT_REST, CONFIDENCE_WEAK);
+    add_loss(fixture, region, 0, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
 }
 
 static void busy_unranked(struct fixture *fixture)
@@ -396,7 +396,7 @@ static void busy_unranked(struct fixture *fixture)
     }
     struct profile_class *ignored =
         add_class(fixture, CLASS_CALL, "warm_up", 10, MILLISECOND, 300 * MILLISECOND);
-    add_loss(fixture, ignored, 0.2, COMPONENT_REST, CONFIDENCE_WEAK);
+    add_loss(fixture, ignored, 0.2, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
     ignored->ignored = true;
 }
 
@@ -487,7 +487,7 @@ void fixture__hostile(struct fixture *fixture)
     struct profile_class *class = add_class(fixture, CLASS_CALL, HOSTILE, 5, 10, 900 * MILLISECOND);
     class->address = 0x10;
     add_key(class, "a\"\x1b\xff", UINT64_MAX);
-    add_loss(fixture, class, 1, COMPONENT_REST, CONFIDENCE_WEAK);
+    add_loss(fixture, class, 1, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
     name(fixture, 0x10, HOSTILE, HOSTILE, "/src/\x1b]0;x\x07,\"f\".c", 4294967295u, NULL);
     const uint64_t frames[] = {0x10, 0xffffffffffffull};
     add_stack(fixture, class, 1, frames, 2);
@@ -511,7 +511,7 @@ void fixture__many(struct fixture *fixture, size_t count, size_t above_threshold
     for (size_t i = 0; i < count; i++) {
         struct profile_class *class =
             add_class(fixture, CLASS_CALL, names[i % 5], 2, 10, SECOND - i * MILLISECOND);
-        add_loss(fixture, class, i < above_threshold ? 0.2 : 0.1999, COMPONENT_REST,
+        add_loss(fixture, class, i < above_threshold ? 0.2 : 0.1999, REASON_UNEXPLAINED,
                  CONFIDENCE_WEAK);
     }
     finish_trace(fixture, writer, 0, SECOND);
@@ -526,7 +526,7 @@ void fixture__free(struct fixture *fixture)
     {
         vec__free(&class->keys);
         vec__free(&class->threads);
-        vec__free(&class->holders);
+        vec__free(&class->blames);
         vec__free(&class->stacks);
     }
     vec__free(&fixture->profile.classes);

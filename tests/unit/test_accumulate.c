@@ -15,8 +15,8 @@ static void fill(struct accumulator *accumulator, const uint64_t *durations, siz
 {
     accumulator__clear(accumulator);
     for (size_t i = 0; i < count; i++) {
-        uint64_t components[COMPONENTS] = {[COMPONENT_REST] = durations[i]};
-        accumulator__add(accumulator, durations[i], components, 1);
+        uint64_t components[COMPONENTS] = {[COMPONENT_RUNNING] = durations[i]};
+        accumulator__add(accumulator, durations[i], durations[i], components, 1);
     }
 }
 
@@ -50,7 +50,7 @@ static void excess_is_what_goes_beyond_the_minimum(void **state)
     assert_int_equal(accumulator.maximum, 300);
     assert_int_equal(accumulator__excess(&accumulator, accumulator.minimum), 250);
     assert_int_equal(accumulator__excess(&accumulator, 90), 290);
-    assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_REST), 250);
+    assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_RUNNING), 250);
     assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_LOCK), 0);
 }
 
@@ -59,19 +59,19 @@ static void reference_is_the_first_fastest(void **state)
     (void)state;
     struct accumulator accumulator;
     accumulator__clear(&accumulator);
-    accumulator__add(&accumulator, 50, (uint64_t[COMPONENTS]){[COMPONENT_DISK] = 50}, 1);
-    accumulator__add(&accumulator, 10,
-                     (uint64_t[COMPONENTS]){[COMPONENT_LOCK] = 8, [COMPONENT_REST] = 2}, 1);
-    accumulator__add(&accumulator, 10, (uint64_t[COMPONENTS]){[COMPONENT_REST] = 10}, 1);
+    accumulator__add(&accumulator, 50, 50, (uint64_t[COMPONENTS]){[COMPONENT_DISK] = 50}, 1);
+    accumulator__add(&accumulator, 10, 10,
+                     (uint64_t[COMPONENTS]){[COMPONENT_LOCK] = 8, [COMPONENT_RUNNING] = 2}, 1);
+    accumulator__add(&accumulator, 10, 10, (uint64_t[COMPONENTS]){[COMPONENT_RUNNING] = 10}, 1);
     assert_int_equal(accumulator.component_reference[COMPONENT_LOCK], 8);
     /* 8 of lock in all, 3 * 8 at the reference's rate. */
     assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_LOCK), -16);
     assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_DISK), 50);
-    assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_REST), 12 - 6);
+    assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_RUNNING), 12 - 6);
 
     struct accumulator other;
     accumulator__clear(&other);
-    accumulator__add(&other, 10, (uint64_t[COMPONENTS]){[COMPONENT_SLEEP] = 10}, 1);
+    accumulator__add(&other, 10, 10, (uint64_t[COMPONENTS]){[COMPONENT_SLEEP] = 10}, 1);
     accumulator__merge(&accumulator, &other);
     assert_int_equal(accumulator.component_reference[COMPONENT_LOCK], 8);
     assert_int_equal(accumulator.component_reference[COMPONENT_SLEEP], 0);
@@ -82,15 +82,16 @@ static void nested_occurrences_are_not_lost_twice(void **state)
     (void)state;
     struct accumulator accumulator;
     accumulator__clear(&accumulator);
-    accumulator__add_nested(&accumulator, 40, (uint64_t[COMPONENTS]){[COMPONENT_REST] = 40}, 1);
-    accumulator__add(&accumulator, 100,
-                     (uint64_t[COMPONENTS]){[COMPONENT_LOCK] = 30, [COMPONENT_REST] = 70}, 1);
+    accumulator__add_nested(&accumulator, 40, 40, (uint64_t[COMPONENTS]){[COMPONENT_RUNNING] = 40},
+                            1);
+    accumulator__add(&accumulator, 100, 100,
+                     (uint64_t[COMPONENTS]){[COMPONENT_LOCK] = 30, [COMPONENT_RUNNING] = 70}, 1);
     assert_int_equal(accumulator.count, 2);
     assert_int_equal(accumulator.sum, 140);
     assert_int_equal(accumulator.minimum, 40);
     assert_int_equal(accumulator__excess(&accumulator, 40), 60);
     assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_LOCK), 30);
-    assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_REST), 30);
+    assert_int_equal(accumulator__component_excess(&accumulator, COMPONENT_RUNNING), 30);
 }
 
 static uint64_t quantile(const uint64_t *durations, size_t count, double share)
@@ -129,19 +130,19 @@ static void quantiles_are_exact_to_the_bucket(void **state)
 static void a_weight_is_so_many_equal_occurrences(void **state)
 {
     (void)state;
-    const uint64_t components[COMPONENTS] = {[COMPONENT_LOCK] = 30, [COMPONENT_REST] = 10};
+    const uint64_t components[COMPONENTS] = {[COMPONENT_LOCK] = 30, [COMPONENT_RUNNING] = 10};
     struct accumulator weighted, repeated;
     accumulator__clear(&weighted);
     accumulator__clear(&repeated);
-    accumulator__add(&weighted, 40, components, 100);
-    accumulator__add_nested(&weighted, 40, components, 7);
-    accumulator__add_whole(&weighted, 20, COMPONENT_DISK, 3);
+    accumulator__add(&weighted, 40, 40, components, 100);
+    accumulator__add_nested(&weighted, 40, 40, components, 7);
+    accumulator__add_whole(&weighted, 20, 20, COMPONENT_DISK, 3);
     for (unsigned i = 0; i < 100; i++)
-        accumulator__add(&repeated, 40, components, 1);
+        accumulator__add(&repeated, 40, 40, components, 1);
     for (unsigned i = 0; i < 7; i++)
-        accumulator__add_nested(&repeated, 40, components, 1);
+        accumulator__add_nested(&repeated, 40, 40, components, 1);
     for (unsigned i = 0; i < 3; i++)
-        accumulator__add_whole(&repeated, 20, COMPONENT_DISK, 1);
+        accumulator__add_whole(&repeated, 20, 20, COMPONENT_DISK, 1);
     assert_int_equal(weighted.recorded, 3);
     assert_int_equal(weighted.drawn_squares, 100 * 100 + 7 * 7 + 3 * 3);
     assert_int_equal(repeated.recorded, 110);
@@ -176,10 +177,10 @@ static void add_random(uint64_t *seed, struct accumulator *part, struct accumula
     uint64_t duration = random_components(seed, components);
     bool nested = random_of(seed) % 5 == 0;
     uint64_t weight = random_of(seed) % 4 ? 1 : random_of(seed) % 1000 + 1;
-    void (*add)(struct accumulator *, uint64_t, const uint64_t *, uint64_t) =
+    void (*add)(struct accumulator *, uint64_t, uint64_t, const uint64_t *, uint64_t) =
         nested ? accumulator__add_nested : accumulator__add;
-    add(part, duration, components, weight);
-    add(all, duration, components, weight);
+    add(part, duration, duration, components, weight);
+    add(all, duration, duration, components, weight);
 }
 
 static void check_sums(const struct accumulator *accumulator)

@@ -49,7 +49,7 @@ static void call(struct scene *scene, uint32_t thread, uint32_t id, uint64_t fro
     PUT(scene, thread, to, id LEFT);
 }
 
-static void check_why(const struct profile_class *class, enum component which, int64_t ns)
+static void check_why(const struct profile_class *class, unsigned which, int64_t ns)
 {
     if (class->why_ns[which] != ns)
         fail_msg("%s: component %d is %ld, not %ld", class->function, which,
@@ -187,15 +187,15 @@ static void waits_reach_everything_around_them(void **state)
     assert_int_equal(f->excess_ns, 100);
     check_why(f, COMPONENT_LOCK, 30);
     check_why(f, COMPONENT_DISK, 7);
-    check_why(f, COMPONENT_REST, 63);
+    check_why(f, REASON_UNEXPLAINED, 63);
     const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
     assert_int_equal(g->accumulator->component_sum[COMPONENT_LOCK], 30);
-    assert_int_equal(g->accumulator->component_sum[COMPONENT_REST], 60);
+    assert_int_equal(g->accumulator->component_sum[COMPONENT_RUNNING], 60);
     const struct profile_thread *thread = VEC_AT(&profile->threads, struct profile_thread, 0);
     assert_int_equal(thread->lifetime_ns, 1000);
     assert_int_equal(thread->component_ns[COMPONENT_LOCK], 30);
     assert_int_equal(thread->component_ns[COMPONENT_DISK], 7);
-    assert_int_equal(thread->component_ns[COMPONENT_REST], 963);
+    assert_int_equal(thread->component_ns[COMPONENT_RUNNING], 963);
 }
 
 /* 20 of each f are the recording's own. A wait that does not fit in what is left is cut. */
@@ -221,9 +221,9 @@ static void the_recordings_bias_is_taken_off(void **state)
     assert_int_equal(f->min_ns, 0);
     assert_int_equal(f->sum_ns, 100 + 0 + 75);
     assert_int_equal(f->accumulator->component_sum[COMPONENT_LOCK], 75);
-    assert_int_equal(f->accumulator->component_sum[COMPONENT_REST], 100);
+    assert_int_equal(f->accumulator->component_sum[COMPONENT_RUNNING], 100);
     check_why(f, COMPONENT_LOCK, 75);
-    check_why(f, COMPONENT_REST, 100);
+    check_why(f, REASON_UNEXPLAINED, 100);
     assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->sum_ns, 10);
     assert_int_equal(profile->overhead_ns, 3 * 45 + 7);
 }
@@ -246,7 +246,7 @@ static void waits_within_a_wait_are_part_of_it(void **state)
     const struct accumulator *f = scene__class(scene, CLASS_CALL, "f", 0, 0)->accumulator;
     assert_int_equal(f->component_sum[COMPONENT_LOCK], 100);
     assert_int_equal(f->component_sum[COMPONENT_SLEEP], 0);
-    assert_int_equal(f->component_sum[COMPONENT_REST], 200);
+    assert_int_equal(f->component_sum[COMPONENT_RUNNING], 200);
     const struct accumulator *g = scene__class(scene, CLASS_CALL, "g", 0, 0)->accumulator;
     assert_int_equal(g->component_sum[COMPONENT_SLEEP], 20);
     const struct profile_thread *thread = VEC_AT(&profile->threads, struct profile_thread, 0);
@@ -314,7 +314,7 @@ static void clock_steps_back_to_nothing(void **state)
     const struct accumulator *f = scene__class(scene, CLASS_CALL, "f", 0, 0)->accumulator;
     assert_int_equal(f->sum, 50);
     assert_int_equal(f->component_sum[COMPONENT_LOCK], 50);
-    assert_int_equal(f->component_sum[COMPONENT_REST], 0);
+    assert_int_equal(f->component_sum[COMPONENT_RUNNING], 0);
     assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->max_ns, 0);
 }
 
@@ -338,7 +338,7 @@ static void recursion_is_lost_once(void **state)
     assert_int_equal(f->min_ns, 50);
     assert_int_equal(f->sum_ns, 1750);
     assert_int_equal(f->excess_ns, 950);
-    check_why(f, COMPONENT_REST, 950);
+    check_why(f, REASON_UNEXPLAINED, 950);
     assert_true(f->score > 0.9499 && f->score < 0.9501);
     assert_int_equal(VEC_AT(&f->threads, struct profile_thread_row, 0)->count, 3);
 }
@@ -442,7 +442,7 @@ static void a_drawn_occurrence_stands_for_its_block(void **state)
     assert_int_equal(f->excess_ns, 1080 - 12 * 30);
     assert_true(f->score == 720 / 10000.0);
     check_why(f, COMPONENT_LOCK, 10 * 70);
-    check_why(f, COMPONENT_REST, 720 - 700);
+    check_why(f, REASON_UNEXPLAINED, 720 - 700);
     /* What another function did in between does not take the weight. */
     const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
     assert_int_equal(g->count, 201);
@@ -869,7 +869,7 @@ static void check_class(const struct profile_class *class)
 {
     int64_t why = 0;
     uint64_t count = 0, holders = 0;
-    for (unsigned i = 0; i < COMPONENTS; i++)
+    for (unsigned i = 0; i < REASONS; i++)
         why += class->why_ns[i];
     assert_int_equal(why, class->excess_ns);
     assert_true(class->count > 0 || class->unfinished > 0);
@@ -880,7 +880,7 @@ static void check_class(const struct profile_class *class)
     VEC_EACH(row, &class->threads, struct profile_thread_row)
     count += row->count;
     assert_int_equal(count, class->count);
-    VEC_EACH(holder, &class->holders, struct profile_holder)
+    VEC_EACH(holder, &class->blames, struct profile_blame)
     holders += holder->wait_ns;
     if (!class->unfinished)
         assert_true(holders <= class->sum_ns);

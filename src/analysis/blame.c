@@ -1,4 +1,4 @@
-#include "analysis/holders.h"
+#include "analysis/blame.h"
 
 #include "base/memory.h"
 
@@ -166,16 +166,19 @@ static void wait_begins(struct lock_thread *thread, const struct lock_state *loc
 
 static void count_holder(struct class_entry *entry, uint32_t process, uint64_t site, uint64_t wait)
 {
-    VEC_EACH(holder, &entry->holders, struct class_holder)
+    VEC_EACH(holder, &entry->blames, struct class_blame)
     {
         if (holder->site == site && holder->process == process) {
             holder->wait += wait;
+            holder->doing[COMPONENT_RUNNING] += wait;
             holder->waits++;
             return;
         }
     }
-    struct class_holder fresh = {process, site, wait, 1};
-    vec__push(&entry->holders, &fresh);
+    struct class_blame fresh = {
+        .process = process, .thread = UINT32_MAX, .site = site, .wait = wait, .waits = 1};
+    fresh.doing[COMPONENT_RUNNING] = wait;
+    vec__push(&entry->blames, &fresh);
 }
 
 static void wait_ends(const struct holders *holders, struct lock_thread *thread,
@@ -387,7 +390,7 @@ static bool any_lock_waits(const struct class_table *table)
     return false;
 }
 
-void holders__find(struct class_table *table, const struct thread_result *results)
+void blame__find(struct class_table *table, const struct thread_result *results)
 {
     if (!any_lock_waits(table))
         return;

@@ -37,8 +37,8 @@ static int end(void **state)
 static void check_holder(const struct profile_class *class, size_t place, uint64_t site,
                          uint64_t wait_ns, uint64_t waits)
 {
-    assert_true(place < class->holders.count);
-    const struct profile_holder *holder = VEC_AT(&class->holders, struct profile_holder, place);
+    assert_true(place < class->blames.count);
+    const struct profile_blame *holder = VEC_AT(&class->blames, struct profile_blame, place);
     assert_int_equal(holder->site, site);
     assert_int_equal(holder->wait_ns, wait_ns);
     assert_int_equal(holder->waits, waits);
@@ -58,14 +58,14 @@ static void waits_are_put_on_the_holder(void **state)
     scene__profile(scene);
     const struct profile_class *b = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
     assert_int_equal(b->sum_ns, 210);
-    assert_int_equal(b->holders.count, 1);
+    assert_int_equal(b->blames.count, 1);
     check_holder(b, 0, A, 200, 1);
     const struct profile_class *c = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", C, LOCK);
     assert_int_equal(c->sum_ns, 250);
-    assert_int_equal(c->holders.count, 2);
+    assert_int_equal(c->blames.count, 2);
     check_holder(c, 0, A, 100, 1);
     check_holder(c, 1, B, 90, 1);
-    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", A, LOCK)->holders.count,
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", A, LOCK)->blames.count,
                      0);
 }
 
@@ -90,7 +90,7 @@ static void sampled_acquisitions_count_and_leave_holders_unknown(void **state)
     assert_int_equal(b->recorded, 2);
     assert_int_equal(b->contended, 1);
     assert_int_equal(b->sum_ns, 200);
-    assert_int_equal(b->holders.count, 0);
+    assert_int_equal(b->blames.count, 0);
 }
 
 static void locks_of_other_processes_are_others(void **state)
@@ -103,7 +103,7 @@ static void locks_of_other_processes_are_others(void **state)
     PUT(scene, 1, 1100, WAIT, B, LOCK);
     PUT(scene, 1, 1200, WAIT LEFT, 0);
     scene__profile(scene);
-    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK)->holders.count,
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK)->blames.count,
                      0);
 }
 
@@ -140,7 +140,7 @@ static void recursive_locks_are_held_until_the_last_release(void **state)
     PUT(scene, 1, 1310, WAIT LEFT, 0);
     scene__profile(scene);
     const struct profile_class *b = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
-    assert_int_equal(b->holders.count, 1);
+    assert_int_equal(b->blames.count, 1);
     check_holder(b, 0, A, 200, 1);
 }
 
@@ -159,7 +159,7 @@ static void readers_share_the_blame(void **state)
     scene__profile(scene);
     const struct profile_class *c =
         scene__class(scene, CLASS_LOCK, "pthread_rwlock_wrlock", C, LOCK);
-    assert_int_equal(c->holders.count, 2);
+    assert_int_equal(c->blames.count, 2);
     check_holder(c, 0, B, 150, 1);
     check_holder(c, 1, A, 50, 1);
     check_holder(scene__class(scene, CLASS_LOCK, "pthread_rwlock_rdlock", A, LOCK), 0, C, 50, 1);
@@ -180,7 +180,7 @@ static void condition_waits_give_the_mutex_away(void **state)
     scene__profile(scene);
     const struct profile_class *b = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
     assert_int_equal(b->sum_ns, 60);
-    assert_int_equal(b->holders.count, 1);
+    assert_int_equal(b->blames.count, 1);
     check_holder(b, 0, C, 50, 1);
 }
 
@@ -196,7 +196,7 @@ static void missed_releases_do_not_stay(void **state)
     PUT(scene, 1, 1500, WAIT LEFT, 0);
     scene__profile(scene);
     const struct profile_class *b = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
-    assert_int_equal(b->holders.count, 1);
+    assert_int_equal(b->blames.count, 1);
     check_holder(b, 0, C, 100, 1);
 }
 
@@ -221,7 +221,7 @@ static void a_deadlock_shows(void **state)
     const struct profile_thread *threads = VEC_AT(&profile->threads, struct profile_thread, 0);
     assert_int_equal(threads[0].lifetime_ns, 1000);
     assert_int_equal(threads[0].component_ns[COMPONENT_LOCK], 900);
-    assert_int_equal(threads[0].component_ns[COMPONENT_REST], 100);
+    assert_int_equal(threads[0].component_ns[COMPONENT_RUNNING], 100);
     assert_int_equal(threads[1].component_ns[COMPONENT_LOCK], 800);
     const struct profile_class *first =
         scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", A + 8, OTHER);
