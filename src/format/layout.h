@@ -69,6 +69,7 @@ enum heurt_session_flag {
     HEURT_SESSION_SAMPLE_LOCKS = 1u << 4, /* the budget was asked for: locks and semaphores that
                                              need no waiting are sampled, too */
     HEURT_SESSION_KERNEL = 1u << 5, /* threads open perf events of their own: OFF_CPU, FAULT */
+    HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -319,7 +320,10 @@ struct heurt_thread_name {
     /* from here on OFF_CPU and FAULT tell all there was of the thread, which is on that CPU */   \
     POINT(KERNEL, 58, 1)                                                                         \
     /* so many records of the kernel were lost before this */                                    \
-    POINT(KERNEL_LOST, 60, 1)
+    POINT(KERNEL_LOST, 60, 1)                                                                    \
+    /* instructions that this thread has retired until now (of the user's, as counted by a PMU);   \
+     * just before the enter and the leave of a function */                                       \
+    POINT(INSTRUCTIONS, 62, 1)
 /* clang-format on */
 
 enum heurt_event_id {
