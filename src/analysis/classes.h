@@ -16,8 +16,9 @@ struct class_cell {
 
 /* What is found out about a class's time on the CPU. Ticks. */
 struct class_evidence {
-    int64_t ticks;                 /* of the excess */
-    struct profile_evidence shown; /* but ns */
+    int64_t ticks;                   /* of the excess */
+    const struct class_entry *other; /* OVERLAP, SPIN; else NULL */
+    struct profile_evidence shown;   /* but ns and other */
 };
 
 /* Equal call stacks of one class. */

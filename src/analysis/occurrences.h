@@ -4,6 +4,8 @@
  * has too many. So windows are laid over the run, evenly, all of the same length, whole for all
  * threads, and so short that about OCCURRENCES_MAX occurrences begin in them; a run that has no
  * more is one window. Of a class, the occurrences are in the order of threads, then of their ends.
+ * An occurrence is kept when it begins in a window, and may end behind it, where nothing is known
+ * of others. Of classes that have only few, all are kept, in windows or not.
  *
  *     run      |----------------------------------------------------------|
  *     windows     [--]        [--]        [--]        [--]        [--]
@@ -25,11 +27,11 @@ struct occurrence {
     uint64_t own;     /* without the occurrences nested in it */
     uint64_t running; /* its component */
     uint32_t thread;  /* index into trace__threads */
-    uint32_t window;
-    uint16_t cpu;    /* on which it ended; UINT16_MAX: not known */
-    bool is_clean;   /* neither waited nor was off the CPU, no page fault */
-    bool inner;      /* inside of one of its own class: no excess */
-    uint32_t inside; /* occurrences nested in it, at any depth */
+    uint32_t window;  /* in which it began; UINT32_MAX: in none */
+    uint16_t cpu;     /* on which it ended; UINT16_MAX: not known */
+    bool is_clean;    /* neither waited nor was off the CPU, no page fault */
+    bool inner;       /* inside of one of its own class: no excess */
+    uint32_t inside; /* occurrences nested in it, at any depth, but those of locks and semaphores */
     uint32_t argument_count;
     uint64_t arguments[HEURT_ARGUMENTS_MAX];
     uint64_t instructions; /* retired by it; 0: not recorded */
@@ -45,6 +47,7 @@ struct interval {
 struct class_occurrences {
     struct class_entry *entry;
     struct vec occurrences; /* struct occurrence */
+    bool has_locks;         /* a lock was waited for in one of them */
 };
 
 /* Where a class was on a thread. */

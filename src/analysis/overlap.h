@@ -15,7 +15,8 @@
 #define OVERLAP_SHIFTS 39 /* beaten by chance once in 40 */
 
 /* What is left to explain of each occurrence's time on the CPU, in ticks, by their order in
- * class_occurrences. */
+ * class_occurrences, which has only those that lie in one window from begin to end and are no inner
+ * ones. */
 struct overlap_question {
     const struct occurrences *all;
     const struct class_occurrences *class;

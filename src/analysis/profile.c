@@ -1,5 +1,6 @@
 #include "analysis/profile.h"
 
+#include "analysis/audit.h"
 #include "analysis/blame.h"
 #include "analysis/classes.h"
 #include "analysis/explain.h"
@@ -24,10 +25,17 @@ struct owned_profile {
 static int group_of(const struct profile_class *class, double threshold)
 {
     if (class->ignored)
-        return 3;
+        return 5;
     if (class->idle)
+        return 4;
+    switch (class->verdict) {
+    case VERDICT_INTERFERENCE:
+        return class->score >= threshold ? 0 : 1;
+    case VERDICT_WORKLOAD:
+        return 3;
+    default:
         return 2;
-    return class->score >= threshold ? 0 : 1;
+    }
 }
 
 static int descending(uint64_t left, uint64_t right)
@@ -39,6 +47,7 @@ static int by_rank(const void *a, const void *b, void *threshold)
 {
     const struct profile_class *left = a, *right = b;
     int order = group_of(left, *(double *)threshold) - group_of(right, *(double *)threshold);
+    order = order ? order : descending(left->exclusive_excess_ns, right->exclusive_excess_ns);
     order = order ? order : descending(left->excess_ns, right->excess_ns);
     order = order ? order : descending(left->sum_ns, right->sum_ns);
     order = order ? order : descending(left->count, right->count);
@@ -65,15 +74,28 @@ static void fill_threads(struct profile *profile, const struct result_base *base
     }
 }
 
+/* Pieces of evidence name classes by number. */
+static void number_classes(struct class_table *table)
+{
+    uint32_t number = 0;
+    VEC_EACH(entry, &table->entries, struct class_entry *)
+    {
+        if (*entry)
+            (*entry)->what.number = number++;
+    }
+}
+
 static void fill_classes(struct profile *profile, const struct result_base *base,
                          struct class_table *table)
 {
+    number_classes(table);
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
         struct profile_class class;
         if (!*entry)
             continue;
         class__result(base, *entry, &class);
+        audit__result(&profile->audit, &class);
         vec__push(&profile->classes, &class);
     }
     if (profile->classes.count)
@@ -161,6 +183,7 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     fill_threads(&owned->shown, &base, results);
     if (trace__is_aggregated(table->trace))
         warn_of_aggregation(table, results, &table->warnings);
+    audit__ticks(&owned->shown.audit, table, results);
     fill_classes(&owned->shown, &base, table);
     stuck__warn(table->trace, symbols, results, &table->warnings);
     owned->shown.warnings = table->warnings;

@@ -41,6 +41,7 @@ static void fill_evidence(const struct trace *trace, struct class_entry *entry,
     {
         struct profile_evidence *row = vec__push(&result->evidence, &evidence->shown);
         row->ns = trace__ns(trace, evidence->ticks > 0 ? (uint64_t)evidence->ticks : 0);
+        row->other = evidence->other ? evidence->other->what.number : UINT32_MAX;
         reasons[row->reason] += evidence->ticks;
         reasons[REASON_UNEXPLAINED] -= evidence->ticks;
     }

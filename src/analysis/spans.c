@@ -14,12 +14,14 @@ struct thread_fold {
     /* Only when the thread is watched: */
     struct thread_watcher *watcher;
     struct open_arguments *arguments; /* by place of the open span */
+    uint64_t instructions;            /* told for the function's event that comes; else 0 */
 };
 
 /* The payload of the enter event of an open span. */
 struct open_arguments {
     uint64_t words[HEURT_ARGUMENTS_MAX];
     size_t count;
+    uint64_t instructions; /* retired before it; 0: not recorded */
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -177,6 +179,8 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
+    uint64_t before = arguments->instructions, now = self->instructions;
+    self->watcher->instructions = before && now > before ? now - before : 0;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
@@ -192,6 +196,7 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
     arguments->count = event->words < HEURT_ARGUMENTS_MAX ? event->words : HEURT_ARGUMENTS_MAX;
     for (size_t i = 0; i < arguments->count; i++)
         arguments->words[i] = event->payload[i];
+    arguments->instructions = self->instructions;
 }
 
 static bool is_of_kernel(uint32_t id)
@@ -217,6 +222,10 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
         fold__event(&self.fold, &event);
         if (state.depth > depth)
             keep_arguments(&self, &event, &room);
+        if (event.id == HEURT_EVENT_INSTRUCTIONS)
+            self.instructions = event.words ? event.payload[0] : 0;
+        else if (event.id >= HEURT_EVENT_FUNCTIONS)
+            self.instructions = 0;
     }
     class_table__forget_thread(table);
     free(self.fold.spans);

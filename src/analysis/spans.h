@@ -27,6 +27,8 @@ struct thread_watcher {
                        size_t argument_count);
     /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
     void (*kernel)(struct thread_watcher *watcher, const struct event *event);
+    /* Retired in the occurrence that is told; 0: not recorded. */
+    uint64_t instructions;
 };
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 

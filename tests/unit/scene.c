@@ -128,6 +128,18 @@ void scene__key(struct scene *scene, const char *function, const char *arguments
     vec__push(&scene->rules, &rule);
 }
 
+/* To the tick, except that of a sampled function an occurrence stands for others. */
+static void check_audit(const struct profile_audit *audit, size_t classes)
+{
+    assert_int_equal(audit->classes, classes);
+    assert_int_equal(audit->wrong_components, 0);
+    assert_int_equal(audit->wrong_reasons, 0);
+    assert_int_equal(audit->wrong_threads, 0);
+    assert_int_equal(audit->own_excess, audit->own_sum - audit->own_least);
+    if (!audit->sampled_classes)
+        assert_int_equal(audit->own_sum, audit->covered);
+}
+
 const struct profile *scene__profile(struct scene *scene)
 {
     struct error error = {""};
@@ -139,6 +151,7 @@ const struct profile *scene__profile(struct scene *scene)
         profile__compute(scene->trace, scene->symbols, &scene->rules, 0.2, &scene->profile, &error),
         0);
     assert_int_equal(trace__damaged_chunks(scene->trace), 0);
+    check_audit(&scene->profile->audit, scene->profile->classes.count);
     return scene->profile;
 }
 

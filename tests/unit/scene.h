@@ -45,7 +45,8 @@ void scene__end(struct scene *scene, uint32_t thread, uint64_t tick);
 void scene__ignore(struct scene *scene, const char *function);
 void scene__key(struct scene *scene, const char *function, const char *arguments);
 
-/* Writes, reads and profiles it, with a threshold of 0.2. */
+/* Writes, reads and profiles it, with a threshold of 0.2. Fails the test unless the parts of every
+ * class add up. */
 const struct profile *scene__profile(struct scene *scene);
 void scene__free(struct scene *scene);
 
