@@ -190,6 +190,14 @@ static void take_sums(struct class_entry *entry, struct profile_class *result)
     result->histogram[0] = result->accumulator->count - counted;
 }
 
+/* A verdict is as sure as what its cause stands on. */
+static void weaken(struct profile_class *result)
+{
+    VEC_EACH(evidence, &result->evidence, struct profile_evidence)
+    if (evidence->reason == result->cause && evidence->confidence > result->confidence)
+        result->confidence = evidence->confidence;
+}
+
 void class__result(const struct result_base *base, struct class_entry *entry,
                    struct profile_class *result)
 {
@@ -201,6 +209,7 @@ void class__result(const struct result_base *base, struct class_entry *entry,
     fill_threads(base, entry, result);
     fill_blames(base->trace, entry, result);
     verdict__give(result);
+    weaken(result);
     fill_stacks(entry, result);
 }
 

@@ -6,150 +6,49 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* ---- why ------------------------------------------------------------------------------------- */
+/* ---- classes -----------------------------------------------------------------------------------
+ */
 
-char *class__keys(const struct profile_class *class)
+enum standing class__standing(const struct profile_class *class)
 {
-    char *text = memory__text("");
-    VEC_EACH(key, &class->keys, struct profile_key)
-    {
-        char *longer =
-            memory__format("%s%s%s=%" PRIu64, text, *text ? " " : "", key->name, key->value);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
-/* "lock queue_lock": what a hooked call waits for. */
-static char *subject_with_object(const struct report *report, const struct profile_class *class,
-                                 const char *noun)
-{
-    const char *name = class__object_name(report, class);
-    if (name)
-        return memory__format("%s %s", noun, name);
-    if (class->has_object)
-        return memory__format("%s 0x%" PRIx64, noun, class->object);
-    return memory__text(noun);
-}
-
-/* "fd 5, 512 B to 1.02 kB": a size class is the logarithm of a size to the base 2. */
-static char *keys_in_words(const struct profile_class *class)
-{
-    char *text = memory__text("");
-    VEC_EACH(key, &class->keys, struct profile_key)
-    {
-        char low[16], high[16], *longer;
-        const char *comma = *text ? "," : "";
-        if (strcmp(key->name, "size_class") == 0 && key->value < 63)
-            longer = memory__format("%s%s %s to %s", text, comma,
-                                    bytes__format(key->value ? 1ull << key->value : 0, low),
-                                    bytes__format((2ull << key->value) - 1, high));
-        else
-            longer = memory__format("%s%s %s %" PRIu64, text, comma, key->name, key->value);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
-static char *subject_with_call(const struct profile_class *class, const char *noun)
-{
-    char *keys = keys_in_words(class);
-    char *text = memory__format("%s: %s%s", noun, class->function, keys);
-    free(keys);
-    return text;
-}
-
-static char *subject(const struct report *report, const struct profile_class *class)
-{
-    static const char *const nouns[CLASS_KINDS] = {
-        [CLASS_LOCK] = "lock",           [CLASS_CONDITION] = "condition",
-        [CLASS_BARRIER] = "barrier",     [CLASS_SEMAPHORE] = "semaphore",
-        [CLASS_FUTEX] = "futex",         [CLASS_JOIN] = "end of a thread",
-        [CLASS_DISK] = "disk",           [CLASS_NETWORK] = "network",
-        [CLASS_PIPE] = "pipe, terminal", [CLASS_POLL] = "events",
-        [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yields the CPU",
-    };
-    const char *noun = nouns[class->kind];
-    if (class->kind == CLASS_LOCK && strstr(class->function, "spin"))
-        noun = "spin lock";
-    else if (class->kind == CLASS_LOCK && strstr(class->function, "rdlock"))
-        noun = "read lock";
-    else if (class->kind == CLASS_LOCK && strstr(class->function, "wrlock"))
-        noun = "write lock";
-    return class->kind <= CLASS_SEMAPHORE || class->kind == CLASS_FUTEX
-               ? subject_with_object(report, class, noun)
-               : subject_with_call(class, noun);
-}
-
-uint64_t class__held_ns(const struct report *report, const struct profile_class *class)
-{
-    uint64_t known_ns = 0;
-    VEC_EACH(holder, &class->blames, struct profile_blame)
-    known_ns += holder->wait_ns;
-    return known_ns < class->sum_ns && profile__locks_are_sampled(report->profile) ? class->sum_ns
-                                                                                   : known_ns;
-}
-
-/* ", held by write_batch queue.c:97": the holder behind most of the waiting. */
-static char *top_holder(const struct report *report, const struct profile_class *class)
-{
-    if (class->blames.count == 0)
-        return memory__text("");
-    uint64_t all_ns = class__held_ns(report, class);
-    const struct profile_blame *top = VEC_AT(&class->blames, struct profile_blame, 0);
-    char unknown[32], share[16];
-    struct place place = place__of_site(report, top->process, top->site, unknown);
-    char *where = place__text(&place);
-    double part = all_ns ? (double)top->wait_ns / (double)all_ns : 1;
-    char *text = part >= 0.95 ? memory__format(", held by %s", where)
-                              : memory__format(", held by %s (%s) and others", where,
-                                               share__format(part, share));
-    free(where);
-    return text;
-}
-
-static enum reason largest(const struct profile_class *class, int except)
-{
-    enum reason found = REASON_UNEXPLAINED;
-    int64_t most = INT64_MIN;
-    for (int c = 0; c < REASONS; c++)
-        if (c != except && class->why_ns[c] > most) {
-            most = class->why_ns[c];
-            found = (enum reason)c;
-        }
-    return found;
-}
-
-/* A function's excess: the one or two components behind it. */
-static char *why_of_function(const struct profile_class *class)
-{
+    if (class->ignored)
+        return STANDING_IGNORED;
+    if (class->idle)
+        return STANDING_IDLE;
     if (class->excess_ns == 0)
-        return memory__text("nothing lost");
-    enum reason first = largest(class, -1), second = largest(class, (int)first);
-    double all = (double)class->excess_ns;
-    double first_share = (double)class->why_ns[first] / all;
-    double second_share = (double)class->why_ns[second] / all;
-    if (second_share < 0.05)
-        return first == REASON_UNEXPLAINED ? memory__text(reason__words(first))
-                                           : memory__format("%s, inside it", reason__words(first));
-    char first_text[16], second_text[16];
-    return memory__format("%s %s, %s %s", reason__words(first),
-                          share__format(first_share, first_text), reason__words(second),
-                          share__format(second_share, second_text));
+        return STANDING_NOTHING;
+    return class->verdict == VERDICT_INTERFERENCE ? STANDING_RANKED
+           : class->verdict == VERDICT_WORKLOAD   ? STANDING_WORKLOAD
+                                                  : STANDING_UNCLEAR;
 }
 
-char *class__why(const struct report *report, const struct profile_class *class)
+bool class__has_arguments(const struct report *report, const struct profile_class *class)
 {
-    if (!class__is_hooked(class))
-        return why_of_function(class);
-    char *what = subject(report, class);
-    char *holder = top_holder(report, class);
-    char *text = memory__format("%s%s", what, holder);
-    free(what);
-    free(holder);
-    return text;
+    const struct trace_process *process = report__process(report, class->process);
+    if (!process || class->kind != CLASS_CALL)
+        return false;
+    VEC_EACH(function, &process->functions, struct trace_function)
+    if (function->address == class->address && function->argument_count)
+        return true;
+    return false;
+}
+
+/* ---- commands ----------------------------------------------------------------------------------
+ */
+
+char *report__hint(const struct report *report, const char *verb, const char *rest)
+{
+    const char *blank = *rest ? " " : "", *directory = report->directory;
+    if (strcmp(directory, "heurt.data") == 0)
+        return memory__format("heurt %s%s%s", verb, blank, rest);
+    bool plain = *directory && strspn(directory, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                                 "WXYZ0123456789_-./+:@%") == strlen(directory);
+    const char *quote = plain ? "" : "'";
+    char *text =
+        memory__format("heurt %s -i %s%s%s%s%s", verb, quote, directory, quote, blank, rest);
+    char *clean = text__for_screen(text);
+    free(text);
+    return clean;
 }
 
 /* ---- warnings ---------------------------------------------------------------------------------
@@ -196,6 +95,56 @@ static void warn_about_losses(const struct report *report, struct vec *warnings)
                                       damaged == 1 ? "is" : "are"));
 }
 
+size_t report__without_kernel(const struct report *report)
+{
+    size_t count = 0;
+    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
+    count += !thread->has_kernel;
+    return count;
+}
+
+uint64_t report__kernel_lost(const struct report *report)
+{
+    uint64_t lost = 0;
+    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
+    lost += thread->kernel_lost;
+    return lost;
+}
+
+char *report__why_no_kernel(const struct report *report)
+{
+    size_t without = report__without_kernel(report), all = report->profile->threads.count;
+    char some[32], every[32];
+    if (without == 0)
+        return NULL;
+    if (!(trace__session(report->trace)->flags & HEURT_SESSION_KERNEL))
+        return memory__text("the kernel's records were not asked for, or were refused when the "
+                            "recording began");
+    if (without == all)
+        return memory__text("no thread could open the kernel's records");
+    return memory__format("%s of %s threads could not open the kernel's records",
+                          count__format(without, some), count__format(all, every));
+}
+
+static void warn_of_the_kernel(const struct report *report, struct vec *warnings)
+{
+    char number[32];
+    char *why = report__why_no_kernel(report);
+    uint64_t lost = report__kernel_lost(report);
+    if (why)
+        warn(warnings,
+             memory__format("waiting for a CPU, page faults and other waits are not known and "
+                            "count as running: %s (heurt check tells what would allow "
+                            "them)",
+                            why));
+    if (lost)
+        warn(warnings, memory__format("%s record%s of the kernel %s lost, so some time off the CPU "
+                                      "counts as running",
+                                      count__format(lost, number), lost == 1 ? "" : "s",
+                                      lost == 1 ? "was" : "were"));
+    free(why);
+}
+
 static void warn_of_notes(const struct report *report, struct vec *warnings)
 {
     VEC_EACH(process, trace__processes(report->trace), struct trace_process)
@@ -231,6 +180,7 @@ struct vec report__warnings(const struct report *report)
     struct vec warnings = VEC_OF(char *);
     warn_about_the_end(report, &warnings);
     warn_about_losses(report, &warnings);
+    warn_of_the_kernel(report, &warnings);
     warn_of_notes(report, &warnings);
     warn_of_too_frequent(report, &warnings);
     const char *const *sentences = NULL;

@@ -13,12 +13,14 @@ char *bytes__format(uint64_t bytes, char buffer[16]);
 /* "46 %", "<1 %" of a share (0 … 1) into a buffer of 16 bytes; returns it. */
 char *share__format(double share, char buffer[16]);
 
-/* Keys of the JSON contract, for a thread's time and for an excess (where the rest differs). */
+/* Keys of the JSON contract, for a thread's time and for an excess. */
 const char *component__key(enum component component);
 const char *reason__key(enum reason reason);
 /* As a person reads it. */
 const char *component__words(enum component component);
 const char *reason__words(enum reason reason);
+/* What a holder did: "was preempted". */
+const char *doing__words(enum component component);
 const char *verdict__name(enum verdict verdict); /* as in the JSON contract */
 const char *confidence__name(enum confidence confidence);
 
@@ -83,16 +85,53 @@ char *place__source(const struct place *place, bool whole_path);
 /* "write_batch queue.c:97" — free() it. */
 char *place__text(const struct place *place);
 
-/* ---- findings.c: what the numbers say in words -------------------------------------------------
+/* ---- why.c: why a class loses time -------------------------------------------------------------
  */
 
-/* Why a class loses time. free() it. */
-char *class__why(const struct report *report, const struct profile_class *class);
+/* In a few words. free() it. */
+char *class__why(const struct report *report, const struct profile_class *class,
+                 const struct style *style);
+/* The verdict's cause, or the largest reason. */
+enum reason class__main_reason(const struct profile_class *class);
+/* The largest evidence for a reason, or NULL. */
+const struct profile_evidence *class__evidence(const struct profile_class *class,
+                                               enum reason reason);
+/* The place (from 1) of the class with that number in the profile; 0: there is none. */
+size_t report__rank_of(const struct report *report, uint32_t number);
+/* The function of the other class of a piece of evidence. free() it. */
+char *evidence__other(const struct report *report, const struct profile_class *class,
+                      const struct profile_evidence *evidence);
+/* What the one who is blamed did the most besides working; COMPONENT_RUNNING: nothing. */
+enum component blame__doing(const struct profile_blame *blame);
 /* The waiting that a class's holders share: all of it where acquisitions were sampled, else that of
  * which a holder is known. */
 uint64_t class__held_ns(const struct report *report, const struct profile_class *class);
 /* "fd=5 bytes=512", "" without keys. free() it. */
 char *class__keys(const struct profile_class *class);
+
+/* ---- findings.c: what the numbers say in words -------------------------------------------------
+ */
+
+/* Where a class is shown. */
+enum standing {
+    STANDING_RANKED, /* interference */
+    STANDING_UNCLEAR,
+    STANDING_WORKLOAD,
+    STANDING_NOTHING, /* lost nothing: not at all */
+    STANDING_IDLE,
+    STANDING_IGNORED,
+};
+enum standing class__standing(const struct profile_class *class);
+/* Whether arguments of that function were recorded. */
+bool class__has_arguments(const struct report *report, const struct profile_class *class);
+/* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
+ * default one. free() it. */
+char *report__hint(const struct report *report, const char *verb, const char *rest);
+/* Threads of which the kernel's records are missing, why (NULL: none; free() it), and how many of
+ * the others' records were lost. */
+size_t report__without_kernel(const struct report *report);
+char *report__why_no_kernel(const struct report *report);
+uint64_t report__kernel_lost(const struct report *report);
 /* Everything that makes the report less certain: sentences (char *), texts__free it. */
 struct vec report__warnings(const struct report *report);
 void texts__free(struct vec *texts); /* a vec of char * that own their text */
@@ -182,6 +221,15 @@ void table__end_without_titles(struct table *table, const struct style *style, F
 
 void histogram__put(const struct report *report, const struct profile_class *class,
                     const struct style *style, FILE *out);
+
+/* ---- text_apart.c: what is not ranked ----------------------------------------------------------
+ */
+
+void text__not_interference(const struct report *report, const struct style *style, FILE *out);
+void text__idle(const struct report *report, const struct style *style, FILE *out);
+void text__ignored(const struct report *report, FILE *out);
+void text__sampled(const struct report *report, const struct style *style, FILE *out);
+void text__coverage_line(const struct report *report, FILE *out);
 
 /* ---- text_class.c -------------------------------------------------------------------------------
  */

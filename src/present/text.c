@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define BAR_CELLS 20        /* of the whole thread time */
-#define CLASSES_AT_LEAST 10 /* shown although below the threshold */
-#define IDLE_AT_MOST 4
+#define BAR_CELLS 20          /* of the whole thread time */
+#define CLASSES_AT_LEAST 10   /* shown although below the threshold */
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
 
 /* Takes over text: cleans it, cuts it to the terminal, adds it, frees it. */
@@ -25,23 +24,6 @@ static void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap
     flow__add(flow, clean, ink, gap);
     free(clean);
     free(text);
-}
-
-/* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
- * default one. free() it. */
-static char *hint(const struct report *report, const char *verb, const char *rest)
-{
-    const char *blank = *rest ? " " : "", *directory = report->directory;
-    if (strcmp(directory, "heurt.data") == 0)
-        return memory__format("heurt %s%s%s", verb, blank, rest);
-    bool plain = *directory && strspn(directory, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
-                                                 "WXYZ0123456789_-./+:@%") == strlen(directory);
-    const char *quote = plain ? "" : "'";
-    char *text =
-        memory__format("heurt %s -i %s%s%s%s%s", verb, quote, directory, quote, blank, rest);
-    char *clean = text__for_screen(text);
-    free(text);
-    return clean;
 }
 
 /* ---- header ------------------------------------------------------------------------------------
@@ -71,6 +53,15 @@ static char *thread_count(const struct report *report)
     return text;
 }
 
+static char *overhead_text(const struct report *report, const struct style *style)
+{
+    const struct profile *profile = report->profile;
+    if (profile->overhead_ns == 0 || profile->lifetime_sum_ns == 0)
+        return memory__text("overhead not known");
+    return memory__format("overhead %s %.2g %%", style->unicode ? "≈" : "~",
+                          100 * (double)profile->overhead_ns / (double)profile->lifetime_sum_ns);
+}
+
 static void put_header(const struct report *report, const struct style *style, FILE *out)
 {
     char number[32], duration[16], size[16];
@@ -81,12 +72,13 @@ static void put_header(const struct report *report, const struct style *style, F
                memory__format("%s wall", duration__format(report->profile->wall_ns, duration)),
                INK_PLAIN, 3);
     flow__take(&flow, thread_count(report), INK_PLAIN, 3);
-    flow__take(&flow, memory__format("%s events", count__format(report->profile->events, number)),
+    if (report->profile->events)
+        flow__take(&flow, overhead_text(report, style), INK_PLAIN, 3);
+    flow__take(&flow,
+               memory__format("%s (%s, %s events)", report->directory,
+                              bytes__format(report->trace_bytes, size),
+                              count__format(report->profile->events, number)),
                INK_PLAIN, 3);
-    flow__take(
-        &flow,
-        memory__format("%s (%s)", report->directory, bytes__format(report->trace_bytes, size)),
-        INK_PLAIN, 3);
     if (trace__is_aggregated(report->trace))
         flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);
     if (session->finished && WIFEXITED(session->wait_status) && WEXITSTATUS(session->wait_status))
@@ -147,24 +139,35 @@ static void put_bar(struct flow *flow, const char *name, double share)
     free(bar);
 }
 
-/* The largest first; what is below half a percent goes unsaid. */
+static unsigned largest_but_running(const uint64_t sums[COMPONENTS])
+{
+    unsigned most = 0;
+    for (unsigned i = 1; i < COMPONENT_RUNNING; i++)
+        most = sums[i] > sums[most] ? i : most;
+    return most;
+}
+
+/* Running, then the largest first; what is below half a percent each is one. */
 static void put_bars(const struct report *report, const struct style *style, FILE *out)
 {
-    uint64_t sums[COMPONENTS];
+    uint64_t sums[COMPONENTS], others_ns = 0;
     double all_ns = (double)report->profile->lifetime_sum_ns;
     sum_components(report, sums);
     struct flow flow = flow__start(style, out, 2);
     fputs("  ", out);
     flow.column = flow.indent;
-    for (int shown = 0; shown < COMPONENTS; shown++) {
-        int most = 0;
-        for (int c = 1; c < COMPONENTS; c++)
-            most = sums[c] > sums[most] ? c : most;
+    put_bar(&flow, report__without_kernel(report) ? "running or not known" : "running",
+            (double)sums[COMPONENT_RUNNING] / all_ns);
+    for (unsigned shown = 0; shown < COMPONENT_RUNNING; shown++) {
+        unsigned most = largest_but_running(sums);
         if ((double)sums[most] < 0.005 * all_ns)
-            break;
-        put_bar(&flow, component__words((enum component)most), (double)sums[most] / all_ns);
+            others_ns += sums[most];
+        else
+            put_bar(&flow, component__words((enum component)most), (double)sums[most] / all_ns);
         sums[most] = 0;
     }
+    if ((double)others_ns >= 0.005 * all_ns)
+        put_bar(&flow, "other", (double)others_ns / all_ns);
     flow__end(&flow);
 }
 
@@ -173,7 +176,9 @@ static void put_thread_time(const struct report *report, const struct style *sty
     char duration[16];
     if (report->profile->threads.count == 0)
         return;
-    char *work = work_sentence(report), *runnable = runnable_sentence(report);
+    char *work = work_sentence(report);
+    /* Else the bars tell. */
+    char *runnable = report__without_kernel(report) ? runnable_sentence(report) : memory__text("");
     uint64_t all_ns = report->profile->lifetime_sum_ns;
     struct flow flow = flow__start(style, out, 2);
     flow__words(&flow, work, INK_PLAIN);
@@ -202,11 +207,6 @@ static const struct table_column without_gain[] = {
     {"where", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},       {"why", ALIGN_LEFT, true},
     {"sure", ALIGN_LEFT, false}};
 
-static bool is_ranked(const struct profile_class *class)
-{
-    return !class->idle && !class->ignored && class->excess_ns > 0;
-}
-
 /* Takes over text. */
 static void clean_cell(struct table *table, char *text, enum ink ink)
 {
@@ -215,7 +215,8 @@ static void clean_cell(struct table *table, char *text, enum ink ink)
 }
 
 static void put_class(struct table *table, const struct report *report,
-                      const struct profile_class *class, size_t rank, bool gain)
+                      const struct profile_class *class, size_t rank, bool gain,
+                      const struct style *style)
 {
     char duration[16], unknown[32];
     bool above = class->score >= report->profile->threshold;
@@ -230,7 +231,7 @@ static void put_class(struct table *table, const struct report *report,
         table__cell(table, memory__text("?"), INK_PLAIN);
     clean_cell(table, function__short(place.function), INK_BOLD);
     clean_cell(table, place__source(&place, false), INK_PLAIN);
-    clean_cell(table, class__why(report, class), INK_PLAIN);
+    clean_cell(table, class__why(report, class, style), INK_PLAIN);
     table__cell(table, memory__text(confidence__name(class->confidence)), INK_PLAIN);
 }
 
@@ -239,7 +240,8 @@ struct tally {
     size_t hidden; /* ranked classes that are not shown */
 };
 
-static struct tally put_classes(const struct report *report, struct table *table, bool gain)
+static struct tally put_classes(const struct report *report, struct table *table, bool gain,
+                                const struct style *style)
 {
     struct tally tally = {0};
     size_t shown = 0, rank = 0;
@@ -247,7 +249,7 @@ static struct tally put_classes(const struct report *report, struct table *table
     VEC_EACH(class, &report->profile->classes, struct profile_class)
     {
         rank++;
-        if (!is_ranked(class))
+        if (class__standing(class) != STANDING_RANKED)
             continue;
         bool above = class->score >= threshold;
         tally.above += above;
@@ -257,18 +259,23 @@ static struct tally put_classes(const struct report *report, struct table *table
         }
         if (!above && shown == tally.above)
             table__note(table, memory__format("    below the threshold of %g:", threshold));
-        put_class(table, report, class, rank, gain);
+        put_class(table, report, class, rank, gain, style);
         shown++;
     }
     return tally;
 }
 
-static bool nothing_is_ranked(const struct report *report)
+/* The place (from 1) of the first class that stands there; 0: none. */
+static size_t first_of(const struct report *report, enum standing standing)
 {
+    size_t rank = 0;
     VEC_EACH(class, &report->profile->classes, struct profile_class)
-    if (is_ranked(class))
-        return false;
-    return true;
+    {
+        rank++;
+        if (class__standing(class) == standing)
+            return rank;
+    }
+    return 0;
 }
 
 static size_t patched_functions(const struct report *report)
@@ -288,6 +295,9 @@ static const char *advice(const struct report *report)
     if (report->profile->events == 0)
         return "Nothing was recorded: the program called none of the functions that heurt knows "
                "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
+    if (first_of(report, STANDING_UNCLEAR) || first_of(report, STANDING_WORKLOAD))
+        return "Nothing is ranked: of no class is it known that threads get in each other's way "
+               "there.";
     if (patched_functions(report) == 0)
         return "No known call (lock, wait, input, output) took longer than it must, so no time is "
                "lost there. " LOOK_INTO_FUNCTIONS;
@@ -308,17 +318,17 @@ static void put_none_above(const struct report *report, const struct style *styl
 static void put_ranking(const struct report *report, const struct style *style, FILE *out)
 {
     fputc('\n', out);
-    if (nothing_is_ranked(report)) {
+    if (!first_of(report, STANDING_RANKED)) {
         paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
         return;
     }
     bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
     struct table table = table__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
-    struct tally tally = put_classes(report, &table, gain);
+    struct tally tally = put_classes(report, &table, gain, style);
     table__end(&table, style, out);
     if (tally.hidden) {
         char number[32];
-        char *command = hint(report, "report", "--threshold 0");
+        char *command = report__hint(report, "report", "--threshold 0");
         char *text =
             memory__format("%s more cost less: %s", count__format(tally.hidden, number), command);
         paragraph__put(style, out, INK_PLAIN, "    ", text);
@@ -329,128 +339,7 @@ static void put_ranking(const struct report *report, const struct style *style, 
         put_none_above(report, style, out);
 }
 
-/* ---- what is not in the table
- * -------------------------------------------------------------------- */
-
-struct idle_function {
-    const char *name;
-    uint64_t sum_ns;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct idle_function *a = left, *b = right;
-    return a->sum_ns != b->sum_ns ? (a->sum_ns < b->sum_ns) - (a->sum_ns > b->sum_ns)
-                                  : strcmp(a->name, b->name);
-}
-
-static struct vec idle_functions(const struct report *report)
-{
-    struct vec functions = VEC_OF(struct idle_function);
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
-        if (!class->idle || class->ignored)
-            continue;
-        struct idle_function *same = NULL;
-        VEC_EACH(function, &functions, struct idle_function)
-        if (strcmp(function->name, class->function) == 0)
-            same = function;
-        if (!same) {
-            same = vec__push(&functions, NULL);
-            same->name = class->function;
-        }
-        same->sum_ns += class->sum_ns;
-    }
-    if (functions.count)
-        qsort(functions.items, functions.count, functions.item_bytes, by_time);
-    return functions;
-}
-
-static void put_idle(const struct report *report, const struct style *style, FILE *out)
-{
-    struct vec functions = idle_functions(report);
-    char *list = memory__text("");
-    char duration[16];
-    for (size_t i = 0; i < functions.count && i < IDLE_AT_MOST; i++) {
-        struct idle_function *function = VEC_AT(&functions, struct idle_function, i);
-        char *name = text__for_screen(function->name);
-        char *longer = memory__format("%s%s%s %s", list, i ? ", " : "", name,
-                                      duration__format(function->sum_ns, duration));
-        free(name);
-        free(list);
-        list = longer;
-    }
-    if (functions.count > IDLE_AT_MOST) {
-        char *longer = memory__format("%s and %zu more", list, functions.count - IDLE_AT_MOST);
-        free(list);
-        list = longer;
-    }
-    if (functions.count)
-        paragraph__put(style, out, INK_PLAIN,
-                       "  waiting for events, time or threads, not ranked: ", list);
-    free(list);
-    vec__free(&functions);
-}
-
-static void put_ignored(const struct report *report, FILE *out)
-{
-    size_t count = 0;
-    uint64_t excess_ns = 0;
-    char duration[16];
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
-        count += class->ignored;
-        excess_ns += class->ignored ? class->excess_ns : 0;
-    }
-    if (count)
-        fprintf(out, "  ignored as you asked (heurt.rules): %zu class%s, %s\n", count,
-                count == 1 ? "" : "es", duration__format(excess_ns, duration));
-}
-
-/* What the mark in the table means. */
-static void put_sampled(const struct report *report, const struct style *style, FILE *out)
-{
-    size_t classes = 0;
-    uint64_t recorded = 0, count = 0;
-    double error = 0;
-    char number[32], all[32];
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
-        if (class->recorded == class->count)
-            continue;
-        double own = class->sum_ns ? (double)class->sum_error_ns / (double)class->sum_ns : 0;
-        error = own > error ? own : error;
-        classes++;
-        recorded += class->recorded;
-        count += class->count;
-    }
-    if (!classes)
-        return;
-    char *text = memory__format(
-        "%zu class%s: to stay within --overhead %g%%, %s of %s occurrences were recorded, drawn "
-        "at random; sums are within %.3g %% (standard error)",
-        classes, classes == 1 ? "" : "es", trace__session(report->trace)->overhead_permille / 10.0,
-        count__format(recorded, number), count__format(count, all), 100 * error);
-    paragraph__put(style, out, INK_PLAIN, "  ~ sampled: ", text);
-    free(text);
-    if (profile__locks_are_sampled(report->profile))
-        paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
-                       "acquisitions that did not wait were sampled, of all locks of a thread "
-                       "together: who held a lock is not always known; all waits were recorded");
-}
-
-static void put_coverage_line(const struct report *report, FILE *out)
-{
-    struct coverage coverage = coverage__collect(report);
-    size_t all = coverage.instrumented.count + coverage.refused.count;
-    char refused[32], asked[32], *command = hint(report, "report", "--coverage");
-    if (coverage.refused.count)
-        fprintf(out, "  not instrumented: %s of %s function%s (%s)\n",
-                count__format(coverage.refused.count, refused), count__format(all, asked),
-                all == 1 ? "" : "s", command);
-    free(command);
-    coverage__free(&coverage);
-}
+/* ---- the end of the screen ------------------------------------------------------------------- */
 
 static void put_warnings(const struct report *report, const struct style *style, FILE *out)
 {
@@ -468,7 +357,7 @@ static void add_hint(struct flow *flow, const struct report *report, const char 
                      const char *rest)
 {
     bool first = flow->column == flow->indent;
-    char *command = hint(report, verb, rest);
+    char *command = report__hint(report, verb, rest);
     char *piece = memory__format("%s%s", first ? "" : flow->style->unicode ? "· " : "| ", command);
     flow__add(flow, piece, INK_PLAIN, 1);
     free(piece);
@@ -482,10 +371,15 @@ static void put_next(const struct report *report, const struct style *style, FIL
     struct coverage coverage = coverage__collect(report);
     fputs("  next: ", out);
     flow.column = flow.indent;
-    if (nothing_is_ranked(report))
-        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
+    size_t first = first_of(report, STANDING_RANKED);
+    first = first ? first : first_of(report, STANDING_UNCLEAR);
+    first = first ? first : first_of(report, STANDING_WORKLOAD);
+    char *number = memory__format("%zu", first);
+    if (first)
+        add_hint(&flow, report, "report", number);
     else
-        add_hint(&flow, report, "report", "1");
+        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
+    free(number);
     if (coverage.refused.count)
         add_hint(&flow, report, "report", "--coverage");
     add_hint(&flow, report, "dump", "");
@@ -499,10 +393,11 @@ static void summary(const struct report *report, const struct style *style, FILE
     put_thread_time(report, style, out);
     put_ranking(report, style, out);
     fputc('\n', out);
-    put_idle(report, style, out);
-    put_ignored(report, out);
-    put_sampled(report, style, out);
-    put_coverage_line(report, out);
+    text__not_interference(report, style, out);
+    text__idle(report, style, out);
+    text__ignored(report, out);
+    text__sampled(report, style, out);
+    text__coverage_line(report, out);
     put_warnings(report, style, out);
     put_next(report, style, out);
 }

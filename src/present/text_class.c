@@ -132,7 +132,7 @@ static void put_verdict(const struct report *report, const struct profile_class 
              memory__format("%.4f on the thread that loses most, %.4f over all threads "
                             "(threshold %g)",
                             class->score, class->score_all, report->profile->threshold));
-    put_line(style, out, "  why      ", class__why(report, class));
+    put_line(style, out, "  why      ", class__why(report, class, style));
     put_line(style, out, "  sure     ", confidence_reason(class));
     char some[32], every[32], share[16];
     if ((class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE) && class->count)

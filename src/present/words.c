@@ -126,6 +126,25 @@ const char *reason__words(enum reason reason)
     }
 }
 
+const char *doing__words(enum component component)
+{
+    static const char *const words[COMPONENTS] = {
+        [COMPONENT_LOCK] = "waited for a lock",
+        [COMPONENT_CONDITION] = "waited for a condition",
+        [COMPONENT_BARRIER] = "waited at a barrier",
+        [COMPONENT_DISK] = "was in disk I/O",
+        [COMPONENT_NETWORK] = "was in network I/O",
+        [COMPONENT_MESSAGE] = "waited for a message",
+        [COMPONENT_SLEEP] = "slept",
+        [COMPONENT_PAGE_FAULT] = "was in page faults",
+        [COMPONENT_RUNNABLE] = "was preempted",
+        [COMPONENT_OTHER_BLOCKED] = "was blocked",
+        [COMPONENT_OVERHEAD] = "was being recorded",
+        [COMPONENT_RUNNING] = "worked",
+    };
+    return words[component];
+}
+
 static const char *const verdict_names[] = {"interference", "workload", "unclear"};
 
 const char *verdict__name(enum verdict verdict)

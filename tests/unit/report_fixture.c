@@ -1,6 +1,7 @@
 #include "report_fixture.h"
 
 #include "analysis/quantile.h"
+#include "analysis/verdict.h"
 #include "base/memory.h"
 #include "format/writer.h"
 
@@ -124,6 +125,8 @@ static void open_trace(struct fixture *fixture)
 static void finish_trace(struct fixture *fixture, struct trace_writer *writer, int wait_status,
                          uint64_t wall_ns)
 {
+    VEC_EACH(class, &fixture->profile.classes, struct profile_class)
+    verdict__give(class);
     struct error error;
     const struct heurt_clock_pair end = {START + wall_ns, START + wall_ns};
     if (trace_writer__finish(writer, wait_status, end, &error) < 0)
@@ -222,6 +225,10 @@ static struct profile_class *add_class(struct fixture *fixture, enum class_kind 
     class->threads = VEC_OF(struct profile_thread_row);
     class->blames = VEC_OF(struct profile_blame);
     class->stacks = VEC_OF(struct profile_stack);
+    class->evidence = VEC_OF(struct profile_evidence);
+    class->number = (uint32_t)fixture->profile.classes.count - 1;
+    class->cause = REASON_UNEXPLAINED;
+    class->verdict = VERDICT_UNCLEAR;
     accumulate(fixture, class, count, min_ns, max_ns);
     class->count = class->recorded = count;
     class->min_ns = min_ns;
@@ -352,9 +359,9 @@ static void busy_calls(struct fixture *fixture)
     parse->address = AT_PARSE;
     add_key(parse, "arg2", 7);
     add_loss(fixture, parse, 0.31, REASON_UNEXPLAINED, CONFIDENCE_MEASURED);
-    parse->why_ns[COMPONENT_LOCK] = (int64_t)(2 * SECOND);
+    parse->why_ns[COMPONENT_LOCK] = (int64_t)(5 * SECOND);
     parse->why_ns[COMPONENT_DISK] = -1000;
-    parse->why_ns[REASON_UNEXPLAINED] -= (int64_t)(2 * SECOND) - 1000;
+    parse->why_ns[REASON_UNEXPLAINED] -= (int64_t)(5 * SECOND) - 1000;
 
     struct profile_class *read =
         add_class(fixture, CLASS_DISK, "pread", 300, 90000, 12 * MILLISECOND);
@@ -487,7 +494,7 @@ void fixture__hostile(struct fixture *fixture)
     struct profile_class *class = add_class(fixture, CLASS_CALL, HOSTILE, 5, 10, 900 * MILLISECOND);
     class->address = 0x10;
     add_key(class, "a\"\x1b\xff", UINT64_MAX);
-    add_loss(fixture, class, 1, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
+    add_loss(fixture, class, 1, COMPONENT_LOCK, CONFIDENCE_WEAK);
     name(fixture, 0x10, HOSTILE, HOSTILE, "/src/\x1b]0;x\x07,\"f\".c", 4294967295u, NULL);
     const uint64_t frames[] = {0x10, 0xffffffffffffull};
     add_stack(fixture, class, 1, frames, 2);
@@ -511,7 +518,7 @@ void fixture__many(struct fixture *fixture, size_t count, size_t above_threshold
     for (size_t i = 0; i < count; i++) {
         struct profile_class *class =
             add_class(fixture, CLASS_CALL, names[i % 5], 2, 10, SECOND - i * MILLISECOND);
-        add_loss(fixture, class, i < above_threshold ? 0.2 : 0.1999, REASON_UNEXPLAINED,
+        add_loss(fixture, class, i < above_threshold ? 0.2 : 0.1999, COMPONENT_LOCK,
                  CONFIDENCE_WEAK);
     }
     finish_trace(fixture, writer, 0, SECOND);
@@ -527,6 +534,7 @@ void fixture__free(struct fixture *fixture)
         vec__free(&class->keys);
         vec__free(&class->threads);
         vec__free(&class->blames);
+        vec__free(&class->evidence);
         vec__free(&class->stacks);
     }
     vec__free(&fixture->profile.classes);

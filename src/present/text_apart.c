@@ -1,0 +1,250 @@
+/* Below the table: what is not ranked, and why. */
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_AT_MOST 4
+#define APART_AT_MOST 4  /* classes of one kind below the threshold */
+#define APART_FROM 0.005 /* the smallest score that does not show as 0.00 */
+
+/* Takes over both; between is put between them unless text is empty. */
+static char *append(char *text, const char *between, char *more)
+{
+    char *longer = memory__format("%s%s%s", text, *text ? between : "", more);
+    free(text);
+    free(more);
+    return longer;
+}
+
+/* ---- classes that are no interference, or of which it is not known --------------------------- */
+
+/* "#6 parse_chunk 0.31 (93 % with n)" */
+static char *apart_text(const struct report *report, const struct profile_class *class, size_t rank)
+{
+    char unknown[32], share[16];
+    struct place place = place__of_class(report, class, unknown);
+    enum reason reason =
+        class->verdict == VERDICT_WORKLOAD ? REASON_WORKLOAD : class__main_reason(class);
+    share__format((double)class->why_ns[reason] / (double)class->excess_ns, share);
+    const struct profile_evidence *evidence = class__evidence(class, reason);
+    const char *with = evidence ? evidence->argument : NULL;
+    char *name = function__short(place.function);
+    char *why = reason == REASON_WORKLOAD && with
+                    ? memory__format("%s with %s", share, with)
+                    : memory__format("%s %s", reason__words(reason), share);
+    char *text = memory__format("#%zu %s %.2f (%s)", rank, name, class->score, why);
+    char *clean = text__for_screen(text);
+    free(text);
+    free(name);
+    free(why);
+    return clean;
+}
+
+/* What would show more of a class of which not enough is known; NULL: nobody knows. */
+static char *what_would_tell(const struct report *report, const struct profile_class *class)
+{
+    if (trace__is_aggregated(report->trace))
+        return memory__text("a run without --aggregate");
+    if (report__without_kernel(report))
+        return memory__text("the kernel's records (heurt check)");
+    if (class->kind == CLASS_CALL && !class__has_arguments(report, class)) {
+        char *name = text__for_screen(class->function);
+        char *text = memory__format("its arguments (heurt record -A '%s=arg1')", name);
+        free(name);
+        return text;
+    }
+    if (class->doubts & DOUBT_FEW)
+        return memory__text("a longer run");
+    return class__is_hooked(class) ? NULL
+                                   : memory__text("the functions that it calls (heurt record -f)");
+}
+
+struct apart {
+    char *list, *hints;
+    size_t shown, hidden;
+};
+
+static void add_hint_once(const struct report *report, const struct profile_class *class,
+                          struct apart *apart)
+{
+    char *what = what_would_tell(report, class);
+    if (what && !strstr(apart->hints, what))
+        apart->hints = append(apart->hints, ", ", what);
+    else
+        free(what);
+}
+
+/* All that reach the threshold, else the largest few. */
+static struct apart collect_apart(const struct report *report, enum standing standing)
+{
+    struct apart apart = {memory__text(""), memory__text(""), 0, 0};
+    size_t rank = 0;
+    VEC_EACH(class, &report->profile->classes, struct profile_class)
+    {
+        rank++;
+        if (class__standing(class) != standing)
+            continue;
+        if (class->score < report->profile->threshold &&
+            (apart.shown >= APART_AT_MOST || class->score < APART_FROM)) {
+            apart.hidden++;
+            continue;
+        }
+        apart.list = append(apart.list, ", ", apart_text(report, class, rank));
+        add_hint_once(report, class, &apart);
+        apart.shown++;
+    }
+    return apart;
+}
+
+/* The lead is part of the paragraph, which is indented less than it is long. */
+static void put_apart(const struct report *report, enum standing standing, const char *lead,
+                      const struct style *style, FILE *out)
+{
+    struct apart apart = collect_apart(report, standing);
+    char number[32];
+    const char *lose = apart.shown ? "more that lose less" : "that lose next to nothing";
+    count__format(apart.hidden, number);
+    if (apart.hidden)
+        apart.list = append(apart.list, " and ",
+                            apart.shown ? memory__format("%s %s", number, lose)
+                                        : memory__format("%s class%s %s", number,
+                                                         apart.hidden == 1 ? "" : "es", lose));
+    if (*apart.list)
+        paragraph__put(style, out, INK_PLAIN, lead, apart.list);
+    if (standing == STANDING_UNCLEAR && *apart.hints)
+        paragraph__put(style, out, INK_PLAIN, "    what would tell more: ", apart.hints);
+    free(apart.list);
+    free(apart.hints);
+}
+
+void text__not_interference(const struct report *report, const struct style *style, FILE *out)
+{
+    put_apart(report, STANDING_UNCLEAR, "  not enough evidence, not ranked: ", style, out);
+    put_apart(report, STANDING_WORKLOAD, "  work varies, not ranked: ", style, out);
+}
+
+/* ---- what is not in the table
+ * -------------------------------------------------------------------- */
+
+struct idle_function {
+    const char *name;
+    uint64_t sum_ns;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct idle_function *a = left, *b = right;
+    return a->sum_ns != b->sum_ns ? (a->sum_ns < b->sum_ns) - (a->sum_ns > b->sum_ns)
+                                  : strcmp(a->name, b->name);
+}
+
+static struct vec idle_functions(const struct report *report)
+{
+    struct vec functions = VEC_OF(struct idle_function);
+    VEC_EACH(class, &report->profile->classes, struct profile_class)
+    {
+        if (!class->idle || class->ignored)
+            continue;
+        struct idle_function *same = NULL;
+        VEC_EACH(function, &functions, struct idle_function)
+        if (strcmp(function->name, class->function) == 0)
+            same = function;
+        if (!same) {
+            same = vec__push(&functions, NULL);
+            same->name = class->function;
+        }
+        same->sum_ns += class->sum_ns;
+    }
+    if (functions.count)
+        qsort(functions.items, functions.count, functions.item_bytes, by_time);
+    return functions;
+}
+
+void text__idle(const struct report *report, const struct style *style, FILE *out)
+{
+    struct vec functions = idle_functions(report);
+    char *list = memory__text("");
+    char duration[16];
+    for (size_t i = 0; i < functions.count && i < IDLE_AT_MOST; i++) {
+        struct idle_function *function = VEC_AT(&functions, struct idle_function, i);
+        char *name = text__for_screen(function->name);
+        char *longer = memory__format("%s%s%s %s", list, i ? ", " : "", name,
+                                      duration__format(function->sum_ns, duration));
+        free(name);
+        free(list);
+        list = longer;
+    }
+    if (functions.count > IDLE_AT_MOST) {
+        char *longer = memory__format("%s and %zu more", list, functions.count - IDLE_AT_MOST);
+        free(list);
+        list = longer;
+    }
+    if (functions.count)
+        paragraph__put(style, out, INK_PLAIN,
+                       "  waiting for events, time or threads, not ranked: ", list);
+    free(list);
+    vec__free(&functions);
+}
+
+void text__ignored(const struct report *report, FILE *out)
+{
+    size_t count = 0;
+    uint64_t excess_ns = 0;
+    char duration[16];
+    VEC_EACH(class, &report->profile->classes, struct profile_class)
+    {
+        count += class->ignored;
+        excess_ns += class->ignored ? class->excess_ns : 0;
+    }
+    if (count)
+        fprintf(out, "  ignored as you asked (heurt.rules): %zu class%s, %s\n", count,
+                count == 1 ? "" : "es", duration__format(excess_ns, duration));
+}
+
+/* What the mark in the table means. */
+void text__sampled(const struct report *report, const struct style *style, FILE *out)
+{
+    size_t classes = 0;
+    uint64_t recorded = 0, count = 0;
+    double error = 0;
+    char number[32], all[32];
+    VEC_EACH(class, &report->profile->classes, struct profile_class)
+    {
+        if (class->recorded == class->count)
+            continue;
+        double own = class->sum_ns ? (double)class->sum_error_ns / (double)class->sum_ns : 0;
+        error = own > error ? own : error;
+        classes++;
+        recorded += class->recorded;
+        count += class->count;
+    }
+    if (!classes)
+        return;
+    char *text = memory__format(
+        "%zu class%s: to stay within --overhead %g%%, %s of %s occurrences were recorded, drawn "
+        "at random; sums are within %.3g %% (standard error)",
+        classes, classes == 1 ? "" : "es", trace__session(report->trace)->overhead_permille / 10.0,
+        count__format(recorded, number), count__format(count, all), 100 * error);
+    paragraph__put(style, out, INK_PLAIN, "  ~ sampled: ", text);
+    free(text);
+    if (profile__locks_are_sampled(report->profile))
+        paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
+                       "acquisitions that did not wait were sampled, of all locks of a thread "
+                       "together: who held a lock is not always known; all waits were recorded");
+}
+
+void text__coverage_line(const struct report *report, FILE *out)
+{
+    struct coverage coverage = coverage__collect(report);
+    size_t all = coverage.instrumented.count + coverage.refused.count;
+    char refused[32], asked[32], *command = report__hint(report, "report", "--coverage");
+    if (coverage.refused.count)
+        fprintf(out, "  not instrumented: %s of %s function%s (%s)\n",
+                count__format(coverage.refused.count, refused), count__format(all, asked),
+                all == 1 ? "" : "s", command);
+    free(command);
+    coverage__free(&coverage);
+}
