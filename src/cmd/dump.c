@@ -63,15 +63,20 @@ enum field {
     FIELD_NUMBER,
     FIELD_STACK,
     FIELD_SAMPLED, /* a function and what its next occurrence stands for */
+    FIELD_TICKS,   /* as time, under the name that the shape gives */
+    FIELD_OFF,     /* likewise: HEURT_OFF */
+    FIELD_BACK,    /* HEURT_BACK: time without a CPU, and the CPU */
+    FIELD_WAKER,
+    FIELD_ADDRESS,
 };
 
 /* Fields of the enter or point event; a leave has at most its result. */
 struct shape {
-    const char *object; /* what POINTER, NS and NUMBER are called */
+    const char *object; /* what POINTER, NS, NUMBER, TICKS and OFF are called */
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_SAMPLED + 1] = {
+static const struct shape shapes[HEURT_EVENT_INSTRUCTIONS + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -94,6 +99,12 @@ static const struct shape shapes[HEURT_EVENT_SAMPLED + 1] = {
     [HEURT_EVENT_STACK] = {"", {FIELD_STACK}},
     [HEURT_EVENT_LOST] = {"events", {FIELD_NUMBER}},
     [HEURT_EVENT_SAMPLED] = {"", {FIELD_SAMPLED}},
+    [HEURT_EVENT_PAUSED] = {"took", {FIELD_TICKS}},
+    [HEURT_EVENT_OFF_CPU] = {"off", {FIELD_OFF, FIELD_BACK, FIELD_WAKER}},
+    [HEURT_EVENT_FAULT] = {"took", {FIELD_OFF, FIELD_ADDRESS}},
+    [HEURT_EVENT_KERNEL] = {"cpu", {FIELD_NUMBER}},
+    [HEURT_EVENT_KERNEL_LOST] = {"records", {FIELD_NUMBER}},
+    [HEURT_EVENT_INSTRUCTIONS] = {"retired", {FIELD_NUMBER}},
 };
 
 static const char *lock_kind(uint32_t how)
@@ -116,6 +127,23 @@ static const char *descriptor_kind(uint32_t kind)
     return kind < sizeof kinds / sizeof kinds[0] ? kinds[kind] : " ?";
 }
 
+static const char *off_kind(uint32_t how)
+{
+    static const char *const kinds[] = {
+        [HEURT_OFF_BLOCKED] = "blocked",  [HEURT_OFF_PREEMPTED] = "preempted",
+        [HEURT_OFF_FAULT] = "page fault", [HEURT_OFF_FUTEX] = "futex",
+        [HEURT_OFF_DISK] = "disk",
+    };
+    return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
+}
+
+static const char *fault_kind(uint32_t how)
+{
+    return how == HEURT_FAULT_MEASURED    ? "measured"
+           : how == HEURT_FAULT_ESTIMATED ? "estimated"
+                                          : "?";
+}
+
 /* What an event is called, and what stands in parentheses behind it (or ""). */
 struct title {
     const char *name, *detail;
@@ -128,7 +156,9 @@ static struct title title_of(const struct dumped_thread *thread, uint32_t id,
     uint32_t even = id & ~1u, how = payload ? HEURT_SITE_HOW(*payload) : 0;
     if (even >= HEURT_EVENT_FUNCTIONS) {
         const struct trace_function *function = trace_process__function(thread->process, even);
-        return (struct title){function ? function->name : "?", ""};
+        bool is_locked = function && function->flags & HEURT_FUNCTION_LOCKED && id == even;
+        return (struct title){function ? function->name : "?",
+                              is_locked ? "locked instructions" : ""};
     }
     const char *name = event__name(even);
     if (!name)
@@ -141,6 +171,10 @@ static struct title title_of(const struct dumped_thread *thread, uint32_t id,
         return (struct title){name, lock_kind(how)};
     if (payload && even == HEURT_EVENT_CONDITION_SIGNALLED)
         return (struct title){name, how ? "broadcast" : "signal"};
+    if (payload && even == HEURT_EVENT_OFF_CPU)
+        return (struct title){name, off_kind(how)};
+    if (payload && even == HEURT_EVENT_FAULT)
+        return (struct title){name, fault_kind(how)};
     return (struct title){name, ""};
 }
 
@@ -218,14 +252,42 @@ static void print_stack(const struct dump *dump, const struct dumped_thread *thr
 
 static void print_sampled(FILE *out, const struct dumped_thread *thread, uint64_t word)
 {
-    const struct trace_function *function =
-        trace_process__function(thread->process, HEURT_SAMPLED_ID(word));
+    uint32_t id = HEURT_SAMPLED_ID(word);
+    const struct trace_function *function = trace_process__function(thread->process, id);
+    const char *name = id < HEURT_EVENT_FUNCTIONS ? event__name(id) : NULL;
     fputs(" function=", out);
-    if (HEURT_SAMPLED_ID(word) < HEURT_EVENT_FUNCTIONS)
-        print_text(out, event__name(HEURT_SAMPLED_ID(word)));
-    else
-        print_text(out, function ? function->name : "?");
+    print_text(out, function ? function->name : name ? name : "?");
     fprintf(out, " block=%u", HEURT_SAMPLED_BLOCK(word));
+}
+
+/* Of the events that the kernel's records become. */
+static void print_kernel_field(const struct dump *dump, const struct shape *shape, enum field field,
+                               uint64_t word)
+{
+    FILE *out = dump->out;
+    uint64_t ticks = HEURT_SITE_ADDRESS(word);
+    switch (field) {
+    case FIELD_TICKS:
+        print_known_ns(out, shape->object, trace__ns(dump->trace, word));
+        return;
+    case FIELD_OFF:
+        print_known_ns(out, shape->object, trace__ns(dump->trace, ticks));
+        return;
+    case FIELD_BACK:
+        print_known_ns(out, "runnable",
+                       ticks == HEURT_NOT_KNOWN ? UINT64_MAX : trace__ns(dump->trace, ticks));
+        fprintf(out, " cpu=%u", HEURT_SITE_HOW(word));
+        return;
+    case FIELD_WAKER:
+        if (word)
+            fprintf(out, " waker=%" PRIu64, word);
+        return;
+    case FIELD_ADDRESS:
+        fprintf(out, " address=0x%" PRIx64, word);
+        return;
+    default:
+        return;
+    }
 }
 
 static void print_field(const struct dump *dump, const struct dumped_thread *thread,
@@ -279,6 +341,9 @@ static void print_field(const struct dump *dump, const struct dumped_thread *thr
         return;
     case FIELD_STACK:
         print_stack(dump, thread, event);
+        return;
+    default:
+        print_kernel_field(dump, shape, shape->fields[index], word);
     }
 }
 

@@ -65,6 +65,16 @@ const char *event__name(uint32_t id)
         return "sampled";
     case HEURT_EVENT_PAUSED:
         return "paused";
+    case HEURT_EVENT_OFF_CPU:
+        return "off cpu";
+    case HEURT_EVENT_FAULT:
+        return "page fault";
+    case HEURT_EVENT_KERNEL:
+        return "kernel";
+    case HEURT_EVENT_KERNEL_LOST:
+        return "kernel lost";
+    case HEURT_EVENT_INSTRUCTIONS:
+        return "instructions";
     }
     return NULL;
 }

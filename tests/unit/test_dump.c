@@ -121,6 +121,88 @@ static void filters_leave_the_rest_out(void **state)
                 "heurt: no thread of the trace is the one that --thread asks for\n");
 }
 
+static void what_the_kernel_told_is_shown_as_time(void **state)
+{
+    (void)state;
+    /* 2 ticks are a ns. */
+    write_fixture("clock tsc\n"
+                  "start 1000 0\n"
+                  "end 3000 1000\n"
+                  "thread 0 main\n"
+                  "1000 kernel 3\n"
+                  "1200 off_cpu 100/1 0xffffffffffff/7 0\n"
+                  "1300 off_cpu 60/0 40/65535 1001\n"
+                  "1310 off_cpu 2/2 0/0 0\n"
+                  "1320 off_cpu 2/3 0/0 0\n"
+                  "1330 off_cpu 2/4 0/0 0\n"
+                  "1340 off_cpu 2/9 0/0 0\n"
+                  "1400 fault 20/0 0x7f0000001000\n"
+                  "1410 fault 22/1 0xffffffffffffffff\n"
+                  "1420 fault 24/2 0\n"
+                  "1500 instructions 18446744073709551615\n"
+                  "1600 kernel_lost 12\n"
+                  "1700 paused 80\n");
+    assert_dump(
+        "", "0.000000000    1000 main            point kernel cpu=3\n"
+            "0.000000100    1000 main            point off cpu (preempted) off=50 ns runnable=? "
+            "cpu=7\n"
+            "0.000000150    1000 main            point off cpu (blocked) off=30 ns runnable=20 ns "
+            "cpu=65535 waker=1001\n"
+            "0.000000155    1000 main            point off cpu (page fault) off=1 ns runnable=0 ns "
+            "cpu=0\n"
+            "0.000000160    1000 main            point off cpu (futex) off=1 ns runnable=0 ns "
+            "cpu=0\n"
+            "0.000000165    1000 main            point off cpu (disk) off=1 ns runnable=0 ns "
+            "cpu=0\n"
+            "0.000000170    1000 main            point off cpu (?) off=1 ns runnable=0 ns cpu=0\n"
+            "0.000000200    1000 main            point page fault (measured) took=10 ns "
+            "address=0x7f0000001000\n"
+            "0.000000205    1000 main            point page fault (estimated) took=11 ns "
+            "address=0xffffffffffffffff\n"
+            "0.000000210    1000 main            point page fault (?) took=12 ns address=0x0\n"
+            "0.000000250    1000 main            point instructions "
+            "retired=18446744073709551615\n"
+            "0.000000300    1000 main            point kernel lost records=12\n"
+            "0.000000350    1000 main            point paused took=40 ns\n");
+    assert_dump("--raw -f 'off cpu' --to 0.0000001",
+                "1200 #0 54 0x1000000000064 0x7ffffffffffff 0x0\n");
+}
+
+static void functions_with_locked_instructions_are_marked(void **state)
+{
+    (void)state;
+    struct {
+        struct heurt_function function;
+        char texts[8];
+    } definition = {{.id = HEURT_EVENT_FUNCTIONS,
+                     .kind = HEURT_FUNCTION_PATCHED,
+                     .flags = HEURT_FUNCTION_LOCKED},
+                    "push\0\0"};
+    struct trace_writer *writer = create("t");
+    assert_int_equal(
+        trace_writer__define(writer, 0, HEURT_DEFINITION_FUNCTION, &definition, sizeof definition),
+        0);
+    const struct {
+        uint32_t id;
+        size_t words;
+        uint64_t word;
+    } events[] = {
+        {HEURT_EVENT_FUNCTIONS, 0, 0},
+        {HEURT_EVENT_FUNCTIONS | 1, 0, 0},
+        {HEURT_EVENT_SAMPLED, 1, HEURT_SAMPLED(HEURT_EVENT_FUNCTIONS, 3)},
+        {HEURT_EVENT_SAMPLED, 1, HEURT_SAMPLED(HEURT_EVENT_FUNCTIONS - 2, 3)},
+    };
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(trace_writer__event(writer, 0, 0, 1001 + i, events[i].id, &events[i].word,
+                                             events[i].words),
+                         0);
+    finish(writer);
+    assert_dump("", "0.000000001    1000                 enter push (locked instructions)\n"
+                    "0.000000002    1000                 leave push\n"
+                    "0.000000003    1000                 point sampled function=push block=3\n"
+                    "0.000000004    1000                 point sampled function=? block=3\n");
+}
+
 static void what_is_missing_is_said_at_the_end(void **state)
 {
     (void)state;
@@ -180,6 +262,8 @@ int main(void)
         IN_DIRECTORY(the_whole_trace_is_merged_and_nested),
         IN_DIRECTORY(symbols_name_the_sites),
         IN_DIRECTORY(filters_leave_the_rest_out),
+        IN_DIRECTORY(what_the_kernel_told_is_shown_as_time),
+        IN_DIRECTORY(functions_with_locked_instructions_are_marked),
         IN_DIRECTORY(what_is_missing_is_said_at_the_end),
         IN_DIRECTORY(what_is_wrong_has_its_exit_status),
         IN_DIRECTORY(a_reader_that_goes_away_is_no_failure),
