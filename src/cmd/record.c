@@ -13,6 +13,7 @@
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "format/writer.h"
+#include "kernel/thread_events.h"
 #include "symbol/binary.h"
 #include "symbol/resolve.h"
 
@@ -43,7 +44,7 @@ struct recording {
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
     uint32_t overhead_permille; /* 0: none */
-    bool overhead_told, quiet, and_report, pack, no_choice, aggregate;
+    bool overhead_told, quiet, and_report, pack, no_choice, aggregate, no_kernel;
     uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
@@ -60,6 +61,7 @@ enum {
     OPTION_CHOOSE_AFTER,
     OPTION_NO_CHOICE,
     OPTION_AGGREGATE,
+    OPTION_NO_KERNEL,
 };
 
 static const struct option long_options[] = {
@@ -76,6 +78,7 @@ static const struct option long_options[] = {
     {"overhead", required_argument, NULL, OPTION_OVERHEAD},
     {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
     {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
+    {"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -233,6 +236,9 @@ static int read_option(struct recording *recording, int option, char **argv)
         return 0;
     case OPTION_NO_CHOICE:
         recording->no_choice = true;
+        return 0;
+    case OPTION_NO_KERNEL:
+        recording->no_kernel = true;
         return 0;
     case OPTION_CHOOSE_AFTER:
         return set_choose_after(recording, optarg);
@@ -429,7 +435,8 @@ static int create_trace(const struct recording *recording, const struct planner 
         .clock = clock,
         .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
                  (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
-                 (recording->overhead_told ? HEURT_SESSION_SAMPLE_LOCKS : 0),
+                 (recording->overhead_told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
+                 (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL),
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
         .overhead_permille = overhead_permille(recording),
@@ -616,7 +623,10 @@ static int run_command(const struct recording *recording, const struct binary *b
                        struct automatic *automatic, int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
+    struct thread_events events = {{-1, -1}};
     struct error error;
+    if (!recording->no_kernel) /* a refusal is noted by those who need them */
+        thread_events__hold(&events);
     char *trace = realpath(recording->directory, NULL);
     char **environment = environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
@@ -634,6 +644,7 @@ static int run_command(const struct recording *recording, const struct binary *b
     }
     if (code < 0)
         say("%s", error.text);
+    thread_events__release(&events);
     environment__free(environment);
     free(trace);
     return status;
@@ -753,6 +764,7 @@ static const char options_help[] =
     "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
     "(1)\n"
     "  --no-choice                 record known calls only\n"
+    "  --no-kernel                 no records of switches and page faults from the kernel\n"
     "  -q, --quiet                 say nothing when all went well\n";
 
 const struct command command_record = {

@@ -43,8 +43,10 @@ static bool cage__close(struct thread *thread, enum cage cage, bool for_all)
     thread->next_units = HEURT_CHUNK_UNITS_MAX;
     if (cage == CAGE_FILTER && heurt_state.uses_tsc)
         thread__renew(thread, thread->next);
-    else
+    else {
+        kernel__ignore(thread);
         thread->next = thread->limit = NULL;
+    }
     signals__restore(mask);
     thread->caged = heurt_state.caged_some = true;
     heurt_state.caged = heurt_state.caged || for_all;

@@ -11,7 +11,8 @@
 #endif
 #define RAW_EINVAL 22
 
-__thread struct thread heurt_thread TLS_MODEL;
+static const uint64_t no_records;
+__thread struct thread heurt_thread TLS_MODEL = {.kernel_gate = &no_records};
 struct state heurt_state;
 
 uint64_t signals__block(void)
@@ -183,10 +184,12 @@ bool thread__renew(struct thread *thread, uint64_t *end)
                                  : new_chunk(thread)))
         return false;
     define__thread_name(thread);
-    if (first)
+    if (first) {
         event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
                       thread->start_routine);
+        kernel__begin(thread);
+    }
     budget__chunk_begins(thread);
     return true;
 }

@@ -209,8 +209,10 @@ void heurt_popped_refill(struct stub_frame *frame)
 void heurt_stub_leave(struct stub_frame *frame);
 void heurt_stub_leave(struct stub_frame *frame)
 {
-    uint64_t tick = tick_if_any();
+    uint64_t tick = frame->claimed ? 0 : kernel__look(&heurt_thread);
     unsigned words = function__words((uint32_t)frame->id);
+    if (!tick)
+        tick = tick_if_any();
     uint64_t *at =
         frame->claimed ? event__refill(frame->claimed, words) : event__claim(&heurt_thread, words);
     if (at)

@@ -19,6 +19,7 @@
 
 #include "format/layout.h"
 #include "runtime/budget.h"
+#include "runtime/kernel.h"
 #include "runtime/raw.h"
 
 #include <stdbool.h>
@@ -54,12 +55,16 @@ struct countdowns {
     struct budget budget; /* touched only when there is one */
 };
 
-/* stub.S knows the offsets of the first four. */
+/* stub.S knows the offsets of the first six. */
 struct thread {
     uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
     uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
     struct countdowns *countdowns;
     uint64_t popped; /* head of the list of free records of popped calls (popped.c) */
+    /* Where the address stands of the word that tells how far the kernel's records go (kernel.h),
+     * or 0: there are none. Never NULL. */
+    const volatile uint64_t *kernel_gate;
+    uint64_t kernel_seen; /* how far they are read */
     struct heurt_chunk *chunk;
     struct aggregate *aggregate; /* in an aggregated run (aggregate.h), else NULL */
     uint64_t sequence;           /* of the next chunk */
@@ -76,6 +81,7 @@ struct thread {
     bool caged;    /* a filter of system calls holds this thread (cage.c) */
     bool roams;    /* its creator was not held, so it is not */
     char name[16]; /* as last defined */
+    struct kernel kernel;
 };
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
@@ -167,6 +173,11 @@ struct state {
     uint32_t event_ticks, left_out_ticks, off_cpu_ticks, fault_ticks;
 
     uint32_t noted; /* what of the budget has been said (budget.c) */
+    /* What the kernel tells of threads (kernel.c). */
+    struct kernel_clock kernel_clock; /* as it was when the process began */
+    uint64_t *kernel_slots;
+    uint64_t fault_ns;       /* (atomic) mean of page faults that were measured */
+    uint32_t kernel_missing; /* (atomic) what of that has been said */
     /* Aggregated runs (aggregate.c, room.c). */
     bool aggregates;
     uint32_t chunks_lock;
@@ -273,6 +284,31 @@ static inline uint64_t *event__claim(struct thread *thread, unsigned words)
     return (uint64_t *)at;
 }
 
+/* Whether the kernel's records are written before an event of that id, so that they are in the
+ * stream before a span is closed; and before some that are frequent in threads without spans. None
+ * of these has a call stack in front of it. */
+static inline bool event__drains(uint32_t id)
+{
+    return id & 1 || id == HEURT_EVENT_UNWOUND || id == HEURT_EVENT_THREAD_END ||
+           id == HEURT_EVENT_FORKED || id == HEURT_EVENT_EXEC || id == HEURT_EVENT_LOCK_RELEASED ||
+           id == HEURT_EVENT_SEMAPHORE_POSTED || id == HEURT_EVENT_CONDITION_SIGNALLED;
+}
+
+/* Writes the kernel's records when there are any, and returns the tick before that; or 0. */
+static inline uint64_t kernel__look(struct thread *thread)
+{
+    const volatile uint64_t *head = (const volatile uint64_t *)*thread->kernel_gate;
+    if (likely(!head || *head == thread->kernel_seen))
+        return 0;
+    return kernel__drain(thread);
+}
+
+/* To be called first of all for an event: the tick that it gets, or 0: that of its publication. */
+static inline uint64_t event__begin(struct thread *thread, uint32_t id)
+{
+    return event__drains(id) ? kernel__look(thread) : 0;
+}
+
 static inline void event__publish(uint64_t *at, uint64_t tick, uint32_t id)
 {
     __atomic_store_n(at, tick << HEURT_ID_BITS | id, __ATOMIC_RELEASE);
@@ -280,40 +316,44 @@ static inline void event__publish(uint64_t *at, uint64_t tick, uint32_t id)
 
 static inline void event__write0(struct thread *thread, uint32_t id)
 {
+    uint64_t tick = event__begin(thread, id);
     uint64_t *at = event__claim(thread, 1);
     if (likely(at))
-        event__publish(at, clock__tick(), id);
+        event__publish(at, tick ? tick : clock__tick(), id);
 }
 
 static inline void event__write1(struct thread *thread, uint32_t id, uint64_t a)
 {
+    uint64_t tick = event__begin(thread, id);
     uint64_t *at = event__claim(thread, 2);
     if (unlikely(!at))
         return;
     at[1] = a;
-    event__publish(at, clock__tick(), id);
+    event__publish(at, tick ? tick : clock__tick(), id);
 }
 
 static inline void event__write2(struct thread *thread, uint32_t id, uint64_t a, uint64_t b)
 {
+    uint64_t tick = event__begin(thread, id);
     uint64_t *at = event__claim(thread, 3);
     if (unlikely(!at))
         return;
     at[1] = a;
     at[2] = b;
-    event__publish(at, clock__tick(), id);
+    event__publish(at, tick ? tick : clock__tick(), id);
 }
 
 static inline void event__write3(struct thread *thread, uint32_t id, uint64_t a, uint64_t b,
                                  uint64_t c)
 {
+    uint64_t tick = event__begin(thread, id);
     uint64_t *at = event__claim(thread, 4);
     if (unlikely(!at))
         return;
     at[1] = a;
     at[2] = b;
     at[3] = c;
-    event__publish(at, clock__tick(), id);
+    event__publish(at, tick ? tick : clock__tick(), id);
 }
 
 /* The words of a function's or region's event before its arguments, and its first word's store:
@@ -334,9 +374,10 @@ static inline void function__publish(uint64_t *at, uint64_t tick, uint32_t id)
 
 static inline void function__write(struct thread *thread, uint32_t id)
 {
+    uint64_t tick = event__begin(thread, id);
     uint64_t *at = event__claim(thread, function__words(id));
     if (likely(at))
-        function__publish(at, clock__tick(), id);
+        function__publish(at, tick ? tick : clock__tick(), id);
 }
 
 /* ---- the budget (budget.c) ---------------------------------------------------------------------

@@ -29,6 +29,8 @@
 #define THREAD_LIMIT 8
 #define THREAD_COUNTDOWNS 16
 #define THREAD_POPPED 24
+#define THREAD_KERNEL_GATE 32
+#define THREAD_KERNEL_SEEN 40
 
 #define POPPED_CALLER 0
 #define POPPED_RBX 8
@@ -88,6 +90,19 @@
         cmp     %rdx, %rax
         .endif
         jae     \none
+        .endm
+
+/* Jumps to due when the kernel has written records of this thread that are not read yet: they come
+ * before the leave event.  rcx is heurt_thread's offset; see kernel__look. */
+        .macro  LOOK due
+        mov     %fs:THREAD_KERNEL_GATE(%rcx), %rax
+        mov     (%rax), %rax
+        test    %rax, %rax
+        jz      14f
+        mov     (%rax), %rax
+        cmp     %fs:THREAD_KERNEL_SEEN(%rcx), %rax
+        jne     \due
+14:
         .endm
 
 /* rax = address of the moved code of the function in rcx. heurt_state's first member: bodies, by
@@ -259,6 +274,7 @@
         mov     %rax, (%rdx)
 3:      CALL_BODY \popped
         mov     heurt_thread@gottpoff(%rip), %rcx
+        LOOK    15f
         CLAIM   \wide, 4f
         mov     %rax, %rcx
         .if     \ordered
@@ -312,6 +328,7 @@
         call    heurt_stub_refill_saved
         jmp     3b
         .endif
+15:     xor     %eax, %eax
 4:      mov     %rax, (%rsp)
         call    heurt_stub_leave_saved
         jmp     5b

@@ -54,6 +54,17 @@ void define__thread_name(struct thread *thread)
     (void)thread;
 }
 
+void kernel__begin(struct thread *thread)
+{
+    (void)thread;
+}
+
+uint64_t kernel__drain(struct thread *thread)
+{
+    (void)thread;
+    return 0;
+}
+
 bool budget__is_set(void)
 {
     return false;

@@ -1,0 +1,320 @@
+/* kernel.c: a thread's perf events: switches, the beginning of each page fault, and the end of
+ * some.
+ *
+ * Each is opened, its ring is mapped, and its descriptor is closed at once: the mapping keeps the
+ * event.  Two events, because the one that tells a fault's beginning fires before the kernel looks
+ * at it, and the one for minor faults when it is done; and one that has a ring of its own cannot
+ * write to the other's.  Both are of the user's part of the thread alone, which everybody may have
+ * (perf_event_paranoid ≤ 2). */
+#include "runtime/kernel.h"
+
+#include "runtime/runtime.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+#define RAW_EPERM 1
+#define RAW_EACCES 13
+#define RAW_ENOSYS 38
+
+#define PAGE_BYTES 4096u
+#define RING_PAGES 8u /* some 1000 records */
+#define RING_PAGES_LEAST 2u
+#define ENDS_PAGES 1u
+#define KERNEL_SLOTS 8192u
+
+static bool is_error(long result)
+{
+    return result < 0 && result > -4096;
+}
+
+/* ---- the process ------------------------------------------------------------------------------
+ */
+
+/* What an OFF_CPU and a FAULT cost in all, in ns: the kernel's part and ours, as measured by
+ * tests/bench/bench_kernel.c. They are the same on all machines only in so far as their clocks are
+ * equally fast; a measurement in each process would take longer than the process may. */
+#define OFF_CPU_COST_NS 1450u
+#define FAULT_COST_NS 410u
+
+#define TOUCHED_PAGES 8u
+
+static bool is_wanted(void)
+{
+    return heurt_state.session->flags & HEURT_SESSION_KERNEL;
+}
+
+/* What a page fault takes until one was measured: the median of some fresh pages'. */
+static uint64_t touch_pages(const struct kernel_clock *clock)
+{
+    uint64_t ticks[TOUCHED_PAGES];
+    long memory = RAW6(mmap, 0, TOUCHED_PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (is_error(memory))
+        return 0;
+    for (unsigned i = 0; i < TOUCHED_PAGES; i++) {
+        uint64_t before = clock__tick();
+        *(volatile char *)(memory + i * PAGE_BYTES) = 1;
+        uint64_t took = clock__tick() - before;
+        unsigned place = i;
+        for (; place && ticks[place - 1] > took; place--)
+            ticks[place] = ticks[place - 1];
+        ticks[place] = took;
+    }
+    RAW2(munmap, memory, TOUCHED_PAGES * PAGE_BYTES);
+    return (ticks[TOUCHED_PAGES / 2] << 16) / ((clock->rate >> (KERNEL_RATE_BITS - 16)) + 1);
+}
+
+void kernel__prepare(void)
+{
+    struct kernel_clock *clock = &heurt_state.kernel_clock;
+    if (!is_wanted())
+        return;
+    clock->rate = 1ull << KERNEL_RATE_BITS;
+    if (heurt_state.uses_tsc) {
+        clock->base_tick = clock->tick = clock__tick();
+        clock->base_ns = clock->ns = raw__clock_ns(CLOCK_MONOTONIC_RAW);
+    }
+    long slots = RAW6(mmap, 0, KERNEL_SLOTS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!is_error(slots) &&
+        RAW3(madvise, slots, KERNEL_SLOTS * sizeof(uint64_t), MADV_WIPEONFORK) == 0)
+        heurt_state.kernel_slots = (uint64_t *)slots;
+}
+
+void kernel__calibrate(void)
+{
+    struct kernel_clock *clock = &heurt_state.kernel_clock;
+    if (!is_wanted())
+        return;
+    kernel_clock__refresh(clock, clock__tick());
+    heurt_state.fault_ns = touch_pages(clock);
+    heurt_state.off_cpu_ticks = (uint32_t)kernel_clock__ticks(clock, OFF_CPU_COST_NS);
+    heurt_state.fault_ticks = (uint32_t)kernel_clock__ticks(clock, FAULT_COST_NS);
+}
+
+/* ---- what is missing is said once --------------------------------------------------------------
+ */
+
+enum missing {
+    MISSING_REFUSED = 1,
+    MISSING_DESCRIPTOR = 2,
+    MISSING_MEMORY = 4,
+};
+
+static void say_once(enum missing missing, const char *sentence)
+{
+    if (!(__atomic_fetch_or(&heurt_state.kernel_missing, missing, __ATOMIC_RELAXED) & missing))
+        define__note(sentence);
+}
+
+static void say_why_not_opened(long error)
+{
+    if (error == -RAW_EPERM || error == -RAW_EACCES || error == -RAW_ENOSYS)
+        say_once(MISSING_REFUSED,
+                 "The kernel tells nothing of switches and page faults, because it refuses "
+                 "perf_event_open: sudo sysctl kernel.perf_event_paranoid=2 allows it (in a "
+                 "container: --cap-add PERFMON or --security-opt seccomp=unconfined).");
+    else
+        say_once(MISSING_DESCRIPTOR,
+                 "The kernel tells nothing of some threads' switches and page faults, because "
+                 "perf_event_open failed when they began (no descriptor left? ulimit -n).");
+}
+
+static void say_no_memory(void)
+{
+    say_once(MISSING_MEMORY,
+             "The kernel tells nothing of some threads' switches and page faults, because what it "
+             "may lock in memory for them is used up: sudo sysctl "
+             "kernel.perf_event_mlock_kb=65536 allows more (or a larger ulimit -l).");
+}
+
+/* ---- a thread's events -------------------------------------------------------------------------
+ */
+
+#define NEVER_WAKES (1u << 30)
+
+/* clockid: that of the ticks where they are ns, else the one that runs as evenly as they do. */
+#define RECORDS(clock)                                                                             \
+    {                                                                                              \
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr),                        \
+        .config = PERF_COUNT_SW_PAGE_FAULTS, .sample_period = 1,                                   \
+        .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU, .exclude_kernel = 1, \
+        .exclude_hv = 1, .watermark = 1, .wakeup_watermark = NEVER_WAKES, .sample_id_all = 1,      \
+        .use_clockid = 1, .clockid = clock, .context_switch = 1                                    \
+    }
+#define ENDS(clock)                                                                            \
+    {                                                                                          \
+        .type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr),                    \
+        .config = PERF_COUNT_SW_PAGE_FAULTS_MIN, .sample_period = KERNEL_ENDS_PERIOD,          \
+        .sample_type = PERF_SAMPLE_TIME, .exclude_kernel = 1, .exclude_hv = 1, .watermark = 1, \
+        .wakeup_watermark = NEVER_WAKES, .use_clockid = 1, .clockid = clock                    \
+    }
+/* By whether ticks are those of the counter. */
+static const struct perf_event_attr records_of[2] = {RECORDS(CLOCK_MONOTONIC),
+                                                     RECORDS(CLOCK_MONOTONIC_RAW)};
+static const struct perf_event_attr ends_of[2] = {ENDS(CLOCK_MONOTONIC), ENDS(CLOCK_MONOTONIC_RAW)};
+
+static bool map_ring(struct kernel_ring *ring, long descriptor, unsigned pages)
+{
+    long memory =
+        RAW6(mmap, 0, (1 + pages) * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (is_error(memory))
+        return false;
+    ring->page = (volatile struct perf_event_mmap_page *)memory;
+    ring->words = (const uint64_t *)(memory + PAGE_BYTES);
+    ring->word_mask = pages * PAGE_BYTES / 8 - 1;
+    ring->seen = 0;
+    return true;
+}
+
+static void unmap_ring(struct kernel_ring *ring)
+{
+    if (ring->page)
+        RAW2(munmap, ring->page, (ring->word_mask + 1) * 8 + PAGE_BYTES);
+    ring->page = NULL;
+}
+
+static bool open_ring(struct kernel_ring *ring, const struct perf_event_attr *attributes,
+                      unsigned pages, unsigned pages_least)
+{
+    long descriptor = RAW6(perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    if (is_error(descriptor)) {
+        say_why_not_opened(descriptor);
+        return false;
+    }
+    bool mapped = map_ring(ring, descriptor, pages) ||
+                  (pages_least < pages && map_ring(ring, descriptor, pages_least));
+    RAW1(close, descriptor);
+    if (!mapped)
+        say_no_memory();
+    return mapped;
+}
+
+/* A place for the way to the ring that a forked child does not inherit. */
+static uint64_t *take_slot(const struct thread *thread)
+{
+    uint64_t head = (uint64_t)&thread->kernel.records.page->data_head;
+    for (unsigned i = 0; i < KERNEL_SLOTS; i++) {
+        uint64_t *slot = &heurt_state.kernel_slots[(thread->serial + i) % KERNEL_SLOTS];
+        uint64_t none = 0;
+        if (!*slot && __atomic_compare_exchange_n(slot, &none, head, false, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED))
+            return slot;
+    }
+    return NULL;
+}
+
+static bool open_events(struct thread *thread)
+{
+    struct kernel *kernel = &thread->kernel;
+    if (!heurt_state.kernel_slots || heurt_state.kernel_missing & MISSING_REFUSED ||
+        !open_ring(&kernel->records, &records_of[heurt_state.uses_tsc], RING_PAGES,
+                   RING_PAGES_LEAST))
+        return false;
+    open_ring(&kernel->ends, &ends_of[heurt_state.uses_tsc], ENDS_PAGES, ENDS_PAGES);
+    kernel->slot = take_slot(thread);
+    if (kernel->slot)
+        return true;
+    unmap_ring(&kernel->records);
+    unmap_ring(&kernel->ends);
+    return false;
+}
+
+static void write_begin(struct thread *thread, uint64_t began, bool opened)
+{
+    uint64_t *at = event__claim(thread, 2);
+    if (at) {
+        uint64_t now = clock__tick();
+        at[1] = now - began;
+        event__publish(at, now, HEURT_EVENT_PAUSED);
+    }
+    uint32_t cpu = 0;
+    if (!opened || !(at = event__claim(thread, 2)))
+        return;
+    RAW3(getcpu, &cpu, NULL, NULL);
+    at[1] = cpu;
+    event__publish(at, clock__tick(), HEURT_EVENT_KERNEL);
+}
+
+void kernel__begin(struct thread *thread)
+{
+    struct kernel *kernel = &thread->kernel;
+    /* The child of a vfork has its parent's memory, not a record of its own. */
+    if (!is_wanted() || thread__caged(thread) || (uint32_t)RAW0(getpid) != heurt_state.pid)
+        return;
+    uint64_t began = clock__tick();
+    kernel->clock = heurt_state.kernel_clock;
+    kernel->measured_ns = kernel->measured_faults = kernel->major_faults = 0;
+    kernel->blocked_ns = kernel->preempted_ns = 0;
+    kernel->draining = NULL;
+    bool opened = open_events(thread);
+    kernel->knows_delay = delay__read(&kernel->delay_ns);
+    kernel->first_delay_ns = kernel->delay_ns;
+    if (opened)
+        kernel_clock__refresh(&kernel->clock, clock__tick());
+    write_begin(thread, began, opened);
+    if (opened) {
+        thread->kernel_seen = 0;
+        thread->kernel_gate = kernel->slot;
+    }
+}
+
+void kernel__ignore(struct thread *thread)
+{
+    static const uint64_t no_records;
+    thread->kernel_gate = &no_records;
+    if (thread->kernel.slot)
+        __atomic_store_n(thread->kernel.slot, 0, __ATOMIC_RELAXED);
+    thread->kernel.slot = NULL;
+}
+
+void kernel__end(struct thread *thread)
+{
+    kernel__ignore(thread);
+    unmap_ring(&thread->kernel.records);
+    unmap_ring(&thread->kernel.ends);
+}
+
+void kernel__forget(struct thread *thread)
+{
+    kernel__ignore(thread);
+    thread->kernel.records.page = thread->kernel.ends.page = NULL;
+    thread->kernel.knows_delay = false;
+}
+
+/* ---- waiting for a CPU, as the system counts it -------------------------------------------------
+ */
+
+/* The second of the numbers: cpu ns, ns that it waited for a CPU, turns. */
+bool delay__read(uint64_t *ns)
+{
+    char text[96];
+    long descriptor = RAW3(open, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC, 0);
+    if (is_error(descriptor))
+        return false;
+    long length = RAW3(read, descriptor, text, sizeof text);
+    RAW1(close, descriptor);
+    uint64_t number = 0;
+    unsigned spaces = 0;
+    for (long i = 0; i < length && spaces < 2; i++) {
+        if (text[i] == ' ')
+            spaces++;
+        else if (spaces == 1 && text[i] >= '0' && text[i] <= '9')
+            number = number * 10 + (uint64_t)(text[i] - '0');
+    }
+    *ns = number;
+    return spaces == 2;
+}
+
+uint64_t kernel__runnable_ns(const struct thread *thread)
+{
+    uint64_t now;
+    return thread->kernel.knows_delay && delay__read(&now) ? now - thread->kernel.first_delay_ns
+                                                           : ~0ull;
+}
