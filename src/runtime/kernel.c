@@ -75,11 +75,7 @@ void kernel__prepare(void)
     struct kernel_clock *clock = &heurt_state.kernel_clock;
     if (!is_wanted())
         return;
-    clock->rate = 1ull << KERNEL_RATE_BITS;
-    if (heurt_state.uses_tsc) {
-        clock->base_tick = clock->tick = clock__tick();
-        clock->base_ns = clock->ns = raw__clock_ns(CLOCK_MONOTONIC_RAW);
-    }
+    kernel_clock__begin(clock);
     long slots = RAW6(mmap, 0, KERNEL_SLOTS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!is_error(slots) &&

@@ -25,6 +25,8 @@ struct kernel_clock {
 };
 #define KERNEL_RATE_BITS 32
 
+/* Ticks that are ns of CLOCK_MONOTONIC are those of the kernel's records. */
+void kernel_clock__begin(struct kernel_clock *clock);
 /* tick: now. Takes a new pair when the last one is too old for an error below 1 µs. */
 void kernel_clock__refresh(struct kernel_clock *clock, uint64_t tick);
 uint64_t kernel_clock__tick(const struct kernel_clock *clock, uint64_t ns);

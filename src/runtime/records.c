@@ -20,17 +20,17 @@
 
 #define ONE_SECOND_NS 1000000000u
 #define PAIR_TRIES 4
-#define PAIR_TICKS_MOST 20000u /* a pair that took longer was interrupted: some µs */
+#define PAIR_TICKS_MOST 2000u /* a pair that took longer was interrupted: less than 1 µs */
 
 static uint64_t scale(uint64_t value, uint64_t factor, unsigned bits)
 {
     return (uint64_t)((unsigned __int128)value * factor >> bits);
 }
 
-/* One instant on both clocks, the one of several that took the least; false: all took too long. */
-static bool take_pair(uint64_t *tick, uint64_t *ns)
+/* One instant on both clocks, the one of several that took the least; returns how long. */
+static uint64_t take_pair(uint64_t *tick, uint64_t *ns)
 {
-    uint64_t least = PAIR_TICKS_MOST;
+    uint64_t least = ~0ull;
     for (unsigned i = 0; i < PAIR_TRIES; i++) {
         uint64_t before = __builtin_ia32_rdtsc();
         uint64_t now = raw__clock_ns(CLOCK_MONOTONIC_RAW);
@@ -41,7 +41,17 @@ static bool take_pair(uint64_t *tick, uint64_t *ns)
         *tick = before + took / 2;
         *ns = now;
     }
-    return least < PAIR_TICKS_MOST;
+    return least;
+}
+
+void kernel_clock__begin(struct kernel_clock *clock)
+{
+    *clock = (struct kernel_clock){.rate = 1ull << KERNEL_RATE_BITS};
+    if (heurt_state.uses_tsc) {
+        take_pair(&clock->base_tick, &clock->base_ns);
+        clock->tick = clock->base_tick;
+        clock->ns = clock->base_ns;
+    }
 }
 
 static uint64_t rate_of(uint64_t ticks, uint64_t ns)
@@ -64,7 +74,8 @@ void kernel_clock__refresh(struct kernel_clock *clock, uint64_t tick)
     if (tick - clock->base_tick < 2 * known &&
         tick - clock->tick < kernel_clock__ticks(clock, ONE_SECOND_NS))
         return;
-    if (thread__caged(&heurt_thread) || !take_pair(&tick_now, &ns_now) || ns_now <= clock->base_ns)
+    if (thread__caged(&heurt_thread) ||
+        (take_pair(&tick_now, &ns_now) > PAIR_TICKS_MOST && known) || ns_now <= clock->base_ns)
         return;
     clock->tick = tick_now;
     clock->ns = ns_now;
@@ -345,8 +356,8 @@ static void lost(struct drain *drain, uint64_t count)
 /* ---- waiting for a CPU ------------------------------------------------------------------------
  */
 
-/* Looking costs some 5 µs: at most one part in forty of what was blocked. */
-#define DELAY_WORTH_NS 200000u
+/* Looking costs some 7 µs: at most one part in forty of what was blocked. */
+#define DELAY_WORTH_NS 300000u
 
 /* Adds up how long the thread was off in what is to be read. */
 static void add_up(struct drain *drain)
