@@ -488,6 +488,16 @@ void class_table__forget_thread(struct class_table *table)
     leave_thread(table);
 }
 
+void class_table__number(struct class_table *table)
+{
+    uint32_t number = 0;
+    VEC_EACH(entry, &table->entries, struct class_entry *)
+    {
+        if (*entry)
+            (*entry)->what.number = number++;
+    }
+}
+
 void class_entry__add_histogram(struct class_entry *entry)
 {
     entry->histogram =

@@ -48,7 +48,8 @@ struct class_entry {
     struct vec stacks;         /* struct class_stack */
     struct vec blames;         /* struct class_blame */
     struct vec evidence;       /* struct class_evidence */
-    unsigned doubts;           /* enum doubt, those that need a look at the occurrences */
+    unsigned doubts;           /* enum doubt */
+    bool is_worth;             /* a look at its occurrences */
     struct profile_class what; /* kind … keys, idle and ignored; the results are filled in later */
 };
 
@@ -115,6 +116,9 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
 
 /* The class's sums are those of the current thread from here on. */
 void class_table__occupy(struct class_table *table, struct class_entry *entry);
+
+/* Numbers the classes that are there (entry->what.number). */
+void class_table__number(struct class_table *table);
 
 /* Makes room for the histogram. */
 void class_entry__add_histogram(struct class_entry *entry);

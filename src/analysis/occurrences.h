@@ -10,7 +10,7 @@
  *     run      |----------------------------------------------------------|
  *     windows     [--]        [--]        [--]        [--]        [--]
  *
- * For analysis/ only. Memory: OCCURRENCES_MAX times about 150 bytes, whatever the trace's length.
+ * For analysis/ only. Memory: OCCURRENCES_MAX times about 200 bytes, whatever the trace's length.
  */
 #ifndef HEURT_ANALYSIS_OCCURRENCES_H
 #define HEURT_ANALYSIS_OCCURRENCES_H
@@ -19,6 +19,7 @@
 
 #define OCCURRENCES_MAX 400000u
 #define OCCURRENCE_WINDOWS 64u
+#define OCCURRENCES_FEW 2000u /* a class that has no more is kept whole */
 
 /* Ticks. */
 struct occurrence {
@@ -69,7 +70,8 @@ struct occurrences {
         timelines; /* struct class_timeline: of all functions, regions and loops, windows only */
 };
 
-/* Walks over the whole trace once more. worth: whether a class's occurrences are to be kept. */
+/* Walks over the whole trace once more. worth: whether a class's occurrences are to be kept.
+ * Numbers the classes. */
 void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
                           bool (*worth)(const struct class_entry *entry));
 void occurrences__free(struct occurrences *occurrences);

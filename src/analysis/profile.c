@@ -3,6 +3,7 @@
 #include "analysis/audit.h"
 #include "analysis/blame.h"
 #include "analysis/classes.h"
+#include "analysis/doubts.h"
 #include "analysis/explain.h"
 #include "analysis/quiet.h"
 #include "analysis/results.h"
@@ -74,21 +75,10 @@ static void fill_threads(struct profile *profile, const struct result_base *base
     }
 }
 
-/* Pieces of evidence name classes by number. */
-static void number_classes(struct class_table *table)
-{
-    uint32_t number = 0;
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
-        if (*entry)
-            (*entry)->what.number = number++;
-    }
-}
-
 static void fill_classes(struct profile *profile, const struct result_base *base,
                          struct class_table *table)
 {
-    number_classes(table);
+    class_table__number(table); /* pieces of evidence name classes by number */
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
         struct profile_class class;
@@ -205,6 +195,8 @@ int profile__compute(const struct trace *trace, const struct symbols *symbols,
     for (uint32_t i = 0; i < threads; i++)
         thread__fold(&table, symbols, i, &results[i]);
     stuck__prolong(trace, results);
+    VEC_EACH(entry, &table.entries, struct class_entry *)
+    (*entry)->doubts = doubts__of_sums(*entry, results);
     if (!trace__is_aggregated(trace)) {
         explain__running(&table, symbols, results);
         blame__find(&table, results);

@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-/* Below this many occurrences the smallest may well not be the undisturbed duration. */
-#define WEAK_COUNT 100
-
 static double share_of(uint64_t part, uint64_t whole)
 {
     if (!whole)
@@ -29,6 +26,12 @@ static uint64_t size_of(int64_t value)
     return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
+static int by_ns(const void *a, const void *b)
+{
+    const struct profile_evidence *left = a, *right = b;
+    return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : 0;
+}
+
 /* What of the excess on the CPU each piece of evidence explains, in ticks, in the entry's order;
  * what is left of it is unexplained. */
 static void fill_evidence(const struct trace *trace, struct class_entry *entry,
@@ -45,6 +48,9 @@ static void fill_evidence(const struct trace *trace, struct class_entry *entry,
         reasons[row->reason] += evidence->ticks;
         reasons[REASON_UNEXPLAINED] -= evidence->ticks;
     }
+    if (result->evidence.count)
+        qsort(result->evidence.items, result->evidence.count, sizeof(struct profile_evidence),
+              by_ns);
 }
 
 /* The parts are rounded to ns one by one; the largest takes what that makes of their sum. */
@@ -68,6 +74,15 @@ static void fill_why(const struct trace *trace, struct class_entry *entry,
     result->why_ns[largest] = (int64_t)((uint64_t)result->why_ns[largest] + missing);
 }
 
+static enum confidence confidence_of(const struct profile_class *class)
+{
+    if (class->doubts & (DOUBT_FEW | DOUBT_UNCLEAN | DOUBT_HALVES))
+        return CONFIDENCE_WEAK;
+    if (class->recorded < class->count || class->doubts & (DOUBT_OUTLIER | DOUBT_KERNEL))
+        return CONFIDENCE_ESTIMATED;
+    return CONFIDENCE_MEASURED;
+}
+
 static void fill_durations(const struct trace *trace, struct profile_class *result)
 {
     const struct accumulator *accumulator = result->accumulator;
@@ -85,9 +100,7 @@ static void fill_durations(const struct trace *trace, struct profile_class *resu
         result->kind != CLASS_SEMAPHORE) /* of these all waits are known */
         result->sum_error_ns =
             trace__ns(trace, quantile__sum_error(accumulator, result->histogram));
-    result->confidence = result->recorded < WEAK_COUNT      ? CONFIDENCE_WEAK
-                         : result->recorded < result->count ? CONFIDENCE_ESTIMATED
-                                                            : CONFIDENCE_MEASURED;
+    result->confidence = confidence_of(result);
 }
 
 static int by_excess(const void *a, const void *b)
@@ -203,6 +216,7 @@ void class__result(const struct result_base *base, struct class_entry *entry,
 {
     *result = entry->what;
     entry->what.keys = VEC_OF(struct profile_key);
+    result->doubts = entry->doubts;
     take_sums(entry, result);
     fill_durations(base->trace, result);
     fill_why(base->trace, entry, result);

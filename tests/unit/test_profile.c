@@ -122,6 +122,7 @@ static void hundred_occurrences_are_not_weak(void **state)
 {
     struct scene *scene = *state;
     define_functions(scene);
+    PUT(scene, 0, 1000, HEURT_EVENT_KERNEL, 0);
     for (uint64_t i = 0; i < 100; i++)
         call(scene, 0, F, 1000 + i * 10, 1005 + i * 10);
     for (uint64_t i = 0; i < 99; i++)
@@ -492,6 +493,7 @@ static void sampled_classes_are_estimated(void **state)
     struct scene *scene = *state;
     define_functions(scene);
     scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, HEURT_EVENT_KERNEL, 0);
     for (unsigned i = 0; i < 100; i++) {
         call(scene, 0, F, 2000 + 100 * i, 2000 + 100 * i + 10 + i % 2);
         sampled(scene, 2050 + 100 * i, G, 16);
