@@ -1,12 +1,23 @@
 /* overlap.h: does an occurrence take longer while another class runs on another CPU?
  *
- * For each other class the share of every occurrence during which it ran elsewhere is computed, and
- * the time on the CPU regressed on it (least squares, one class at a time). Occurrences that last
- * longer for another reason meet more of everything; what that makes of slope and r² is seen by
- * shifting the other threads' timelines in circles within each window (OVERLAP_SHIFTS different
- * shifts, the same for all classes of a thread), which leaves everything as it is but the
- * coincidence. A class is believed when its r² beats that of all shifts of all candidates and its
- * slope is positive. For analysis/ only. */
+ * x is the share of the occurrence in which the other class ran on other threads, not the time, so
+ * that a longer occurrence has not the larger x; y is the time on the CPU that is left to explain.
+ * The windows are halved until blocks hold some 16 occurrences of a thread, or as long as x still
+ * varies in them, and occurrences are compared within their thread and block alone: phases of the
+ * program, in which both threads do other things than before, are between blocks. A line by least
+ * squares for each class has the r² told here.
+ *
+ * What chance makes of r² is seen by turning the other threads' time round in each block, by
+ * OVERLAP_SHIFTS different parts of it, which leaves everything as it is but the coincidence. A
+ * class is believed when
+ *
+ *     its slope is positive, in the even blocks as well as in the odd ones
+ *     its r² is larger than that of all shifts of all candidates, by 0.02 and 4 occurrences' worth
+ *     the share of the occurrence's beginning tells so, too: who starts together with the other and
+ *     goes on for longer meets what that does next, without being slowed by it
+ *
+ * What cannot be told apart: another class that always comes to the moment with the slow ones, for
+ * whatever reason, many times and not only in phases. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_OVERLAP_H
 #define HEURT_ANALYSIS_OVERLAP_H
 
@@ -30,7 +41,7 @@ struct overlap_answer {
     uint32_t thread;  /* of the other class, the one it was most */
     double slope;     /* ticks that an occurrence takes longer when it is overlapped all the time */
     double explained; /* r² */
-    double null;      /* the largest r² of all shifts and candidates */
+    double null;      /* the largest r² of all shifts and candidates; 0: nothing was possible */
     double share; /* of the occurrences' excess over the fastest that the slope explains, 0 … 1 */
     double met;   /* of the slow occurrences (above the middle of smallest and largest), the part
                      that was overlapped */
