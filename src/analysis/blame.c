@@ -1,329 +1,445 @@
-#include "analysis/blame.h"
+/* blame.c: the threads' events by time, and the waits they are in. */
+#include "analysis/blame_walk.h"
 
 #include "base/memory.h"
 
 #include <stdlib.h>
 
-struct holder {
-    uint32_t thread; /* index */
-    uint32_t depth;  /* of a recursive lock */
-    uint32_t site;   /* place in lock_state.sites */
-};
+/* ---- blames --------------------------------------------------------------------------------- */
 
-struct lock_site {
-    uint64_t site;
-    uint64_t held; /* ticks, up to lock_state.tick; a share where several held it */
-};
-
-struct lock_state {
-    uint32_t process; /* index */
-    uint64_t address;
-    uint64_t tick;      /* of its last change */
-    struct vec holders; /* struct holder */
-    struct vec sites;   /* struct lock_site */
-};
-
-/* One thread in the merge. */
-struct lock_thread {
-    struct trace_cursor cursor;
-    struct event event; /* its next one of locks */
-    uint64_t tick;      /* of event, never stepping back */
-    uint32_t index;
-    /* The wait that is open. */
-    struct class_entry *wait;
-    uint64_t wait_site, wait_lock;
-    struct vec before; /* uint64_t: held by lock_state.sites when the wait began */
-    /* The open condition wait, which has released its mutex. */
-    bool in_condition;
-    uint64_t condition_site, condition_mutex;
-};
-
-/* Where locks were found lately, so that most need no map. Direct-mapped. */
-struct recent_lock {
-    uint64_t process_and_1, address;
-    uint64_t place; /* in locks */
-};
-
-#define RECENT_LOCKS 1024u
-
-struct holders {
-    struct class_table *table;
-    const struct thread_result *results;
-    struct lock_thread *threads;
-    struct lock_thread **heap; /* earliest first */
-    size_t count;
-    struct map by_address; /* process index and address -> place in locks */
-    struct vec locks;      /* struct lock_state */
-    struct recent_lock *recent;
-};
-
-/* ---- locks ---------------------------------------------------------------------------------- */
-
-static uint32_t process_of(const struct lock_thread *thread)
+uint64_t wait__ticks(const struct blame_thread *thread)
 {
-    return thread->cursor.thread->process;
+    uint64_t ticks = thread->tick - thread->began;
+    uint64_t paused = thread->paused - thread->paused_before;
+    return ticks > paused ? ticks - paused : 0;
 }
 
-static struct lock_state *fresh_lock(struct holders *holders, uint32_t process, uint64_t address,
-                                     uint64_t tick)
+static struct class_blame *blame_of(struct class_entry *entry, const struct culprit *culprit)
 {
-    struct lock_state *fresh = vec__push(&holders->locks, NULL);
-    *fresh = (struct lock_state){.process = process, .address = address, .tick = tick};
-    fresh->holders = VEC_OF(struct holder);
-    fresh->sites = VEC_OF(struct lock_site);
-    return fresh;
-}
-
-static struct lock_state *lock_of(struct holders *holders, uint32_t process, uint64_t address,
-                                  uint64_t tick)
-{
-    uint64_t hash = (address + process) * 0x9e3779b97f4a7c15ull;
-    struct recent_lock *recent = &holders->recent[hash >> 40 & (RECENT_LOCKS - 1)];
-    if (recent->address == address && recent->process_and_1 == process + 1ull)
-        return VEC_AT(&holders->locks, struct lock_state, recent->place);
-    uint64_t key[2] = {process, address};
-    uint64_t place = map__put(&holders->by_address, key, sizeof key, holders->locks.count);
-    *recent = (struct recent_lock){process + 1ull, address, place};
-    return place < holders->locks.count ? VEC_AT(&holders->locks, struct lock_state, place)
-                                        : fresh_lock(holders, process, address, tick);
-}
-
-/* The lock, brought forward to tick. */
-static struct lock_state *lock_at(struct holders *holders, const struct lock_thread *thread,
-                                  uint64_t address, uint64_t tick)
-{
-    struct lock_state *lock = lock_of(holders, process_of(thread), address, tick);
-    if (tick <= lock->tick)
-        return lock;
-    VEC_EACH(holder, &lock->holders, struct holder)
-    VEC_AT(&lock->sites, struct lock_site, holder->site)->held +=
-        (tick - lock->tick) / lock->holders.count;
-    lock->tick = tick;
-    return lock;
-}
-
-static uint32_t site_of(struct lock_state *lock, uint64_t site)
-{
-    for (uint32_t i = 0; i < lock->sites.count; i++) {
-        if (VEC_AT(&lock->sites, struct lock_site, i)->site == site)
-            return i;
-    }
-    struct lock_site fresh = {.site = site};
-    vec__push(&lock->sites, &fresh);
-    return (uint32_t)lock->sites.count - 1;
-}
-
-static struct holder *holder_of(const struct lock_state *lock, uint32_t thread)
-{
-    VEC_EACH(holder, &lock->holders, struct holder)
+    VEC_EACH(blame, &entry->blames, struct class_blame)
     {
-        if (holder->thread == thread)
-            return holder;
-    }
-    return NULL;
-}
-
-static void hold(struct lock_state *lock, uint32_t thread, uint64_t site, uint32_t kind)
-{
-    struct holder *holder = holder_of(lock, thread);
-    if (holder) {
-        holder->depth++;
-        return;
-    }
-    if (kind != HEURT_LOCK_READ)
-        lock->holders.count = 0; /* nobody else can have it: a release was not seen */
-    struct holder fresh = {thread, 1, site_of(lock, site)};
-    vec__push(&lock->holders, &fresh);
-}
-
-static void drop(struct lock_state *lock, struct holder *holder)
-{
-    *holder = *VEC_AT(&lock->holders, struct holder, lock->holders.count - 1);
-    lock->holders.count--;
-}
-
-/* A release by a thread that is not a holder is ignored: it may be the one before an acquisition
- * that clocks of two CPUs put before it. */
-static void release(struct lock_state *lock, uint32_t thread)
-{
-    struct holder *holder = holder_of(lock, thread);
-    if (holder && --holder->depth == 0)
-        drop(lock, holder);
-}
-
-/* ---- waits ---------------------------------------------------------------------------------- */
-
-static void wait_begins(struct lock_thread *thread, const struct lock_state *lock,
-                        struct class_entry *entry)
-{
-    thread->wait = entry;
-    thread->wait_site = thread->event.payload[0];
-    thread->wait_lock = thread->event.payload[1];
-    thread->before.count = 0;
-    VEC_EACH(site, &lock->sites, struct lock_site)
-    vec__push(&thread->before, &site->held);
-}
-
-static void count_holder(struct class_entry *entry, uint32_t process, uint64_t site, uint64_t wait)
-{
-    VEC_EACH(holder, &entry->blames, struct class_blame)
-    {
-        if (holder->site == site && holder->process == process) {
-            holder->wait += wait;
-            holder->doing[COMPONENT_RUNNING] += wait;
-            holder->waits++;
-            return;
-        }
+        if (blame->site == culprit->site && blame->process == culprit->process &&
+            (!culprit->apart || blame->thread == culprit->thread))
+            return blame;
     }
     struct class_blame fresh = {
-        .process = process, .thread = UINT32_MAX, .site = site, .wait = wait, .waits = 1};
-    fresh.doing[COMPONENT_RUNNING] = wait;
-    vec__push(&entry->blames, &fresh);
+        .process = culprit->process, .thread = culprit->thread, .site = culprit->site};
+    return vec__push(&entry->blames, &fresh);
 }
 
-static void wait_ends(const struct holders *holders, struct lock_thread *thread,
-                      const struct lock_state *lock)
+void entry__blame(struct class_entry *entry, const struct culprit *culprit,
+                  const struct doing *doing)
 {
-    uint32_t process =
-        VEC_AT(trace__processes(holders->table->trace), struct trace_process, lock->process)
-            ->serial;
-    for (size_t i = 0; i < lock->sites.count; i++) {
-        const struct lock_site *site = VEC_AT(&lock->sites, struct lock_site, i);
-        uint64_t before = i < thread->before.count ? *VEC_AT(&thread->before, uint64_t, i) : 0;
-        if (site->held > before)
-            count_holder(thread->wait, process, site->site, site->held - before);
+    uint64_t ticks = 0;
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        ticks += doing->ticks[i];
+    if (!ticks)
+        return;
+    struct class_blame *blame = blame_of(entry, culprit);
+    if (blame->thread != culprit->thread)
+        blame->thread = NOBODY;
+    blame->wait += ticks;
+    blame->waits++;
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        blame->doing[i] += doing->ticks[i];
+}
+
+/* ---- waits begin ---------------------------------------------------------------------------- */
+
+static void outermost_begins(struct blame_walk *walk, struct blame_thread *thread,
+                             struct class_entry *entry)
+{
+    thread->entry = entry;
+    thread->began = thread->tick;
+    thread->paused_before = thread->paused;
+    switch (thread->waits[0].id) {
+    case HEURT_EVENT_LOCK_WAIT:
+        lock__wait_begins(walk, thread);
+        break;
+    case HEURT_EVENT_BARRIER_WAIT:
+        barrier__wait_begins(walk, thread);
+        break;
+    case HEURT_EVENT_CONDITION_WAIT:
+        signal__wait_begins(walk, thread, CLASS_CONDITION);
+        break;
+    case HEURT_EVENT_SEMAPHORE_WAIT:
+        signal__wait_begins(walk, thread, CLASS_SEMAPHORE);
+        break;
+    case HEURT_EVENT_FUTEX_WAIT:
+        signal__wait_begins(walk, thread, CLASS_FUTEX);
+        break;
+    case HEURT_EVENT_JOIN:
+        join__begins(walk, thread);
+        break;
+    default:
+        break;
     }
-    thread->wait = NULL;
+    thread__does_else(walk, thread);
+}
+
+static bool is_blamed(uint32_t id)
+{
+    return id != HEURT_EVENT_IO && id != HEURT_EVENT_SLEEP;
+}
+
+/* ---- waits end ------------------------------------------------------------------------------ */
+
+static bool result_is_acquired(const struct step *step)
+{
+    return step->words && (step->payload[0] == 0 || step->payload[0] == 130); /* EOWNERDEAD */
+}
+
+static bool result_is_round(const struct step *step)
+{
+    return step->words && ((int64_t)step->payload[0] == 0 || (int64_t)step->payload[0] == -1);
+}
+
+static bool result_is_good(const struct step *step)
+{
+    return step->words && step->payload[0] == 0;
+}
+
+/* step: its leave event, or NULL: it is not known how it ended. */
+static void outermost_ends(struct blame_walk *walk, struct blame_thread *thread,
+                           const struct step *step)
+{
+    switch (thread->waits[0].id) {
+    case HEURT_EVENT_LOCK_WAIT:
+        if (step)
+            lock__blame(walk, thread);
+        lock__wait_ends(walk, thread);
+        break;
+    case HEURT_EVENT_BARRIER_WAIT:
+        barrier__wait_ends(walk, thread, step && result_is_round(step));
+        break;
+    case HEURT_EVENT_CONDITION_WAIT:
+    case HEURT_EVENT_SEMAPHORE_WAIT:
+    case HEURT_EVENT_FUTEX_WAIT:
+        if (step)
+            signal__wait_ends(walk, thread, result_is_good(step));
+        break;
+    case HEURT_EVENT_JOIN:
+        join__ends(walk, thread, step && result_is_good(step));
+        break;
+    default:
+        break;
+    }
+}
+
+/* However the open waits ended, they did. */
+static void forget_waits(struct blame_walk *walk, struct blame_thread *thread)
+{
+    if (thread->depth)
+        outermost_ends(walk, thread, NULL);
+    thread->depth = 0;
+    thread__does_else(walk, thread);
+}
+
+static void wait_begins(struct blame_walk *walk, struct blame_thread *thread,
+                        const struct event *event)
+{
+    enum class_kind kind = call__kind(event);
+    if (kind == CLASS_KINDS)
+        return;
+    if (thread->depth == WAITS_AT_MOST)
+        forget_waits(walk, thread); /* handlers left them by longjmp */
+    struct open_wait *wait = &thread->waits[thread->depth++];
+    *wait = (struct open_wait){event->id, class_kind__component(kind), event->payload[0],
+                               event->payload[1], event->words > 2 ? event->payload[2] : 0};
+    if (event->id == HEURT_EVENT_CONDITION_WAIT && event->words > 2)
+        lock__released(walk, thread, wait->mutex);
+    if (thread->depth == 1)
+        outermost_begins(walk, thread,
+                         is_blamed(event->id)
+                             ? class_table__call(walk->table, thread->cursor.thread->process, event)
+                             : NULL);
+}
+
+/* What the thread holds after the wait. */
+static void take_over(struct blame_walk *walk, struct blame_thread *thread,
+                      const struct open_wait *wait, const struct step *step)
+{
+    if (wait->id == HEURT_EVENT_LOCK_WAIT && result_is_acquired(step))
+        lock__acquired(walk, thread, wait->site, wait->object);
+    else if (wait->id == HEURT_EVENT_CONDITION_WAIT && wait->mutex)
+        lock__acquired(walk, thread, HEURT_SITE(HEURT_SITE_ADDRESS(wait->site), HEURT_LOCK_MUTEX),
+                       wait->mutex);
+    else if (wait->id == HEURT_EVENT_SEMAPHORE_WAIT && result_is_good(step))
+        semaphore__taken(walk, thread, wait->object, 1);
+}
+
+static void wait_ends(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
+{
+    uint32_t place = thread->depth;
+    while (place && thread->waits[place - 1].id != (step->id & ~1u))
+        place--;
+    if (!place)
+        return;
+    const struct open_wait wait = thread->waits[place - 1];
+    if (place == 1)
+        outermost_ends(walk, thread, step);
+    thread->depth = place - 1;
+    thread__does_else(walk, thread);
+    take_over(walk, thread, &wait, step);
+}
+
+/* ---- off the CPU ---------------------------------------------------------------------------- */
+
+static enum component component_of_off(uint32_t how)
+{
+    switch (how) {
+    case HEURT_OFF_PREEMPTED:
+        return COMPONENT_RUNNABLE;
+    case HEURT_OFF_FAULT:
+        return COMPONENT_PAGE_FAULT;
+    case HEURT_OFF_DISK:
+        return COMPONENT_DISK;
+    default:
+        return COMPONENT_OTHER_BLOCKED;
+    }
+}
+
+static void off_step(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
+{
+    if (thread->phase == OFF_ENDS) {
+        thread->off = COMPONENT_RUNNING;
+    } else if (thread->phase == OFF_RUNNABLE) {
+        thread->off = COMPONENT_RUNNABLE;
+        thread->off_is_known = true;
+    } else if (step->id == HEURT_EVENT_FAULT) {
+        thread->off = COMPONENT_PAGE_FAULT;
+        thread->off_is_known = true;
+    } else {
+        uint32_t how = HEURT_SITE_HOW(step->payload[0]);
+        thread->off = component_of_off(how);
+        thread->off_is_known = how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT;
+    }
+    thread__does_else(walk, thread);
+}
+
+/* When the phase begins. */
+static uint64_t phase_tick(const struct step *step, enum off_phase phase)
+{
+    if (phase == OFF_BEGINS)
+        return step->tick;
+    bool divides =
+        step->id == HEURT_EVENT_OFF_CPU && HEURT_SITE_HOW(step->payload[0]) != HEURT_OFF_PREEMPTED;
+    uint64_t runnable = divides ? HEURT_SITE_ADDRESS(step->payload[1]) : HEURT_NOT_KNOWN;
+    if (phase == OFF_ENDS || runnable == HEURT_NOT_KNOWN)
+        return step->end;
+    return step->end - step->tick > runnable ? step->end - runnable : step->tick;
+}
+
+static bool is_off(const struct step *step)
+{
+    return step->id == HEURT_EVENT_OFF_CPU || step->id == HEURT_EVENT_FAULT;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static void lock_wait(struct holders *holders, struct lock_thread *thread)
+static void thread_starts(struct blame_walk *walk, struct blame_thread *thread,
+                          const struct step *step)
 {
-    if (thread->wait)
-        return; /* a signal handler's wait within a wait: the outermost counts */
-    struct class_entry *entry =
-        class_table__call(holders->table, process_of(thread), &thread->event);
-    if (entry)
-        wait_begins(thread, lock_at(holders, thread, thread->event.payload[1], thread->tick),
-                    entry);
+    uint64_t key[2] = {thread->serial, step->payload[0]};
+    uint64_t place = map__put(&walk->selves, key, sizeof key, walk->started.count);
+    if (place == walk->started.count)
+        vec__push(&walk->started, NULL);
+    *VEC_AT(&walk->started, uint32_t, place) = thread->index;
+    thread->start_code = step->payload[2];
 }
 
-static bool result_is_acquired(uint64_t result)
+static void semaphore_acquired(struct blame_walk *walk, struct blame_thread *thread,
+                               const struct step *step)
 {
-    return result == 0 || result == 130; /* EOWNERDEAD */
+    semaphore__taken(walk, thread, step->payload[1], thread->drawn ? thread->drawn : 1);
+    thread->drawn = 0;
 }
 
-static void lock_wait_left(struct holders *holders, struct lock_thread *thread)
+static void point(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
 {
-    if (!thread->wait)
-        return;
-    struct lock_state *lock = lock_at(holders, thread, thread->wait_lock, thread->tick);
-    wait_ends(holders, thread, lock);
-    if (thread->event.words && result_is_acquired(thread->event.payload[0]))
-        hold(lock, thread->index, HEURT_SITE_ADDRESS(thread->wait_site),
-             HEURT_SITE_HOW(thread->wait_site));
-}
-
-static void condition_wait(struct holders *holders, struct lock_thread *thread)
-{
-    if (thread->event.words < 3)
-        return;
-    thread->in_condition = true;
-    thread->condition_site = HEURT_SITE_ADDRESS(thread->event.payload[0]);
-    thread->condition_mutex = thread->event.payload[2];
-    release(lock_at(holders, thread, thread->condition_mutex, thread->tick), thread->index);
-}
-
-static void condition_wait_left(struct holders *holders, struct lock_thread *thread)
-{
-    if (thread->in_condition)
-        hold(lock_at(holders, thread, thread->condition_mutex, thread->tick), thread->index,
-             thread->condition_site, HEURT_LOCK_MUTEX);
-    thread->in_condition = false;
-}
-
-/* Releases may be among what was lost. */
-static void events_lost(struct holders *holders, struct lock_thread *thread)
-{
-    VEC_EACH(lock, &holders->locks, struct lock_state)
-    {
-        struct holder *holder =
-            lock->process == process_of(thread) ? holder_of(lock, thread->index) : NULL;
-        if (holder)
-            drop(lock_at(holders, thread, lock->address, thread->tick), holder);
-    }
-    thread->wait = NULL;
-    thread->in_condition = false;
-}
-
-static void lock_event(struct holders *holders, struct lock_thread *thread)
-{
-    const struct event *event = &thread->event;
-    switch (event->id) {
-    case HEURT_EVENT_LOCK_WAIT:
-        lock_wait(holders, thread);
-        break;
-    case HEURT_EVENT_LOCK_WAIT | 1:
-        lock_wait_left(holders, thread);
-        break;
+    switch (step->id) {
     case HEURT_EVENT_LOCK_ACQUIRED:
-        hold(lock_at(holders, thread, event->payload[1], thread->tick), thread->index,
-             HEURT_SITE_ADDRESS(event->payload[0]), HEURT_SITE_HOW(event->payload[0]));
+        lock__acquired(walk, thread, step->payload[0], step->payload[1]);
         break;
     case HEURT_EVENT_LOCK_RELEASED:
-        release(lock_at(holders, thread, event->payload[1], thread->tick), thread->index);
+        lock__released(walk, thread, step->payload[1]);
         break;
-    case HEURT_EVENT_CONDITION_WAIT:
-        condition_wait(holders, thread);
+    case HEURT_EVENT_CONDITION_SIGNALLED:
+        signal__given(walk, thread, CLASS_CONDITION, step->payload[0], step->payload[1]);
         break;
-    case HEURT_EVENT_CONDITION_WAIT | 1:
-        condition_wait_left(holders, thread);
+    case HEURT_EVENT_SEMAPHORE_POSTED:
+        signal__given(walk, thread, CLASS_SEMAPHORE, step->payload[0], step->payload[1]);
         break;
-    default:
-        events_lost(holders, thread);
+    case HEURT_EVENT_FUTEX_WOKEN:
+        signal__given(walk, thread, CLASS_FUTEX, step->payload[0], step->payload[1]);
         break;
-    }
-}
-
-/* ---- the merge ------------------------------------------------------------------------------ */
-
-static bool is_wanted(const struct event *event)
-{
-    switch (event->id) {
-    case HEURT_EVENT_LOCK_WAIT:
-    case HEURT_EVENT_LOCK_ACQUIRED:
-    case HEURT_EVENT_LOCK_RELEASED:
-        return event->words >= 2;
-    case HEURT_EVENT_CONDITION_WAIT:
-    case HEURT_EVENT_LOCK_WAIT | 1:
-    case HEURT_EVENT_CONDITION_WAIT | 1:
+    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
+        semaphore_acquired(walk, thread, step);
+        break;
+    case HEURT_EVENT_SAMPLED:
+        thread->drawn = HEURT_SAMPLED_BLOCK(step->payload[0]);
+        break;
+    case HEURT_EVENT_PAUSED:
+        thread->paused += step->payload[0];
+        break;
+    case HEURT_EVENT_THREAD_START:
+        thread_starts(walk, thread, step);
+        break;
+    case HEURT_EVENT_THREAD_END:
+        thread->ended = true;
+        forget_waits(walk, thread);
+        break;
     case HEURT_EVENT_LOST:
+        locks__forget(walk, thread);
+        forget_waits(walk, thread);
+        break;
+    default: /* UNWOUND: the wait it was in is gone */
+        forget_waits(walk, thread);
+        break;
+    }
+}
+
+static bool is_wait(uint32_t id)
+{
+    switch (id & ~1u) {
+#define POINT_EVENT(name, id, words)
+#define SPAN_EVENT(name, id, enter_words, leave_words) case HEURT_EVENT_##name:
+        HEURT_EVENT_TABLE(POINT_EVENT, SPAN_EVENT)
+#undef POINT_EVENT
+#undef SPAN_EVENT
         return true;
     default:
         return false;
     }
 }
 
-/* Goes on to the thread's next event of locks. */
-static bool advance(struct lock_thread *thread)
+static void take_step(struct blame_walk *walk, struct blame_thread *thread)
 {
-    while (trace_cursor__next(&thread->cursor, &thread->event)) {
-        if (!is_wanted(&thread->event))
-            continue;
-        if (thread->event.tick > thread->tick)
-            thread->tick = thread->event.tick;
-        return true;
-    }
-    return false;
+    const struct step *step = &thread->ahead[thread->first];
+    struct event event = {step->tick, step->id, step->words, step->payload};
+    if (is_off(step))
+        off_step(walk, thread, step);
+    else if (!is_wait(step->id))
+        point(walk, thread, step);
+    else if (step->id & 1)
+        wait_ends(walk, thread, step);
+    else
+        wait_begins(walk, thread, &event);
 }
 
-static bool is_before(const struct lock_thread *a, const struct lock_thread *b)
+/* ---- the merge ------------------------------------------------------------------------------ */
+
+/* Payload words that the walk needs of an event; SIZE_MAX: it does not want the event. */
+static size_t wanted_words(uint32_t id)
+{
+    switch (id) {
+    case HEURT_EVENT_LOCK_WAIT:
+    case HEURT_EVENT_LOCK_ACQUIRED:
+    case HEURT_EVENT_LOCK_RELEASED:
+    case HEURT_EVENT_CONDITION_WAIT:
+    case HEURT_EVENT_CONDITION_SIGNALLED:
+    case HEURT_EVENT_BARRIER_WAIT:
+    case HEURT_EVENT_SEMAPHORE_WAIT:
+    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
+    case HEURT_EVENT_SEMAPHORE_POSTED:
+    case HEURT_EVENT_FUTEX_WAIT:
+    case HEURT_EVENT_FUTEX_WOKEN:
+    case HEURT_EVENT_JOIN:
+    case HEURT_EVENT_SLEEP:
+    case HEURT_EVENT_OFF_CPU:
+        return 2;
+    case HEURT_EVENT_IO:
+    case HEURT_EVENT_THREAD_START:
+        return 3;
+    case HEURT_EVENT_FAULT:
+    case HEURT_EVENT_SAMPLED:
+    case HEURT_EVENT_PAUSED:
+        return 1;
+    case HEURT_EVENT_THREAD_END:
+    case HEURT_EVENT_LOST:
+    case HEURT_EVENT_UNWOUND:
+        return 0;
+    default:
+        return id < HEURT_EVENT_FUNCTIONS && id & 1 && is_wait(id) ? 0 : SIZE_MAX;
+    }
+}
+
+static bool is_wanted(const struct event *event)
+{
+    size_t words = wanted_words(event->id);
+    if (words == SIZE_MAX || event->words < words)
+        return false;
+    return event->id != HEURT_EVENT_SAMPLED ||
+           HEURT_SAMPLED_ID(event->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED;
+}
+
+/* Puts the event behind those that are ahead. What the kernel tells is told late: events that
+ * happened after the thread was back may be in front of it. */
+static void put_ahead(struct blame_thread *thread, const struct event *event)
+{
+    struct step step = {.tick = event->tick, .end = event->tick, .id = event->id};
+    for (; step.words < event->words && step.words < 3; step.words++)
+        step.payload[step.words] = event->payload[step.words];
+    if (is_off(&step)) {
+        uint64_t ticks = HEURT_SITE_ADDRESS(step.payload[0]);
+        step.tick = step.end > ticks ? step.end - ticks : 0;
+    }
+    uint32_t place = thread->count++;
+    while (is_off(&step) && place) {
+        const struct step *other = &thread->ahead[(thread->first + place - 1) % AHEAD];
+        if (other->tick <= step.tick)
+            break;
+        thread->ahead[(thread->first + place--) % AHEAD] = *other;
+    }
+    thread->ahead[(thread->first + place) % AHEAD] = step;
+}
+
+static bool look_ahead(struct blame_thread *thread)
+{
+    struct event event;
+    while (thread->count < AHEAD && trace_cursor__next(&thread->cursor, &event)) {
+        if (is_wanted(&event))
+            put_ahead(thread, &event);
+    }
+    return thread->count > 0;
+}
+
+/* To the time of the step that is next. Whatever the kernel tells, it was over before the events
+ * behind it. */
+static void go_on(struct blame_thread *thread)
+{
+    uint64_t tick = phase_tick(&thread->ahead[thread->first], thread->phase);
+    if (is_off(&thread->ahead[thread->first]) && thread->count > 1) {
+        uint64_t next = thread->ahead[(thread->first + 1) % AHEAD].tick;
+        tick = next < tick ? next : tick;
+    }
+    if (tick > thread->tick)
+        thread->tick = tick;
+}
+
+/* Goes on to the thread's next step. */
+static bool advance(struct blame_thread *thread)
+{
+    const struct step *step = &thread->ahead[thread->first];
+    if (is_off(step) && thread->phase < OFF_ENDS) {
+        thread->phase++;
+    } else {
+        thread->first = (thread->first + 1) % AHEAD;
+        thread->count--;
+        thread->phase = OFF_BEGINS;
+        if (!look_ahead(thread))
+            return false;
+    }
+    go_on(thread);
+    return true;
+}
+
+static bool is_before(const struct blame_thread *a, const struct blame_thread *b)
 {
     return a->tick < b->tick || (a->tick == b->tick && a->index < b->index);
 }
 
-static void sift_down(struct lock_thread **heap, size_t count, size_t place)
+static void sift_down(struct blame_thread **heap, size_t count, size_t place)
 {
     for (;;) {
         size_t least = place, left = 2 * place + 1;
@@ -333,88 +449,100 @@ static void sift_down(struct lock_thread **heap, size_t count, size_t place)
         }
         if (least == place)
             return;
-        struct lock_thread *swapped = heap[place];
+        struct blame_thread *swapped = heap[place];
         heap[place] = heap[least];
         heap[least] = swapped;
         place = least;
     }
 }
 
-static void merge(struct holders *holders)
+static void merge(struct blame_walk *walk)
 {
-    for (size_t place = holders->count / 2; place-- > 0;)
-        sift_down(holders->heap, holders->count, place);
-    while (holders->count) {
-        struct lock_thread *thread = holders->heap[0];
-        lock_event(holders, thread);
+    for (size_t place = walk->count / 2; place-- > 0;)
+        sift_down(walk->heap, walk->count, place);
+    while (walk->count) {
+        struct blame_thread *thread = walk->heap[0];
+        take_step(walk, thread);
         if (!advance(thread))
-            holders->heap[0] = holders->heap[--holders->count];
-        sift_down(holders->heap, holders->count, 0);
+            walk->heap[0] = walk->heap[--walk->count];
+        sift_down(walk->heap, walk->count, 0);
     }
 }
 
-/* Waits that never ended, as in a deadlock. */
-static void close_waits(struct holders *holders, size_t threads)
+/* Waits for locks that never ended, as in a deadlock. */
+static void close_waits(struct blame_walk *walk)
 {
-    for (size_t i = 0; i < threads; i++) {
-        struct lock_thread *thread = &holders->threads[i];
-        if (thread->wait && holders->results[i].stuck)
-            wait_ends(holders, thread,
-                      lock_at(holders, thread, thread->wait_lock, holders->results[i].end));
-    }
-}
-
-static void start_threads(struct holders *holders)
-{
-    const struct vec *threads = trace__threads(holders->table->trace);
-    for (uint32_t i = 0; i < threads->count; i++) {
-        struct lock_thread *thread = &holders->threads[i];
-        thread->index = i;
-        thread->before = VEC_OF(uint64_t);
-        if (!holders->results[i].fold.locks)
+    for (size_t i = 0; i < walk->thread_count; i++) {
+        struct blame_thread *thread = &walk->threads[i];
+        if (!thread->depth || thread->waits[0].id != HEURT_EVENT_LOCK_WAIT ||
+            !walk->results[i].stuck)
             continue;
-        trace_cursor__start(&thread->cursor, holders->table->trace,
-                            VEC_AT(threads, struct trace_thread, i));
-        if (advance(thread))
-            holders->heap[holders->count++] = thread;
+        if (walk->results[i].end > thread->tick)
+            thread->tick = walk->results[i].end;
+        lock__blame(walk, thread);
     }
 }
 
-static bool any_lock_waits(const struct class_table *table)
+static void start_thread(struct blame_walk *walk, uint32_t index)
+{
+    const struct trace *trace = walk->table->trace;
+    const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, index);
+    struct blame_thread *thread = &walk->threads[index];
+    thread->index = index;
+    thread->serial = VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
+    thread->before = VEC_OF(struct doing);
+    thread->doing = thread->off = COMPONENT_RUNNING;
+    thread->tick = thread->did_until = row->start_tick;
+    if (!walk->results[index].fold.meets)
+        return;
+    trace_cursor__start(&thread->cursor, trace, row);
+    if (!look_ahead(thread))
+        return;
+    go_on(thread);
+    walk->heap[walk->count++] = thread;
+}
+
+/* Anybody who waited for others? */
+static bool any_waits(const struct class_table *table)
 {
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
-        if ((*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended)
+        enum class_kind kind = (*entry)->what.kind;
+        if ((kind == CLASS_LOCK || kind == CLASS_SEMAPHORE) && (*entry)->total.contended)
+            return true;
+        if (kind == CLASS_CONDITION || kind == CLASS_BARRIER || kind == CLASS_FUTEX)
             return true;
     }
     return false;
 }
 
+static void free_walk(struct blame_walk *walk)
+{
+    for (size_t i = 0; i < walk->thread_count; i++) {
+        trace_cursor__stop(&walk->threads[i].cursor);
+        vec__free(&walk->threads[i].before);
+    }
+    locks__free(walk);
+    meetings__free(walk);
+    free(walk->heap);
+    free(walk->threads);
+}
+
 void blame__find(struct class_table *table, const struct thread_result *results)
 {
-    if (!any_lock_waits(table))
+    if (!any_waits(table))
         return;
     size_t threads = trace__threads(table->trace)->count;
-    struct holders holders = {.table = table, .results = results};
-    holders.locks = VEC_OF(struct lock_state);
-    holders.threads = memory__zeroed(threads, sizeof *holders.threads);
-    holders.heap = memory__zeroed(threads, sizeof(struct lock_thread *));
-    holders.recent = memory__zeroed(RECENT_LOCKS, sizeof *holders.recent);
-    start_threads(&holders);
-    merge(&holders);
-    close_waits(&holders, threads);
-    for (size_t i = 0; i < threads; i++) {
-        trace_cursor__stop(&holders.threads[i].cursor);
-        vec__free(&holders.threads[i].before);
-    }
-    VEC_EACH(lock, &holders.locks, struct lock_state)
-    {
-        vec__free(&lock->holders);
-        vec__free(&lock->sites);
-    }
-    vec__free(&holders.locks);
-    map__free(&holders.by_address);
-    free(holders.recent);
-    free(holders.heap);
-    free(holders.threads);
+    struct blame_walk walk = {.table = table, .results = results, .thread_count = threads};
+    walk.locks = VEC_OF(struct lock_state);
+    walk.meetings = VEC_OF(struct meeting);
+    walk.started = VEC_OF(uint32_t);
+    walk.threads = memory__zeroed(threads, sizeof *walk.threads);
+    walk.heap = memory__zeroed(threads, sizeof(struct blame_thread *));
+    for (uint32_t i = 0; i < threads; i++)
+        start_thread(&walk, i);
+    merge(&walk);
+    close_waits(&walk);
+    turns__find(&walk);
+    free_walk(&walk);
 }

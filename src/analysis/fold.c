@@ -345,10 +345,10 @@ static void acquired_at_once(struct fold *fold, const struct event *event)
         add_whole(class, 0, 0, weight);
 }
 
-static bool is_of_locks(uint32_t id)
+static bool is_of_meeting(uint32_t id)
 {
-    return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_LOCK_RELEASED) ||
-           id == HEURT_EVENT_CONDITION_WAIT;
+    return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_SEMAPHORE_POSTED) ||
+           id == HEURT_EVENT_FUTEX_WAIT || id == HEURT_EVENT_FUTEX_WOKEN;
 }
 
 static void pause(struct fold_state *state, const struct event *event)
@@ -449,7 +449,7 @@ static void fixed_event(struct fold *fold, const struct event *event)
 {
     if (kernel_event(fold, event))
         return;
-    fold->state->locks |= is_of_locks(event->id);
+    fold->state->meets |= is_of_meeting(event->id);
     if (event->id != HEURT_EVENT_PAUSED)
         count_overhead(fold, fold->event_cost);
     if (event->id & 1) {

@@ -89,7 +89,7 @@ struct fold_state {
     uint64_t off_cpu_count, fault_count; /* its records */
     uint64_t estimated;                  /* ticks of page faults that were not measured */
     uint32_t depth;                      /* open spans */
-    uint32_t locks;                      /* 1: has events of locks or condition variables */
+    uint32_t meets; /* 1: has events of locks, conditions, barriers, semaphores or futexes */
     uint32_t drawn_count, reserved;
     struct drawn drawn[DRAWN_AT_MOST];
 };

@@ -144,6 +144,20 @@ static int by_wait(const void *a, const void *b)
     return left->site < right->site ? -1 : left->site > right->site;
 }
 
+/* What rounding took away goes to the largest part. */
+static void fill_doing(const struct trace *trace, const struct class_blame *blame,
+                       struct profile_blame *row)
+{
+    uint64_t left = row->wait_ns;
+    unsigned largest = 0;
+    for (unsigned i = 0; i < COMPONENTS; i++) {
+        row->doing_ns[i] = trace__ns(trace, blame->doing[i]);
+        left -= row->doing_ns[i];
+        largest = blame->doing[i] > blame->doing[largest] ? i : largest;
+    }
+    row->doing_ns[largest] += left;
+}
+
 static void fill_blames(const struct trace *trace, const struct class_entry *entry,
                         struct profile_class *result)
 {
@@ -155,8 +169,7 @@ static void fill_blames(const struct trace *trace, const struct class_entry *ent
                                     .thread = blame->thread,
                                     .wait_ns = trace__ns(trace, blame->wait),
                                     .waits = blame->waits};
-        for (unsigned i = 0; i < COMPONENTS; i++)
-            row.doing_ns[i] = trace__ns(trace, blame->doing[i]);
+        fill_doing(trace, blame, &row);
         vec__push(&result->blames, &row);
     }
     if (result->blames.count)

@@ -154,6 +154,8 @@ static void add_holders(struct json_object *object, const struct report *report,
     uint64_t all_ns = class__held_ns(report, class);
     VEC_EACH(holder, &class->blames, struct profile_blame)
     {
+        if (class->kind != CLASS_LOCK)
+            break;
         char unknown[32];
         struct place place = place__of_site(report, holder->process, holder->site, unknown);
         struct json_object *entry = json_object_new_object();
@@ -164,6 +166,31 @@ static void add_holders(struct json_object *object, const struct report *report,
         json_object_array_add(holders, entry);
     }
     add(object, "holders", holders);
+}
+
+static void add_blames(struct json_object *object, const struct report *report,
+                       const struct profile_class *class)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    struct json_object *blames = json_object_new_array();
+    VEC_EACH(blame, &class->blames, struct profile_blame)
+    {
+        char unknown[32];
+        struct place place = place__of_site(report, blame->process, blame->site, unknown);
+        struct json_object *entry = json_object_new_object(), *doing = json_object_new_object();
+        if (blame->thread < threads->count)
+            add_number(entry, "thread", VEC_AT(threads, struct trace_thread, blame->thread)->tid);
+        else
+            add(entry, "thread", NULL);
+        add_number(entry, "wait_ns", blame->wait_ns);
+        add_number(entry, "waits", blame->waits);
+        for (int c = 0; c < COMPONENTS; c++)
+            add_number(doing, component__key((enum component)c), blame->doing_ns[c]);
+        add(entry, "doing_ns", doing);
+        add_place(entry, &place);
+        json_object_array_add(blames, entry);
+    }
+    add(object, "blames", blames);
 }
 
 static void add_threads_detail(struct json_object *object, const struct report *report,
@@ -219,6 +246,7 @@ static struct json_object *new_class(const struct report *report, const struct p
     add_durations(object, class);
     add_loss(object, class);
     add_holders(object, report, class);
+    add_blames(object, report, class);
     add_threads_detail(object, report, class);
     struct json_object *stacks = json_object_new_array();
     VEC_EACH(stack, &class->stacks, struct profile_stack)

@@ -197,7 +197,7 @@ static void put_holders(const struct report *report, const struct profile_class 
                                                   {"acquired by", ALIGN_LEFT, true},
                                                   {"", ALIGN_LEFT, true}};
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
-    if (class->blames.count == 0)
+    if (class->blames.count == 0 || class->kind != CLASS_LOCK)
         return;
     put_heading(style, out, "who held the lock meanwhile");
     struct table table = table__start(columns, 5, 2);

@@ -54,10 +54,18 @@ static void random_kernel_event(struct scene *scene, uint64_t *seed, uint32_t th
 
 static void random_event(struct scene *scene, uint64_t *seed, uint32_t thread, uint64_t tick)
 {
-    static const uint32_t calls[] = {WAIT, IO, SLEEP, HEURT_EVENT_CONDITION_WAIT,
-                                     HEURT_EVENT_BARRIER_WAIT};
-    static const uint8_t words[] = {2, 3, 2, 3, 2};
-    uint32_t choice = random_of(seed) % 15, which = random_of(seed) % 5;
+    static const uint32_t calls[] = {WAIT,
+                                     IO,
+                                     SLEEP,
+                                     HEURT_EVENT_CONDITION_WAIT,
+                                     HEURT_EVENT_BARRIER_WAIT,
+                                     HEURT_EVENT_SEMAPHORE_WAIT,
+                                     HEURT_EVENT_FUTEX_WAIT,
+                                     HEURT_EVENT_JOIN};
+    static const uint8_t words[] = {2, 3, 2, 3, 2, 2, 2, 2};
+    static const uint32_t points[] = {HEURT_EVENT_CONDITION_SIGNALLED, HEURT_EVENT_SEMAPHORE_POSTED,
+                                      HEURT_EVENT_SEMAPHORE_ACQUIRED, HEURT_EVENT_FUTEX_WOKEN};
+    uint32_t choice = random_of(seed) % 17, which = random_of(seed) % 8;
     uint64_t how = which ? 1 + random_of(seed) % 3 : random_of(seed) % 4;
     uint64_t payload[] = {0, HEURT_SITE(0x9000, how), 0x7000 + random_of(seed) % 3,
                           0x7000 + random_of(seed) % 3};
@@ -77,6 +85,8 @@ static void random_event(struct scene *scene, uint64_t *seed, uint32_t thread, u
                    payload, 3);
     else if (choice < 14)
         random_kernel_event(scene, seed, thread, tick);
+    else if (choice < 16)
+        scene__put(scene, thread, tick, points[which % 4], payload, 3);
     else if (random_of(seed) % 3)
         PUT(scene, thread, tick, HEURT_EVENT_UNWOUND);
     else
@@ -86,7 +96,7 @@ static void random_event(struct scene *scene, uint64_t *seed, uint32_t thread, u
 static void check_class(const struct profile_class *class)
 {
     int64_t why = 0;
-    uint64_t count = 0, holders = 0;
+    uint64_t count = 0, blamed = 0;
     for (unsigned i = 0; i < REASONS; i++)
         why += class->why_ns[i];
     assert_int_equal(why, class->excess_ns);
@@ -98,10 +108,17 @@ static void check_class(const struct profile_class *class)
     VEC_EACH(row, &class->threads, struct profile_thread_row)
     count += row->count;
     assert_int_equal(count, class->count);
-    VEC_EACH(holder, &class->blames, struct profile_blame)
-    holders += holder->wait_ns;
+    VEC_EACH(blame, &class->blames, struct profile_blame)
+    {
+        uint64_t doing = 0;
+        for (unsigned i = 0; i < COMPONENTS; i++)
+            doing += blame->doing_ns[i];
+        assert_int_equal(doing, blame->wait_ns);
+        assert_true(blame->wait_ns > 0 && blame->waits > 0);
+        blamed += blame->wait_ns;
+    }
     if (!class->unfinished)
-        assert_true(holders <= class->sum_ns);
+        assert_true(blamed <= class->sum_ns);
 }
 
 static void check_profile(const struct profile *profile)

@@ -302,11 +302,12 @@ static void each_wait_has_its_component(void **state)
         bool idle, has_object;
     } spans[] = {
         {HEURT_EVENT_LOCK_WAIT, COMPONENT_LOCK, CLASS_LOCK, "pthread_mutex_lock", false, true},
+        /* Conditions and semaphores that nobody signals are for work. */
         {HEURT_EVENT_CONDITION_WAIT, COMPONENT_CONDITION, CLASS_CONDITION, "pthread_cond_wait",
-         false, true},
+         true, true},
         {HEURT_EVENT_BARRIER_WAIT, COMPONENT_BARRIER, CLASS_BARRIER, "pthread_barrier_wait", false,
          true},
-        {HEURT_EVENT_SEMAPHORE_WAIT, COMPONENT_CONDITION, CLASS_SEMAPHORE, "sem_wait", false, true},
+        {HEURT_EVENT_SEMAPHORE_WAIT, COMPONENT_CONDITION, CLASS_SEMAPHORE, "sem_wait", true, true},
         {HEURT_EVENT_JOIN, COMPONENT_OTHER_BLOCKED, CLASS_JOIN, "pthread_join", true, false},
         {HEURT_EVENT_FUTEX_WAIT, COMPONENT_OTHER_BLOCKED, CLASS_FUTEX, "futex", false, true},
     };
