@@ -105,13 +105,15 @@ static void put_apart(const struct report *report, enum standing standing, const
 {
     struct apart apart = collect_apart(report, standing);
     char number[32];
-    const char *lose = apart.shown ? "more that lose less" : "that lose next to nothing";
+    bool one = apart.hidden == 1;
     count__format(apart.hidden, number);
-    if (apart.hidden)
+    if (apart.hidden && apart.shown)
         apart.list = append(apart.list, " and ",
-                            apart.shown ? memory__format("%s %s", number, lose)
-                                        : memory__format("%s class%s %s", number,
-                                                         apart.hidden == 1 ? "" : "es", lose));
+                            memory__format("%s more that cost%s less", number, one ? "s" : ""));
+    else if (apart.hidden)
+        apart.list = append(apart.list, "",
+                            memory__format("%s class%s next to nothing", number,
+                                           one ? " that costs" : "es that cost"));
     if (*apart.list)
         paragraph__put(style, out, INK_PLAIN, lead, apart.list);
     if (*apart.arguments)

@@ -332,9 +332,10 @@ static void put_doubts(const struct profile_class *class, const struct style *st
 /* ---- who is to blame ----------------------------------------------------------------------------
  */
 
-/* "preempted 80 %, worked 20 %": what takes at least 5 %, the most first. */
-static char *meanwhile(const struct profile_blame *blame)
+/* "was preempted 80 %, worked 20 %": what takes at least 5 %, the most first. */
+static char *meanwhile(const struct report *report, const struct profile_blame *blame)
 {
+    bool has_kernel = report__without_kernel(report) == 0;
     uint64_t left[COMPONENTS];
     char *text = memory__text("");
     memcpy(left, blame->doing_ns, sizeof left);
@@ -346,9 +347,11 @@ static char *meanwhile(const struct profile_blame *blame)
         if (share < 0.05)
             break;
         char percent[16];
-        char *longer =
-            memory__format("%s%s%s %s", text, *text ? ", " : "", doing__words((enum component)most),
-                           share__format(share, percent));
+        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "",
+                                      most == COMPONENT_RUNNING && !has_kernel
+                                          ? "worked or not known"
+                                          : doing__words((enum component)most),
+                                      share__format(share, percent));
         free(text);
         text = longer;
         left[most] = 0;
@@ -368,7 +371,7 @@ static void put_blame(struct table *table, const struct report *report,
     put_cell(table, memory__text(place.function), INK_BOLD);
     put_cell(table, place__source(&place, true), INK_PLAIN);
     put_cell(table, memory__text(*thread ? thread + strlen("thread ") : "several"), INK_PLAIN);
-    table__cell(table, meanwhile(blame), INK_PLAIN);
+    table__cell(table, meanwhile(report, blame), INK_PLAIN);
     free(thread);
 }
 

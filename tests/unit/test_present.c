@@ -167,21 +167,6 @@ static void assert_obeys_nothing(const char *text)
     assert_null(strstr(text, "\xe2\x80\xae"));
 }
 
-static void a_terminal_is_not_commanded_by_names(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    fixture__hostile(&fixture);
-    const struct style *const styles[] = {&to_file, &terminal_80};
-    for (int i = 0; i < 2; i++)
-        for (int view = SUMMARY; view <= AUDIT; view++) {
-            char *text = render(&fixture, &presenter_text, (enum view)view, 1, styles[i]);
-            assert_obeys_nothing(text);
-            free(text);
-        }
-    fixture__free(&fixture);
-}
-
 static struct json_object *parse_json(char *text)
 {
     struct json_tokener *tokener = json_tokener_new();
@@ -192,6 +177,48 @@ static struct json_object *parse_json(char *text)
     json_tokener_free(tokener);
     free(text);
     return root;
+}
+
+/* The class, evidence for it and whom it is blamed on, of names and numbers that nobody checked. */
+static void add_hostile_ledger(struct fixture *fixture, enum verdict verdict)
+{
+    struct profile_class *class = VEC_AT(&fixture->profile.classes, struct profile_class, 0);
+    const struct profile_blame blame = {
+        .process = 77, .thread = 99, .wait_ns = 1, .doing_ns = {[COMPONENT_DISK] = 1}};
+    vec__push(&class->blames, &blame);
+    class->verdict = verdict;
+    class->cause = verdict == VERDICT_WORKLOAD ? REASON_WORKLOAD : REASON_OVERLAP;
+    class->doubts = ~0u;
+    for (int i = 0; i < 3; i++) {
+        const struct profile_evidence evidence = {
+            .reason = i ? REASON_OVERLAP : REASON_WORKLOAD,
+            .explained = -1e300,
+            .slope_ns = 1e300,
+            .argument = i ? NULL : "\x1b[31mn\xff\n",
+            .other = i == 1 ? 12345 : class->number,
+            .thread = 4711,
+        };
+        vec__push(&class->evidence, &evidence);
+    }
+}
+
+static void a_terminal_is_not_commanded_by_names(void **state)
+{
+    (void)state;
+    const struct style *const styles[] = {&to_file, &terminal_80};
+    for (unsigned verdict = VERDICT_INTERFERENCE; verdict <= VERDICT_UNCLEAR; verdict++) {
+        struct fixture fixture;
+        fixture__hostile(&fixture);
+        add_hostile_ledger(&fixture, (enum verdict)verdict);
+        for (int i = 0; i < 2; i++)
+            for (int view = SUMMARY; view <= AUDIT; view++) {
+                char *text = render(&fixture, &presenter_text, (enum view)view, 1, styles[i]);
+                assert_obeys_nothing(text);
+                free(text);
+            }
+        json_object_put(parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file)));
+        fixture__free(&fixture);
+    }
 }
 
 static struct json_object *member(struct json_object *object, const char *name)
