@@ -82,6 +82,7 @@ complete -c heurt -n "$in_report" -l ignore -x -d 'Put a function aside'
 complete -c heurt -n "$in_report" -l forget -x -d 'Forget what was said about a function'
 complete -c heurt -n "$in_report" -l no-rules -d 'As if nothing had been said'
 complete -c heurt -n "$in_report" -l coverage -d 'List what was not instrumented'
+complete -c heurt -n "$in_report" -l audit -d 'Check that the parts add up'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
 

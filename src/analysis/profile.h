@@ -154,6 +154,7 @@ struct profile_class {
     struct vec stacks;  /* struct profile_stack, by share */
     struct accumulator *accumulator; /* of all threads, in ticks */
     uint64_t *histogram;             /* likewise; HISTOGRAM_BUCKETS of them */
+    uint64_t thread_excess;          /* ticks: what all threads lost; equals the excess */
 };
 
 struct profile_thread {

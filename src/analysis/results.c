@@ -130,6 +130,7 @@ static void fill_threads(const struct result_base *base, const struct class_entr
         excess_sum += excess;
         vec__push(&result->threads, &row);
     }
+    result->thread_excess = excess_sum;
     result->score_all = share_of(excess_sum, base->lifetime_sum);
     if (result->threads.count)
         qsort(result->threads.items, result->threads.count, sizeof(struct profile_thread_row),

@@ -19,11 +19,12 @@
 #include <sys/stat.h>
 
 #define THRESHOLD 0.2
+#define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
 
 struct options {
     const char *directory;
     const struct presenter *presenter;
-    bool coverage, no_rules;
+    bool coverage, audit, no_rules;
     double threshold;
     size_t rank;                       /* 0: the first screen */
     struct vec keys, ignores, forgets; /* const char * */
@@ -107,7 +108,9 @@ static int load(const char *directory, const struct vec *rules, double threshold
 static void present(const struct options *options, const struct report *report, FILE *out)
 {
     const struct style style = {terminal__columns(), terminal__colour(), terminal__unicode()};
-    if (options->coverage)
+    if (options->audit)
+        options->presenter->audit(report, &style, out);
+    else if (options->coverage)
         options->presenter->coverage(report, &style, out);
     else if (options->rank)
         options->presenter->one_class(report, options->rank, &style, out);
@@ -153,6 +156,8 @@ static int report_on(const struct options *options, const struct vec *rules)
     } else {
         status = show(options, &report);
     }
+    if (status == 0 && options->audit && !report__adds_up(&report))
+        status = EXIT_NOT_EXACT;
     unload(&loaded);
     return status;
 }
@@ -205,7 +210,7 @@ static int report_with_rules(const struct options *options)
         status = report_on(options, &list);
         rules__free_list(&list);
     }
-    if (status == 0 && !options->no_rules)
+    if ((status == 0 || status == EXIT_NOT_EXACT) && !options->no_rules)
         keep_rules(&rules);
     rules__free(&rules);
     return status;
@@ -225,6 +230,7 @@ enum {
     OPTION_JSON = 256,
     OPTION_CSV,
     OPTION_COVERAGE,
+    OPTION_AUDIT,
     OPTION_THRESHOLD,
     OPTION_KEY,
     OPTION_IGNORE,
@@ -237,6 +243,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", no_argument, NULL, OPTION_CSV},
     {"coverage", no_argument, NULL, OPTION_COVERAGE},
+    {"audit", no_argument, NULL, OPTION_AUDIT},
     {"threshold", required_argument, NULL, OPTION_THRESHOLD},
     {"key", required_argument, NULL, OPTION_KEY},
     {"ignore", required_argument, NULL, OPTION_IGNORE},
@@ -280,6 +287,9 @@ static int take_option(int option, struct options *options)
     case OPTION_COVERAGE:
         options->coverage = true;
         return 0;
+    case OPTION_AUDIT:
+        options->audit = true;
+        return 0;
     case OPTION_THRESHOLD:
         return parse_threshold(optarg, options);
     case OPTION_KEY:
@@ -316,6 +326,8 @@ static int take_rank(int argc, char **argv, struct options *options)
                            argv[optind]);
     if (options->coverage)
         return wrong_usage(&command_report, "--coverage and a class number exclude each other");
+    if (options->audit)
+        return wrong_usage(&command_report, "--audit and a class number exclude each other");
     options->rank = rank;
     return 0;
 }
@@ -331,6 +343,8 @@ static int parse(int argc, char **argv, struct options *options)
                                              "'%s' is no option of report, or it lacks its value",
                                              argv[optind - 1])
                                : take_option(option, options);
+    if (status == 0 && options->coverage && options->audit)
+        status = wrong_usage(&command_report, "--coverage and --audit exclude each other");
     return status ? status : take_rank(argc, argv, options);
 }
 
@@ -366,14 +380,16 @@ static const char options_help[] =
     "  N                           the class of that rank in depth\n"
     "  --json, --csv               everything as data\n"
     "  --coverage                  which functions were instrumented, and why others not\n"
+    "  --audit                     whether the parts add up to the whole; 1 when they do not\n"
     "  --threshold X               show classes with a score of at least X (0.2; 0: all)\n"
     "  --key FUNC=ARG,…            compare only calls with equal arguments; remembered\n"
     "  --ignore FUNC               leave these classes out; remembered\n"
     "  --forget FUNC               drop what is remembered of FUNC\n"
     "  --no-rules                  neither use nor change what is remembered\n";
 
-const struct command command_report = {
-    "report",
-    "[-i DIR] [--json|--csv] [--coverage] [--threshold X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
-    "[--forget FUNC] [--no-rules] [N]",
-    "say where a recorded program loses time, how much, and why", run, options_help};
+const struct command command_report = {"report",
+                                       "[-i DIR] [--json|--csv] [--coverage|--audit] [--threshold "
+                                       "X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
+                                       "[--forget FUNC] [--no-rules] [N]",
+                                       "say where a recorded program loses time, how much, and why",
+                                       run, options_help};

@@ -84,7 +84,7 @@ static void put_header(FILE *out)
         put_text(&line, names[i]);
     for (int c = 0; c < REASONS; c++)
         fprintf(out, ",why_%s_ns", reason__key((enum reason)c));
-    fputs(",confidence,idle,ignored\n", out);
+    fputs(",confidence,idle,ignored,verdict,cause,exclusive_excess_ns\n", out);
 }
 
 static void put_identity(struct line *line, const struct report *report,
@@ -128,6 +128,9 @@ static void put_class(FILE *out, const struct report *report, const struct profi
     put_text(&line, confidence__name(class->confidence));
     put_number(&line, class->idle);
     put_number(&line, class->ignored);
+    put_text(&line, verdict__name(class->verdict));
+    put_text(&line, class->cause == REASON_UNEXPLAINED ? "" : reason__key(class->cause));
+    put_number(&line, class->exclusive_excess_ns);
     fputc('\n', out);
 }
 
@@ -169,4 +172,4 @@ static void coverage(const struct report *report, const struct style *style, FIL
     coverage__free(&rows);
 }
 
-const struct presenter presenter_csv = {"csv", summary, one_class, coverage};
+const struct presenter presenter_csv = {"csv", summary, one_class, coverage, csv__audit};

@@ -2,6 +2,7 @@
 #include "present/shared.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -229,4 +230,24 @@ uint64_t report__runnable_ns(const struct report *report, size_t *unknown)
         sum += thread->runnable_ns == UINT64_MAX ? 0 : thread->runnable_ns;
     }
     return sum;
+}
+
+double report__work(const struct report *report)
+{
+    const struct profile *profile = report->profile;
+    size_t unknown;
+    uint64_t cpu_ns = report__cpu_ns(report, &unknown);
+    if (unknown || profile->wall_ns == 0)
+        return NAN;
+    double work = (double)cpu_ns / (double)profile->wall_ns;
+    /* The command's CPU time has the loader's in it. */
+    return work > (double)profile->threads.count ? (double)profile->threads.count : work;
+}
+
+void report__component_ns(const struct report *report, uint64_t sums[COMPONENTS])
+{
+    memset(sums, 0, COMPONENTS * sizeof *sums);
+    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
+    for (int c = 0; c < COMPONENTS; c++)
+        sums[c] += thread->component_ns[c];
 }

@@ -139,8 +139,9 @@ static void add_loss(struct json_object *object, const struct profile_class *cla
     for (int c = 0; c < REASONS; c++)
         add(why, reason__key((enum reason)c), json_object_new_int64(class->why_ns[c]));
     add(object, "why_ns", why);
-    add(object, "verdict", NULL);
-    add(object, "cause", NULL);
+    add_text(object, "verdict", verdict__name(class->verdict));
+    add_text(object, "cause",
+             class->cause == REASON_UNEXPLAINED ? NULL : reason__key(class->cause));
     add(object, "wall_gain", NULL);
     add_text(object, "confidence", confidence__name(class->confidence));
     add(object, "idle", json_object_new_boolean(class->idle));
@@ -168,20 +169,24 @@ static void add_holders(struct json_object *object, const struct report *report,
     add(object, "holders", holders);
 }
 
+static struct json_object *new_tid(const struct report *report, uint32_t thread)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    return thread < threads->count
+               ? json_object_new_int64(VEC_AT(threads, struct trace_thread, thread)->tid)
+               : NULL;
+}
+
 static void add_blames(struct json_object *object, const struct report *report,
                        const struct profile_class *class)
 {
-    const struct vec *threads = trace__threads(report->trace);
     struct json_object *blames = json_object_new_array();
     VEC_EACH(blame, &class->blames, struct profile_blame)
     {
         char unknown[32];
         struct place place = place__of_site(report, blame->process, blame->site, unknown);
         struct json_object *entry = json_object_new_object(), *doing = json_object_new_object();
-        if (blame->thread < threads->count)
-            add_number(entry, "thread", VEC_AT(threads, struct trace_thread, blame->thread)->tid);
-        else
-            add(entry, "thread", NULL);
+        add(entry, "thread", new_tid(report, blame->thread));
         add_number(entry, "wait_ns", blame->wait_ns);
         add_number(entry, "waits", blame->waits);
         for (int c = 0; c < COMPONENTS; c++)
@@ -191,6 +196,51 @@ static void add_blames(struct json_object *object, const struct report *report,
         json_object_array_add(blames, entry);
     }
     add(object, "blames", blames);
+}
+
+/* The other class of an overlap. */
+static struct json_object *new_other(const struct report *report,
+                                     const struct profile_evidence *evidence)
+{
+    size_t rank = report__rank_of(report, evidence->other);
+    if (rank == 0)
+        return NULL;
+    struct json_object *other = json_object_new_object();
+    add_number(other, "rank", rank);
+    add_text(other, "function",
+             VEC_AT(&report->profile->classes, struct profile_class, rank - 1)->function);
+    add(other, "tid", new_tid(report, evidence->thread));
+    return other;
+}
+
+static void add_evidence(struct json_object *object, const struct report *report,
+                         const struct profile_class *class)
+{
+    struct json_object *rows = json_object_new_array();
+    VEC_EACH(evidence, &class->evidence, struct profile_evidence)
+    {
+        bool of_others = evidence->reason == REASON_OVERLAP || evidence->reason == REASON_SPIN;
+        struct json_object *entry = json_object_new_object();
+        add_text(entry, "reason", reason__key(evidence->reason));
+        add_number(entry, "ns", evidence->ns);
+        add_text(entry, "confidence", confidence__name(evidence->confidence));
+        add_share(entry, "explained", evidence->explained);
+        add_share(entry, "null", evidence->null);
+        add_share(entry, "slope_ns", of_others ? evidence->slope_ns : NAN);
+        add_text(entry, "argument", evidence->argument);
+        add(entry, "other", of_others ? new_other(report, evidence) : NULL);
+        json_object_array_add(rows, entry);
+    }
+    add(object, "evidence", rows);
+}
+
+static void add_doubts(struct json_object *object, const struct profile_class *class)
+{
+    struct json_object *doubts = json_object_new_array();
+    for (unsigned i = 0; i < DOUBTS; i++)
+        if (class->doubts & 1u << i)
+            json_object_array_add(doubts, new_text(doubt__name(i)));
+    add(object, "doubts", doubts);
 }
 
 static void add_threads_detail(struct json_object *object, const struct report *report,
@@ -245,6 +295,8 @@ static struct json_object *new_class(const struct report *report, const struct p
     add_object_and_keys(object, report, class);
     add_durations(object, class);
     add_loss(object, class);
+    add_evidence(object, report, class);
+    add_doubts(object, class);
     add_holders(object, report, class);
     add_blames(object, report, class);
     add_threads_detail(object, report, class);
@@ -293,14 +345,61 @@ static void add_machine(struct json_object *root, const struct report *report)
     add(root, "machine", machine);
 }
 
-/* What the hooks and the kernel could not tell apart is in "rest"; all that is not null adds up to
- * the lifetime. */
-static struct json_object *new_components(const struct profile_thread *thread)
+/* What the kernel's records tell is null without them; what they would have told apart is "rest".
+ * All that is not null adds up to the lifetime. */
+static struct json_object *new_components(const uint64_t ns[COMPONENTS], bool has_kernel)
 {
     struct json_object *components = json_object_new_object();
-    for (int c = 0; c < COMPONENTS; c++)
-        add_number(components, component__key((enum component)c), thread->component_ns[c]);
+    for (int c = 0; c < COMPONENTS; c++) {
+        bool of_kernel =
+            c == COMPONENT_RUNNING || c == COMPONENT_RUNNABLE || c == COMPONENT_PAGE_FAULT;
+        bool known = has_kernel || !of_kernel || (c != COMPONENT_RUNNING && ns[c]);
+        add_known(components, component__key((enum component)c), known ? ns[c] : UINT64_MAX);
+    }
+    add_known(components, "rest", has_kernel ? UINT64_MAX : ns[COMPONENT_RUNNING]);
     return components;
+}
+
+static void add_thread_time(struct json_object *root, const struct report *report)
+{
+    struct json_object *time = json_object_new_object();
+    uint64_t sums[COMPONENTS];
+    report__component_ns(report, sums);
+    add_number(time, "threads", report->profile->threads.count);
+    add_share(time, "work", report__work(report));
+    add_number(time, "lifetime_ns", report->profile->lifetime_sum_ns);
+    add(time, "components_ns", new_components(sums, report__without_kernel(report) == 0));
+    add(root, "thread_time", time);
+}
+
+static void add_kernel(struct json_object *root, const struct report *report)
+{
+    struct json_object *kernel = json_object_new_object();
+    char *why = report__why_no_kernel(report);
+    add(kernel, "records", json_object_new_boolean(!why && report->profile->threads.count));
+    add_number(kernel, "threads_without", report__without_kernel(report));
+    add_number(kernel, "lost", report__kernel_lost(report));
+    add_text(kernel, "why", why);
+    add(root, "kernel", kernel);
+    free(why);
+}
+
+static void add_audit(struct json_object *root, const struct report *report)
+{
+    const struct profile_audit *audit = &report->profile->audit;
+    struct json_object *object = json_object_new_object();
+    add(object, "holds", json_object_new_boolean(report__adds_up(report)));
+    add_number(object, "classes", audit->classes);
+    add_number(object, "excess_ticks", audit->excess);
+    add_number(object, "wrong_components", audit->wrong_components);
+    add_number(object, "wrong_reasons", audit->wrong_reasons);
+    add_number(object, "wrong_threads", audit->wrong_threads);
+    add_number(object, "covered_ticks", audit->covered);
+    add_number(object, "exclusive_sum_ticks", audit->own_sum);
+    add_number(object, "exclusive_least_ticks", audit->own_least);
+    add_number(object, "exclusive_excess_ticks", audit->own_excess);
+    add_number(object, "sampled_classes", audit->sampled_classes);
+    add(root, "audit", object);
 }
 
 static void add_threads(struct json_object *root, const struct report *report)
@@ -319,7 +418,8 @@ static void add_threads(struct json_object *root, const struct report *report)
         add_number(entry, "lifetime_ns", row->lifetime_ns);
         add_known(entry, "cpu_ns", row->cpu_ns);
         add_known(entry, "runnable_ns", row->runnable_ns);
-        add(entry, "components_ns", new_components(row));
+        add(entry, "components_ns", new_components(row->component_ns, row->has_kernel));
+        add_known(entry, "kernel_lost", row->has_kernel ? row->kernel_lost : UINT64_MAX);
         add_number(entry, "events", row->events);
         add(entry, "ended", json_object_new_boolean(thread->ended));
         json_object_array_add(list, entry);
@@ -388,8 +488,11 @@ static void add_run(struct json_object *root, const struct report *report)
     add_number(overhead, "events", profile->events);
     add_known(overhead, "estimated_ns", profile->overhead_ns ? profile->overhead_ns : UINT64_MAX);
     add(root, "overhead", overhead);
+    add_kernel(root, report);
+    add_audit(root, report);
     add_coverage(root, report);
     add_warnings(root, report);
+    add_thread_time(root, report);
     add_threads(root, report);
 }
 
@@ -426,4 +529,4 @@ static void one_class(const struct report *report, size_t rank, const struct sty
     put_document(report, rank, out);
 }
 
-const struct presenter presenter_json = {"json", summary, one_class, summary};
+const struct presenter presenter_json = {"json", summary, one_class, summary, summary};

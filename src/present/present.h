@@ -30,11 +30,15 @@ struct presenter {
     void (*one_class)(const struct report *report, size_t rank, const struct style *style,
                       FILE *out); /* NULL: no such view; rank counts from 1 */
     void (*coverage)(const struct report *report, const struct style *style, FILE *out);
+    void (*audit)(const struct report *report, const struct style *style, FILE *out);
 };
 
 extern const struct presenter presenter_text;
 extern const struct presenter presenter_json;
 extern const struct presenter presenter_csv;
+
+/* Whether the parts of the ledger add up to the whole, as far as they are no estimates. */
+bool report__adds_up(const struct report *report);
 
 /* "41.8 s", "3.20 ms", "17 ns" into a buffer of 16 bytes; returns it. */
 char *duration__format(uint64_t ns, char buffer[16]);

@@ -22,6 +22,10 @@ const char *reason__words(enum reason reason);
 /* What a holder did: "was preempted". */
 const char *doing__words(enum component component);
 const char *verdict__name(enum verdict verdict); /* as in the JSON contract */
+#define DOUBTS 6
+/* Of the doubt 1 << bit: a word for JSON, and a sentence. */
+const char *doubt__name(unsigned bit);
+const char *doubt__words(unsigned bit);
 const char *confidence__name(enum confidence confidence);
 
 /* ---- clean.c: text from a trace is foreign text ---------------------------------------------- */
@@ -140,6 +144,10 @@ void texts__free(struct vec *texts); /* a vec of char * that own their text */
  * The CPU time is then the command's as a whole, which the recorder got with its end, if it did. */
 uint64_t report__cpu_ns(const struct report *report, size_t *unknown);
 uint64_t report__runnable_ns(const struct report *report, size_t *unknown);
+/* How many threads' work it was: their CPU time over the run time; NaN: not known. */
+double report__work(const struct report *report);
+/* What all threads did. */
+void report__component_ns(const struct report *report, uint64_t sums[COMPONENTS]);
 
 /* ---- coverage.c --------------------------------------------------------------------------------
  */
@@ -230,6 +238,12 @@ void text__idle(const struct report *report, const struct style *style, FILE *ou
 void text__ignored(const struct report *report, FILE *out);
 void text__sampled(const struct report *report, const struct style *style, FILE *out);
 void text__coverage_line(const struct report *report, FILE *out);
+
+/* ---- audit.c -----------------------------------------------------------------------------------
+ */
+
+void text__audit(const struct report *report, const struct style *style, FILE *out);
+void csv__audit(const struct report *report, const struct style *style, FILE *out);
 
 /* ---- text_class.c -------------------------------------------------------------------------------
  */

@@ -94,7 +94,7 @@ static char *work_sentence(const struct report *report)
 {
     const struct profile *profile = report->profile;
     size_t unknown;
-    uint64_t cpu_ns = report__cpu_ns(report, &unknown);
+    report__cpu_ns(report, &unknown);
     char threads[32], missing[32];
     count__format(profile->threads.count, threads);
     if (unknown)
@@ -102,9 +102,7 @@ static char *work_sentence(const struct report *report)
                               count__format(unknown, missing), threads);
     if (profile->wall_ns == 0)
         return memory__text("");
-    double work = (double)cpu_ns / (double)profile->wall_ns;
-    if (work > (double)profile->threads.count)
-        work = (double)profile->threads.count; /* the command's CPU time has the loader's in it */
+    double work = report__work(report);
     bool one = profile->threads.count == 1;
     return memory__format("%s thread%s did the work of %.*f.", threads, one ? "" : "s",
                           work < 0.095 ? 2 : 1, work);
@@ -120,14 +118,6 @@ static char *runnable_sentence(const struct report *report)
         return memory__text("");
     return memory__format("They waited %s (%s) for a CPU.", duration__format(runnable_ns, duration),
                           share__format((double)runnable_ns / lifetime_ns, share));
-}
-
-static void sum_components(const struct report *report, uint64_t sums[COMPONENTS])
-{
-    memset(sums, 0, COMPONENTS * sizeof *sums);
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    for (int c = 0; c < COMPONENTS; c++)
-        sums[c] += thread->component_ns[c];
 }
 
 static void put_bar(struct flow *flow, const char *name, double share)
@@ -152,7 +142,7 @@ static void put_bars(const struct report *report, const struct style *style, FIL
 {
     uint64_t sums[COMPONENTS], others_ns = 0;
     double all_ns = (double)report->profile->lifetime_sum_ns;
-    sum_components(report, sums);
+    report__component_ns(report, sums);
     struct flow flow = flow__start(style, out, 2);
     fputs("  ", out);
     flow.column = flow.indent;
@@ -402,4 +392,5 @@ static void summary(const struct report *report, const struct style *style, FILE
     put_next(report, style, out);
 }
 
-const struct presenter presenter_text = {"text", summary, text__one_class, text__coverage};
+const struct presenter presenter_text = {"text", summary, text__one_class, text__coverage,
+                                         text__audit};

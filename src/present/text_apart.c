@@ -43,44 +43,44 @@ static char *apart_text(const struct report *report, const struct profile_class 
     return clean;
 }
 
-/* What would show more of a class of which not enough is known; NULL: nobody knows. */
-static char *what_would_tell(const struct report *report, const struct profile_class *class)
+/* What would show more of a class of which not enough is known; NULL: its arguments, or nobody
+ * knows. */
+static const char *what_would_tell(const struct report *report, const struct profile_class *class)
 {
     if (trace__is_aggregated(report->trace))
-        return memory__text("a run without --aggregate");
+        return "a run without --aggregate";
     if (report__without_kernel(report))
-        return memory__text("the kernel's records (heurt check)");
-    if (class->kind == CLASS_CALL && !class__has_arguments(report, class)) {
-        char *name = text__for_screen(class->function);
-        char *text = memory__format("its arguments (heurt record -A '%s=arg1')", name);
-        free(name);
-        return text;
-    }
+        return "the kernel's records (heurt check)";
     if (class->doubts & DOUBT_FEW)
-        return memory__text("a longer run");
-    return class__is_hooked(class) ? NULL
-                                   : memory__text("the functions that it calls (heurt record -f)");
+        return "a longer run";
+    if (class__is_hooked(class) || !class__has_arguments(report, class))
+        return NULL;
+    return "the functions inside (heurt record -f NAME)";
 }
 
 struct apart {
-    char *list, *hints;
+    char *list, *hints, *arguments;
     size_t shown, hidden;
 };
 
-static void add_hint_once(const struct report *report, const struct profile_class *class,
-                          struct apart *apart)
+static void add_hints(const struct report *report, const struct profile_class *class,
+                      struct apart *apart)
 {
-    char *what = what_would_tell(report, class);
+    const char *what = what_would_tell(report, class);
     if (what && !strstr(apart->hints, what))
-        apart->hints = append(apart->hints, ", ", what);
-    else
-        free(what);
+        apart->hints = append(apart->hints, ", ", memory__text(what));
+    if (class->kind != CLASS_CALL || class__has_arguments(report, class) ||
+        trace__is_aggregated(report->trace))
+        return;
+    char *name = text__for_screen(class->function);
+    apart->arguments = append(apart->arguments, " ", memory__format("-A '%s=arg1'", name));
+    free(name);
 }
 
 /* All that reach the threshold, else the largest few. */
 static struct apart collect_apart(const struct report *report, enum standing standing)
 {
-    struct apart apart = {memory__text(""), memory__text(""), 0, 0};
+    struct apart apart = {memory__text(""), memory__text(""), memory__text(""), 0, 0};
     size_t rank = 0;
     VEC_EACH(class, &report->profile->classes, struct profile_class)
     {
@@ -93,7 +93,7 @@ static struct apart collect_apart(const struct report *report, enum standing sta
             continue;
         }
         apart.list = append(apart.list, ", ", apart_text(report, class, rank));
-        add_hint_once(report, class, &apart);
+        add_hints(report, class, &apart);
         apart.shown++;
     }
     return apart;
@@ -105,17 +105,24 @@ static void put_apart(const struct report *report, enum standing standing, const
 {
     struct apart apart = collect_apart(report, standing);
     char number[32];
-    const char *lose = apart.shown ? "more that lose less" : "that lose next to nothing";
+    bool one = apart.hidden == 1;
     count__format(apart.hidden, number);
-    if (apart.hidden)
+    if (apart.hidden && apart.shown)
         apart.list = append(apart.list, " and ",
-                            apart.shown ? memory__format("%s %s", number, lose)
-                                        : memory__format("%s class%s %s", number,
-                                                         apart.hidden == 1 ? "" : "es", lose));
+                            memory__format("%s more that cost%s less", number, one ? "s" : ""));
+    else if (apart.hidden)
+        apart.list = append(apart.list, "",
+                            memory__format("%s class%s next to nothing", number,
+                                           one ? " that costs" : "es that cost"));
     if (*apart.list)
         paragraph__put(style, out, INK_PLAIN, lead, apart.list);
+    if (*apart.arguments)
+        apart.hints =
+            append(apart.hints, ", ",
+                   memory__format("recorded arguments (heurt record %s)", apart.arguments));
     if (standing == STANDING_UNCLEAR && *apart.hints)
         paragraph__put(style, out, INK_PLAIN, "    what would tell more: ", apart.hints);
+    free(apart.arguments);
     free(apart.list);
     free(apart.hints);
 }

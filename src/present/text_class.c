@@ -100,6 +100,9 @@ static char *confidence_reason(const struct profile_class *class)
 {
     char number[32], open[32], error[16];
     count__format(class->count, number);
+    bool concluded = class->cause >= REASON_WORKLOAD && class->cause != REASON_UNEXPLAINED;
+    if (class->confidence == CONFIDENCE_WEAK && concluded && class->recorded >= 100)
+        return memory__text("weak: what speaks for the cause (below) may be chance");
     if (class->confidence == CONFIDENCE_WEAK)
         return memory__format("weak: of only %s occurrence%s the fastest may itself have been "
                               "disturbed, so more than this may be lost",
@@ -117,21 +120,61 @@ static char *confidence_reason(const struct profile_class *class)
         return memory__format("estimated: %s of %s occurrences have no end of their own in the "
                               "trace",
                               count__format(class->unfinished, open), number);
+    if (concluded)
+        return memory__text("estimated: the cause is concluded from single occurrences (below)");
     return memory__text("estimated: a part of it was not measured itself");
+}
+
+static double interference_ns(const struct profile_class *class)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < REASONS; i++)
+        if (i < COMPONENT_OVERHEAD || i == REASON_OVERLAP || i == REASON_SPIN)
+            sum += (double)class->why_ns[i];
+    return sum;
+}
+
+static char *verdict_reason(const struct profile_class *class)
+{
+    char share[16];
+    double excess = (double)class->excess_ns;
+    if (class->excess_ns == 0)
+        return memory__text("nothing is lost");
+    if (class->idle)
+        return memory__text("none: to wait for work, for time or for a thread's end is no loss");
+    if (class->verdict == VERDICT_INTERFERENCE) {
+        share__format(interference_ns(class) / excess, share);
+        return memory__format("interference, mostly %s: waits, preemption and others at work are "
+                              "%s of what is lost",
+                              reason__words(class->cause), share);
+    }
+    if (class->verdict == VERDICT_WORKLOAD) {
+        share__format((double)class->why_ns[REASON_WORKLOAD] / excess, share);
+        return memory__format("work varies, not ranked: %s of what is lost goes with what there "
+                              "was to do",
+                              share);
+    }
+    share__format((double)class->why_ns[REASON_UNEXPLAINED] / excess, share);
+    return memory__format("not enough evidence, not ranked: %s of what is lost is not explained",
+                          share);
 }
 
 static void put_verdict(const struct report *report, const struct profile_class *class,
                         const struct style *style, FILE *out)
 {
-    char lost[16], all[16];
+    char lost[16], all[16], own[16];
     put_line(style, out, "  lost     ",
              memory__format("%s of %s thread time, wall gain not known yet",
                             duration__format(class->excess_ns, lost),
                             duration__format(report->profile->lifetime_sum_ns, all)));
+    put_line(style, out, "  own      ",
+             memory__format("%s outside of recorded calls within it (exclusive)",
+                            duration__format(class->exclusive_excess_ns, own)));
     put_line(style, out, "  score    ",
              memory__format("%.4f on the thread that loses most, %.4f over all threads "
                             "(threshold %g)",
                             class->score, class->score_all, report->profile->threshold));
+    put_line(style, out, "  verdict  ", verdict_reason(class));
     put_line(style, out, "  why      ", class__why(report, class, style));
     put_line(style, out, "  sure     ", confidence_reason(class));
     char some[32], every[32], share[16];
@@ -162,65 +205,224 @@ static void put_durations(const struct profile_class *class, const struct style 
 /* ---- tables -------------------------------------------------------------------------------------
  */
 
+/* How sure the part of a reason is. */
+static const char *reason_confidence(const struct profile_class *class, enum reason reason)
+{
+    const struct profile_evidence *evidence = class__evidence(class, reason);
+    if (evidence)
+        return confidence__name(evidence->confidence);
+    if (reason >= REASON_WORKLOAD)
+        return "";
+    bool estimate = reason == (enum reason)COMPONENT_OVERHEAD ||
+                    reason == (enum reason)COMPONENT_PAGE_FAULT || class->recorded < class->count;
+    return confidence__name(estimate ? CONFIDENCE_ESTIMATED : CONFIDENCE_MEASURED);
+}
+
 /* A component can be smaller than in the fastest occurrence; then its part is negative. */
+static void put_component(struct table *table, const struct profile_class *class,
+                          enum reason reason, const struct style *style)
+{
+    int64_t ns = class->why_ns[reason];
+    double share = (double)ns / (double)class->excess_ns;
+    char buffer[16];
+    duration__format(ns < 0 ? -(uint64_t)ns : (uint64_t)ns, buffer);
+    table__cell(table, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
+    put_share(table, share);
+    table__cell(table, memory__text(reason__words(reason)), INK_PLAIN);
+    table__cell(table, memory__text(reason_confidence(class, reason)), INK_PLAIN);
+    table__cell(table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
+}
+
 static void put_components(const struct profile_class *class, const struct style *style, FILE *out)
 {
     static const struct table_column columns[] = {{"lost", ALIGN_RIGHT, false},
                                                   {"share", ALIGN_RIGHT, false},
                                                   {"to", ALIGN_LEFT, false},
+                                                  {"sure", ALIGN_LEFT, false},
                                                   {"", ALIGN_LEFT, false}};
     if (class->excess_ns == 0)
         return;
     put_heading(style, out, "what the lost time went to (adds up to all of it)");
-    struct table table = table__start(columns, 4, 2);
-    for (int c = 0; c < REASONS; c++) {
-        int64_t ns = class->why_ns[c];
-        char buffer[16];
-        if (ns == 0)
-            continue;
-        double share = (double)ns / (double)class->excess_ns;
-        duration__format((uint64_t)(ns < 0 ? -ns : ns), buffer);
-        table__cell(&table, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
-        put_share(&table, share);
-        table__cell(&table, memory__text(reason__words((enum reason)c)), INK_PLAIN);
-        table__cell(&table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
+    struct table table = table__start(columns, 5, 2);
+    for (int c = 0; c < REASONS; c++)
+        if (class->why_ns[c])
+            put_component(&table, class, (enum reason)c, style);
+    table__end(&table, style, out);
+}
+
+/* ---- evidence -----------------------------------------------------------------------------------
+ */
+
+/* "thread 4002", or "". */
+static char *thread_text(const struct report *report, const char *before, uint32_t thread)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    return thread < threads->count
+               ? memory__format("%sthread %u", before,
+                                VEC_AT(threads, struct trace_thread, thread)->tid)
+               : memory__text("");
+}
+
+static char *other_text(const struct report *report, const struct profile_class *class,
+                        const struct profile_evidence *evidence)
+{
+    char longer[16];
+    char *name = evidence__other(report, class, evidence);
+    char *thread = thread_text(report, ", mostly in ", evidence->thread);
+    double slope = evidence->slope_ns > 0 ? evidence->slope_ns : 0;
+    duration__format(slope < 1e18 ? (uint64_t)slope : 0, longer);
+    size_t rank = report__rank_of(report, evidence->other);
+    char *number = rank ? memory__format(" (#%zu)", rank) : memory__text("");
+    char *text = memory__format(
+        "%s longer when %s%s %s all the time%s", longer,
+        strcmp(name, "itself") ? name : "the same class", number,
+        evidence->reason == REASON_OVERLAP ? "runs on another CPU" : "is preempted", thread);
+    free(name);
+    free(thread);
+    free(number);
+    return text;
+}
+
+static char *evidence_text(const struct report *report, const struct profile_class *class,
+                           const struct profile_evidence *evidence)
+{
+    if (evidence->reason == REASON_OVERLAP || evidence->reason == REASON_SPIN)
+        return other_text(report, class, evidence);
+    if (evidence->reason == REASON_WORKLOAD)
+        return memory__format("its duration follows %s",
+                              evidence->argument ? evidence->argument : "what there was to do");
+    if (evidence->reason == REASON_SLOW_MACHINE)
+        return memory__text("other classes were slower on that CPU then, too");
+    return memory__text("");
+}
+
+static void put_evidence(const struct report *report, const struct profile_class *class,
+                         const struct style *style, FILE *out)
+{
+    struct table_column columns[] = {{"for", ALIGN_LEFT, false},
+                                     {style->unicode ? "r²" : "r2", ALIGN_LEFT, false},
+                                     {"chance", ALIGN_LEFT, false},
+                                     {"because", ALIGN_LEFT, true},
+                                     {"sure", ALIGN_LEFT, false}};
+    if (class->evidence.count == 0)
+        return;
+    put_heading(style, out, "what speaks for it (chance: as much comes about by accident)");
+    struct table table = table__start(columns, 5, 2);
+    VEC_EACH(evidence, &class->evidence, struct profile_evidence)
+    {
+        table__cell(&table, memory__text(reason__words(evidence->reason)), INK_PLAIN);
+        table__cell(&table, memory__format("%.2f", evidence->explained), INK_PLAIN);
+        table__cell(&table, memory__format("%.2f", evidence->null), INK_PLAIN);
+        put_cell(&table, evidence_text(report, class, evidence), INK_PLAIN);
+        table__cell(&table, memory__text(confidence__name(evidence->confidence)), INK_PLAIN);
     }
     table__end(&table, style, out);
 }
 
-static void put_holders(const struct report *report, const struct profile_class *class,
-                        const struct style *style, FILE *out)
+static void put_doubts(const struct profile_class *class, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"share", ALIGN_RIGHT, false},
-                                                  {"waited", ALIGN_RIGHT, false},
-                                                  {"times", ALIGN_RIGHT, false},
-                                                  {"acquired by", ALIGN_LEFT, true},
-                                                  {"", ALIGN_LEFT, true}};
+    if (class->doubts == 0)
+        return;
+    put_heading(style, out, "what speaks against the figures");
+    for (unsigned i = 0; i < DOUBTS; i++)
+        if (class->doubts & 1u << i)
+            paragraph__put(style, out, INK_PLAIN, "  - ", doubt__words(i));
+}
+
+/* ---- who is to blame ----------------------------------------------------------------------------
+ */
+
+/* "was preempted 80 %, worked 20 %": what takes at least 5 %, the most first. */
+static char *meanwhile(const struct report *report, const struct profile_blame *blame)
+{
+    bool has_kernel = report__without_kernel(report) == 0;
+    uint64_t left[COMPONENTS];
+    char *text = memory__text("");
+    memcpy(left, blame->doing_ns, sizeof left);
+    for (unsigned shown = 0; shown < COMPONENTS && blame->wait_ns; shown++) {
+        unsigned most = 0;
+        for (unsigned i = 1; i < COMPONENTS; i++)
+            most = left[i] > left[most] ? i : most;
+        double share = (double)left[most] / (double)blame->wait_ns;
+        if (share < 0.05)
+            break;
+        char percent[16];
+        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "",
+                                      most == COMPONENT_RUNNING && !has_kernel
+                                          ? "worked or not known"
+                                          : doing__words((enum component)most),
+                                      share__format(share, percent));
+        free(text);
+        text = longer;
+        left[most] = 0;
+    }
+    return text;
+}
+
+static void put_blame(struct table *table, const struct report *report,
+                      const struct profile_blame *blame, uint64_t all_ns)
+{
+    char unknown[32];
+    struct place place = place__of_site(report, blame->process, blame->site, unknown);
+    char *thread = thread_text(report, "", blame->thread);
+    put_share(table, all_ns ? (double)blame->wait_ns / (double)all_ns : 0);
+    put_duration(table, blame->wait_ns);
+    put_count(table, blame->waits);
+    put_cell(table, memory__text(place.function), INK_BOLD);
+    put_cell(table, place__source(&place, true), INK_PLAIN);
+    put_cell(table, memory__text(*thread ? thread + strlen("thread ") : "several"), INK_PLAIN);
+    table__cell(table, meanwhile(report, blame), INK_PLAIN);
+    free(thread);
+}
+
+static const char *blame_heading(enum class_kind kind)
+{
+    switch (kind) {
+    case CLASS_BARRIER:
+        return "who came last";
+    case CLASS_CONDITION:
+        return "who signalled";
+    case CLASS_SEMAPHORE:
+        return "who posted";
+    default:
+        return "who held the lock meanwhile";
+    }
+}
+
+static void put_blames(const struct report *report, const struct profile_class *class,
+                       const struct style *style, FILE *out)
+{
+    const struct table_column columns[] = {
+        {"share", ALIGN_RIGHT, false},
+        {"waited", ALIGN_RIGHT, false},
+        {"times", ALIGN_RIGHT, false},
+        {class->kind == CLASS_LOCK ? "acquired by" : "by", ALIGN_LEFT, true},
+        {"", ALIGN_LEFT, true},
+        {"tid", ALIGN_LEFT, false},
+        {"and meanwhile", ALIGN_LEFT, true}};
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
     if (class->blames.count == 0 || class->kind != CLASS_LOCK)
         return;
-    put_heading(style, out, "who held the lock meanwhile");
-    struct table table = table__start(columns, 5, 2);
-    VEC_EACH(holder, &class->blames, struct profile_blame)
+    put_heading(style, out, blame_heading(class->kind));
+    struct table table = table__start(columns, 7, 2);
+    VEC_EACH(blame, &class->blames, struct profile_blame)
     {
-        char unknown[32];
-        struct place place = place__of_site(report, holder->process, holder->site, unknown);
-        put_share(&table, all_ns ? (double)holder->wait_ns / (double)all_ns : 0);
-        put_duration(&table, holder->wait_ns);
-        unknown_ns -= holder->wait_ns;
-        put_count(&table, holder->waits);
-        put_cell(&table, memory__text(place.function), INK_BOLD);
-        put_cell(&table, place__source(&place, true), INK_PLAIN);
+        put_blame(&table, report, blame, all_ns);
+        unknown_ns -= blame->wait_ns;
     }
     if (unknown_ns) {
         put_share(&table, (double)unknown_ns / (double)all_ns);
         put_duration(&table, unknown_ns);
         put_cell(&table, memory__text(""), INK_PLAIN);
         put_cell(&table, memory__text("not known: acquisitions were sampled"), INK_PLAIN);
-        put_cell(&table, memory__text(""), INK_PLAIN);
+        for (int i = 0; i < 3; i++)
+            put_cell(&table, memory__text(""), INK_PLAIN);
     }
     table__end(&table, style, out);
 }
+
+/* ---- threads ------------------------------------------------------------------------------------
+ */
 
 static void put_thread(struct table *table, const struct report *report,
                        const struct profile_thread_row *row)
@@ -289,10 +491,16 @@ static void put_stacks(const struct report *report, const struct profile_class *
                 class->stacks.count - STACKS_AT_MOST);
 }
 
-static void put_feedback(const struct profile_class *class, const struct style *style, FILE *out)
+static void put_feedback(const struct report *report, const struct profile_class *class,
+                         const struct style *style, FILE *out)
 {
     put_heading(style, out, "if this is no interference");
-    if (class->kind == CLASS_CALL)
+    if (class__has_arguments(report, class))
+        put_line(style, out, "  ",
+                 memory__format("Where its duration rightly depends on an argument, compare only "
+                                "equal ones: heurt report --key '%s=NAME'.",
+                                class->function));
+    else if (class->kind == CLASS_CALL)
         put_line(
             style, out, "  ",
             memory__format("Where its duration rightly depends on an argument, compare only equal "
@@ -319,10 +527,12 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
     fputc('\n', out);
     histogram__put(report, class, style, out);
     put_components(class, style, out);
-    put_holders(report, class, style, out);
+    put_evidence(report, class, style, out);
+    put_doubts(class, style, out);
+    put_blames(report, class, style, out);
     put_threads(report, class, style, out);
     put_stacks(report, class, style, out);
-    put_feedback(class, style, out);
+    put_feedback(report, class, style, out);
 }
 
 /* ---- coverage

@@ -152,6 +152,31 @@ const char *verdict__name(enum verdict verdict)
     return verdict_names[verdict];
 }
 
+static const struct {
+    const char *name, *words;
+} doubts[DOUBTS] = {
+    {"few", "fewer than 100 occurrences: the fastest may not be the undisturbed one"},
+    {"unclean", "even the fastest occurrence waited or was off the CPU: more may be lost than is "
+                "shown"},
+    {"outlier", "the fastest occurrence took over 5 % less than the 1st percentile: it may be an "
+                "exception, and less be lost than is shown"},
+    {"halves", "the fastest occurrences of the two halves of the run are more than 5 % apart: "
+               "something changed while it ran"},
+    {"modes", "the durations have several modes: these may be several kinds of work"},
+    {"kernel", "the kernel's records are missing or were lost in some thread: what the thread did "
+               "off the CPU may count as running"},
+};
+
+const char *doubt__name(unsigned bit)
+{
+    return doubts[bit].name;
+}
+
+const char *doubt__words(unsigned bit)
+{
+    return doubts[bit].words;
+}
+
 const char *confidence__name(enum confidence confidence)
 {
     static const char *const names[] = {"measured", "estimated", "weak"};

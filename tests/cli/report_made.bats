@@ -145,7 +145,7 @@ json() { # PATH: of the report
     make_trace
     local arguments
     for arguments in "--threshold 1.5" "--threshold -0.1" "--threshold nan" "--threshold x" "0" \
-        "-1" "x" "1 2" "99" "--json --csv" "--coverage 1" "--unknown" "--key work" "--key =a" \
+        "-1" "x" "1 2" "99" "--json --csv" "--coverage 1" "--audit 1" "--audit --coverage" "--unknown" "--key work" "--key =a" \
         "--key work=a,,b" "-i"; do
         # shellcheck disable=SC2086
         run --separate-stderr report $arguments
@@ -168,4 +168,36 @@ json() { # PATH: of the report
     run --separate-stderr report --help
     [ "$status" -eq 0 ]
     [[ "$output" == "usage: heurt report "* ]]
+}
+
+@test "--audit: both sides of every identity, and 0 where they agree" {
+    make_trace
+    run --separate-stderr report --audit
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"sum of its components"*"exact, in all 2 classes"* ]]
+    [[ "$output" == *"Everything adds up."* ]]
+    [ "$(report --audit --csv | grep -c ',0,1,0$')" -eq 5 ]
+    [ "$(json audit.holds)" = true ]
+    [ "$(json audit.classes)" = 2 ]
+    [ "$(json audit.covered_ticks)" = "$(json audit.exclusive_sum_ticks)" ]
+}
+
+@test "without the kernel's records running is not known, and it is said why" {
+    make_trace
+    [ "$(json thread_time.components_ns.running)" = null ]
+    [ "$(json threads[0].components_ns.running)" = null ]
+    [ "$(json kernel.records)" = false ]
+    run report
+    [[ "$output" == *"running or not known"* ]]
+    [[ "$output" == *"warning: waiting for a CPU, page faults and other waits are not known"*"heurt check"* ]]
+}
+
+@test "only interference is ranked" {
+    make_trace
+    [ "$(json classes[0].verdict)" = interference ]
+    [ "$(json classes[0].cause)" = lock ]
+    [ "$(json 'classes[function=work].verdict')" = unclear ]
+    run report
+    [[ "$output" == *"not enough evidence, not ranked: 1 class that costs next to nothing"* ]]
+    ! grep -q '^ 2  ' <<<"$output"
 }

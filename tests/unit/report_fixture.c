@@ -125,8 +125,17 @@ static void open_trace(struct fixture *fixture)
 static void finish_trace(struct fixture *fixture, struct trace_writer *writer, int wait_status,
                          uint64_t wall_ns)
 {
+    struct profile_audit *audit = &fixture->profile.audit;
     VEC_EACH(class, &fixture->profile.classes, struct profile_class)
-    verdict__give(class);
+    {
+        verdict__give(class);
+        audit->classes++;
+        audit->excess += class->excess_ns;
+        audit->own_sum += class->accumulator->own_sum;
+        audit->own_least += class->count * class->accumulator->own_minimum;
+    }
+    audit->covered = audit->own_sum;
+    audit->own_excess = audit->own_sum - audit->own_least;
     struct error error;
     const struct heurt_clock_pair end = {START + wall_ns, START + wall_ns};
     if (trace_writer__finish(writer, wait_status, end, &error) < 0)
@@ -202,12 +211,11 @@ static void start_fixture(struct fixture *fixture)
 static void accumulate(struct fixture *fixture, struct profile_class *class, uint64_t count,
                        uint64_t min_ns, uint64_t max_ns)
 {
-    static const uint64_t none[COMPONENTS];
     class->accumulator = memory__zeroed(1, sizeof *class->accumulator);
     class->histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *class->histogram);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t ns = min_ns + (count > 1 ? (max_ns - min_ns) * i / (count - 1) : 0);
-        accumulator__add(class->accumulator, ns, ns, none, 1);
+        accumulator__add_whole(class->accumulator, ns, ns, COMPONENT_RUNNING, 1);
         class->histogram[histogram__bucket(ns)]++;
     }
     vec__push(&fixture->stacks_memory, &class->accumulator);
@@ -244,6 +252,7 @@ static void add_loss(struct fixture *fixture, struct profile_class *class, doubl
                      unsigned component, enum confidence confidence)
 {
     class->excess_ns = class->sum_ns - class->count * class->min_ns;
+    class->exclusive_excess_ns = class->thread_excess = class->excess_ns;
     class->score = score;
     class->score_all = (double)class->excess_ns / (double)fixture->profile.lifetime_sum_ns;
     class->why_ns[component] = (int64_t) class->excess_ns;
@@ -422,6 +431,157 @@ void fixture__busy(struct fixture *fixture)
     symbols__warn(fixture->symbols, LIBC " has no debug information: its functions are shown "
                                          "without source lines (install libc6-dbg)");
     finish_trace(fixture, writer, 0x0300, fixture->profile.wall_ns);
+}
+
+/* ---- ledger ------------------------------------------------------------------------------------
+ */
+
+static struct trace_writer *ledger_trace(struct fixture *fixture)
+{
+    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096);
+    trace_writer__meta(writer, "command", "./ingest\n-j8");
+    trace_writer__meta(writer, "cpus", "4");
+    define_process(writer, PROGRAM);
+    define_module(writer, PROGRAM, 0x400000, 0x500000);
+    define_function(writer, 1024, HEURT_FUNCTION_PATCHED, AT_PARSE, "parse_chunk");
+    define_function(writer, 1026, HEURT_FUNCTION_PATCHED, AT_HIST, "hist_add");
+    trace_writer__session(writer)->flags |= HEURT_SESSION_KERNEL;
+    for (uint32_t i = 0; i < 8; i++) {
+        name_thread(writer, i, "ingest");
+        put_thread(writer, i, 12 * SECOND, 5 * SECOND, SECOND);
+    }
+    return writer;
+}
+
+static void ledger_thread(struct fixture *fixture)
+{
+    add_thread(fixture, 12410 * MILLISECOND, 4960 * MILLISECOND, 5700 * MILLISECOND,
+               620 * MILLISECOND, 20 * MILLISECOND);
+    struct profile_thread *thread = VEC_AT(&fixture->profile.threads, struct profile_thread,
+                                           fixture->profile.threads.count - 1);
+    thread->has_kernel = true;
+    thread->component_ns[COMPONENT_RUNNABLE] = 990 * MILLISECOND;
+    thread->component_ns[COMPONENT_PAGE_FAULT] = 50 * MILLISECOND;
+    thread->component_ns[COMPONENT_OVERHEAD] = 40 * MILLISECOND;
+    thread->component_ns[COMPONENT_RUNNING] -= 1080 * MILLISECOND;
+}
+
+static struct profile_blame *blame(struct profile_class *class, uint64_t site, uint32_t thread,
+                                   unsigned share_of_sum, unsigned doing, unsigned percent)
+{
+    struct profile_blame row = {.site = site,
+                                .thread = thread,
+                                .wait_ns = class->sum_ns / 100 * share_of_sum,
+                                .waits = class->count * share_of_sum / 100};
+    row.doing_ns[doing] = row.wait_ns / 100 * percent;
+    row.doing_ns[COMPONENT_RUNNING] += row.wait_ns - row.doing_ns[doing];
+    return vec__push(&class->blames, &row);
+}
+
+/* The evidence's part is taken from what is unexplained. */
+static void speak_for(struct profile_class *class, unsigned reason, unsigned percent, double r2,
+                      uint32_t other, const char *argument)
+{
+    const struct profile_evidence evidence = {.reason = (enum reason)reason,
+                                              .ns = class->excess_ns / 100 * percent,
+                                              .confidence = CONFIDENCE_ESTIMATED,
+                                              .explained = r2,
+                                              .null = 0.012,
+                                              .slope_ns = argument ? 0 : 54000,
+                                              .argument = argument,
+                                              .other = other,
+                                              .thread = 2};
+    class->why_ns[reason] += (int64_t)evidence.ns;
+    class->why_ns[REASON_UNEXPLAINED] -= (int64_t)evidence.ns;
+    class->confidence = CONFIDENCE_ESTIMATED;
+    vec__push(&class->evidence, &evidence);
+}
+
+static struct profile_class *ledger_call(struct fixture *fixture, const char *function,
+                                         uint64_t address, uint64_t max_ns, double score,
+                                         unsigned reason)
+{
+    struct profile_class *class = add_class(fixture, CLASS_CALL, function, 400, 20000, max_ns);
+    class->address = address;
+    add_loss(fixture, class, score, reason, CONFIDENCE_MEASURED);
+    return class;
+}
+
+static void ledger_waits(struct fixture *fixture)
+{
+    struct profile_class *lock =
+        add_class(fixture, CLASS_LOCK, "pthread_mutex_lock", 2000, 80, 40 * MILLISECOND);
+    lock->site = AT_PUSH;
+    lock->has_object = true;
+    lock->object = AT_QUEUE_LOCK;
+    lock->contended = 1800;
+    add_loss(fixture, lock, 0.42, COMPONENT_LOCK, CONFIDENCE_MEASURED);
+    blame(lock, AT_WRITE_BATCH, 3, 97, COMPONENT_RUNNABLE, 80);
+    blame(lock, AT_STEAL, UINT32_MAX, 2, COMPONENT_DISK, 40);
+
+    struct profile_class *barrier =
+        add_class(fixture, CLASS_BARRIER, "pthread_barrier_wait", 800, 900, 30 * MILLISECOND);
+    barrier->site = AT_LOAD;
+    barrier->has_object = true;
+    barrier->object = 0x4a0080;
+    add_loss(fixture, barrier, 0.24, COMPONENT_BARRIER, CONFIDENCE_MEASURED);
+    blame(barrier, AT_PARSE_CALLER, 2, 61, COMPONENT_RUNNING, 0);
+    blame(barrier, AT_PARSE_CALLER, 5, 39, COMPONENT_PAGE_FAULT, 70);
+}
+
+static void ledger_calls(struct fixture *fixture)
+{
+    struct profile_class *slow =
+        ledger_call(fixture, "hist_add", AT_HIST, 40 * MILLISECOND, 0.21, REASON_UNEXPLAINED);
+    speak_for(slow, REASON_OVERLAP, 88, 0.88, 6, NULL);
+    struct profile_class *crowded =
+        ledger_call(fixture, "step", 0x401a00, 12 * MILLISECOND, 0.09, COMPONENT_RUNNABLE);
+    crowded->why_ns[COMPONENT_OVERHEAD] = 1000;
+    crowded->why_ns[COMPONENT_RUNNABLE] -= 1000;
+    ledger_call(fixture, "map_file", 0x401b00, 6 * MILLISECOND, 0.05, COMPONENT_PAGE_FAULT);
+    struct profile_class *spinning =
+        ledger_call(fixture, "spin_until", 0x401c00, 4 * MILLISECOND, 0.03, REASON_UNEXPLAINED);
+    speak_for(spinning, REASON_SPIN, 97, 0.93, 3, NULL);
+}
+
+static void ledger_apart(struct fixture *fixture)
+{
+    struct profile_class *unclear =
+        ledger_call(fixture, "hist_sum", 0x401d00, 20 * MILLISECOND, 0.22, REASON_UNEXPLAINED);
+    speak_for(unclear, REASON_SLOW_MACHINE, 20, 0.31, UINT32_MAX, NULL);
+    unclear->why_ns[COMPONENT_LOCK] = (int64_t)(unclear->excess_ns / 100 * 9);
+    unclear->why_ns[REASON_UNEXPLAINED] -= unclear->why_ns[COMPONENT_LOCK];
+    unclear->doubts = DOUBT_FEW | DOUBT_OUTLIER | DOUBT_HALVES | DOUBT_MODES | DOUBT_UNCLEAN;
+    unclear->exclusive_excess_ns /= 2;
+    ledger_call(fixture, "rehash", 0x401e00, MILLISECOND, 0.02, REASON_UNEXPLAINED);
+    ledger_call(fixture, "tiny", 0x401f00, 21000, 0.0001, REASON_UNEXPLAINED);
+    struct profile_class *parse =
+        ledger_call(fixture, "parse_chunk", AT_PARSE, 30 * MILLISECOND, 0.31, REASON_UNEXPLAINED);
+    speak_for(parse, REASON_WORKLOAD, 93, 0.95, UINT32_MAX, "n");
+    struct profile_class *walk =
+        ledger_call(fixture, "tree_walk", 0x402100, 5 * MILLISECOND, 0.07, REASON_UNEXPLAINED);
+    speak_for(walk, REASON_WORKLOAD, 88, 0.81, UINT32_MAX, "calls inside");
+    struct profile_class *idle =
+        add_class(fixture, CLASS_POLL, "epoll_wait", 10, MILLISECOND, SECOND);
+    idle->site = AT_LOOP;
+    add_loss(fixture, idle, 0.3, COMPONENT_OTHER_BLOCKED, CONFIDENCE_WEAK);
+    idle->idle = true;
+}
+
+void fixture__ledger(struct fixture *fixture)
+{
+    start_fixture(fixture);
+    name_all(fixture);
+    struct trace_writer *writer = ledger_trace(fixture);
+    set_run(fixture, 12410 * MILLISECOND, 4000000);
+    for (int i = 0; i < 8; i++)
+        ledger_thread(fixture);
+    VEC_AT(&fixture->profile.threads, struct profile_thread, 3)->kernel_lost = 17;
+    fixture->profile.overhead_ns = 2085 * MILLISECOND;
+    ledger_waits(fixture);
+    ledger_calls(fixture);
+    ledger_apart(fixture);
+    finish_trace(fixture, writer, 0, fixture->profile.wall_ns);
 }
 
 /* ---- the others

@@ -15,6 +15,8 @@ struct fixture {
 
 /* A program that suffers: a lock, disk reads, functions, an idle wait, an ignored class. */
 void fixture__busy(struct fixture *fixture);
+/* The same with the kernel's records, and every kind of reason and verdict. */
+void fixture__ledger(struct fixture *fixture);
 /* Known calls, none of which lost any time; nothing was instrumented. */
 void fixture__quiet(struct fixture *fixture);
 /* No event at all. */

@@ -17,9 +17,12 @@
 
 static const struct style to_file = {.columns = 0, .colour = false, .unicode = true};
 static const struct style terminal_80 = {.columns = 80, .colour = false, .unicode = true};
+static const struct style terminal_120 = {.columns = 120, .colour = false, .unicode = true};
+static const struct style terminal_200 = {.columns = 200, .colour = false, .unicode = true};
+static const struct style terminal_80_ascii = {.columns = 80, .colour = false, .unicode = false};
 static const struct style terminal_ascii = {.columns = 120, .colour = true, .unicode = false};
 
-enum view { SUMMARY, ONE_CLASS, COVERAGE };
+enum view { SUMMARY, ONE_CLASS, COVERAGE, AUDIT };
 
 /* What a presenter writes. free() it. */
 static char *render(const struct fixture *fixture, const struct presenter *presenter,
@@ -33,8 +36,10 @@ static char *render(const struct fixture *fixture, const struct presenter *prese
         presenter->summary(&fixture->report, style, out);
     else if (view == ONE_CLASS)
         presenter->one_class(&fixture->report, rank, style, out);
-    else
+    else if (view == COVERAGE)
         presenter->coverage(&fixture->report, style, out);
+    else
+        presenter->audit(&fixture->report, style, out);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -96,6 +101,33 @@ static void busy_is_as_in_the_files(void **state)
     fixture__free(&fixture);
 }
 
+static void ledger_is_as_in_the_files(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__ledger(&fixture);
+    assert_golden("ledger-80.txt", render(&fixture, &presenter_text, SUMMARY, 0, &terminal_80));
+    assert_golden("ledger-120.txt", render(&fixture, &presenter_text, SUMMARY, 0, &terminal_120));
+    assert_golden("ledger-200.txt", render(&fixture, &presenter_text, SUMMARY, 0, &terminal_200));
+    assert_golden("ledger-ascii.txt",
+                  render(&fixture, &presenter_text, SUMMARY, 0, &terminal_80_ascii));
+    assert_golden("ledger-lock.txt",
+                  render(&fixture, &presenter_text, ONE_CLASS, 1, &terminal_120));
+    assert_golden("ledger-barrier.txt",
+                  render(&fixture, &presenter_text, ONE_CLASS, 2, &terminal_80));
+    assert_golden("ledger-overlap.txt",
+                  render(&fixture, &presenter_text, ONE_CLASS, 3, &terminal_80));
+    assert_golden("ledger-unclear.txt",
+                  render(&fixture, &presenter_text, ONE_CLASS, 7, &terminal_120));
+    assert_golden("ledger-workload.txt",
+                  render(&fixture, &presenter_text, ONE_CLASS, 10, &terminal_ascii));
+    assert_golden("ledger.json", render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    assert_golden("ledger.csv", render(&fixture, &presenter_csv, SUMMARY, 0, &to_file));
+    assert_golden("ledger-audit.txt", render(&fixture, &presenter_text, AUDIT, 0, &terminal_120));
+    assert_golden("ledger-audit.csv", render(&fixture, &presenter_csv, AUDIT, 0, &to_file));
+    fixture__free(&fixture);
+}
+
 static void quiet_and_empty_say_what_that_means(void **state)
 {
     (void)state;
@@ -135,21 +167,6 @@ static void assert_obeys_nothing(const char *text)
     assert_null(strstr(text, "\xe2\x80\xae"));
 }
 
-static void a_terminal_is_not_commanded_by_names(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    fixture__hostile(&fixture);
-    const struct style *const styles[] = {&to_file, &terminal_80};
-    for (int i = 0; i < 2; i++)
-        for (int view = SUMMARY; view <= COVERAGE; view++) {
-            char *text = render(&fixture, &presenter_text, (enum view)view, 1, styles[i]);
-            assert_obeys_nothing(text);
-            free(text);
-        }
-    fixture__free(&fixture);
-}
-
 static struct json_object *parse_json(char *text)
 {
     struct json_tokener *tokener = json_tokener_new();
@@ -160,6 +177,48 @@ static struct json_object *parse_json(char *text)
     json_tokener_free(tokener);
     free(text);
     return root;
+}
+
+/* The class, evidence for it and whom it is blamed on, of names and numbers that nobody checked. */
+static void add_hostile_ledger(struct fixture *fixture, enum verdict verdict)
+{
+    struct profile_class *class = VEC_AT(&fixture->profile.classes, struct profile_class, 0);
+    const struct profile_blame blame = {
+        .process = 77, .thread = 99, .wait_ns = 1, .doing_ns = {[COMPONENT_DISK] = 1}};
+    vec__push(&class->blames, &blame);
+    class->verdict = verdict;
+    class->cause = verdict == VERDICT_WORKLOAD ? REASON_WORKLOAD : REASON_OVERLAP;
+    class->doubts = ~0u;
+    for (int i = 0; i < 3; i++) {
+        const struct profile_evidence evidence = {
+            .reason = i ? REASON_OVERLAP : REASON_WORKLOAD,
+            .explained = -1e300,
+            .slope_ns = 1e300,
+            .argument = i ? NULL : "\x1b[31mn\xff\n",
+            .other = i == 1 ? 12345 : class->number,
+            .thread = 4711,
+        };
+        vec__push(&class->evidence, &evidence);
+    }
+}
+
+static void a_terminal_is_not_commanded_by_names(void **state)
+{
+    (void)state;
+    const struct style *const styles[] = {&to_file, &terminal_80};
+    for (unsigned verdict = VERDICT_INTERFERENCE; verdict <= VERDICT_UNCLEAR; verdict++) {
+        struct fixture fixture;
+        fixture__hostile(&fixture);
+        add_hostile_ledger(&fixture, (enum verdict)verdict);
+        for (int i = 0; i < 2; i++)
+            for (int view = SUMMARY; view <= AUDIT; view++) {
+                char *text = render(&fixture, &presenter_text, (enum view)view, 1, styles[i]);
+                assert_obeys_nothing(text);
+                free(text);
+            }
+        json_object_put(parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file)));
+        fixture__free(&fixture);
+    }
 }
 
 static struct json_object *member(struct json_object *object, const char *name)
@@ -192,14 +251,16 @@ static void json_survives_hostile_names(void **state)
 static void json_has_every_field_of_the_contract(void **state)
 {
     (void)state;
-    static const char *const run[] = {"schema",  "command",  "exit_status", "wall_ns",
-                                      "threads", "overhead", "coverage",    "classes"};
+    static const char *const run[] = {"schema",      "command",  "exit_status", "wall_ns",
+                                      "threads",     "overhead", "coverage",    "classes",
+                                      "thread_time", "kernel",   "audit"};
     static const char *const of_class[] = {
-        "rank",       "kind",      "function", "module",  "file",      "line",
-        "caller",     "object",    "key",      "threads", "count",     "min_ns",
-        "p50_ns",     "p99_ns",    "max_ns",   "sum_ns",  "excess_ns", "exclusive_excess_ns",
-        "score",      "score_all", "why_ns",   "verdict", "cause",     "wall_gain",
-        "confidence", "stacks"};
+        "evidence",  "doubts",     "rank",   "kind",      "function",
+        "module",    "file",       "line",   "caller",    "object",
+        "key",       "threads",    "count",  "min_ns",    "p50_ns",
+        "p99_ns",    "max_ns",     "sum_ns", "excess_ns", "exclusive_excess_ns",
+        "score",     "score_all",  "why_ns", "verdict",   "cause",
+        "wall_gain", "confidence", "stacks"};
     struct fixture fixture;
     fixture__busy(&fixture);
     struct json_object *root = parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
@@ -243,6 +304,125 @@ static void thread_components_add_up_to_the_lifetime(void **state)
     }
     json_object_put(root);
     fixture__free(&fixture);
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+        count++;
+    return count;
+}
+
+/* ---- the ledger
+ * --------------------------------------------------------------------------------------------- */
+
+static struct json_object *class_of(struct json_object *root, size_t rank)
+{
+    return json_object_array_get_idx(member(root, "classes"), rank - 1);
+}
+
+static void json_names_verdicts_and_causes(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t rank;
+        const char *verdict, *cause;
+    } cases[] = {{1, "interference", "lock"},
+                 {3, "interference", "overlap"},
+                 {4, "interference", "runnable"},
+                 {7, "unclear", NULL},
+                 {10, "workload", "workload"}};
+    struct fixture fixture;
+    fixture__ledger(&fixture);
+    struct json_object *root = parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct json_object *class = class_of(root, cases[i].rank);
+        const char *cause = json_object_get_string(member(class, "cause"));
+        assert_string_equal(json_object_get_string(member(class, "verdict")), cases[i].verdict);
+        assert_string_equal(cause ? cause : "", cases[i].cause ? cases[i].cause : "");
+        if (cause)
+            member(member(class, "why_ns"), cause);
+    }
+    struct json_object *evidence =
+        json_object_array_get_idx(member(class_of(root, 3), "evidence"), 0);
+    assert_int_equal(json_object_get_int(member(member(evidence, "other"), "rank")), 7);
+    assert_int_equal(json_object_array_length(member(class_of(root, 7), "doubts")), 5);
+    json_object_put(root);
+    fixture__free(&fixture);
+}
+
+/* Only what interferes is in the table; the rest of the screen names the others. */
+static void only_interference_is_ranked(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__ledger(&fixture);
+    char *text = render(&fixture, &presenter_text, SUMMARY, 0, &to_file);
+    char *apart = strstr(text, "not enough evidence, not ranked: #7 hist_sum 0.22");
+    char *varies = strstr(text, "work varies, not ranked: #10 parse_chunk 0.31 (93 % with n)");
+    assert_non_null(apart);
+    assert_non_null(varies);
+    assert_null(strstr(text, "\n 7  "));
+    assert_null(strstr(text, "\n10  "));
+    assert_non_null(strstr(text, "\n 3  "));
+    free(text);
+    fixture__free(&fixture);
+}
+
+static void without_the_kernels_records_running_is_not_known(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__ledger(&fixture);
+    VEC_AT(&fixture.profile.threads, struct profile_thread, 2)->has_kernel = false;
+    struct json_object *root = parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file));
+    struct json_object *time = member(member(root, "thread_time"), "components_ns");
+    assert_null(member(time, "running"));
+    assert_int_equal(json_object_get_int64(member(time, "rest")), 39920000000);
+    assert_false(json_object_get_boolean(member(member(root, "kernel"), "records")));
+    assert_non_null(member(member(root, "kernel"), "why"));
+    struct json_object *threads = member(root, "threads");
+    for (size_t i = 0; i < 8; i++) {
+        struct json_object *components =
+            member(json_object_array_get_idx(threads, i), "components_ns");
+        assert_true((member(components, "running") == NULL) == (i == 2));
+        assert_true((member(components, "rest") == NULL) == (i != 2));
+    }
+    json_object_put(root);
+    char *text = render(&fixture, &presenter_text, SUMMARY, 0, &to_file);
+    assert_non_null(strstr(text, "running or not known 40 %"));
+    assert_non_null(strstr(text, "1 of 8 threads could not open the kernel's records"));
+    free(text);
+    fixture__free(&fixture);
+}
+
+/* Whatever does not add up is said, and the report is not held to be right. */
+static void the_audit_tells_what_is_wrong(void **state)
+{
+    (void)state;
+    for (int broken = 0; broken < 6; broken++) {
+        struct fixture fixture;
+        fixture__ledger(&fixture);
+        struct profile_audit *audit = &fixture.profile.audit;
+        struct profile_class *first = VEC_AT(&fixture.profile.classes, struct profile_class, 0);
+        audit->wrong_components = broken == 1;
+        first->why_ns[COMPONENT_LOCK] += broken == 2;
+        first->thread_excess -= broken == 3;
+        audit->covered += broken == 4;
+        audit->own_excess += broken == 5;
+        char *text = render(&fixture, &presenter_text, AUDIT, 0, &to_file);
+        assert_int_equal(report__adds_up(&fixture.report), broken == 0);
+        assert_int_equal(count_of(text, "Everything adds up."), broken == 0);
+        assert_int_equal(count_of(text, "Not everything adds up:"), broken != 0);
+        assert_int_equal(count_of(text, "off in 1 of 12 classes"), broken == 1);
+        assert_int_equal(count_of(text, "off by 1\n") + count_of(text, "off by -1\n"), broken > 1);
+        free(text);
+        /* Of sampled occurrences it cannot be asked. */
+        audit->sampled_classes = 1;
+        assert_int_equal(report__adds_up(&fixture.report), broken == 0 || broken == 4);
+        fixture__free(&fixture);
+    }
 }
 
 static void one_class_as_json_is_that_class(void **state)
@@ -304,33 +484,38 @@ static void csv_lines_have_the_fields_of_the_header(void **state)
     fixture__free(&fixture);
 }
 
+static void assert_fits(char *text, unsigned columns)
+{
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (text__width(line) > columns)
+            fail_msg("%u columns, but %u wide: %s", columns, text__width(line), line);
+    free(text);
+}
+
 /* Rows of a table may not stick out of a terminal; one long word is broken. */
+static void assert_everything_fits(const struct fixture *fixture)
+{
+    for (unsigned columns = 72; columns < 200; columns += 16) {
+        const struct style style = {.columns = columns, .unicode = true};
+        for (size_t rank = 0; rank <= fixture->profile.classes.count; rank++)
+            assert_fits(render(fixture, &presenter_text, rank ? ONE_CLASS : SUMMARY, rank, &style),
+                        columns);
+        if (columns >= 80)
+            assert_fits(render(fixture, &presenter_text, AUDIT, 0, &style), columns);
+    }
+}
+
 static void lines_fit_the_terminal(void **state)
 {
     (void)state;
     struct fixture fixture;
     fixture__busy(&fixture);
-    for (unsigned columns = 72; columns < 200; columns += 16) {
-        const struct style style = {.columns = columns, .unicode = true};
-        for (size_t rank = 0; rank <= fixture.profile.classes.count; rank++) {
-            char *text =
-                render(&fixture, &presenter_text, rank ? ONE_CLASS : SUMMARY, rank, &style);
-            char *rest = text;
-            for (char *line; (line = strsep(&rest, "\n"));)
-                if (text__width(line) > columns)
-                    fail_msg("%u columns, but %u wide: %s", columns, text__width(line), line);
-            free(text);
-        }
-    }
+    assert_everything_fits(&fixture);
     fixture__free(&fixture);
-}
-
-static size_t count_of(const char *text, const char *word)
-{
-    size_t count = 0;
-    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
-        count++;
-    return count;
+    fixture__ledger(&fixture);
+    assert_everything_fits(&fixture);
+    fixture__free(&fixture);
 }
 
 static void ten_classes_or_all_above_the_threshold(void **state)
@@ -480,11 +665,16 @@ int main(void)
         cmocka_unit_test(lines_fit_the_terminal),
         cmocka_unit_test(json_has_every_field_of_the_contract),
         cmocka_unit_test(thread_components_add_up_to_the_lifetime),
+        cmocka_unit_test(json_names_verdicts_and_causes),
+        cmocka_unit_test(only_interference_is_ranked),
+        cmocka_unit_test(without_the_kernels_records_running_is_not_known),
+        cmocka_unit_test(the_audit_tells_what_is_wrong),
         cmocka_unit_test(one_class_as_json_is_that_class),
         cmocka_unit_test(json_survives_hostile_names),
         cmocka_unit_test(csv_lines_have_the_fields_of_the_header),
         cmocka_unit_test(a_terminal_is_not_commanded_by_names),
         cmocka_unit_test(busy_is_as_in_the_files),
+        cmocka_unit_test(ledger_is_as_in_the_files),
         cmocka_unit_test(quiet_and_empty_say_what_that_means),
         cmocka_unit_test(hostile_is_as_in_the_files),
     };
