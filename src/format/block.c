@@ -22,6 +22,9 @@
 #define EVENT_BYTES_MAX (SHAPE_BYTES_MAX + 2 + 1 + TICK_BYTES_MAX)
 _Static_assert(EVENT_BYTES_MAX >= VARINT_BYTES_MAX, "a payload word takes less than an event");
 #define CONTENT_BYTES_MAX (HEURT_PACKED_WORDS_MAX * EVENT_BYTES_MAX)
+/* Payload words of one place are compressed apart from others when they are so many. */
+#define APART_BYTES 512u
+#define PIECES_MAX (HEURT_PACKED_WORDS_MAX * VARINT_BYTES_MAX / APART_BYTES + 2)
 #define SLACK 16 /* that may be read behind the content */
 
 #define PADDED(bytes) (((size_t)(bytes) + 7) & ~(size_t)7)
@@ -32,8 +35,40 @@ struct shape {
     uint16_t id;
     uint16_t next; /* while packing: the next shape of that id + 1, or 0 */
     uint32_t payload_words;
+    uint32_t halved;                  /* see halved_words */
+    uint16_t first_event, last_event; /* + 1, of a shape that has any; 0: none */
     uint64_t before[PLACES];
 };
+
+/* The events of shapes with halved words: their payload comes behind that of all others, and place
+ * by place. */
+struct event_list {
+    uint16_t next[HEURT_PACKED_WORDS_MAX]; /* of the same shape, + 1; 0: none */
+    uint16_t word[HEURT_PACKED_WORDS_MAX]; /* of the block: its first one */
+};
+
+static void link_event(struct event_list *list, struct shape *shape, size_t event, size_t word)
+{
+    uint16_t *link = shape->first_event ? &list->next[shape->last_event - 1] : &shape->first_event;
+    *link = shape->last_event = (uint16_t)(event + 1);
+    list->next[event] = 0;
+    list->word[event] = (uint16_t)word;
+}
+
+/* So many of the first payload words hold a number in 48 bits and a small one above, whose changes
+ * have nothing to do with each other. */
+static uint32_t halved_words(uint32_t id, size_t payload_words)
+{
+    uint32_t halved = id == HEURT_EVENT_OFF_CPU ? 2 : id == HEURT_EVENT_FAULT ? 1 : 0;
+    return halved < payload_words ? halved : (uint32_t)payload_words;
+}
+
+/* The time off the CPU is told as the time on it since the event before: where that was the
+ * beginning of a wait, it is the shorter one. */
+static bool is_counted_back(const struct shape *shape, size_t place)
+{
+    return shape->id == HEURT_EVENT_OFF_CPU && place == 0;
+}
 
 static size_t place_of(size_t word)
 {
@@ -73,6 +108,12 @@ static inline uint64_t unfold_sign(uint64_t folded)
     return folded >> 1 ^ (0 - (folded & 1));
 }
 
+/* The low 48 bits as a signed number. */
+static uint64_t low_half(uint64_t word)
+{
+    return (uint64_t)((int64_t)(word << HEURT_ID_BITS) >> HEURT_ID_BITS);
+}
+
 /* ---- packing ------------------------------------------------------------------------------------
  */
 
@@ -87,6 +128,9 @@ struct block_packer {
     uint8_t *long_ticks_end, *payload_end;
     uint8_t long_ticks[HEURT_PACKED_WORDS_MAX * TICK_BYTES_MAX];
     uint8_t payload[HEURT_PACKED_WORDS_MAX * VARINT_BYTES_MAX];
+    size_t pieces, piece_end[PIECES_MAX]; /* of the payload; the last one is its length */
+    struct event_list list;
+    uint64_t word[HEURT_PACKED_WORDS_MAX]; /* only those of events in the list */
     uint8_t part[HEURT_PACKED_WORDS_MAX * SHAPE_BYTES_MAX];
 };
 
@@ -139,25 +183,47 @@ static size_t find_shape(struct block_packer *packer, uint16_t id, size_t payloa
             return *link - 1u;
         link = &shape->next;
     }
-    packer->shape[packer->shapes] =
-        (struct shape){.id = id, .payload_words = (uint32_t)payload_words};
+    packer->shape[packer->shapes] = (struct shape){.id = id,
+                                                   .payload_words = (uint32_t)payload_words,
+                                                   .halved = halved_words(id, payload_words)};
     *link = (uint16_t)(packer->shapes + 1);
     return packer->shapes++;
 }
 
-static void add_tick(struct block_packer *packer, uint64_t tick)
+/* Returns the difference to the tick before. */
+static uint64_t add_tick(struct block_packer *packer, uint64_t tick)
 {
     uint64_t difference = (tick - packer->tick) & HEURT_TICK_MASK;
     uint8_t *token = &packer->ticks[packer->events];
     packer->tick = tick;
     if (difference < SHORT_TICKS) {
         *token = (uint8_t)difference;
-        return;
+        return difference;
     }
     *token = SHORT_TICKS - 1;
-    for (; difference; difference >>= 8) {
-        *packer->long_ticks_end++ = (uint8_t)difference;
+    for (uint64_t rest = difference; rest; rest >>= 8) {
+        *packer->long_ticks_end++ = (uint8_t)rest;
         ++*token;
+    }
+    return difference;
+}
+
+static void keep_event(struct block_packer *packer, struct shape *shape, const uint64_t *event,
+                       uint64_t tick_difference)
+{
+    uint64_t *word = packer->word + packer->words;
+    link_event(&packer->list, shape, packer->events, packer->words);
+    memcpy(word, event, (shape->payload_words + 1) * sizeof *word);
+    if (is_counted_back(shape, 0))
+        word[1] = HEURT_SITE(tick_difference - word[1], HEURT_SITE_HOW(word[1]));
+}
+
+static void add_payload(struct block_packer *packer, struct shape *shape, const uint64_t *payload)
+{
+    for (size_t i = 0; i < shape->payload_words; i++) {
+        uint64_t *before = &shape->before[place_of(i)];
+        packer->payload_end = put_varint(packer->payload_end, fold_sign(payload[i] - *before));
+        *before = payload[i];
     }
 }
 
@@ -168,12 +234,11 @@ bool block_packer__add(struct block_packer *packer, const uint64_t *event, size_
     size_t index = find_shape(packer, *event & ID_MASK, words - 1);
     struct shape *shape = &packer->shape[index];
     packer->shape_of[packer->events] = (uint16_t)index;
-    add_tick(packer, *event >> HEURT_ID_BITS);
-    for (size_t i = 0; i < words - 1; i++) {
-        uint64_t *before = &shape->before[place_of(i)], word = event[i + 1];
-        packer->payload_end = put_varint(packer->payload_end, fold_sign(word - *before));
-        *before = word;
-    }
+    uint64_t difference = add_tick(packer, *event >> HEURT_ID_BITS);
+    if (shape->halved)
+        keep_event(packer, shape, event, difference);
+    else
+        add_payload(packer, shape, event + 1);
     packer->words += words;
     packer->events++;
     return true;
@@ -244,6 +309,65 @@ static size_t put_shapes(struct block_packer *packer)
     return (size_t)(at - packer->part);
 }
 
+static void put_halved(struct block_packer *packer, const struct shape *shape, size_t place)
+{
+    uint64_t high_before = 0;
+    for (size_t event = shape->first_event; event; event = packer->list.next[event - 1]) {
+        uint64_t word = packer->word[packer->list.word[event - 1] + 1 + place];
+        uint64_t high = HEURT_SITE_HOW(word), changes = high != high_before;
+        packer->payload_end =
+            put_varint(packer->payload_end, fold_sign(low_half(word)) << 1 | changes);
+        if (changes)
+            packer->payload_end = put_varint(packer->payload_end, high);
+        high_before = high;
+    }
+}
+
+static void put_whole(struct block_packer *packer, const struct shape *shape, size_t place)
+{
+    uint64_t before = 0;
+    for (size_t event = shape->first_event; event; event = packer->list.next[event - 1]) {
+        uint64_t word = packer->word[packer->list.word[event - 1] + 1 + place];
+        packer->payload_end = put_varint(packer->payload_end, fold_sign(word - before));
+        before = word;
+    }
+}
+
+static void end_piece(struct block_packer *packer, size_t least_bytes)
+{
+    size_t end = (size_t)(packer->payload_end - packer->payload);
+    if (end - (packer->pieces ? packer->piece_end[packer->pieces - 1] : 0) >= least_bytes)
+        packer->piece_end[packer->pieces++] = end;
+}
+
+/* Lays the payload of the events that were kept behind that of the others. */
+static void put_kept_payload(struct block_packer *packer)
+{
+    packer->pieces = 0;
+    end_piece(packer, APART_BYTES);
+    for (size_t i = 0; i < packer->shapes; i++) {
+        const struct shape *shape = &packer->shape[i];
+        for (size_t place = 0; shape->halved && place < shape->payload_words; place++) {
+            if (place < shape->halved)
+                put_halved(packer, shape, place);
+            else
+                put_whole(packer, shape, place);
+            end_piece(packer, APART_BYTES);
+        }
+    }
+    end_piece(packer, 0);
+}
+
+static bool compress_payload(struct block_packer *packer, ZSTD_outBuffer *out)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < packer->pieces; start = packer->piece_end[i++])
+        if (!compress(packer, out, packer->payload + start, packer->piece_end[i] - start,
+                      ZSTD_e_flush))
+            return false;
+    return true;
+}
+
 size_t block_packer__finish(struct block_packer *packer, void *to, size_t capacity)
 {
     ZSTD_outBuffer out;
@@ -251,6 +375,7 @@ size_t block_packer__finish(struct block_packer *packer, void *to, size_t capaci
     size_t bytes = 0;
     if (capacity < sizeof *block)
         return 0;
+    put_kept_payload(packer);
     *block = (struct heurt_packed_block){
         .words = (uint32_t)packer->words,
         .events = (uint32_t)packer->events,
@@ -264,7 +389,7 @@ size_t block_packer__finish(struct block_packer *packer, void *to, size_t capaci
         compress_indices(packer, &out) &&
         compress(packer, &out, packer->ticks, packer->events, ZSTD_e_flush) &&
         compress(packer, &out, packer->long_ticks, block->long_tick_bytes, ZSTD_e_flush) &&
-        compress(packer, &out, packer->payload, block->payload_bytes, ZSTD_e_flush))
+        compress_payload(packer, &out))
         bytes = end_frame(packer, block, &out);
     empty(packer);
     return bytes;
@@ -290,6 +415,7 @@ size_t block_packer__plain(struct block_packer *packer, const void *words, size_
 struct block_unpacker {
     ZSTD_DCtx *decompressor;
     struct shape shape[HEURT_PACKED_WORDS_MAX];
+    struct event_list list;
     uint8_t content[CONTENT_BYTES_MAX + SLACK];
 };
 
@@ -339,7 +465,9 @@ static bool take_shapes(struct block_unpacker *unpacker, const struct heurt_pack
         uint64_t words = at < end ? take_varint(&at) : UINT64_MAX;
         if (at > end || id > ID_MASK || words >= HEURT_PACKED_WORDS_MAX)
             return false;
-        unpacker->shape[i] = (struct shape){.id = (uint16_t)id, .payload_words = (uint32_t)words};
+        unpacker->shape[i] = (struct shape){.id = (uint16_t)id,
+                                            .payload_words = (uint32_t)words,
+                                            .halved = halved_words((uint32_t)id, words)};
     }
     return at == end;
 }
@@ -350,7 +478,7 @@ struct parts {
     const uint8_t *ticks;
     const uint8_t *long_ticks, *long_ticks_end;
     const uint8_t *payload, *payload_end;
-    uint64_t *to, *to_end;
+    uint64_t *words, *to, *to_end;
 };
 
 static struct parts find_parts(const struct block_unpacker *unpacker,
@@ -365,7 +493,7 @@ static struct parts find_parts(const struct block_unpacker *unpacker,
     parts.long_ticks = parts.ticks + block->events;
     parts.long_ticks_end = parts.payload = parts.long_ticks + block->long_tick_bytes;
     parts.payload_end = parts.payload + block->payload_bytes;
-    parts.to = words;
+    parts.words = parts.to = words;
     parts.to_end = words + block->words;
     return parts;
 }
@@ -396,6 +524,68 @@ static inline bool take_payload(struct parts *parts, struct shape *shape)
     return true;
 }
 
+/* Leaves room for the event's payload, to which its first word has been made. What is counted back
+ * from stands in its place. */
+static bool keep_room(struct block_unpacker *unpacker, struct parts *parts, struct shape *shape,
+                      size_t event, uint64_t tick_difference)
+{
+    if (shape->payload_words > (size_t)(parts->to_end - parts->to))
+        return false;
+    link_event(&unpacker->list, shape, event, (size_t)(parts->to - 1 - parts->words));
+    if (is_counted_back(shape, 0))
+        *parts->to = tick_difference;
+    parts->to += shape->payload_words;
+    return true;
+}
+
+/* One of the payload's numbers; false when there are no more. */
+static inline bool take_number(struct parts *parts, uint64_t *number)
+{
+    if (parts->payload >= parts->payload_end)
+        return false;
+    *number = take_varint(&parts->payload);
+    return true;
+}
+
+static bool take_halved(const struct event_list *list, const struct shape *shape, size_t place,
+                        struct parts *parts)
+{
+    uint64_t high = 0;
+    for (size_t event = shape->first_event; event; event = list->next[event - 1]) {
+        uint64_t *word = &parts->words[list->word[event - 1] + 1 + place], number;
+        if (!take_number(parts, &number) || (number & 1 && !take_number(parts, &high)))
+            return false;
+        uint64_t low = unfold_sign(number >> 1);
+        *word = HEURT_SITE(is_counted_back(shape, place) ? *word - low : low, high);
+    }
+    return true;
+}
+
+static bool take_whole(const struct event_list *list, const struct shape *shape, size_t place,
+                       struct parts *parts)
+{
+    uint64_t before = 0;
+    for (size_t event = shape->first_event; event; event = list->next[event - 1]) {
+        uint64_t number;
+        if (!take_number(parts, &number))
+            return false;
+        parts->words[list->word[event - 1] + 1 + place] = before += unfold_sign(number);
+    }
+    return true;
+}
+
+static bool put_kept(const struct block_unpacker *unpacker, size_t shapes, struct parts *parts)
+{
+    for (size_t i = 0; i < shapes; i++) {
+        const struct shape *shape = &unpacker->shape[i];
+        for (size_t place = 0; shape->first_event && place < shape->payload_words; place++)
+            if (!(place < shape->halved ? take_halved : take_whole)(&unpacker->list, shape, place,
+                                                                    parts))
+                return false;
+    }
+    return true;
+}
+
 static bool put_events(struct block_unpacker *unpacker, const struct heurt_packed_block *block,
                        uint64_t tick, struct parts parts)
 {
@@ -405,13 +595,15 @@ static bool put_events(struct block_unpacker *unpacker, const struct heurt_packe
             parts.long_ticks > parts.long_ticks_end)
             return false;
         struct shape *shape = &unpacker->shape[index];
-        tick += take_tick(&parts, parts.ticks[i]);
+        uint64_t difference = take_tick(&parts, parts.ticks[i]);
+        tick += difference;
         *parts.to++ = tick << HEURT_ID_BITS | shape->id;
-        if (!take_payload(&parts, shape))
+        if (shape->halved ? !keep_room(unpacker, &parts, shape, i, difference)
+                          : !take_payload(&parts, shape))
             return false;
     }
-    return parts.to == parts.to_end && parts.long_ticks == parts.long_ticks_end &&
-           parts.payload == parts.payload_end;
+    return put_kept(unpacker, block->shapes, &parts) && parts.to == parts.to_end &&
+           parts.long_ticks == parts.long_ticks_end && parts.payload == parts.payload_end;
 }
 
 bool block_unpacker__unpack(struct block_unpacker *unpacker, const struct heurt_packed_block *block,

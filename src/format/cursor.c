@@ -94,7 +94,7 @@ void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *
 static void pass_folded(struct trace_cursor *cursor)
 {
     const struct trace_aggregate *aggregate = cursor->thread->aggregate;
-    if (!aggregate)
+    if (!aggregate || !cursor->at) /* at: aggregated runs are never packed */
         return;
     const struct heurt_thread_record *record = aggregate->record;
     size_t words = (size_t)(cursor->end - cursor->at);

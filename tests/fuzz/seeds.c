@@ -1,5 +1,6 @@
 /* seeds.c: writes whole, valid inputs for the fuzzers to start from:
  *     seeds READER_DIRECTORY BLOCK_DIRECTORY SYMBOLS_DIRECTORY   (which exist) */
+#include "aggregated.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "format/pack.h"
@@ -36,7 +37,25 @@ static const char *const traces[] = {
     "212 io 0x401020/1 5:1 512\n"
     "220 leave io 512\n"
     "290 leave parse\n",
+    "clock tsc\nstart 100 50\n"
+    "process 0 100 /bin/app\n"
+    "function 0 1024 work 0x401000\n"
+    "thread 0 main\n"
+    "200 kernel 3\n"
+    "210 work\n"
+    "212 instructions 1000\n"
+    "220 off_cpu 5/1 0xffffffffffff/3 0\n"
+    "230 off_cpu 6/0 2/7 1001\n"
+    "235 kernel_lost 4\n"
+    "240 fault 7/0 0x7f0000001000\n"
+    "245 fault 7/1 0x7f0000002000\n"
+    "247 paused 5\n"
+    "250 instructions 2000\n"
+    "250 leave work\n",
 };
+
+/* This one once more, as of an aggregated run of which so many words are folded. */
+enum { AGGREGATED = 1, FOLDED_WORDS = 7 };
 
 static char *read_file(const char *path, size_t *bytes)
 {
@@ -82,7 +101,8 @@ static void write_blocks(const char *directory, size_t number, const char *event
 }
 
 /* The trace as it is written and, as the next number, packed; the blocks of that. */
-static int write_trace(const char *directory, const char *blocks, size_t number)
+static int write_trace(const char *directory, const char *blocks, const char *text, size_t number,
+                       bool aggregated)
 {
     struct error error = {""};
     struct pack_options options = {.threads = 1};
@@ -92,7 +112,9 @@ static int write_trace(const char *directory, const char *blocks, size_t number)
     char *seed = memory__format("%s/seed-%zu", directory, 2 * number);
     char *packed = memory__format("%s/seed-%zu", directory, 2 * number + 1);
     char *copy = memory__format("cp %s %s", events, seed);
-    int code = fixture__write(trace, traces[number], &error);
+    int code = fixture__write(trace, text, &error);
+    if (code == 0 && aggregated)
+        code = aggregated__make(trace, FOLDED_WORDS);
     if (code == 0 && system(copy) != 0)
         code = -1;
     if (code == 0)
@@ -137,8 +159,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s READER_DIRECTORY BLOCK_DIRECTORY SYMBOLS_DIRECTORY\n", argv[0]);
         return 2;
     }
-    for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++)
-        if (write_trace(argv[1], argv[2], i) < 0)
+    const size_t count = sizeof traces / sizeof traces[0];
+    for (size_t i = 0; i <= count; i++)
+        if (write_trace(argv[1], argv[2], traces[i < count ? i : AGGREGATED], i, i == count) < 0)
             return 1;
     return write_symbols(argv[3]) < 0;
 }

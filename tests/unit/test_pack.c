@@ -97,12 +97,14 @@ static void blocks_keep_every_word(void **state)
         {65535, 0, UINT64_MAX, 0},         /* every event another one; ticks step back */
         {3, 3000, UINT64_MAX, UINT64_MAX}, /* stacks of all lengths */
         {65535, 8, UINT64_MAX, UINT64_MAX},
+        {60, 4, 0xffffff, UINT64_MAX},      /* the kernel's records among them */
+        {60, 3000, UINT64_MAX, UINT64_MAX}, /* of lengths that they never have */
     };
     static struct block_test test;
     test.packer = block_packer__new();
     test.unpacker = block_unpacker__new();
     for (size_t round = 0; round < 300; round++) {
-        add_events(&test, &styles[round % 6], round % 7 ? 1 + random_word() % 9000 : 9000);
+        add_events(&test, &styles[round % 8], round % 7 ? 1 + random_word() % 9000 : 9000);
         if (block_packer__is_empty(test.packer))
             continue;
         size_t bytes = block_packer__finish(test.packer, test.block, BLOCK_BYTES);
@@ -319,6 +321,64 @@ static void special_traces_read_the_same(void **state)
         assert_true(outcome == PACK_DONE || outcome == PACK_NOT_WORTHWHILE);
         assert_same(raw, look(names[i]));
     }
+}
+
+enum { RECORDS = 100000 };
+
+/* Between least and least + range. */
+static uint64_t about(uint64_t least, uint64_t range)
+{
+    return least + random_number() % range;
+}
+
+/* At 2.5 GHz: waits of 4 to 30 us for somebody else, 10 us apart, and now and then the CPU is taken
+ * away. Half of the CPUs' numbers are those of before. */
+static void put_off_cpu(struct trace_writer *writer, uint64_t *tick)
+{
+    static uint64_t cpu;
+    bool preempted = random_number() % 16 == 0;
+    uint64_t off = preempted ? about(7500000, 65536) : about(10000, 65536);
+    if (random_number() % 2)
+        cpu = random_number() % 4;
+    uint64_t words[] = {
+        HEURT_OFF(off, preempted ? HEURT_OFF_PREEMPTED : HEURT_OFF_BLOCKED),
+        HEURT_BACK(HEURT_NOT_KNOWN, cpu),
+        0,
+    };
+    *tick += off + about(25000, 8192);
+    assert_int_equal(trace_writer__event(writer, 0, 0, *tick, HEURT_EVENT_OFF_CPU, words, 3), 0);
+}
+
+/* Memory that is touched for the first time, page by page: 0.5 us a fault. */
+static void put_fault(struct trace_writer *writer, uint64_t *tick)
+{
+    static uint64_t address = 0x7f0000000000;
+    uint64_t words[] = {HEURT_OFF(about(1200, 256), HEURT_FAULT_MEASURED), address += 4096};
+    *tick += about(1600, 512);
+    assert_int_equal(trace_writer__event(writer, 0, 0, *tick, HEURT_EVENT_FAULT, words, 2), 0);
+}
+
+static double packed_bytes_a_record(void (*put_record)(struct trace_writer *, uint64_t *))
+{
+    struct trace_writer *writer = create("t");
+    uint64_t tick = 2000;
+    for (size_t i = 0; i < RECORDS; i++)
+        put_record(writer, &tick);
+    finish(writer);
+    struct seen raw = look("t");
+    assert_int_equal(pack("t", 1), PACK_DONE);
+    struct seen packed = look("t");
+    assert_same(raw, packed);
+    return (double)packed.bytes / RECORDS;
+}
+
+static void records_of_the_kernel_become_small(void **state)
+{
+    (void)state;
+    double off_cpu = packed_bytes_a_record(put_off_cpu), fault = packed_bytes_a_record(put_fault);
+    print_message("bytes a record: off the CPU %.2f, page faults %.2f\n", off_cpu, fault);
+    assert_true(off_cpu <= 5.5); /* 3.9 of them are chance */
+    assert_true(fault <= 3);
 }
 
 /* ---- damage -------------------------------------------------------------------------------------
@@ -603,6 +663,7 @@ int main(void)
         PACKING(a_packed_trace_reads_the_same),
         PACKING(a_thousand_threads_are_read_in_little_memory),
         PACKING(special_traces_read_the_same),
+        PACKING(records_of_the_kernel_become_small),
         PACKING(whatever_is_damaged_reads_the_same),
         PACKING(a_damaged_block_is_not_believed),
         PACKING(a_packed_trace_cut_anywhere_gives_less),

@@ -66,6 +66,27 @@ static uint64_t walk_event(const struct event *event)
     return sum;
 }
 
+static uint64_t walk_words(const uint64_t *words, size_t count)
+{
+    return walk_bytes(words, count * sizeof *words);
+}
+
+static uint64_t walk_aggregate(const struct trace_aggregate *aggregate)
+{
+    uint64_t sum = walk_bytes(aggregate->record, sizeof *aggregate->record);
+    uint32_t number = 0;
+    VEC_EACH(class, &aggregate->classes, const struct heurt_class_record *)
+    {
+        check((*class)->number == number++, "classes are in order");
+        sum += walk_bytes(*class, sizeof **class) + walk_words((*class)->payload, (*class)->words);
+    }
+    VEC_EACH(histogram, &aggregate->histograms, const struct heurt_histogram_record *)
+    sum += walk_bytes(*histogram, sizeof **histogram);
+    VEC_EACH(stack, &aggregate->stacks, const struct heurt_stack_record *)
+    sum += walk_words((const uint64_t *)(*stack + 1), (*stack)->words);
+    return sum + walk_words(aggregate->spans, aggregate->span_count * HEURT_OPEN_SPAN_WORDS);
+}
+
 static struct walk walk_thread(const struct trace *trace, const struct trace_thread *thread)
 {
     struct walk walk = {.sum = walk_text(thread->name) + thread->cpu_ns};
@@ -76,6 +97,8 @@ static struct walk walk_thread(const struct trace *trace, const struct trace_thr
     trace_cursor__start(&cursor, trace, thread);
     for (; trace_cursor__next(&cursor, &event); walk.events++)
         walk.sum += walk_event(&event);
+    if (thread->aggregate)
+        walk.sum += walk_aggregate(thread->aggregate);
     return walk;
 }
 
