@@ -1,0 +1,39 @@
+/* Each of two threads counts in a variable of its own. The two lie in one cache line; PADDED: in
+ * lines far apart, and nothing is injected. */
+#include "cause.h"
+
+#ifdef PADDED
+#define NAME "padded"
+#define PARTS
+enum { APART = 4096 / sizeof(long) };
+#else
+#define NAME "false_sharing"
+#define PARTS .parts = {"overlap"},
+enum { APART = 1 };
+#endif
+
+static volatile long counters[2 * 4096 / sizeof(long)] __attribute__((aligned(4096)));
+
+KNOWN_FUNCTION void work(struct cause_thread *thread, unsigned long amount)
+{
+    volatile long *counter = &counters[thread->number * APART];
+    for (; amount; amount--)
+        ++*counter;
+}
+
+/* Pauses are as long as calls, so that a call meets the other thread's for some of its time. */
+static unsigned long prepare(struct cause_thread *thread)
+{
+    cause__compute(10000 + cause__draw(thread, 150000));
+    return 250000;
+}
+
+int main(void)
+{
+    return cause__run(&(struct cause){.name = NAME,
+                                      PARTS.measure = CAUSE_ON_CPU,
+                                      .threads = 2,
+                                      .pinned = true,
+                                      .calls = 1200,
+                                      .prepare = prepare});
+}
