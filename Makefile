@@ -7,8 +7,8 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
-	bench-choice bench-coverage bench-micro bench-pack bench-tracers format check-format fuzz \
-	clean-room clean help configure
+	bench-causes bench-choice bench-coverage bench-micro bench-pack bench-tracers format \
+	check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -79,6 +79,9 @@ bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
 
 bench-pack: build ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
+
+bench-causes: build ## injected causes beside those that heurt finds
+	@$(BUILD)/tests/bench/bench-causes
 
 bench-choice: build ## the functions that heurt chooses, beside what perf says is hot
 	@$(BUILD)/tests/bench/bench-choice

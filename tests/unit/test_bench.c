@@ -1,4 +1,5 @@
 /* The pure parts of the benchmarks: statistics, plot, reading of outcomes. */
+#include "bench/cause.h"
 #include "bench/foreign.h"
 #include "bench/outcome.h"
 #include "bench/plot.h"
@@ -188,6 +189,109 @@ static void classes(void **state)
     assert_true(outcome__class("not json", &choice, &outcome, &error) < 0);
 }
 
+/* ---- programs of known cause ----------------------------------------------------------------- */
+
+static const struct cause_program locker = {"locker", CAUSE_INTERFERENCE, {"lock"}};
+static const struct cause_program mixer = {"mixer", CAUSE_MIXED, {"lock", "sleep"}};
+static const struct cause_program varier = {"varier", CAUSE_DATA, {"workload"}};
+static const struct cause_program calm = {"calm", CAUSE_QUIET, {NULL}};
+
+/* A truth, and what is found when all of it is seen. */
+static struct cause_truth truth_of(double first, double second, double runnable)
+{
+    return (struct cause_truth){{first, second}, runnable, .excess_ns = 500, .lifetime_ns = 1000};
+}
+
+static struct cause_found found_of(const char *verdict, const char *cause, double first,
+                                   double second, double score)
+{
+    struct cause_found found = {.share = {first, second}, .score = score};
+    strcpy(found.verdict, verdict);
+    strcpy(found.cause, cause);
+    return found;
+}
+
+static void injected_is_read(void **state)
+{
+    (void)state;
+    struct cause_truth truth;
+    struct error error;
+    const char *text = "cause=mixer\ninjected_lock_ns=70\ninjected_sleep_ns=20\n"
+                       "runnable_ns=5\nexcess_ns=100\nlifetime_ns=400\n";
+    assert_int_equal(cause_truth__read(&mixer, text, &truth, &error), 0);
+    assert_close(truth.share[0], 0.7);
+    assert_close(truth.share[1], 0.2);
+    assert_close(truth.runnable, 0.05);
+    assert_close(truth.lifetime_ns, 400);
+    assert_true(cause_truth__read(&varier, text, &truth, &error) < 0);
+    assert_true(cause_truth__read(&locker, "injected_lock_ns=1\n", &truth, &error) < 0);
+}
+
+static void found_is_read(void **state)
+{
+    (void)state;
+    struct cause_found found;
+    struct error error;
+    const char *text =
+        "{\"classes\": [{\"kind\": \"lock\", \"function\": \"work\"},"
+        "{\"kind\": \"call\", \"function\": \"work\", \"excess_ns\": 200, \"score\": 0.5,"
+        " \"why_ns\": {\"lock\": 150, \"sleep\": 40, \"runnable\": 10},"
+        " \"verdict\": \"interference\", \"cause\": \"lock\"}]}";
+    assert_int_equal(cause_found__read(&mixer, text, &found, &error), 0);
+    assert_close(found.share[0], 0.75);
+    assert_close(found.share[1], 0.2);
+    assert_close(found.runnable, 0.05);
+    assert_string_equal(cause_found__word(&found), "lock");
+    assert_true(cause_found__read(&mixer, "{\"classes\": []}", &found, &error) < 0);
+    assert_true(cause_found__read(&mixer, "not json", &found, &error) < 0);
+}
+
+static void right_answers(void **state)
+{
+    (void)state;
+    struct cause_truth most = truth_of(0.9, 0, 0.05), two = truth_of(0.7, 0.3, 0);
+    struct cause_found lock = found_of("interference", "lock", 0.9, 0, 0.4);
+    struct cause_found nothing = found_of("unclear", "null", 0, 0, 0.4);
+    struct cause_found little = found_of("interference", "lock", 0.9, 0, 0.04);
+    assert_true(cause__is_right(&locker, &most, &lock));
+    assert_false(cause__is_right(&locker, &most, &nothing));
+    assert_false(cause__is_right(&mixer, &two, &lock)); /* the second one is missing */
+    struct cause_found both = found_of("interference", "lock", 0.75, 0.25, 0.4);
+    assert_true(cause__is_right(&mixer, &two, &both));
+    assert_close(cause__difference(&mixer, &two, &both), 0.05);
+    assert_true(cause__is_right(&varier, &most, &nothing));
+    assert_false(cause__is_right(&varier, &most, &lock));
+    struct cause_truth quiet = truth_of(0, 0, 0.05);
+    assert_true(cause__is_right(&calm, &quiet, &nothing));
+    assert_true(cause__is_right(&calm, &quiet, &little));
+    assert_false(cause__is_right(&calm, &quiet, &lock));
+    assert_string_equal(cause_found__word(&little), "nothing");
+    assert_string_equal(cause_found__word(&nothing), "unclear");
+}
+
+/* Calls that lost more by waiting for a CPU than by what was injected. */
+static void disturbed_runs(void **state)
+{
+    (void)state;
+    struct cause_truth disturbed = truth_of(0.3, 0, 0.7), tied = truth_of(0.52, 0, 0.48);
+    struct cause_truth alone = truth_of(0.9, 0, 0.1);
+    struct cause_found runnable = found_of("interference", "runnable", 0.3, 0, 0.4);
+    struct cause_found lock = found_of("interference", "lock", 0.5, 0, 0.4);
+    assert_true(cause__is_disturbed(&locker, &disturbed));
+    assert_true(cause__is_disturbed(&locker, &tied));
+    assert_false(cause__is_disturbed(&locker, &alone));
+    assert_string_equal(cause__expected(&locker, &disturbed), "runnable");
+    assert_string_equal(cause__expected(&locker, &alone), "lock");
+    assert_true(cause__is_right(&locker, &disturbed, &runnable));
+    assert_false(cause__is_right(&locker, &disturbed, &lock));
+    assert_false(cause__is_right(&locker, &alone, &runnable));
+    assert_true(cause__is_right(&locker, &tied, &runnable));
+    assert_true(cause__is_right(&locker, &tied, &lock));
+    assert_string_equal(cause__expected(&calm, &disturbed), "runnable");
+    assert_true(cause__is_right(&calm, &disturbed, &runnable));
+    assert_false(cause__is_right(&calm, &disturbed, &lock));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,7 +299,9 @@ int main(void)
         cmocka_unit_test(fits),           cmocka_unit_test(steps),
         cmocka_unit_test(plots),          cmocka_unit_test(plots_nothing),
         cmocka_unit_test(elapsed_times),  cmocka_unit_test(classes),
-        cmocka_unit_test(foreign_shares),
+        cmocka_unit_test(foreign_shares), cmocka_unit_test(injected_is_read),
+        cmocka_unit_test(found_is_read),  cmocka_unit_test(right_answers),
+        cmocka_unit_test(disturbed_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
