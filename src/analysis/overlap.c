@@ -1,6 +1,6 @@
 #include "analysis/overlap.h"
 
-#include "analysis/coverage.h"
+#include "analysis/cover.h"
 #include "analysis/samples.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -21,13 +21,13 @@
 
 struct candidate {
     struct class_entry *entry;
-    size_t seen;          /* how many others before it */
-    uint64_t total;       /* ticks on other threads */
-    struct coverage all;  /* by all threads */
-    struct coverage *own; /* by owner: what of it is the owner's */
-    double *shares;       /* by sample */
-    unsigned level;       /* of its blocks */
-    bool varies;          /* enough for a slope */
+    size_t seen;       /* how many others before it */
+    uint64_t total;    /* ticks on other threads */
+    struct cover all;  /* by all threads */
+    struct cover *own; /* by owner: what of it is the owner's */
+    double *shares;    /* by sample */
+    unsigned level;    /* of its blocks */
+    bool varies;       /* enough for a slope */
     bool possible;
     struct fit fit;
 };
@@ -48,8 +48,8 @@ struct place {
 static uint64_t covered(const struct candidate *candidate, size_t owner, uint64_t begin,
                         uint64_t end, struct place *place)
 {
-    return coverage__between(&candidate->all, begin, end, &place->all) -
-           coverage__between(&candidate->own[owner], begin, end, &place->own);
+    return cover__between(&candidate->all, begin, end, &place->all) -
+           cover__between(&candidate->own[owner], begin, end, &place->own);
 }
 
 /* The part of each occurrence, or of its first at_most ticks, in which the class was on other
@@ -183,9 +183,9 @@ static void cover(const struct samples *asked, struct candidate *candidate)
         vec__push(&lines, &intervals);
         for (size_t i = 0; i < asked->owners.count; i++)
             if (VEC_AT(&asked->owners, struct owner, i)->thread == timeline->thread)
-                coverage__of(&candidate->own[i], &intervals, 1);
+                cover__of(&candidate->own[i], &intervals, 1);
     }
-    coverage__of(&candidate->all, lines.items, lines.count);
+    cover__of(&candidate->all, lines.items, lines.count);
     vec__free(&lines);
 }
 
@@ -233,9 +233,9 @@ static void free_candidates(const struct samples *asked, struct vec *candidates)
     VEC_EACH(candidate, candidates, struct candidate)
     {
         for (size_t i = 0; candidate->own && i < asked->owners.count; i++)
-            coverage__free(&candidate->own[i]);
+            cover__free(&candidate->own[i]);
         free(candidate->own);
-        coverage__free(&candidate->all);
+        cover__free(&candidate->all);
         free(candidate->shares);
     }
     vec__free(candidates);
@@ -485,16 +485,16 @@ static uint32_t thread_of(const struct samples *asked, const struct candidate *b
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != best->entry || !intervals->count)
             continue;
-        struct coverage coverage;
-        coverage__of(&coverage, &intervals, 1);
+        struct cover coverage;
+        cover__of(&coverage, &intervals, 1);
         uint64_t ticks = 0;
         size_t near = 0;
         VEC_EACH(sample, &asked->items, struct sample)
         {
             if (VEC_AT(&asked->owners, struct owner, sample->owner)->thread != timeline->thread)
-                ticks += coverage__between(&coverage, sample->start, sample->end, &near);
+                ticks += cover__between(&coverage, sample->start, sample->end, &near);
         }
-        coverage__free(&coverage);
+        cover__free(&coverage);
         if (ticks > most_ticks) {
             most_ticks = ticks;
             most = timeline->thread;

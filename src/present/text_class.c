@@ -401,7 +401,7 @@ static void put_blames(const struct report *report, const struct profile_class *
         {"tid", ALIGN_LEFT, false},
         {"and meanwhile", ALIGN_LEFT, true}};
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
-    if (class->blames.count == 0 || class->kind != CLASS_LOCK)
+    if (class->blames.count == 0)
         return;
     put_heading(style, out, blame_heading(class->kind));
     struct table table = table__start(columns, 7, 2);
