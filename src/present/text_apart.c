@@ -35,7 +35,8 @@ static char *apart_text(const struct report *report, const struct profile_class 
     char *why = reason == REASON_WORKLOAD && with
                     ? memory__format("%s with %s", share, with)
                     : memory__format("%s %s", reason__words(reason), share);
-    char *text = memory__format("#%zu %s %.2f (%s)", rank, name, class->score, why);
+    char *text = memory__format("#%zu %s %s%.2f (%s)", rank, name,
+                                class->recorded < class->count ? "~" : "", class->score, why);
     char *clean = text__for_screen(text);
     free(text);
     free(name);
@@ -70,7 +71,7 @@ static void add_hints(const struct report *report, const struct profile_class *c
     if (what && !strstr(apart->hints, what))
         apart->hints = append(apart->hints, ", ", memory__text(what));
     if (class->kind != CLASS_CALL || class__has_arguments(report, class) ||
-        trace__is_aggregated(report->trace))
+        trace__is_aggregated(report->trace) || apart->shown >= APART_AT_MOST)
         return;
     char *name = text__for_screen(class->function);
     apart->arguments = append(apart->arguments, " ", memory__format("-A '%s=arg1'", name));
