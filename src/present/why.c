@@ -132,10 +132,10 @@ static char *blamed(const struct report *report, enum class_kind kind,
 {
     char unknown[32], share[16];
     struct place place = place__of_site(report, top->process, top->site, unknown);
-    char *where = place__text(&place), *text;
+    char *where = place__text(&place), *doing = doing_text(top), *text;
     if (kind == CLASS_BARRIER) {
         char *thread = thread_and_share(report, top, part);
-        text = memory__format(", last to arrive: %s%s", where, thread);
+        text = memory__format(", last to arrive: %s%s%s", where, thread, doing);
         free(thread);
     } else {
         const char *verb = kind == CLASS_CONDITION   ? "signalled by"
@@ -143,11 +143,13 @@ static char *blamed(const struct report *report, enum class_kind kind,
                            : kind == CLASS_FUTEX     ? "woken by"
                            : kind == CLASS_JOIN      ? "which ran"
                                                      : "held by";
-        text = part >= ALL_FROM ? memory__format(", %s %s", verb, where)
-                                : memory__format(", %s %s (%s) and others", verb, where,
-                                                 share__format(part, share));
+        text = part >= ALL_FROM
+                   ? memory__format(", %s %s%s", verb, where, doing)
+                   : memory__format(", %s %s (%s)%s%s and others", verb, where,
+                                    share__format(part, share), doing, *doing ? "," : "");
     }
     free(where);
+    free(doing);
     return text;
 }
 
@@ -169,11 +171,7 @@ static char *top_blame(const struct report *report, const struct profile_class *
     uint64_t all_ns = class__held_ns(report, class);
     const struct profile_blame *top = VEC_AT(&class->blames, struct profile_blame, 0);
     double part = all_ns ? (double)top->wait_ns / (double)all_ns : 1;
-    char *who = blamed(report, class->kind, top, part), *doing = doing_text(top);
-    char *text = memory__format("%s%s", who, doing);
-    free(who);
-    free(doing);
-    return text;
+    return blamed(report, class->kind, top, part);
 }
 
 /* ---- reasons ----------------------------------------------------------------------------------
