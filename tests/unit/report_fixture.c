@@ -353,6 +353,9 @@ static void busy_lock(struct fixture *fixture)
     lock->contended = 1800;
     add_loss(fixture, lock, 0.42, COMPONENT_LOCK, CONFIDENCE_MEASURED);
     add_holder(lock, AT_WRITE_BATCH, 12 * SECOND, 1200);
+    struct profile_blame *holder = VEC_AT(&lock->blames, struct profile_blame, 0);
+    holder->doing_ns[COMPONENT_DISK] = 4 * SECOND;
+    holder->doing_ns[COMPONENT_RUNNING] = 8 * SECOND;
     add_holder(lock, AT_STEAL, 4 * SECOND, 500);
     add_holder(lock, 0x401fff, SECOND, 100);
     const uint64_t frames[] = {AT_PUSH, AT_PARSE_CALLER, AT_WORKER};
