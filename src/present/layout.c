@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define COLUMN_WIDEST \
-    80 /* without a terminal: longer cells stick out rather than push all others */
+    120 /* without a terminal: longer cells stick out rather than push all others */
 #define COLUMN_NARROWEST 8
 #define COLUMN_GAP 2
 #define PARAGRAPH_INDENT_MAX 16
