@@ -68,8 +68,8 @@ static size_t run_end(const struct sample *sample, size_t first)
 /* Values that come often have bins of their own, the others share bins with their neighbours. */
 static void make_bins(struct sample *sample)
 {
-    size_t often = sample->count / 256 > RUN_LEAST ? sample->count / 256 : RUN_LEAST;
     size_t shared = sample->count / 64 > RUN_LEAST ? sample->count / 64 : RUN_LEAST, open = 0;
+    size_t often = sample->sort == VALUE_LABEL ? RUN_LEAST : shared;
     for (size_t first = 0; first < sample->count;) {
         size_t end = run_end(sample, first);
         if (end - first >= often) {
