@@ -7,7 +7,8 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
-	bench-causes bench-choice bench-coverage bench-micro bench-pack bench-tracers format \
+	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers \
+	format \
 	check-format fuzz clean-room clean help configure
 
 PREFIX ?= /usr/local
@@ -70,6 +71,9 @@ bench-coverage: build ## how many functions of large binaries can be instrumente
 
 bench-aggregate: build ## what runs without a trace cost: time a call, memory of 10^9 events
 	@$(BUILD)/tests/bench/bench-aggregate
+
+bench-kernel: build ## what the kernel's records of switches and page faults cost
+	@$(BUILD)/tests/bench/bench-kernel
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)

@@ -1,0 +1,209 @@
+# What the kernel tells recorded threads: when they were off their CPU, and their page faults. The
+# program counts its own by the system's counts (tests/programs/kernel_known.c).
+load ../helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    has_events || skip "this system refuses perf_event_open"
+}
+
+has_events() {
+    "$HEURT" check 2>/dev/null | grep -qi 'page faults.*yes\|yes.*page faults' ||
+        [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]
+}
+
+# known KEY: of each thread's line that the program printed
+known() {
+    grep -oE "\b$1=[^ ]+" <<<"$output" | cut -d= -f2
+}
+
+of_thread() { # TID: its events, in the order of its stream
+    "$HEURT" dump -i t | awk -v tid="$1" '$2 == tid'
+}
+
+window() { # TID: the events between the enter and the leave of known_window
+    of_thread "$1" | awk '/leave known_window/ { exit } inside { print } /enter known_window/ { inside = 1 }'
+}
+
+count() { # PATTERN, of the lines on stdin
+    grep -cE -- "$1" || :
+}
+
+@test "each switch of a thread is an event, blocked or preempted as the system counts them" {
+    local option tid
+    for option in --quiet --stack-every=1; do
+        record -o t "$option" -f known_window "$PROGRAMS/kernel_known" switches
+        expect_status 0
+        tid=$(known tid)
+        window "$tid" >events
+        [ "$(known blocked)" -ge 25 ]
+        [ "$(count 'off cpu \((blocked|page fault)\)' <events)" -eq "$(known blocked)" ]
+        [ "$(count 'off cpu \(preempted\)' <events)" -eq "$(known preempted)" ]
+    done
+}
+
+@test "each fresh page that is touched is a page fault with its address" {
+    local tid low high
+    record -o t -f known_window "$PROGRAMS/kernel_known" faults
+    expect_status 0
+    tid=$(known tid)
+    window "$tid" | grep 'page fault (\(estimated\|measured\))' >faults
+    low=$(known low) high=$(known high)
+    [ "$(grep -oE 'address=[^ ]+' faults | cut -d= -f2 |
+        awk -v low="$low" -v high="$high" 'length($1) == length(low) && $1 "" >= low "" && $1 "" < high ""' |
+        sort -u | wc -l)" -eq 400 ]
+    [ "$(wc -l <faults)" -le "$(known faults)" ] # the system counts its own, too
+    # Every eighth is measured: of faults in a row, 1/8 to the nearest.
+    [ "$(count 'measured' <faults)" -ge 49 ]
+    [ "$(count 'measured' <faults)" -le 55 ]
+}
+
+@test "what a thread does not run, it is off: together that is the time that passes" {
+    record -o t -f known_window "$PROGRAMS/kernel_known" preempted
+    expect_status 0
+    local line tid
+    while read -r line; do
+        tid=$(grep -oE 'tid=[0-9]+' <<<"$line" | cut -d= -f2)
+        window "$tid" >events
+        [ "$(count 'off cpu' <events)" -gt 3 ]
+        sed -nE 's/.*off cpu .* off=([0-9]+) ns.*/\1/p' events | sum >off
+        # Two computed on one CPU: each was off it for a good part, and all adds up.
+        awk -v off="$(cat off)" -v line="$line" 'BEGIN {
+            match(line, /wall=[0-9]+/); wall = substr(line, RSTART + 5, RLENGTH - 5)
+            match(line, /cpu=[0-9]+/); cpu = substr(line, RSTART + 4, RLENGTH - 4)
+            sum = (off + cpu) / wall
+            exit !(sum > 0.95 && sum < 1.05 && off > wall / 10) }' || fail "off $(cat off) of $line"
+    done < <(grep tid= <<<"$output")
+    # The ledger says what the system's own count says.
+    report_json t
+    for tid in $(known tid); do
+        awk -v ours="$(json "threads[tid=$tid].components_ns.runnable")" \
+            -v counted="$(json "threads[tid=$tid].runnable_ns")" \
+            'BEGIN { exit !(counted > 0 && ours > 0.95 * counted && ours < 1.05 * counted) }'
+    done
+}
+
+@test "with and without a trace: what blocks where heurt knows nothing is told apart" {
+    local option tid
+    for option in --quiet --aggregate; do
+        record -o t "$option" -f known_window "$PROGRAMS/kernel_known" switches
+        expect_status 0
+        report_json t
+        tid=$(known tid)
+        # 25 times 0.3 ms, and less than all the time that passed in the window.
+        is_number_above 7499999 "$(json "threads[tid=$tid].components_ns.other_blocked")"
+        is_number_above "$(json "threads[tid=$tid].components_ns.other_blocked")" \
+            "$(json "threads[tid=$tid].lifetime_ns")"
+        [ "$(json "threads[tid=$tid].components_ns.sleep")" = 0 ] # no hook saw it
+    done
+}
+
+@test "children by fork have records of their own, by the bare call none and no harm; new programs too" {
+    record -o t -f known_window "$PROGRAMS/kernel_known" forks
+    expect_status 0
+    [ "$(known tid | wc -l)" -eq 3 ] # the parent, the forked child, a thread of the new program
+    local tid
+    for tid in $(known tid); do
+        [ "$(of_thread "$tid" | count 'point kernel cpu=')" -eq 1 ]
+        [ "$(window "$tid" | count 'off cpu \(blocked\)')" -eq 25 ]
+    done
+}
+
+@test "the program's descriptors and errno are what they would be" {
+    local unrecorded
+    unrecorded=$("$PROGRAMS/kernel_known" unchanged </dev/null 2>/dev/null | cat)
+    "$HEURT" record -q -o t "$PROGRAMS/kernel_known" unchanged </dev/null 2>/dev/null | cat >recorded
+    diff recorded - <<<"$unrecorded"
+    [ "$("$HEURT" dump -i t | count 'point kernel cpu=')" -eq 2 ]
+}
+
+@test "hundreds of threads at once" {
+    needs_root "locked memory for 500 threads"
+    record -o t "$PROGRAMS/threads_many" 1 500
+    expect_status 0
+    "$HEURT" dump -i t >events
+    [ "$(count 'point thread start' <events)" -eq 502 ]
+    [ "$(count 'point kernel cpu=' <events)" -eq 502 ]
+    run -0 --separate-stderr "$HEURT" report -i t
+    ! grep -q 'kernel tells nothing' <<<"$output" || fail "$output"
+}
+
+@test "a thread that filters its system calls goes on reading its records" {
+    record -o t "$PROGRAMS/kernel_known" caged
+    expect_status 0
+    [ "$("$HEURT" dump -i t | count 'off cpu \(blocked\)')" -ge 25 ]
+}
+
+@test "an ordinary user has them, with threads beyond the memory that may be locked for them" {
+    public_room
+    cd "$room"
+    as_ordinary_user "$room_heurt" record -q -o "$room/t" -f known_window \
+        "$room/programs/kernel_known" switches >printed
+    output=$(cat printed)
+    "$HEURT" dump -i "$room/t" | awk -v tid="$(known tid)" '$2 == tid' >events
+    [ "$(awk '/leave known_window/ { exit } inside { print } /enter known_window/ { inside = 1 }' events |
+        count 'off cpu \(blocked\)')" -eq 25 ]
+    as_ordinary_user "$room_heurt" record -q -o "$room/many" "$room/programs/threads_many" 1 500
+    "$HEURT" dump -i "$room/many" >events
+    [ "$(count 'point kernel cpu=' <events)" -ge 20 ]
+    if [ "$(count 'point kernel cpu=' <events)" -lt 502 ]; then
+        "$HEURT" report -i "$room/many" | grep -q 'perf_event_mlock_kb'
+    fi
+}
+
+@test "--no-kernel: no such events" {
+    record --no-kernel -o t "$PROGRAMS/kernel_known" switches
+    expect_status 0
+    "$HEURT" dump -i t >events
+    [ "$(count 'off cpu|page fault|point kernel' <events)" -eq 0 ]
+    grep -q 'point thread end' events
+}
+
+@test "where the system refuses, the recording goes on and says what to do" {
+    status=0
+    "$PROGRAMS/without_call" 298 1 "$HEURT" record -q -o t "$PROGRAMS/kernel_known" switches \
+        >out 2>err || status=$?
+    [ "$status" -ne 77 ] || skip "no filter of system calls can be set here"
+    expect_status 0
+    "$HEURT" dump -i t >events
+    [ "$(count 'off cpu|page fault|point kernel' <events)" -eq 0 ]
+    [ "$("$HEURT" report -i t | count 'perf_event_paranoid=2')" -eq 1 ]
+}
+
+@test "records that found no room are counted" {
+    # Two threads that share a CPU and call nothing that is recorded, for more switches than the
+    # ring holds.
+    compile crowded <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *run(void *unused)
+{
+    for (int i = 0; i < 4000; i++) {
+        const struct timespec { long s, ns; } time = {0, 1000};
+        syscall(SYS_nanosleep, &time, 0);
+    }
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    return pthread_join(thread, 0);
+}
+C
+    record -o t --no-choice ./crowded
+    expect_status 0
+    "$HEURT" dump -i t >events
+    local seen lost
+    seen=$(count 'off cpu' <events)
+    [ "$seen" -lt 4000 ]
+    [ "$seen" -gt 500 ]
+    # Each pair of switches is two records.
+    lost=$(sed -nE 's/.*point kernel( records)? lost.* records=([0-9]+).*/\2/p' events | sum)
+    [ $((2 * seen + lost)) -ge 8000 ]
+}
