@@ -255,7 +255,8 @@ static void semaphore_acquired(struct blame_walk *walk, struct blame_thread *thr
     thread->drawn = 0;
 }
 
-static void point(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
+/* False: it is the beginning of a wait. */
+static bool point(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
 {
     switch (step->id) {
     case HEURT_EVENT_LOCK_ACQUIRED:
@@ -293,24 +294,13 @@ static void point(struct blame_walk *walk, struct blame_thread *thread, const st
         locks__forget(walk, thread);
         forget_waits(walk, thread);
         break;
-    default: /* UNWOUND: the wait it was in is gone */
+    case HEURT_EVENT_UNWOUND: /* the wait it was in is gone */
         forget_waits(walk, thread);
         break;
-    }
-}
-
-static bool is_wait(uint32_t id)
-{
-    switch (id & ~1u) {
-#define POINT_EVENT(name, id, words)
-#define SPAN_EVENT(name, id, enter_words, leave_words) case HEURT_EVENT_##name:
-        HEURT_EVENT_TABLE(POINT_EVENT, SPAN_EVENT)
-#undef POINT_EVENT
-#undef SPAN_EVENT
-        return true;
     default:
         return false;
     }
+    return true;
 }
 
 static void take_step(struct blame_walk *walk, struct blame_thread *thread)
@@ -319,85 +309,90 @@ static void take_step(struct blame_walk *walk, struct blame_thread *thread)
     struct event event = {step->tick, step->id, step->words, step->payload};
     if (is_off(step))
         off_step(walk, thread, step);
-    else if (!is_wait(step->id))
-        point(walk, thread, step);
     else if (step->id & 1)
         wait_ends(walk, thread, step);
-    else
+    else if (!point(walk, thread, step))
         wait_begins(walk, thread, &event);
 }
 
 /* ---- the merge ------------------------------------------------------------------------------ */
 
-/* Payload words that the walk needs of an event; SIZE_MAX: it does not want the event. */
-static size_t wanted_words(uint32_t id)
-{
-    switch (id) {
-    case HEURT_EVENT_LOCK_WAIT:
-    case HEURT_EVENT_LOCK_ACQUIRED:
-    case HEURT_EVENT_LOCK_RELEASED:
-    case HEURT_EVENT_CONDITION_WAIT:
-    case HEURT_EVENT_CONDITION_SIGNALLED:
-    case HEURT_EVENT_BARRIER_WAIT:
-    case HEURT_EVENT_SEMAPHORE_WAIT:
-    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
-    case HEURT_EVENT_SEMAPHORE_POSTED:
-    case HEURT_EVENT_FUTEX_WAIT:
-    case HEURT_EVENT_FUTEX_WOKEN:
-    case HEURT_EVENT_JOIN:
-    case HEURT_EVENT_SLEEP:
-    case HEURT_EVENT_OFF_CPU:
-        return 2;
-    case HEURT_EVENT_IO:
-    case HEURT_EVENT_THREAD_START:
-        return 3;
-    case HEURT_EVENT_FAULT:
-    case HEURT_EVENT_SAMPLED:
-    case HEURT_EVENT_PAUSED:
-        return 1;
-    case HEURT_EVENT_THREAD_END:
-    case HEURT_EVENT_LOST:
-    case HEURT_EVENT_UNWOUND:
-        return 0;
-    default:
-        return id < HEURT_EVENT_FUNCTIONS && id & 1 && is_wait(id) ? 0 : SIZE_MAX;
-    }
-}
+/* By id: payload words that the walk needs of an event, and 1; 0: it does not want the event. */
+static const uint8_t wanted_words[] = {
+    [HEURT_EVENT_THREAD_START] = 4,
+    [HEURT_EVENT_THREAD_END] = 1,
+    [HEURT_EVENT_LOCK_WAIT] = 3,
+    [HEURT_EVENT_LOCK_WAIT | 1] = 1,
+    [HEURT_EVENT_LOCK_ACQUIRED] = 3,
+    [HEURT_EVENT_LOCK_RELEASED] = 3,
+    [HEURT_EVENT_CONDITION_WAIT] = 3,
+    [HEURT_EVENT_CONDITION_WAIT | 1] = 1,
+    [HEURT_EVENT_CONDITION_SIGNALLED] = 3,
+    [HEURT_EVENT_BARRIER_WAIT] = 3,
+    [HEURT_EVENT_BARRIER_WAIT | 1] = 1,
+    [HEURT_EVENT_SEMAPHORE_WAIT] = 3,
+    [HEURT_EVENT_SEMAPHORE_WAIT | 1] = 1,
+    [HEURT_EVENT_SEMAPHORE_ACQUIRED] = 3,
+    [HEURT_EVENT_SEMAPHORE_POSTED] = 3,
+    [HEURT_EVENT_JOIN] = 3,
+    [HEURT_EVENT_JOIN | 1] = 1,
+    [HEURT_EVENT_IO] = 4,
+    [HEURT_EVENT_IO | 1] = 1,
+    [HEURT_EVENT_SLEEP] = 3,
+    [HEURT_EVENT_SLEEP | 1] = 1,
+    [HEURT_EVENT_FUTEX_WAIT] = 3,
+    [HEURT_EVENT_FUTEX_WAIT | 1] = 1,
+    [HEURT_EVENT_FUTEX_WOKEN] = 3,
+    [HEURT_EVENT_UNWOUND] = 1,
+    [HEURT_EVENT_LOST] = 1,
+    [HEURT_EVENT_SAMPLED] = 2,
+    [HEURT_EVENT_PAUSED] = 2,
+    [HEURT_EVENT_OFF_CPU] = 3,
+    [HEURT_EVENT_FAULT] = 2,
+};
 
 static bool is_wanted(const struct event *event)
 {
-    size_t words = wanted_words(event->id);
-    if (words == SIZE_MAX || event->words < words)
+    if (event->id >= sizeof wanted_words || !wanted_words[event->id] ||
+        event->words + 1 < wanted_words[event->id])
         return false;
     return event->id != HEURT_EVENT_SAMPLED ||
            HEURT_SAMPLED_ID(event->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED;
 }
 
-/* Puts the event behind those that are ahead. What the kernel tells is told late: events that
- * happened after the thread was back may be in front of it. */
-static void put_ahead(struct blame_thread *thread, const struct event *event)
+/* What the kernel tells is told late: events that happened after the thread was back may be in
+ * front of it. Puts the last step before these. */
+static void put_back_in_time(struct blame_thread *thread)
 {
-    struct step step = {.tick = event->tick, .end = event->tick, .id = event->id};
-    for (; step.words < event->words && step.words < 3; step.words++)
-        step.payload[step.words] = event->payload[step.words];
-    if (is_off(&step)) {
-        uint64_t ticks = HEURT_SITE_ADDRESS(step.payload[0]);
-        step.tick = step.end > ticks ? step.end - ticks : 0;
-    }
-    uint32_t place = thread->count++;
-    while (is_off(&step) && place) {
+    uint32_t place = thread->count - 1;
+    struct step step = thread->ahead[(thread->first + place) % AHEAD];
+    uint64_t ticks = HEURT_SITE_ADDRESS(step.payload[0]);
+    step.tick = step.end > ticks ? step.end - ticks : 0;
+    for (; place; place--) {
         const struct step *other = &thread->ahead[(thread->first + place - 1) % AHEAD];
         if (other->tick <= step.tick)
             break;
-        thread->ahead[(thread->first + place--) % AHEAD] = *other;
+        thread->ahead[(thread->first + place) % AHEAD] = *other;
     }
     thread->ahead[(thread->first + place) % AHEAD] = step;
+}
+
+static void put_ahead(struct blame_thread *thread, const struct event *event)
+{
+    struct step *step = &thread->ahead[(thread->first + thread->count++) % AHEAD];
+    step->tick = step->end = event->tick;
+    step->id = event->id;
+    step->words = event->words;
+    for (uint32_t i = 0; i < event->words && i < 3; i++)
+        step->payload[i] = event->payload[i];
+    if (is_off(step))
+        put_back_in_time(thread);
 }
 
 static bool look_ahead(struct blame_thread *thread)
 {
     struct event event;
-    while (thread->count < AHEAD && trace_cursor__next(&thread->cursor, &event)) {
+    while (thread->count < thread->look && trace_cursor__next(&thread->cursor, &event)) {
         if (is_wanted(&event))
             put_ahead(thread, &event);
     }
@@ -493,7 +488,9 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
     thread->before = VEC_OF(struct doing);
     thread->doing = thread->off = COMPONENT_RUNNING;
     thread->tick = thread->did_until = row->start_tick;
-    if (!walk->results[index].fold.meets)
+    const struct fold_state *fold = &walk->results[index].fold;
+    thread->look = fold->off_cpu_count || fold->fault_count ? AHEAD : 1;
+    if (!fold->meets)
         return;
     trace_cursor__start(&thread->cursor, trace, row);
     if (!look_ahead(thread))

@@ -73,13 +73,21 @@ static uint64_t add_holder(struct blame_walk *walk, struct lock_state *lock, siz
 {
     struct contention *contention = lock->contention;
     const struct lock_holder *holder = VEC_AT(&lock->holders, struct lock_holder, place);
+    const struct blame_thread *thread = &walk->threads[holder->thread];
     const struct doing *now =
         did_until(walk, &walk->threads[holder->thread], contention->tick, depth);
     struct doing *before = VEC_AT(&contention->before, struct doing, place), part;
-    part_of(now, before, ticks, &part);
-    *before = *now;
     struct holder_site *site = site_of(contention, holder);
     uint64_t sum = 0;
+    if (lock->holders.count == 1 && before->changes == now->changes &&
+        thread->doing != COMPONENT_LOCK) { /* it did one thing all the time */
+        before->ticks[thread->doing] = now->ticks[thread->doing];
+        site->doing.ticks[thread->doing] += ticks;
+        contention->all.ticks[thread->doing] += ticks;
+        return ticks;
+    }
+    part_of(now, before, ticks, &part);
+    *before = *now;
     for (unsigned i = 0; i < COMPONENTS; i++) {
         uint64_t share =
             lock->holders.count == 1 ? part.ticks[i] : part.ticks[i] / lock->holders.count;
@@ -159,6 +167,7 @@ void thread__does_else(struct blame_walk *walk, struct blame_thread *thread)
         return;
     did_until(walk, thread, thread->tick, 0);
     thread->doing = doing;
+    thread->did.changes++;
     if (doing != COMPONENT_LOCK || !waits_for_lock(thread))
         return;
     struct lock_state *lock = lock_at(walk, thread->place);

@@ -13,12 +13,15 @@
 
 #define NOBODY UINT32_MAX
 #define WAITS_AT_MOST 4 /* of handlers that interrupted each other */
-#define AHEAD 4         /* events of a thread that are looked at before the first is taken */
+#define AHEAD                                                                      \
+    4 /* events of a thread that are looked at before the first is taken: what the \
+         kernel tells may stand behind what came later */
 #define WATCHED 4
 
 /* Ticks by what was done in them. */
 struct doing {
     uint64_t ticks[COMPONENTS];
+    uint64_t changes; /* of a thread: how often it began to do something else */
 };
 
 /* An event of a thread, or a time of which an event told that ended it. */
@@ -48,6 +51,7 @@ struct blame_thread {
     struct trace_cursor cursor;
     struct step ahead[AHEAD]; /* a ring */
     uint32_t first, count;    /* of ahead */
+    uint32_t look;            /* at most so many; 1: the kernel tells nothing */
     enum off_phase phase;     /* of its first */
     uint64_t tick;            /* of its next step, never stepping back */
     uint32_t index;
