@@ -148,6 +148,7 @@ void thread__end(void)
     define__thread_name(thread);
     event__write2(thread, HEURT_EVENT_THREAD_END,
                   raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_before_ns, ~0ull);
+    instructions__end(thread);
     popped__pass_on(thread);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
@@ -189,6 +190,7 @@ static void after_fork(void)
     heurt_state.chunks_free = NULL;
     heurt_state.ended = NULL;
     uint64_t mask = signals__block();
+    instructions__forget(thread);
     aggregate__forget(thread);
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
@@ -349,6 +351,7 @@ __attribute__((constructor)) static void start(void)
     if (prepare(directory)) {
         number_image();
         heurt_state.recording = true;
+        instructions__prepare();
         calibrate__all();
         define__process(HEURT_NO_SERIAL);
         environment__clean();
