@@ -189,6 +189,7 @@ bool thread__renew(struct thread *thread, uint64_t *end)
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
                       thread->start_routine);
         kernel__begin(thread);
+        instructions__begin(thread);
     }
     budget__chunk_begins(thread);
     return true;

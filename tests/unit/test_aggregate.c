@@ -59,6 +59,11 @@ void kernel__begin(struct thread *thread)
     (void)thread;
 }
 
+void instructions__begin(struct thread *thread)
+{
+    (void)thread;
+}
+
 uint64_t kernel__drain(struct thread *thread)
 {
     (void)thread;
