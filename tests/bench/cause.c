@@ -71,8 +71,12 @@ static void found__fill(const struct cause_program *program, struct json_object 
                                   .runnable = number_of(why, RUNNABLE) / excess_ns};
     snprintf(found->verdict, sizeof found->verdict, "%s", text_of(class, "verdict"));
     snprintf(found->cause, sizeof found->cause, "%s", text_of(class, "cause"));
-    for (size_t i = 0; i < CAUSE_PARTS && program->parts[i]; i++)
-        found->share[i] = number_of(why, program->parts[i]) / excess_ns;
+    for (size_t i = 0; i < CAUSE_PARTS && program->parts[i]; i++) {
+        bool faults = strcmp(program->parts[i], "page_fault") == 0;
+        found->share[i] =
+            (number_of(why, program->parts[i]) + (faults ? number_of(why, "overhead") : 0)) /
+            excess_ns;
+    }
 }
 
 int cause_found__read(const struct cause_program *program, const char *json,

@@ -33,7 +33,8 @@ struct cause_truth {
     double excess_ns, lifetime_ns;
 };
 
-/* By heurt. */
+/* By heurt. A share of page faults has that of the overhead added: what the program measures around
+ * a fault contains what it costs to record it, which heurt tells apart. */
 struct cause_found {
     char verdict[CAUSE_WORD_BYTES], cause[CAUSE_WORD_BYTES]; /* "null": none */
     double share[CAUSE_PARTS], runnable;

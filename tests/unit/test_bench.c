@@ -193,6 +193,7 @@ static void classes(void **state)
 
 static const struct cause_program locker = {"locker", CAUSE_INTERFERENCE, {"lock"}};
 static const struct cause_program mixer = {"mixer", CAUSE_MIXED, {"lock", "sleep"}};
+static const struct cause_program faulter = {"faulter", CAUSE_INTERFERENCE, {"page_fault"}};
 static const struct cause_program varier = {"varier", CAUSE_DATA, {"workload"}};
 static const struct cause_program calm = {"calm", CAUSE_QUIET, {NULL}};
 
@@ -235,13 +236,16 @@ static void found_is_read(void **state)
     const char *text =
         "{\"classes\": [{\"kind\": \"lock\", \"function\": \"work\"},"
         "{\"kind\": \"call\", \"function\": \"work\", \"excess_ns\": 200, \"score\": 0.5,"
-        " \"why_ns\": {\"lock\": 150, \"sleep\": 40, \"runnable\": 10},"
+        " \"why_ns\": {\"lock\": 150, \"sleep\": 40, \"runnable\": 10, \"page_fault\": 20, "
+        "\"overhead\": 40},"
         " \"verdict\": \"interference\", \"cause\": \"lock\"}]}";
     assert_int_equal(cause_found__read(&mixer, text, &found, &error), 0);
     assert_close(found.share[0], 0.75);
     assert_close(found.share[1], 0.2);
     assert_close(found.runnable, 0.05);
     assert_string_equal(cause_found__word(&found), "lock");
+    assert_int_equal(cause_found__read(&faulter, text, &found, &error), 0);
+    assert_close(found.share[0], 0.3); /* recording a fault is in what the program measures */
     assert_true(cause_found__read(&mixer, "{\"classes\": []}", &found, &error) < 0);
     assert_true(cause_found__read(&mixer, "not json", &found, &error) < 0);
 }

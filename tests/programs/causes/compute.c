@@ -8,8 +8,6 @@ KNOWN_FUNCTION void work(struct cause_thread *thread, unsigned long amount)
     cause__compute(amount);
 }
 
-#ifdef PREEMPTED
-
 static unsigned long prepare(struct cause_thread *thread)
 {
     cause__compute(cause__draw(thread, 50000));
@@ -18,26 +16,17 @@ static unsigned long prepare(struct cause_thread *thread)
 
 int main(void)
 {
+#ifdef PREEMPTED
     return cause__run(&(struct cause){.name = "preemption",
                                       .parts = {"runnable"},
                                       .measure = CAUSE_RUNNABLE,
                                       .threads = 2 * cause__cpus(),
                                       .calls = 500,
                                       .prepare = prepare});
-}
-
 #else
-
-static unsigned long prepare(struct cause_thread *thread)
-{
-    cause__rest_us(cause__draw(thread, 300));
-    return 300000;
-}
-
-int main(void)
-{
-    return cause__run(
-        &(struct cause){.name = "none", .threads = 2, .calls = 800, .prepare = prepare});
-}
-
+    return cause__run(&(struct cause){.name = "none",
+                                      .threads = 2 < cause__cpus() ? 2 : cause__cpus(),
+                                      .calls = 800,
+                                      .prepare = prepare});
 #endif
+}
