@@ -154,7 +154,7 @@ static int compare_totals(const void *a, const void *b)
     return (x->seen > y->seen) - (x->seen < y->seen);
 }
 
-/* struct candidate, at most CANDIDATES_MAX, without coverage. */
+/* struct candidate, at most CANDIDATES_MAX, not yet covered. */
 static struct vec find_candidates(const struct samples *asked)
 {
     struct vec candidates = VEC_OF(struct candidate);
@@ -518,16 +518,16 @@ static uint32_t thread_of(const struct samples *asked, const struct candidate *b
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != best->entry || !intervals->count)
             continue;
-        struct cover coverage;
-        cover__of(&coverage, &intervals, 1);
+        struct cover cover;
+        cover__of(&cover, &intervals, 1);
         uint64_t ticks = 0;
         size_t near = 0;
         VEC_EACH(sample, &asked->items, struct sample)
         {
             if (VEC_AT(&asked->owners, struct owner, sample->owner)->thread != timeline->thread)
-                ticks += cover__between(&coverage, sample->start, sample->end, &near);
+                ticks += cover__between(&cover, sample->start, sample->end, &near);
         }
-        cover__free(&coverage);
+        cover__free(&cover);
         if (ticks > most_ticks) {
             most_ticks = ticks;
             most = timeline->thread;
