@@ -18,7 +18,7 @@
     4 /* … this over the number of occurrences, as r² by chance is larger for few */
 #define BLOCKS_MIN 3
 #define EQUAL 0.95 /* r² of classes that are told apart by nothing but their time */
-#define FAST 0.02  /* part of the occurrences that are the fastest */
+#define LEAST 0.02 /* quantile of the shares: what all have */
 
 struct candidate {
     struct class_entry *entry;
@@ -374,29 +374,22 @@ static double null_of(const struct samples *asked, const struct vec *candidates,
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-/* The share that even the fastest occurrences have: it is no part of what goes beyond them. */
-static double share_of_fastest(const struct samples *asked, const double *shares, double *room)
+/* The share that hardly any occurrence is below: it is no part of what goes beyond the fastest. Not
+ * the share of the fastest themselves: they may be ones that overlap does not harm. */
+static double smallest_share(const struct samples *asked, const double *shares, double *room)
 {
-    size_t count = asked->items.count, fast = 0;
-    const double *lefts = asked->lefts.items;
-    memcpy(room, lefts, count * sizeof *room);
+    size_t count = asked->items.count;
+    memcpy(room, shares, count * sizeof *room);
     quantile__sort(room, count);
-    double limit = quantile__of_sorted(room, count, FAST), sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lefts[i] <= limit) {
-            sum += shares[i];
-            fast++;
-        }
-    }
-    return sum / (double)fast;
+    return quantile__of_sorted(room, count, LEAST);
 }
 
 static double share_of_excess(const struct samples *asked, const struct candidate *best,
                               double slope, double *room)
 {
-    double sum = 0, fastest = share_of_fastest(asked, best->shares, room);
+    double sum = 0, smallest = smallest_share(asked, best->shares, room);
     for (size_t i = 0; i < asked->items.count; i++)
-        sum += VEC_AT(&asked->items, struct sample, i)->weight * (best->shares[i] - fastest);
+        sum += VEC_AT(&asked->items, struct sample, i)->weight * (best->shares[i] - smallest);
     double share = asked->excess > 0 ? slope * sum / asked->excess : 0;
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
