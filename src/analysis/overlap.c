@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CANDIDATES_MAX 32u
+#define CANDIDATES_MAX 64u
 #define SIDE_MIN 5u    /* occurrences on either side of the middle share */
 #define SPREAD_MIN 0.1 /* between the smallest and the largest share */
 #define WITHIN_MIN 0.1 /* of the shares' variance that has to be left within blocks */
 #define MARGIN 0.02    /* of r² over the null's, and … */
 #define MARGIN_OF_ONE \
-    4              /* … this over the number of occurrences, as r² by chance is larger for few */
+    4 /* … this over the number of occurrences, as r² by chance is larger for few */
+#define BLOCKS_MIN 3
 #define EQUAL 0.95 /* r² of classes that are told apart by nothing but their time */
-#define FAST 0.02  /* part of the occurrences that are the fastest */
+#define LEAST 0.02 /* quantile of the shares: what all have */
 
 struct candidate {
     struct class_entry *entry;
@@ -75,48 +76,56 @@ static void find_shares(const struct samples *asked, const struct candidate *can
 /* How far round the block, 0 … 1. Multiples of the golden ratio lie nowhere close together. Each
  * block has its own place: what comes again and again in the same time would otherwise fit again in
  * all blocks at once. */
-static double turn(const struct samples *asked, unsigned shift, uint64_t block, double block_ticks)
+static double turn(const struct samples *asked, unsigned shift, uint64_t number, double block_ticks)
 {
     double whole, away = 2 * asked->length / block_ticks;
     if (away > 0.25)
         away = 0.25;
-    double fraction = modf(shift * 0.6180339887498949 + (double)block * 0.4142135623730951, &whole);
-    return away + (1 - 2 * away) * fraction;
+    double part = modf(shift * 0.6180339887498949 + (double)number * 0.4142135623730951, &whole);
+    return (away + (1 - 2 * away) * part) * block_ticks;
+}
+
+/* A block whose time is turned by so many ticks. */
+struct circle {
+    struct interval block;
+    uint64_t by;
+};
+
+/* Ticks from start on that the class covers in the turned time. */
+static uint64_t turned(const struct candidate *candidate, const struct circle *circle, size_t owner,
+                       uint64_t start, uint64_t length, struct place *place)
+{
+    uint64_t begin = circle->block.begin, end = circle->block.end;
+    start = begin + (start - begin + circle->by) % (end - begin);
+    if (start + length <= end)
+        return covered(candidate, owner, start, start + length, place);
+    return covered(candidate, owner, start, end, place) +
+           covered(candidate, owner, begin, begin + (start + length - end), place);
 }
 
 /* As find_shares, with the other threads' time turned round in each block. */
-static double shifted_share(const struct samples *asked, const struct candidate *candidate,
-                            const struct sample *sample, unsigned shift, uint64_t at_most,
-                            struct place *place)
-{
-    const struct window *windows = asked->question->all->windows.items;
-    uint64_t block = sample__block(sample, candidate->level);
-    uint64_t begin = window__block_begin(sample->window, block, candidate->level);
-    uint64_t end = window__block_begin(sample->window, block + 1, candidate->level);
-    uint64_t length = sample->end - sample->start;
-    length = length < at_most ? length : at_most;
-    length = length < end - begin ? length : end - begin;
-    uint64_t number = ((uint64_t)(sample->window - windows) << candidate->level) + block;
-    double by = turn(asked, shift, number, (double)(end - begin)) * (double)(end - begin);
-    uint64_t start = begin + (sample->start - begin + (uint64_t)by) % (end - begin);
-    if (start + length <= end)
-        return (double)covered(candidate, sample->owner, start, start + length, place) /
-               (double)length;
-    uint64_t over = start + length - end;
-    uint64_t ticks = covered(candidate, sample->owner, start, end, place) +
-                     covered(candidate, sample->owner, begin, begin + over, place);
-    return (double)ticks / (double)length;
-}
-
 static void find_shifted_shares(const struct samples *asked, const struct candidate *candidate,
                                 unsigned shift, uint64_t at_most, double *shares)
 {
-    VEC_EACH(owner, &asked->owners, struct owner)
-    {
-        struct place place = {0};
-        for (size_t i = owner->first; i < owner->end; i++)
-            shares[i] = shifted_share(asked, candidate, VEC_AT(&asked->items, struct sample, i),
-                                      shift, at_most, &place);
+    const uint64_t *numbers = asked->blocks[candidate->level];
+    const struct sample *items = asked->items.items;
+    struct circle circle = {0};
+    struct place place = {0};
+    for (size_t i = 0; i < asked->items.count; i++) {
+        bool is_other = i && items[i].owner != items[i - 1].owner;
+        if (is_other)
+            place = (struct place){0};
+        if (!i || is_other || numbers[i] != numbers[i - 1]) {
+            circle.block = sample__block(&items[i], numbers[i], candidate->level);
+            circle.by = (uint64_t)turn(asked, shift, numbers[i],
+                                       (double)(circle.block.end - circle.block.begin));
+        }
+        uint64_t length = items[i].end - items[i].start;
+        length = length < at_most ? length : at_most;
+        uint64_t most = circle.block.end - circle.block.begin;
+        length = length < most ? length : most;
+        uint64_t ticks = turned(candidate, &circle, items[i].owner, items[i].start, length, &place);
+        shares[i] = (double)ticks / (double)length;
     }
 }
 
@@ -145,7 +154,7 @@ static int compare_totals(const void *a, const void *b)
     return (x->seen > y->seen) - (x->seen < y->seen);
 }
 
-/* struct candidate, at most CANDIDATES_MAX, without coverage. */
+/* struct candidate, at most CANDIDATES_MAX, not yet covered. */
 static struct vec find_candidates(const struct samples *asked)
 {
     struct vec candidates = VEC_OF(struct candidate);
@@ -194,9 +203,9 @@ static void cover(const struct samples *asked, struct candidate *candidate)
 static bool choose_level(const struct samples *asked, struct candidate *candidate)
 {
     const double *x = candidate->shares;
-    double whole = samples__deviations(asked, x, x, WHOLE_THREADS, ALL_BLOCKS).xx;
+    double whole = samples__deviations(asked, x, x, WHOLE_THREADS, NULL).xx;
     for (candidate->level = asked->finest;; candidate->level--) {
-        double within = samples__deviations(asked, x, x, candidate->level, ALL_BLOCKS).xx;
+        double within = samples__deviations(asked, x, x, candidate->level, NULL).xx;
         if (within >= WITHIN_MIN * whole)
             return true;
         if (!candidate->level)
@@ -225,7 +234,7 @@ static void prepare(const struct samples *asked, struct candidate *candidate)
     find_shares(asked, candidate, UINT64_MAX, candidate->shares);
     candidate->varies = is_spread(candidate->shares, count) && choose_level(asked, candidate);
     if (candidate->varies)
-        candidate->fit = samples__fit(asked, candidate->shares, candidate->level, ALL_BLOCKS);
+        candidate->fit = samples__fit(asked, candidate->shares, candidate->level);
 }
 
 static void free_candidates(const struct samples *asked, struct vec *candidates)
@@ -243,15 +252,41 @@ static void free_candidates(const struct samples *asked, struct vec *candidates)
 
 /* ---- what is believed ------------------------------------------------------------------------ */
 
-/* One coincidence is not enough: the even and the odd blocks have to show the slope. */
-static bool is_repeated(const struct samples *asked, const struct candidate *candidate)
+/* Those in which times differ most come first. */
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct sums *x = a, *y = b;
+    double left = x->yy / x->weight, right = y->yy / y->weight;
+    return (left < right) - (left > right);
+}
+
+/* A few coincidences are not enough. Without the blocks in which times differ most, down to half
+ * of what shares differ in all, the rest has to show the slope, too: phases of the program that
+ * begin in both threads at once do so in few blocks, and in those within a phase nothing follows
+ * the other. And shares have to differ in several blocks: (Σ s)² / Σ s² of them, were they equal.
+ */
+static bool is_everywhere(const struct samples *asked, const struct candidate *candidate)
 {
     unsigned level = candidate->level;
-    if (asked->question->all->windows.count < 4 && level < 2)
-        level = 2;
-    double least = candidate->fit.slope / 4;
-    return samples__fit(asked, candidate->shares, level, EVEN_BLOCKS).slope >= least &&
-           samples__fit(asked, candidate->shares, level, ODD_BLOCKS).slope >= least;
+    if (asked->question->all->windows.count < 4 && level < BLOCKS_LEAST)
+        level = BLOCKS_LEAST;
+    struct vec blocks = VEC_OF(struct sums);
+    struct sums all =
+        samples__deviations(asked, candidate->shares, asked->lefts.items, level, &blocks);
+    struct sums rest = all;
+    double squares = 0;
+    qsort(blocks.items, blocks.count, sizeof(struct sums), compare_blocks);
+    VEC_EACH(block, &blocks, struct sums)
+    {
+        squares += block->xx * block->xx;
+        if (rest.xx - block->xx < all.xx / 2)
+            continue;
+        rest.xx -= block->xx;
+        rest.xy -= block->xy;
+    }
+    vec__free(&blocks);
+    return all.xx * all.xx >= BLOCKS_MIN * squares && rest.xx > 0 &&
+           rest.xy / rest.xx >= candidate->fit.slope / 3;
 }
 
 /* Who starts together with the other, and takes longer for a reason of its own, meets what the
@@ -262,10 +297,8 @@ static bool is_met_early(const struct samples *asked, const struct candidate *ca
                          double *early)
 {
     find_shares(asked, candidate, asked->reference, early);
-    double xy =
-        samples__deviations(asked, early, asked->lefts.items, candidate->level, ALL_BLOCKS).xy;
-    double xx =
-        samples__deviations(asked, early, candidate->shares, candidate->level, ALL_BLOCKS).xy;
+    double xy = samples__deviations(asked, early, asked->lefts.items, candidate->level, NULL).xy;
+    double xx = samples__deviations(asked, early, candidate->shares, candidate->level, NULL).xy;
     return xx > 0 && xy / xx >= candidate->fit.slope / 2;
 }
 
@@ -274,10 +307,10 @@ static bool is_met_early_by_chance(const struct samples *asked, const struct can
                                    double *early)
 {
     find_shares(asked, candidate, asked->reference, early);
-    double explained = samples__fit(asked, early, candidate->level, ALL_BLOCKS).explained;
+    double explained = samples__fit(asked, early, candidate->level).explained;
     for (unsigned shift = 1; shift <= OVERLAP_SHIFTS; shift++) {
         find_shifted_shares(asked, candidate, shift, asked->reference, early);
-        struct fit null = samples__fit(asked, early, candidate->level, ALL_BLOCKS);
+        struct fit null = samples__fit(asked, early, candidate->level);
         if (null.slope > 0 && null.explained >= explained)
             return true;
     }
@@ -288,7 +321,7 @@ static bool is_possible(const struct samples *asked, const struct candidate *can
                         double *room)
 {
     return candidate->varies && candidate->fit.slope > 0 && candidate->fit.explained >= MARGIN &&
-           is_repeated(asked, candidate) &&
+           is_everywhere(asked, candidate) &&
            (asked->question->preempted || is_met_early(asked, candidate, room));
 }
 
@@ -329,7 +362,7 @@ static double null_of(const struct samples *asked, const struct vec *candidates,
     {
         for (unsigned shift = 1; candidate->varies && shift <= OVERLAP_SHIFTS; shift++) {
             find_shifted_shares(asked, candidate, shift, UINT64_MAX, room);
-            struct fit null = samples__fit(asked, room, candidate->level, ALL_BLOCKS);
+            struct fit null = samples__fit(asked, room, candidate->level);
             if (null.slope > 0 && null.explained > largest)
                 largest = null.explained;
             if (candidate == best)
@@ -341,29 +374,22 @@ static double null_of(const struct samples *asked, const struct vec *candidates,
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-/* The share that even the fastest occurrences have: it is no part of what goes beyond them. */
-static double share_of_fastest(const struct samples *asked, const double *shares, double *room)
+/* The share that hardly any occurrence is below: it is no part of what goes beyond the fastest. Not
+ * the share of the fastest themselves: they may be ones that overlap does not harm. */
+static double smallest_share(const struct samples *asked, const double *shares, double *room)
 {
-    size_t count = asked->items.count, fast = 0;
-    const double *lefts = asked->lefts.items;
-    memcpy(room, lefts, count * sizeof *room);
+    size_t count = asked->items.count;
+    memcpy(room, shares, count * sizeof *room);
     quantile__sort(room, count);
-    double limit = quantile__of_sorted(room, count, FAST), sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lefts[i] <= limit) {
-            sum += shares[i];
-            fast++;
-        }
-    }
-    return sum / (double)fast;
+    return quantile__of_sorted(room, count, LEAST);
 }
 
 static double share_of_excess(const struct samples *asked, const struct candidate *best,
                               double slope, double *room)
 {
-    double sum = 0, fastest = share_of_fastest(asked, best->shares, room);
+    double sum = 0, smallest = smallest_share(asked, best->shares, room);
     for (size_t i = 0; i < asked->items.count; i++)
-        sum += VEC_AT(&asked->items, struct sample, i)->weight * (best->shares[i] - fastest);
+        sum += VEC_AT(&asked->items, struct sample, i)->weight * (best->shares[i] - smallest);
     double share = asked->excess > 0 ? slope * sum / asked->excess : 0;
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
@@ -485,16 +511,16 @@ static uint32_t thread_of(const struct samples *asked, const struct candidate *b
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != best->entry || !intervals->count)
             continue;
-        struct cover coverage;
-        cover__of(&coverage, &intervals, 1);
+        struct cover cover;
+        cover__of(&cover, &intervals, 1);
         uint64_t ticks = 0;
         size_t near = 0;
         VEC_EACH(sample, &asked->items, struct sample)
         {
             if (VEC_AT(&asked->owners, struct owner, sample->owner)->thread != timeline->thread)
-                ticks += cover__between(&coverage, sample->start, sample->end, &near);
+                ticks += cover__between(&cover, sample->start, sample->end, &near);
         }
-        cover__free(&coverage);
+        cover__free(&cover);
         if (ticks > most_ticks) {
             most_ticks = ticks;
             most = timeline->thread;

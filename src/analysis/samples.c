@@ -8,7 +8,6 @@
 #define SAMPLES_MIN 30u
 #define SAMPLES_EVENLY 4096u /* taken from all but the slowest */
 #define SAMPLES_SLOWEST 512u
-#define LEVELS 16u    /* windows are halved so often at most */
 #define BLOCK_MIN 16u /* occurrences, on average */
 #define CLIPPED 0.99  /* quantile of the time on the CPU */
 #define SHORT 0.05    /* quantile of the lengths: how long nearly all of them are */
@@ -128,9 +127,36 @@ static unsigned finest_level(const struct samples *samples)
 {
     unsigned level = 0;
     size_t threads_windows = samples->owners.count * samples->question->all->windows.count;
-    while (level < LEVELS && samples->items.count >> (level + 1) >= threads_windows * BLOCK_MIN)
+    while (level + 1 < BLOCK_LEVELS &&
+           samples->items.count >> (level + 1) >= threads_windows * BLOCK_MIN)
         level++;
     return level;
+}
+
+static uint64_t length_of(const struct window *window)
+{
+    return window->end - window->begin;
+}
+
+static uint64_t *number_blocks(const struct samples *samples, unsigned level)
+{
+    uint64_t *numbers = memory__zeroed(samples->items.count, sizeof *numbers);
+    const struct window *windows = samples->question->all->windows.items;
+    for (size_t i = 0; i < samples->items.count; i++) {
+        const struct sample *sample = VEC_AT(&samples->items, struct sample, i);
+        unsigned __int128 since = sample->start - sample->window->begin;
+        numbers[i] = ((uint64_t)(sample->window - windows) << level) +
+                     (uint64_t)((since << level) / length_of(sample->window));
+    }
+    return numbers;
+}
+
+struct interval sample__block(const struct sample *sample, uint64_t number, unsigned level)
+{
+    unsigned __int128 ticks = length_of(sample->window);
+    uint64_t block = number & ((1u << level) - 1), begin = sample->window->begin;
+    return (struct interval){begin + (uint64_t)(ticks * block >> level),
+                             begin + (uint64_t)(ticks * (block + 1) >> level)};
 }
 
 /* An interrupt of 10 ms in an occurrence of 50 µs would weigh as much as thousands of others, so
@@ -151,6 +177,9 @@ void samples__take(struct samples *samples, const struct overlap_question *quest
         sample(samples, lefts, count);
         measure_lengths(samples);
         samples->finest = finest_level(samples);
+        unsigned last = samples->finest < BLOCKS_LEAST ? BLOCKS_LEAST : samples->finest;
+        for (unsigned level = 0; level <= last; level++)
+            samples->blocks[level] = number_blocks(samples, level);
     }
     free(lefts);
 }
@@ -160,72 +189,62 @@ void samples__free(struct samples *samples)
     vec__free(&samples->items);
     vec__free(&samples->lefts);
     vec__free(&samples->owners);
+    for (unsigned level = 0; level < BLOCK_LEVELS; level++)
+        free(samples->blocks[level]);
 }
 
-uint64_t sample__block(const struct sample *sample, unsigned level)
-{
-    uint64_t length = sample->window->end - sample->window->begin;
-    return (uint64_t)(((unsigned __int128)(sample->start - sample->window->begin) << level) /
-                      length);
-}
-
-uint64_t window__block_begin(const struct window *window, uint64_t block, unsigned level)
-{
-    uint64_t length = window->end - window->begin;
-    return window->begin + (uint64_t)(((unsigned __int128)length * block) >> level);
-}
-
-static void add_deviations(struct sums *into, const struct sums *block)
+static void end_block(struct sums *all, struct sums *block, struct vec *blocks)
 {
     if (block->weight <= 0)
         return;
-    into->weight += block->weight;
-    into->xx += block->xx - block->x * block->x / block->weight;
-    into->xy += block->xy - block->x * block->y / block->weight;
-    into->yy += block->yy - block->y * block->y / block->weight;
+    block->xx -= block->x * block->x / block->weight;
+    block->xy -= block->x * block->y / block->weight;
+    block->yy -= block->y * block->y / block->weight;
+    all->weight += block->weight;
+    all->xx += block->xx;
+    all->xy += block->xy;
+    all->yy += block->yy;
+    if (blocks)
+        vec__push(blocks, block);
+    *block = (struct sums){0};
+}
+
+static void add_to_block(struct sums *block, double weight, double x, double y)
+{
+    block->weight += weight;
+    block->x += weight * x;
+    block->y += weight * y;
+    block->xx += weight * x * x;
+    block->xy += weight * x * y;
+    block->yy += weight * y * y;
 }
 
 struct sums samples__deviations(const struct samples *samples, const double *x, const double *y,
-                                unsigned level, enum blocks which)
+                                unsigned level, struct vec *blocks)
 {
     struct sums all = {0}, block = {0};
     const struct sample *items = samples->items.items;
-    uint64_t now = 0;
+    const uint64_t *numbers = level == WHOLE_THREADS ? NULL : samples->blocks[level];
     for (size_t i = 0; i < samples->items.count; i++) {
-        const struct sample *sample = &items[i];
-        uint64_t number = level == WHOLE_THREADS ? 0 : sample__block(sample, level);
-        if (i && (number != now || sample->owner != sample[-1].owner ||
-                  (level != WHOLE_THREADS && sample->window != sample[-1].window))) {
-            add_deviations(&all, &block);
-            block = (struct sums){0};
-        }
-        now = number;
-        uint64_t parity = (number + (uint64_t)(sample->window - items[0].window)) & 1;
-        if (which != ALL_BLOCKS && parity != (which == ODD_BLOCKS))
-            continue;
-        double weight = sample->weight;
-        block.weight += weight;
-        block.x += weight * x[i];
-        block.y += weight * y[i];
-        block.xx += weight * x[i] * x[i];
-        block.xy += weight * x[i] * y[i];
-        block.yy += weight * y[i] * y[i];
+        if (i &&
+            ((numbers && numbers[i] != numbers[i - 1]) || items[i].owner != items[i - 1].owner))
+            end_block(&all, &block, blocks);
+        add_to_block(&block, items[i].weight, x[i], y[i]);
     }
-    add_deviations(&all, &block);
+    end_block(&all, &block, blocks);
     return all;
 }
 
-static struct fit fit_of(const struct sums *sums)
+struct fit sums__fit(const struct sums *sums)
 {
     if (sums->xx <= 0 || sums->yy <= 0)
         return (struct fit){0};
-    return (struct fit){.slope = sums->xy / sums->xx,
-                        .explained = sums->xy / sums->xx * sums->xy / sums->yy};
+    double slope = sums->xy / sums->xx;
+    return (struct fit){.slope = slope, .explained = slope * sums->xy / sums->yy};
 }
 
-struct fit samples__fit(const struct samples *samples, const double *x, unsigned level,
-                        enum blocks which)
+struct fit samples__fit(const struct samples *samples, const double *x, unsigned level)
 {
-    struct sums sums = samples__deviations(samples, x, samples->lefts.items, level, which);
-    return fit_of(&sums);
+    struct sums sums = samples__deviations(samples, x, samples->lefts.items, level, NULL);
+    return sums__fit(&sums);
 }

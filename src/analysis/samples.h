@@ -11,6 +11,9 @@
 
 #include "analysis/overlap.h"
 
+#define BLOCK_LEVELS 16 /* the windows are halved less often */
+#define BLOCKS_LEAST 2  /* and, if need be, so often, whatever finest says */
+
 struct sample {
     uint64_t start, end;
     double weight; /* so many occurrences it stands for */
@@ -33,8 +36,10 @@ struct samples {
     double length;      /* of occurrences, on average */
     uint64_t reference; /* 19 of 20 last that long */
     double smallest, clip;
-    double excess;   /* of all over the smallest, not clipped */
-    unsigned finest; /* level at which blocks still have enough occurrences */
+    double excess;                  /* of all over the smallest, not clipped */
+    unsigned finest;                /* level at which blocks still have enough occurrences */
+    uint64_t *blocks[BLOCK_LEVELS]; /* by level, by sample: number of the block in
+                                       which it began, over all windows */
 };
 
 /* A line through shares and what is left. */
@@ -49,27 +54,24 @@ struct sums {
 
 #define WHOLE_THREADS UINT32_MAX /* a level above all: no blocks */
 
-enum blocks { ALL_BLOCKS, EVEN_BLOCKS, ODD_BLOCKS };
-
 /* No samples at all when there are fewer than 30 occurrences. */
 void samples__take(struct samples *samples, const struct overlap_question *question);
 void samples__free(struct samples *samples);
+
+/* First tick and end of a sample's block. */
+struct interval sample__block(const struct sample *sample, uint64_t number, unsigned level);
 
 /* Whether the occurrence can be among them. */
 bool overlap_question__counts(const struct overlap_question *question,
                               const struct occurrence *occurrence);
 
-/* The number of the block in its window in which it began. */
-uint64_t sample__block(const struct sample *sample, unsigned level);
-/* The block's first tick. */
-uint64_t window__block_begin(const struct window *window, uint64_t block, unsigned level);
-
-/* x, y: by sample. */
+/* x, y: by sample. blocks: gets struct sums of each block; NULL: not wanted. */
 struct sums samples__deviations(const struct samples *samples, const double *x, const double *y,
-                                unsigned level, enum blocks which);
-/* x: by sample; y: what is left. All 0 when there is none. */
-struct fit samples__fit(const struct samples *samples, const double *x, unsigned level,
-                        enum blocks which);
+                                unsigned level, struct vec *blocks);
+/* All 0 when there is none. */
+struct fit sums__fit(const struct sums *sums);
+/* x: by sample; y: what is left. */
+struct fit samples__fit(const struct samples *samples, const double *x, unsigned level);
 
 void quantile__sort(double *values, size_t count);
 double quantile__of_sorted(const double *sorted, size_t count, double share);

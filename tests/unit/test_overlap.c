@@ -2,14 +2,12 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 /* Made threads: thread 0 is asked, thread 1 goes its way and may cost thread 0 time. */
 
-enum { ASKED, FIRST_OTHER, CULPRIT = 3, OUTER = 6, CLASSES };
+enum { ASKED, FIRST_OTHER, CULPRIT = 3, OUTER = 6, INSIDE, AROUND, CLASSES };
 
 struct stage {
     uint64_t random;
@@ -77,6 +75,13 @@ static void add_interval(struct stage *stage, unsigned class, uint32_t thread, u
 {
     struct interval interval = {begin, end};
     vec__push(&line_of(stage, class, thread)->running, &interval);
+}
+
+static void add_preempted(struct stage *stage, unsigned class, uint32_t thread, uint64_t begin,
+                          uint64_t end)
+{
+    struct interval interval = {begin, end};
+    vec__push(&line_of(stage, class, thread)->preempted, &interval);
 }
 
 static void add_occurrence(struct stage *stage, uint32_t thread, uint32_t window, uint64_t start,
@@ -228,12 +233,300 @@ static void lasting_long_for_another_reason_is_no_overlap(void **state)
     assert_true(found_in(100, &play, 1, 100000000) <= 2);
 }
 
+static struct overlap_answer ask_and_strike(struct stage *stage, bool preempted)
+{
+    struct overlap_answer answer = ask(stage, preempted);
+    strike_stage(stage);
+    return answer;
+}
+
+/* Both begin at once, again and again. Thread 1 does one thing for a while and then another;
+ * thread 0 is as long as its work is, so that the longer ones meet the other thing. */
+static void what_a_long_one_lives_to_see_is_no_overlap(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct stage stage;
+        raise_stage(&stage, seed, 1, 400000000);
+        uint64_t now = 1000000;
+        for (unsigned i = 0; i < 1000; i++) {
+            uint64_t first = between(&stage, 45000, 55000), ticks = between(&stage, 40000, 160000);
+            add_interval(&stage, FIRST_OTHER, 1, now, now + first);
+            add_interval(&stage, CULPRIT, 1, now + first, now + 190000);
+            add_occurrence(&stage, 0, 0, now, ticks);
+            now += 200000 + between(&stage, 0, 100000);
+        }
+        assert_false(ask_and_strike(&stage, false).is_found);
+    }
+}
+
+/* In every other phase thread 0 has more to do, and thread 1 calls a function again and again that
+ * it does not call in the phases between. */
+static struct overlap_answer play_phases(uint64_t seed, unsigned phases, uint64_t ticks)
+{
+    struct stage stage;
+    raise_stage(&stage, seed, 1, phases * ticks + 1000000);
+    for (unsigned phase = 0; phase < phases; phase++) {
+        uint64_t begin = 1000000 + phase * ticks, end = begin + ticks - 200000;
+        for (uint64_t now = begin; now < end;) {
+            uint64_t length = between(&stage, 20000, 40000) + (phase % 2 ? 40000 : 0);
+            add_occurrence(&stage, 0, 0, now, length);
+            now += length + between(&stage, 0, 20000);
+        }
+        for (uint64_t now = begin; now < end && phase % 2;) {
+            uint64_t length = between(&stage, 10000, 60000);
+            add_interval(&stage, CULPRIT, 1, now, now + length);
+            now += length + between(&stage, 0, 60000);
+        }
+    }
+    return ask_and_strike(&stage, false);
+}
+
+static void phases_of_both_threads_are_no_overlap(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        assert_false(play_phases(seed, 2, 20000000).is_found);
+        assert_false(play_phases(seed, 9, 20000000).is_found);
+        assert_false(play_phases(seed, 60, 5000000).is_found);
+    }
+}
+
+/* One thing that happens once is no evidence, however slow all was while it did. */
+static void once_is_not_enough(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct stage stage;
+        raise_stage(&stage, seed, 1, 50000000);
+        uint64_t begin = 21000000 + seed * 100000, end = begin + 600000;
+        add_interval(&stage, CULPRIT, 1, begin, end);
+        for (uint64_t now = 1000000; now < 50000000;) {
+            uint64_t length = between(&stage, 20000, 22000) + (now > begin && now < end) * 20000;
+            add_occurrence(&stage, 0, 0, now, length);
+            now += length + between(&stage, 0, 20000);
+        }
+        assert_false(ask_and_strike(&stage, false).is_found);
+    }
+}
+
+/* An outer function around the culprit and little else, one around everything, and short ones
+ * inside that are only a part of it. */
+static void of_nested_functions_the_inner_one_is_named(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct stage stage;
+        raise_stage(&stage, seed, 1, 200000000);
+        play_others(&stage, 20000, 200000);
+        struct vec culprits = line_of(&stage, CULPRIT, 1)->running;
+        VEC_EACH(culprit, &culprits, struct interval)
+        {
+            uint64_t ticks = culprit->end - culprit->begin;
+            add_interval(&stage, OUTER, 1, culprit->begin - 200, culprit->end + 200);
+            add_interval(&stage, INSIDE, 1, culprit->begin + ticks / 2,
+                         culprit->begin + ticks / 2 + ticks / 10);
+        }
+        add_interval(&stage, AROUND, 1, 1000000, 201000000);
+        play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
+        struct overlap_answer answer = ask(&stage, false);
+        assert_true(answer.is_found);
+        assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+        strike_stage(&stage);
+    }
+}
+
+/* Every now and then an interrupt takes 10 ms. */
+static void interrupts_do_not_hide_it(void **state)
+{
+    (void)state;
+    struct stage stage;
+    raise_stage(&stage, 7, 1, 200000000);
+    play_others(&stage, 20000, 200000);
+    play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
+    for (size_t i = 150; i < stage.left.count; i += 200)
+        *VEC_AT(&stage.left, double, i) += 20000000;
+    struct overlap_answer answer = ask_and_strike(&stage, false);
+    assert_true(answer.is_found);
+    assert_near(answer.slope, 60000, 0.1);
+    assert_true(answer.share < 0.2); /* most of the time went to the interrupts */
+}
+
+static void interrupts_make_no_slope(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct stage stage;
+        raise_stage(&stage, seed, 1, 40000000);
+        play_others(&stage, 20000, 200000);
+        play_asked(&stage, &(struct play){50000, 53000, 50000, 0});
+        for (unsigned i = 0; i < 10; i++)
+            *VEC_AT(&stage.left, double, between(&stage, 0, stage.left.count - 1)) += 20000000;
+        assert_false(ask_and_strike(&stage, false).is_found);
+    }
+}
+
+/* Several threads run the same function, and each slows all others. Their moments are what they
+ * are; the cost is added to what is left to explain. */
+static void a_function_meets_itself(void **state)
+{
+    (void)state;
+    struct stage stage;
+    raise_stage(&stage, 3, 4, 30000000);
+    for (uint32_t thread = 0; thread < 4; thread++) {
+        for (uint32_t window = 0; window < 4; window++) {
+            uint64_t begin = VEC_AT(&stage.all.windows, struct window, window)->begin;
+            for (uint64_t now = begin; now < begin + 29000000;) {
+                uint64_t ticks = between(&stage, 50000, 60000);
+                add_occurrence(&stage, thread, window, now, ticks);
+                now += ticks + between(&stage, 0, 500000);
+            }
+        }
+    }
+    for (size_t i = 0; i < stage.left.count; i++) {
+        const struct occurrence *asked = VEC_AT(&stage.asked.occurrences, struct occurrence, i);
+        for (uint32_t thread = 0; thread < 4; thread++) {
+            size_t from = 0;
+            if (thread != asked->thread)
+                *VEC_AT(&stage.left, double, i) +=
+                    30000 * share_of(&line_of(&stage, ASKED, thread)->running, &from, asked->start,
+                                     asked->end);
+        }
+    }
+    struct overlap_answer answer = ask(&stage, false);
+    assert_true(answer.is_found);
+    assert_ptr_equal(answer.other, &stage.entries[ASKED]);
+    assert_near(answer.slope, 30000, 0.1);
+    strike_stage(&stage);
+}
+
+/* Two loops that are regular but for a little, and meet in ever other ways. */
+static void regular_loops_are_seen_through(void **state)
+{
+    (void)state;
+    struct stage stage;
+    raise_stage(&stage, 5, 1, 100000000);
+    for (uint64_t now = 1000000; now < 100000000; now += 101000 + between(&stage, 0, 100))
+        add_interval(&stage, CULPRIT, 1, now, now + 50000);
+    size_t from = 0;
+    for (uint64_t now = 1000000; now < 100000000;) {
+        const struct vec *culprit = &line_of(&stage, CULPRIT, 1)->running;
+        uint64_t ticks = 40000 + between(&stage, 0, 1000);
+        ticks += (uint64_t)(20000 * share_of(culprit, &from, now, now + ticks));
+        add_occurrence(&stage, 0, 0, now, ticks);
+        now += ticks + 80000;
+    }
+    struct overlap_answer answer = ask(&stage, false);
+    assert_true(answer.is_found);
+    assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+    strike_stage(&stage);
+}
+
+static void many_occurrences_are_sampled(void **state)
+{
+    (void)state;
+    struct stage stage;
+    raise_stage(&stage, 11, 1, 9000000000);
+    play_others(&stage, 20000, 200000);
+    play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
+    assert_true(stage.left.count > 50000);
+    struct overlap_answer answer = ask(&stage, false);
+    assert_true(answer.is_found);
+    assert_near(answer.slope, 60000, 0.1);
+    double excess = 0, cost = 0;
+    size_t from = 0;
+    for (size_t i = 0; i < stage.left.count; i++) {
+        const struct occurrence *asked = VEC_AT(&stage.asked.occurrences, struct occurrence, i);
+        excess += *VEC_AT(&stage.left, double, i) - 50000;
+        cost += 60000 *
+                share_of(&line_of(&stage, CULPRIT, 1)->running, &from, asked->start, asked->end);
+    }
+    assert_near(answer.share, cost / excess, 0.1);
+    strike_stage(&stage);
+}
+
+static void too_little_to_tell(void **state)
+{
+    (void)state;
+    struct stage stage;
+    raise_stage(&stage, 1, 1, 2200000);
+    play_others(&stage, 20000, 50000);
+    play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
+    assert_true(stage.left.count < 30);
+    struct overlap_answer answer = ask_and_strike(&stage, false);
+    assert_false(answer.is_found);
+    assert_null(answer.other);
+    /* Always overlapped. */
+    raise_stage(&stage, 1, 1, 200000000);
+    add_interval(&stage, CULPRIT, 1, 1000000, 201000000);
+    play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
+    assert_false(ask_and_strike(&stage, false).is_found);
+    /* Nobody else. */
+    raise_stage(&stage, 1, 1, 200000000);
+    line_of(&stage, CULPRIT, 1);
+    play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
+    assert_false(ask_and_strike(&stage, false).is_found);
+}
+
+/* Thread 1 is preempted now and then, in the culprit or elsewhere; thread 0 turns until it is back,
+ * when it was in the culprit. Else the occurrences are short, but for some that are long anyway. */
+static struct overlap_answer play_spinning(uint64_t seed, bool spins)
+{
+    struct stage stage;
+    raise_stage(&stage, seed, 1, 4000000000);
+    uint64_t now = 1000000;
+    for (unsigned i = 0; i < 60; i++) {
+        uint64_t preempted = now + between(&stage, 20000000, 40000000);
+        uint64_t back = preempted + between(&stage, 6000000, 10000000);
+        bool inside = i % 2;
+        add_preempted(&stage, inside ? CULPRIT : FIRST_OTHER, 1, preempted, back);
+        while (now < back) {
+            uint64_t ticks = between(&stage, 2000, 3000);
+            bool turns = spins ? inside && now + ticks > preempted : random_of(&stage) % 12000 == 0;
+            if (turns)
+                ticks = spins ? back - now : between(&stage, 6000000, 10000000);
+            add_occurrence(&stage, 0, 0, now, ticks);
+            now += ticks + between(&stage, 0, 2000);
+        }
+    }
+    struct overlap_answer answer = ask(&stage, true);
+    if (answer.is_found)
+        assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+    strike_stage(&stage);
+    return answer;
+}
+
+static void who_turns_for_a_preempted_one_is_seen(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        struct overlap_answer answer = play_spinning(seed, true);
+        assert_true(answer.is_found);
+        assert_true(answer.met > 0.95);
+        assert_true(answer.meets > 0.95);
+        assert_near(answer.slope, 8000000, 0.2);
+        answer = play_spinning(seed, false);
+        assert_false(answer.is_found && answer.met > 0.5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_function_that_costs_time_is_named),
         cmocka_unit_test(a_function_that_costs_nothing_is_not_named),
         cmocka_unit_test(lasting_long_for_another_reason_is_no_overlap),
+        cmocka_unit_test(what_a_long_one_lives_to_see_is_no_overlap),
+        cmocka_unit_test(phases_of_both_threads_are_no_overlap),
+        cmocka_unit_test(once_is_not_enough),
+        cmocka_unit_test(of_nested_functions_the_inner_one_is_named),
+        cmocka_unit_test(interrupts_do_not_hide_it),
+        cmocka_unit_test(interrupts_make_no_slope),
+        cmocka_unit_test(a_function_meets_itself),
+        cmocka_unit_test(regular_loops_are_seen_through),
+        cmocka_unit_test(many_occurrences_are_sampled),
+        cmocka_unit_test(too_little_to_tell),
+        cmocka_unit_test(who_turns_for_a_preempted_one_is_seen),
     };
     return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
 }
