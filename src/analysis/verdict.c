@@ -18,6 +18,8 @@ void verdict__give(struct profile_class *class)
     }
     class->verdict = VERDICT_UNCLEAR;
     class->cause = REASON_UNEXPLAINED;
+    if (class->idle) /* it waited for work, not for others */
+        return;
     if (excess > 0 && covered >= excess / 2) {
         class->verdict = VERDICT_INTERFERENCE;
         class->cause = (enum reason)cause;

@@ -233,6 +233,21 @@ static void put_component(struct table *table, const struct profile_class *class
     table__cell(table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
 }
 
+/* Those that are not 0, the largest first; returns how many. */
+static unsigned largest_reasons(const struct profile_class *class, enum reason reasons[REASONS])
+{
+    unsigned count = 0;
+    for (unsigned reason = 0; reason < REASONS; reason++) {
+        if (!class->why_ns[reason])
+            continue;
+        unsigned place = count++;
+        for (; place && class->why_ns[reasons[place - 1]] < class->why_ns[reason]; place--)
+            reasons[place] = reasons[place - 1];
+        reasons[place] = (enum reason)reason;
+    }
+    return count;
+}
+
 static void put_components(const struct profile_class *class, const struct style *style, FILE *out)
 {
     static const struct table_column columns[] = {{"lost", ALIGN_RIGHT, false},
@@ -244,9 +259,9 @@ static void put_components(const struct profile_class *class, const struct style
         return;
     put_heading(style, out, "what the lost time went to (adds up to all of it)");
     struct table table = table__start(columns, 5, 2);
-    for (int c = 0; c < REASONS; c++)
-        if (class->why_ns[c])
-            put_component(&table, class, (enum reason)c, style);
+    enum reason reasons[REASONS];
+    for (unsigned left = largest_reasons(class, reasons), i = 0; i < left; i++)
+        put_component(&table, class, reasons[i], style);
     table__end(&table, style, out);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUSY_PART 20 /* of the wall time that a busy thread wants a CPU, at least */
+
 #define DOING_FROM 0.25  /* share of the wait from which on it is said what the other did */
 #define SECOND_FROM 0.05 /* share of the excess from which on the second reason is named */
 #define ALL_FROM 0.95    /* what has this share is not divided further */
@@ -226,15 +228,34 @@ char *evidence__other(const struct report *report, const struct profile_class *c
     return function__short(place.function);
 }
 
-/* "runnable 60 %: 8 threads, 4 CPUs"; share is "" or " 60 %". */
+/* Threads that wanted a CPU for more than a little of the run. */
+static size_t busy_threads(const struct report *report)
+{
+    size_t count = 0;
+    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
+    {
+        uint64_t wanted_ns =
+            thread->component_ns[COMPONENT_RUNNING] + thread->component_ns[COMPONENT_RUNNABLE];
+        count += wanted_ns >= report->profile->wall_ns / BUSY_PART;
+    }
+    return count;
+}
+
+/* "runnable 60 %: 8 busy threads, 4 CPUs"; share is "" or " 60 %". Where the program's own threads
+ * are no more than the CPUs, it was others who had these. */
 static char *runnable_phrase(const struct report *report, const char *share)
 {
     const char *cpus = trace__meta(report->trace, "cpus");
-    size_t threads = report->profile->threads.count;
+    size_t threads = busy_threads(report);
     if (!cpus || !*cpus)
         return memory__format("runnable%s", share);
-    return memory__format("runnable%s: %zu thread%s, %s CPU%s", share, threads,
-                          threads == 1 ? "" : "s", cpus, strcmp(cpus, "1") ? "s" : "");
+    char *counts = memory__format("%zu busy thread%s, %s CPU%s", threads, threads == 1 ? "" : "s",
+                                  cpus, strcmp(cpus, "1") ? "s" : "");
+    char *text = threads > strtoul(cpus, NULL, 10)
+                     ? memory__format("runnable%s: %s", share, counts)
+                     : memory__format("runnable%s: other programs (%s)", share, counts);
+    free(counts);
+    return text;
 }
 
 /* "slower while hist_add ran on another CPU (false sharing? r² 0.88)" */
