@@ -170,7 +170,7 @@ static uint64_t value_of(const struct occurrence *occurrence, unsigned feature)
 {
     switch (feature) {
     case FEATURE_TOGETHER:
-        return occurrence->argument_count > 1 ? hash_of(occurrence) : 0;
+        return hash_of(occurrence);
     case FEATURE_INSIDE:
         return occurrence->inside;
     case FEATURE_INSTRUCTIONS:
@@ -211,7 +211,7 @@ static bool sort_value(const struct look *look, const uint64_t *values, unsigned
                        bool may_turn, enum value_sort *sort)
 {
     struct changes changes = changes_of(look, values);
-    if (!look->count || changes.least == changes.most)
+    if (changes.least == changes.most)
         return false;
     if (feature >= FEATURE_INSIDE && may_turn)
         return false;
@@ -256,6 +256,23 @@ static const char *name_of(struct class_table *table, const struct look *look, u
     char *name = recorded_argument__name(function, feature);
     vec__push(&table->strings, &name);
     return name;
+}
+
+static bool has_feature(const struct look *look, unsigned feature)
+{
+    if (!look->count)
+        return false;
+    const struct occurrence *first = look->items[0];
+    switch (feature) {
+    case FEATURE_TOGETHER:
+        return first->argument_count > 1;
+    case FEATURE_INSIDE:
+        return true;
+    case FEATURE_INSTRUCTIONS:
+        return first->instructions > 0;
+    default:
+        return feature < first->argument_count;
+    }
 }
 
 /* The best of the values that were not taken yet. */
@@ -303,8 +320,11 @@ static void explain_workload(struct class_table *table, struct look *look, bool 
     struct best best = {.parts = memory__zeroed(look->count, sizeof *parts)};
     for (unsigned round = 0; round < 2; round++) {
         best.feature = FEATURES;
-        for (unsigned feature = 0; feature < FEATURES; feature++)
+        for (unsigned feature = 0; feature < FEATURES; feature++) {
+            if (!has_feature(look, feature))
+                continue;
             try_feature(look, feature, may_turn, values, parts, &best);
+        }
         if (best.feature == FEATURES ||
             (round && best.fit.share * look__left(look) < LEAST_MORE * look->differences))
             break;

@@ -26,6 +26,7 @@ struct phases {
     size_t count;
     uint64_t begin, step;
     struct map places; /* CPU or thread -> place */
+    uint64_t recent_key_and_1, recent_place;
     struct cells *cells;
     size_t cell_count;
     double *common; /* by cell: logarithm of the factor by which it was slow; 0: it was not */
@@ -36,10 +37,13 @@ struct phases {
 static uint64_t place_of(struct phases *phases, const struct occurrence *occurrence)
 {
     uint64_t key = occurrence->cpu != UINT16_MAX ? occurrence->cpu : 65536ull + occurrence->thread;
-    uint64_t known = map__get(&phases->places, &key, sizeof key);
-    if (known != MAP_ABSENT || phases->places.count >= PLACES_MOST)
-        return known;
-    return map__put(&phases->places, &key, sizeof key, phases->places.count);
+    if (key + 1 == phases->recent_key_and_1)
+        return phases->recent_place;
+    uint64_t place = map__get(&phases->places, &key, sizeof key);
+    if (place == MAP_ABSENT && phases->places.count < PLACES_MOST)
+        place = map__put(&phases->places, &key, sizeof key, phases->places.count);
+    phases->recent_key_and_1 = key + 1;
+    return phases->recent_place = place;
 }
 
 /* SIZE_MAX: in none. */
@@ -204,6 +208,8 @@ bool phases__find(const struct occurrences *all, const struct look *looks, size_
                   double **parts, struct phase_answer *answers)
 {
     const struct window *first = VEC_AT(&all->windows, struct window, 0);
+    if (count < 2)
+        return false;
     struct phases phases = {.looks = looks, .count = count, .begin = first->begin};
     phases.step = all->windows.count > 1 ? first[1].begin - first->begin
                                          : (first->end - first->begin) / SLICES + 1;
