@@ -68,8 +68,8 @@ static void part_of(const struct doing *now, const struct doing *before, uint64_
 }
 
 /* Brings forward what the holder at that place did in the last ticks, of which it has a share. */
-static uint64_t add_holder(struct blame_walk *walk, struct lock_state *lock, size_t place,
-                           uint64_t ticks, unsigned depth)
+static void add_holder(struct blame_walk *walk, struct lock_state *lock, size_t place,
+                       uint64_t ticks, unsigned depth)
 {
     struct contention *contention = lock->contention;
     const struct lock_holder *holder = VEC_AT(&lock->holders, struct lock_holder, place);
@@ -78,13 +78,12 @@ static uint64_t add_holder(struct blame_walk *walk, struct lock_state *lock, siz
         did_until(walk, &walk->threads[holder->thread], contention->tick, depth);
     struct doing *before = VEC_AT(&contention->before, struct doing, place), part;
     struct holder_site *site = site_of(contention, holder);
-    uint64_t sum = 0;
     if (lock->holders.count == 1 && before->changes == now->changes &&
         thread->doing != COMPONENT_LOCK) { /* it did one thing all the time */
         before->ticks[thread->doing] = now->ticks[thread->doing];
         site->doing.ticks[thread->doing] += ticks;
         contention->all.ticks[thread->doing] += ticks;
-        return ticks;
+        return;
     }
     part_of(now, before, ticks, &part);
     *before = *now;
@@ -93,9 +92,7 @@ static uint64_t add_holder(struct blame_walk *walk, struct lock_state *lock, siz
             lock->holders.count == 1 ? part.ticks[i] : part.ticks[i] / lock->holders.count;
         site->doing.ticks[i] += share;
         contention->all.ticks[i] += share;
-        sum += share;
     }
-    return sum;
 }
 
 static void bring_forward(struct blame_walk *walk, struct lock_state *lock, uint64_t tick,
@@ -104,11 +101,10 @@ static void bring_forward(struct blame_walk *walk, struct lock_state *lock, uint
     struct contention *contention = lock->contention;
     if (!contention || !contention->waiters || tick <= contention->tick)
         return;
-    uint64_t ticks = tick - contention->tick, known = 0;
+    uint64_t ticks = tick - contention->tick;
     contention->tick = tick;
     for (size_t i = 0; i < lock->holders.count; i++)
-        known += add_holder(walk, lock, i, ticks, depth);
-    contention->all.ticks[COMPONENT_LOCK] += ticks - known;
+        add_holder(walk, lock, i, ticks, depth);
 }
 
 /* ---- what threads do ------------------------------------------------------------------------ */

@@ -97,7 +97,7 @@ struct holder_site {
 struct contention {
     uint64_t waiters;
     uint64_t tick;     /* up to which it is brought forward */
-    struct doing all;  /* what the holders did; LOCK: there was none */
+    struct doing all;  /* what the holders did; what is missing: there was none */
     struct vec sites;  /* struct holder_site, since there are waiters */
     struct vec before; /* struct doing, by lock_state.holders: what they had done at tick */
 };

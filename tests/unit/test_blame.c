@@ -365,6 +365,35 @@ static void a_holder_that_waits_does_what_its_holder_does(void **state)
     assert_int_equal(blame->thread, 1);
 }
 
+/* What was done before a wait, or before the lock was had, is in no wait. */
+static void only_what_is_within_the_wait_counts(void **state)
+{
+    struct scene *scene = *state;
+    PUT(scene, 2, 1000, ACQUIRED, C, OTHER);
+    PUT(scene, 3, 1000, WAIT, C + 3, OTHER);
+    PUT(scene, 2, 1000, HEURT_EVENT_SLEEP, HEURT_SITE(C, HEURT_SLEEP_NANOSLEEP), 50);
+    PUT(scene, 2, 1050, HEURT_EVENT_SLEEP LEFT);
+    PUT(scene, 0, 1090, ACQUIRED, A, LOCK);
+    PUT(scene, 1, 1100, WAIT, B, LOCK);
+    PUT(scene, 0, 1150, WAIT, A + 1, OTHER); /* there was somebody who waited for a sleeper */
+    PUT(scene, 2, 1250, RELEASED, C, OTHER);
+    PUT(scene, 3, 1250, WAIT LEFT, 110);
+    PUT(scene, 0, 1250, WAIT LEFT, 0);
+    PUT(scene, 0, 1300, RELEASED, A, LOCK);
+    PUT(scene, 2, 1300, ACQUIRED, C + 2, LOCK); /* the one who had slept */
+    PUT(scene, 2, 1400, RELEASED, C + 2, LOCK);
+    PUT(scene, 1, 1400, WAIT LEFT, 0);
+    scene__profile(scene);
+    const struct profile_class *class = mutex_class(scene, B);
+    assert_int_equal(class->blames.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct profile_blame *blame = VEC_AT(&class->blames, struct profile_blame, i);
+        assert_int_equal(blame->doing_ns[COMPONENT_RUNNING], blame->wait_ns);
+    }
+    check_holder(class, 0, A, 200, 1);
+    check_holder(class, 1, C + 2, 100, 1);
+}
+
 static void those_who_wait_in_a_circle_wait_for_locks(void **state)
 {
     struct scene *scene = *state;
@@ -546,6 +575,7 @@ int main(void)
         TEST(within_a_wait_only_readiness_is_told_apart),
         TEST(the_kernel_tells_late),
         TEST(a_holder_that_waits_does_what_its_holder_does),
+        TEST(only_what_is_within_the_wait_counts),
         TEST(those_who_wait_in_a_circle_wait_for_locks),
         TEST(readers_share_what_they_did),
         TEST(what_a_thread_did_in_another_process_is_its_own),

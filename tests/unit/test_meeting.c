@@ -146,6 +146,26 @@ static void a_round_that_never_came_is_nobodys(void **state)
     assert_int_equal(barrier_class(scene, C)->blames.count, 0);
 }
 
+static void threads_at_one_place_are_blamed_apart(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t round = 0; round < 3; round++) {
+        uint64_t tick = 2000 + 1000 * round;
+        PUT(scene, 2, tick, BARRIER, A, MEETING);
+        PUT(scene, round == 0, tick + 5, BARRIER, A, MEETING);
+        PUT(scene, 2, tick + 10, BARRIER LEFT, 22); /* EINVAL: nobody has arrived */
+        PUT(scene, 2, tick + 100, BARRIER, A, MEETING);
+        PUT(scene, round != 0, tick + 300, BARRIER, A, MEETING);
+        for (uint32_t thread = 0; thread < 3; thread++)
+            PUT(scene, thread, tick + 301, BARRIER LEFT, 0);
+    }
+    scene__profile(scene);
+    const struct profile_class *class = barrier_class(scene, A);
+    assert_int_equal(class->blames.count, 2);
+    check_blame(class, 0, 1, A, 990, 4);
+    check_blame(class, 1, 0, A, 495, 2);
+}
+
 static void barriers_of_other_processes_are_others(void **state)
 {
     struct scene *scene = *state;
@@ -247,6 +267,25 @@ static void unexpected_signallers_are_guessed_at(void **state)
     assert_int_equal(blame_at(class, 0)->doing_ns[COMPONENT_RUNNING], 50);
 }
 
+/* The next time it is. */
+static void signallers_that_are_known_are_looked_at(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t thread = 0; thread < 20; thread++)
+        scene__start(scene, thread, 1000);
+    for (uint32_t thread = 15; thread < 20; thread++)
+        PUT(scene, thread, 1000 + thread, SIGNALLED, C, MEETING);
+    sleep_between(scene, 19, 1050, 1150);
+    PUT(scene, 0, 1140, CONDITION, A, MEETING, MUTEX);
+    PUT(scene, 19, 1195, SIGNALLED, B, MEETING);
+    PUT(scene, 0, 1200, CONDITION LEFT, 0);
+    scene__profile(scene);
+    const struct profile_class *class = condition_class(scene, A, 0);
+    check_blame(class, 0, 19, B, 60, 1);
+    assert_int_equal(blame_at(class, 0)->doing_ns[COMPONENT_SLEEP], 10);
+    assert_int_equal(blame_at(class, 0)->doing_ns[COMPONENT_RUNNING], 50);
+}
+
 static void joins_are_blamed_on_the_thread_that_ends(void **state)
 {
     struct scene *scene = *state;
@@ -340,6 +379,7 @@ static void both_sides_of_a_queue_wait_for_work(void **state)
         wait_for(scene, !full, 1100 + 1000 * i, 1910 + 1000 * i, full ? B : A,
                  full ? OTHER : MEETING);
     }
+    wait_for(scene, 3, 30000, 30500, C, OTHER + 8); /* the mutex protects something else, too */
     scene__profile(scene);
     assert_true(condition_class(scene, A, MEETING)->idle);
     assert_true(condition_class(scene, B, OTHER)->idle);
@@ -479,12 +519,14 @@ int main(void)
         TEST(the_last_to_arrive_is_blamed),
         TEST(rounds_are_told_apart),
         TEST(a_round_that_never_came_is_nobodys),
+        TEST(threads_at_one_place_are_blamed_apart),
         TEST(barriers_of_other_processes_are_others),
         TEST(the_last_signal_within_the_wait_is_blamed),
         TEST(a_signal_before_the_wait_is_not_what_ended_it),
         TEST(a_broadcast_ends_all_waits),
         TEST(posts_and_wakes_are_signals),
         TEST(unexpected_signallers_are_guessed_at),
+        TEST(signallers_that_are_known_are_looked_at),
         TEST(joins_are_blamed_on_the_thread_that_ends),
         TEST(a_pools_threads_wait_for_work),
         TEST(a_pool_that_feeds_itself_loses),
