@@ -13,6 +13,7 @@
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "format/writer.h"
+#include "kernel/instructions.h"
 #include "kernel/thread_events.h"
 #include "symbol/binary.h"
 #include "symbol/resolve.h"
@@ -44,7 +45,7 @@ struct recording {
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
     uint32_t overhead_permille; /* 0: none */
-    bool overhead_told, quiet, and_report, pack, no_choice, aggregate, no_kernel;
+    bool overhead_told, quiet, and_report, pack, no_choice, aggregate, no_kernel, instructions;
     uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
@@ -62,6 +63,7 @@ enum {
     OPTION_NO_CHOICE,
     OPTION_AGGREGATE,
     OPTION_NO_KERNEL,
+    OPTION_INSTRUCTIONS,
 };
 
 static const struct option long_options[] = {
@@ -79,6 +81,7 @@ static const struct option long_options[] = {
     {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
     {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
     {"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+    {"instructions", no_argument, NULL, OPTION_INSTRUCTIONS},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -239,6 +242,9 @@ static int read_option(struct recording *recording, int option, char **argv)
         return 0;
     case OPTION_NO_KERNEL:
         recording->no_kernel = true;
+        return 0;
+    case OPTION_INSTRUCTIONS:
+        recording->instructions = true;
         return 0;
     case OPTION_CHOOSE_AFTER:
         return set_choose_after(recording, optarg);
@@ -436,7 +442,8 @@ static int create_trace(const struct recording *recording, const struct planner 
         .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
                  (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
                  (recording->overhead_told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
-                 (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL),
+                 (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
+                 (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0),
         .stack_every = recording->stack_bytes ? recording->stack_every : 0,
         .stack_bytes = recording->stack_bytes,
         .overhead_permille = overhead_permille(recording),
@@ -475,6 +482,21 @@ static bool warn_about_binary(const char *name, const struct binary *binary)
     if (reason)
         say("%s runs without being recorded: %s", name, reason);
     return !reason;
+}
+
+/* They are for single calls, and for a machine that has a counter for them: else the program is
+ * recorded without. */
+static bool can_count_instructions(const struct recording *recording)
+{
+    struct error error;
+    if (recording->aggregate) {
+        say("retired instructions are not counted: --aggregate keeps no single calls");
+        return false;
+    }
+    if (instructions__try(&error) == 0)
+        return true;
+    say("%s", error.text);
+    return false;
 }
 
 /* ---- while it runs ----------------------------------------------------------------------------
@@ -660,6 +682,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
     char *library = NULL;
     bool recordable = warn_about_binary(recording->command[0], binary);
     bool chooses = recordable && is_automatic(recording);
+    recording->instructions = recording->instructions && can_count_instructions(recording);
     int code = runtime__find(&library, &error);
     if (code == 0 && (chooses || has_request(recording)))
         code = planner__open(&planner, &recording->request, &error);
@@ -765,6 +788,7 @@ static const char options_help[] =
     "(1)\n"
     "  --no-choice                 record known calls only\n"
     "  --no-kernel                 no records of switches and page faults from the kernel\n"
+    "  --instructions              count the instructions of each call, where there is a PMU\n"
     "  -q, --quiet                 say nothing when all went well\n";
 
 const struct command command_record = {

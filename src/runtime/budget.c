@@ -191,7 +191,8 @@ static void count_word(struct thread *thread, struct window *window, const uint6
     struct budget *budget = &thread->countdowns->budget;
     uint64_t age = ((*word >> HEURT_ID_BITS) - budget->tick) & HEURT_TICK_MASK;
     uint32_t id = *word & 0xffff;
-    if (!*word || age > window->now.tick - budget->tick || id == HEURT_EVENT_SAMPLED)
+    if (!*word || age > window->now.tick - budget->tick || id == HEURT_EVENT_SAMPLED ||
+        id == HEURT_EVENT_INSTRUCTIONS)
         return;
     if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
         id = (uint32_t)word[1] | (id & 1);

@@ -11,7 +11,7 @@
 #include "runtime/runtime.h"
 
 /* Other clocks are system calls, and take long. */
-enum { CALLS = 32, BATCHES = 6, BATCHES_OF_CALLS = 2, EVENT_WORDS = 3 };
+enum { CALLS = 32, BATCHES = 6, BATCHES_OF_CALLS = 2, EVENT_WORDS = 6 };
 
 /* stub.S */
 void heurt_calibrate_call(const void *stub, uint64_t id);
@@ -40,8 +40,10 @@ static __attribute__((noinline)) void call_nothing(struct thread *thread, const 
 static __attribute__((noinline)) void mark(struct thread *thread, const void *unused)
 {
     (void)unused;
+    instructions__tell(thread);
     function__write(thread, ID);
     clock__settle();
+    instructions__tell(thread);
     function__write(thread, ID | 1);
 }
 
@@ -61,9 +63,10 @@ static struct calibration batch(struct thread *thread, const struct measured *me
     for (unsigned i = 0; i < CALLS; i++)
         measured->once(thread, measured->stub);
     sums.cost_ticks = (uint32_t)(clock__tick() - before);
-    for (unsigned i = 0; i < CALLS; i++)
-        sums.bias_ticks +=
-            (uint32_t)((room[2 * i + 1] >> HEURT_ID_BITS) - (room[2 * i] >> HEURT_ID_BITS));
+    const unsigned words = thread->instructions ? EVENT_WORDS / 2 : 1; /* of each of the two */
+    for (const uint64_t *enter = room + words - 1; enter < room + CALLS * 2 * words;
+         enter += 2 * words)
+        sums.bias_ticks += (uint32_t)((enter[words] >> HEURT_ID_BITS) - (*enter >> HEURT_ID_BITS));
     return sums;
 }
 

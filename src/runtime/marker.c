@@ -78,6 +78,7 @@ static uint32_t marker__id(struct heurt_marker *marker, enum heurt_function_kind
 
 static void enter(struct thread *thread, uint32_t id)
 {
+    instructions__tell(thread);
     if (heurt_state.session->stack_every)
         stack__consider(thread, id);
     function__write(thread, id);
@@ -86,6 +87,7 @@ static void enter(struct thread *thread, uint32_t id)
 static void leave(struct thread *thread, uint32_t id)
 {
     clock__settle();
+    instructions__tell(thread);
     function__write(thread, id | 1);
 }
 

@@ -152,6 +152,7 @@ static void enter(const struct stub_frame *frame, uint64_t rbx)
         return;
     if (!thread->countdowns)
         event__refill(NULL, 0);
+    instructions__tell(thread);
     if (thread->countdowns)
         consider_stack(thread, frame, rbx);
     write_enter(thread, frame);
@@ -209,6 +210,8 @@ void heurt_popped_refill(struct stub_frame *frame)
 void heurt_stub_leave(struct stub_frame *frame);
 void heurt_stub_leave(struct stub_frame *frame)
 {
+    if (!frame->claimed)
+        instructions__tell(&heurt_thread);
     uint64_t tick = frame->claimed ? 0 : kernel__look(&heurt_thread);
     unsigned words = function__words((uint32_t)frame->id);
     if (!tick)
@@ -344,7 +347,7 @@ static const struct known_module *module_at(uint64_t address)
 
 enum stub_kind patch__stub_kind(bool ordered, bool arguments)
 {
-    if (!heurt_state.uses_tsc || arguments)
+    if (!heurt_state.uses_tsc || heurt_state.counts_instructions || arguments)
         return STUB_FULL;
     return ordered ? STUB_ORDERED : STUB_PLAIN;
 }

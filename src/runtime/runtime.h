@@ -19,6 +19,7 @@
 
 #include "format/layout.h"
 #include "runtime/budget.h"
+#include "runtime/instructions.h"
 #include "runtime/kernel.h"
 #include "runtime/raw.h"
 
@@ -73,9 +74,10 @@ struct thread {
     uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
     uint32_t serial;                /* valid when started */
     uint32_t creator;
-    uint32_t next_units; /* size of the next chunk */
-    uint32_t inside;     /* > 0: the runtime itself calls libc: hooks pass through */
-    uint32_t end_rounds; /* rounds of destructors seen at the thread's end */
+    uint32_t next_units;    /* size of the next chunk */
+    uint32_t inside;        /* > 0: the runtime itself calls libc: hooks pass through */
+    uint32_t end_rounds;    /* rounds of destructors seen at the thread's end */
+    uint64_t *instructions; /* the way to the page of its counter (instructions.c); NULL: none */
     uint64_t popped_taken, popped_sweep_at; /* records; when to look for dead ones next */
     bool started, ended;
     bool caged;    /* a filter of system calls holds this thread (cage.c) */
@@ -178,6 +180,7 @@ struct state {
     uint64_t *kernel_slots;
     uint64_t fault_ns;       /* (atomic) mean of page faults that were measured */
     uint32_t kernel_missing; /* (atomic) what of that has been said */
+    bool counts_instructions, instructions_noted; /* threads count; that one could not was said */
     /* Aggregated runs (aggregate.c, room.c). */
     bool aggregates;
     uint32_t chunks_lock;
@@ -378,6 +381,14 @@ static inline void function__write(struct thread *thread, uint32_t id)
     uint64_t *at = event__claim(thread, function__words(id));
     if (likely(at))
         function__publish(at, tick ? tick : clock__tick(), id);
+}
+
+/* Writes how many instructions the thread has retired, where it counts them: before all else that
+ * belongs to the enter or leave of a function. */
+static inline void instructions__tell(struct thread *thread)
+{
+    if (unlikely(thread->instructions))
+        instructions__write(thread);
 }
 
 /* ---- the budget (budget.c) ---------------------------------------------------------------------

@@ -150,6 +150,7 @@ void thread__end(void)
                   raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_before_ns,
                   kernel__runnable_ns(thread));
     kernel__end(thread);
+    instructions__end(thread);
     popped__pass_on(thread);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
@@ -192,6 +193,7 @@ static void after_fork(void)
     heurt_state.ended = NULL;
     uint64_t mask = signals__block();
     kernel__forget(thread);
+    instructions__forget(thread);
     aggregate__forget(thread);
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
@@ -353,6 +355,7 @@ __attribute__((constructor)) static void start(void)
         number_image();
         heurt_state.recording = true;
         kernel__prepare();
+        instructions__prepare();
         calibrate__all();
         kernel__calibrate();
         define__process(HEURT_NO_SERIAL);

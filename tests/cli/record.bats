@@ -451,3 +451,33 @@ CODE
     report_json t
     [ "$(json coverage.instrumented)" = 2 ]
 }
+
+# On a machine that has counters for them, and on one that has none, as heurt check tells.
+@test "--instructions: counted around each call, or one sentence why not" {
+    local calls state
+    "$HEURT" check --json >check.json
+    state=$("$JSON_GET" check.json 'facilities[key=pmu].state')
+    heurt record -q -o t --instructions -f call_empty "$PROGRAMS/calls_known"
+    expect_status 0
+    calls=$(sed -n 's/^call_empty=//p' <<<"$output")
+    "$HEURT" dump -i t --raw >dump
+    [ "$(awk '$3 >= 1024 && $3 % 2 == 0' dump | wc -l)" = "$calls" ]
+    if [ "$state" != no ] && [ -z "$stderr" ]; then
+        awk '$3 >= 1024 && last[$2] != 62 { exit 1 } $3 != 44 { last[$2] = $3 }' dump
+        return
+    fi
+    [ "$(wc -l <<<"$stderr")" = 1 ]
+    says 'retired instructions are not counted: [a-z]'
+    [ "$(awk '$3 == 62' dump | wc -l)" = 0 ]
+    heurt record -q -o t --instructions --no-choice sh -c 'echo out; exit 3'
+    expect_status 3
+    [ "$output" = out ]
+    [ "$(wc -l <<<"$stderr")" = 1 ]
+}
+
+@test "--instructions and --aggregate: one sentence, and recorded without" {
+    heurt record -q -o t --instructions --aggregate --no-choice sh -c 'exit 3'
+    expect_status 3
+    [ "$(wc -l <<<"$stderr")" = 1 ]
+    says 'retired instructions are not counted: --aggregate'
+}
