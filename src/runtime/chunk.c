@@ -188,6 +188,7 @@ bool thread__renew(struct thread *thread, uint64_t *end)
         event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
                       thread->start_routine);
+        instructions__begin(thread);
         kernel__begin(thread);
         instructions__begin(thread);
     }

@@ -210,6 +210,8 @@ void heurt_popped_refill(struct stub_frame *frame)
 void heurt_stub_leave(struct stub_frame *frame);
 void heurt_stub_leave(struct stub_frame *frame)
 {
+    if (!frame->claimed)
+        instructions__tell(&heurt_thread);
     uint64_t tick = frame->claimed ? 0 : kernel__look(&heurt_thread);
     if (!frame->claimed)
         instructions__tell(&heurt_thread);
