@@ -52,7 +52,8 @@ static bool is_candidate(const struct class_table *table, const struct thread_re
                          const struct class_entry *entry, double time)
 {
     const struct accumulator *accumulator = &entry->total.accumulator;
-    if (entry->fold.component != COMPONENT_RUNNING || running_excess(entry) <= 0)
+    if (entry->fold.component != COMPONENT_RUNNING || running_excess(entry) <= 0 ||
+        accumulator->recorded < WORKLOAD_LEAST)
         return false;
     double on_cpu = (double)running_excess(entry);
     double excess = (double)accumulator__excess(accumulator, accumulator->minimum);

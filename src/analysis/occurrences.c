@@ -392,8 +392,9 @@ static void choose_windows(struct collector *self, const struct class_table *tab
         begin = thread->start_tick < begin ? thread->start_tick : begin;
         end = thread->end_tick > end ? thread->end_tick : end;
     }
-    if (end < begin)
-        end = begin;
+    const uint64_t latest = UINT64_MAX / 4; /* a damaged trace may tell any tick */
+    end = end < latest ? end : latest;
+    begin = begin < end ? begin : end;
     lay_windows(self, begin, end, share_of_run(self, table));
 }
 

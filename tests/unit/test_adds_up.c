@@ -22,7 +22,7 @@ enum {
 
 static void define_functions(struct scene *scene)
 {
-    scene__function(scene, 0, F, 0x401000, "f", "");
+    scene__function(scene, 0, F, 0x401000, "f", "n,m");
     scene__function(scene, 0, G, 0x401100, "g", "");
     scene__function(scene, 0, H, 0x401200, "h", "");
 }
@@ -70,7 +70,11 @@ static void random_event(struct scene *scene, uint64_t *seed, uint32_t thread, u
     uint64_t payload[] = {0, HEURT_SITE(0x9000, how), 0x7000 + random_of(seed) % 3,
                           0x7000 + random_of(seed) % 3};
     uint32_t function = F + 2 * (random_of(seed) % 3);
-    if (choice < 3)
+    if (choice < 3 && random_of(seed) % 2)
+        PUT(scene, thread, tick, HEURT_EVENT_INSTRUCTIONS, tick * 3);
+    if (choice < 3 && function == F)
+        PUT(scene, thread, tick, F, random_of(seed) % 8, random_of(seed));
+    else if (choice < 3)
         PUT(scene, thread, tick, function);
     else if (choice < 6)
         PUT(scene, thread, tick, function LEFT);
@@ -134,13 +138,15 @@ static void check_profile(const struct profile *profile)
     }
 }
 
+/* Now and then so long that single occurrences are looked at. */
 static void random_scene(struct scene *scene, uint64_t *seed)
 {
+    uint64_t most = random_of(seed) % 8 ? 300 : 6000;
     scene__begin_counter(scene, 2995 + random_of(seed) % 100);
     define_functions(scene);
     for (uint32_t thread = 0; thread < 4; thread++) {
         uint64_t tick = 1000 + random_of(seed) % 5000;
-        for (uint64_t n = random_of(seed) % 300; n > 0; n--) {
+        for (uint64_t n = random_of(seed) % most; n > 0; n--) {
             random_event(scene, seed, thread, tick);
             tick += random_of(seed) % (n % 7 ? 1000 : 1000000);
         }
