@@ -114,6 +114,22 @@ static size_t largest(const struct cause_truth *truth)
     return truth->share[1] > truth->share[0];
 }
 
+static bool is_tie(double left, double right)
+{
+    return fabs(left - right) < TIE;
+}
+
+/* The larger one, or one that is as good as. */
+static bool is_largest(const struct cause_program *program, const struct cause_truth *truth,
+                       const char *cause)
+{
+    bool tie = program->parts[1] && is_tie(truth->share[0], truth->share[1]);
+    for (size_t i = 0; i < CAUSE_PARTS && program->parts[i]; i++)
+        if (strcmp(cause, program->parts[i]) == 0)
+            return tie || i == largest(truth);
+    return false;
+}
+
 /* How much of the excess speaks for what the kind tells. */
 static double own_share(const struct cause_program *program, const struct cause_truth *truth)
 {
@@ -176,7 +192,7 @@ static bool fits_kind(const struct cause_program *program, const struct cause_tr
             return false;
         /* fall through */
     default:
-        return is_interference(found) && strcmp(found->cause, program->parts[largest(truth)]) == 0;
+        return is_interference(found) && is_largest(program, truth, found->cause);
     }
 }
 
@@ -185,7 +201,7 @@ bool cause__is_right(const struct cause_program *program, const struct cause_tru
 {
     bool runnable = is_interference(found) && strcmp(found->cause, RUNNABLE) == 0;
     bool expected = strcmp(cause__expected(program, truth), RUNNABLE) == 0;
-    bool tie = fabs(truth->runnable - own_share(program, truth)) < TIE;
+    bool tie = is_tie(truth->runnable, own_share(program, truth));
     return (runnable && (expected || tie)) ||
            ((!expected || tie) && fits_kind(program, truth, found));
 }

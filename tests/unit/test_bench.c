@@ -263,6 +263,10 @@ static void right_answers(void **state)
     struct cause_found both = found_of("interference", "lock", 0.75, 0.25, 0.4);
     assert_true(cause__is_right(&mixer, &two, &both));
     assert_close(cause__difference(&mixer, &two, &both), 0.05);
+    struct cause_truth halves = truth_of(0.52, 0.48, 0);
+    struct cause_found other = found_of("interference", "sleep", 0.5, 0.5, 0.4);
+    assert_true(cause__is_right(&mixer, &halves, &other));
+    assert_false(cause__is_right(&mixer, &two, &other));
     assert_true(cause__is_right(&varier, &most, &nothing));
     assert_false(cause__is_right(&varier, &most, &lock));
     struct cause_truth quiet = truth_of(0, 0, 0.05);
