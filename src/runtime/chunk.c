@@ -190,7 +190,6 @@ bool thread__renew(struct thread *thread, uint64_t *end)
                       thread->start_routine);
         instructions__begin(thread);
         kernel__begin(thread);
-        instructions__begin(thread);
     }
     budget__chunk_begins(thread);
     return true;

@@ -213,8 +213,6 @@ void heurt_stub_leave(struct stub_frame *frame)
     if (!frame->claimed)
         instructions__tell(&heurt_thread);
     uint64_t tick = frame->claimed ? 0 : kernel__look(&heurt_thread);
-    if (!frame->claimed)
-        instructions__tell(&heurt_thread);
     unsigned words = function__words((uint32_t)frame->id);
     if (!tick)
         tick = tick_if_any();

@@ -54,11 +54,6 @@ void define__thread_name(struct thread *thread)
     (void)thread;
 }
 
-void instructions__begin(struct thread *thread)
-{
-    (void)thread;
-}
-
 void kernel__begin(struct thread *thread)
 {
     (void)thread;
