@@ -10,6 +10,7 @@
 #include "cmd/packing.h"
 #include "cmd/planner.h"
 #include "cmd/report.h"
+#include "cmd/tracepoints.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "format/writer.h"
@@ -505,17 +506,27 @@ static bool can_count_instructions(const struct recording *recording)
 /* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
 enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
 
-static void serve(struct launch *launch, struct planner *planner, struct trace_writer *writer,
-                  struct automatic *automatic)
+/* What works beside the program while it runs. */
+struct attendants {
+    struct planner planner;
+    struct automatic *automatic; /* or NULL */
+    struct tracepoints *tracepoints;
+};
+
+static void serve(struct launch *launch, struct attendants *attendants, struct trace_writer *writer)
 {
-    struct pollfd set[2] = {{.fd = launch->end_fd, .events = POLLIN},
-                            {.fd = planner->fd, .events = POLLIN}};
+    struct planner *planner = &attendants->planner;
+    struct automatic *automatic = attendants->automatic;
+    struct pollfd set[3] = {{.fd = launch->end_fd, .events = POLLIN},
+                            {.fd = planner->fd, .events = POLLIN},
+                            {.fd = tracepoints__fd(attendants->tracepoints), .events = POLLIN}};
     struct error error;
     int wait_ms = PREPARE_LEAST_MS;
     while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
         int look_ms = automatic ? automatic__look(automatic) : wait_ms;
-        if (poll(set, 2, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
+        if (poll(set, 3, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
             break;
+        tracepoints__look(attendants->tracepoints);
         if (trace_writer__prepare(writer))
             wait_ms = PREPARE_LEAST_MS;
         else if (wait_ms < PREPARE_MOST_MS)
@@ -603,15 +614,18 @@ static void say_that_nothing_was_recorded(const struct recording *recording, boo
 
 /* Symbols first: they are what a trace cannot be read without on another machine. */
 static int complete(const struct recording *recording, const struct trace *trace,
-                    struct error *error)
+                    struct tracepoints *tracepoints, struct error *error)
 {
+    if (tracepoints__complete(tracepoints, trace, recording->directory, error) < 0)
+        say("%s", error->text);
     int code = keep_symbols(recording, trace, error);
     if (recording->pack && !recording->aggregate)
         packing__run(recording->directory, recording->quiet);
     return code;
 }
 
-static int conclude(const struct recording *recording, bool expected, struct error *error)
+static int conclude(const struct recording *recording, bool expected,
+                    struct tracepoints *tracepoints, struct error *error)
 {
     struct trace *trace = NULL;
     if (access(recording->directory, F_OK) != 0 && errno == ENOENT)
@@ -628,7 +642,7 @@ static int conclude(const struct recording *recording, bool expected, struct err
         say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else
         say_what_was_lost(recording, trace, size_of_trace(recording->directory));
-    code = complete(recording, trace, error);
+    code = complete(recording, trace, tracepoints, error);
     trace__close(trace);
     if (!nothing)
         say_what_was_recorded(recording, threads, size_of_trace(recording->directory));
@@ -641,8 +655,8 @@ static int conclude(const struct recording *recording, bool expected, struct err
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
 static int run_command(const struct recording *recording, const struct binary *binary,
-                       const char *library, struct planner *planner, struct trace_writer *writer,
-                       struct automatic *automatic, int *wait_status)
+                       const char *library, struct attendants *attendants,
+                       struct trace_writer *writer, int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct thread_events events = {{-1, -1}};
@@ -653,12 +667,14 @@ static int run_command(const struct recording *recording, const struct binary *b
     char **environment = environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
-    if (code == 0 && automatic)
-        automatic__attach(automatic, launch.pid);
+    if (code == 0 && attendants->automatic)
+        automatic__attach(attendants->automatic, launch.pid);
+    if (code == 0)
+        attendants->tracepoints = tracepoints__attach(launch.pid, writer);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
         status = launch__status_of_failure(code);
     if (code == 0) {
-        serve(&launch, planner, writer, automatic);
+        serve(&launch, attendants, writer);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
         trace_writer__session(writer)->cpu_ns =
@@ -675,8 +691,8 @@ static int run_command(const struct recording *recording, const struct binary *b
 /* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
 static int record(struct recording *recording, const struct binary *binary, int *wait_status)
 {
-    struct planner planner = {.fd = -1};
-    struct automatic *automatic = NULL;
+    struct attendants attendants = {.planner = {.fd = -1}};
+    struct planner *planner = &attendants.planner;
     struct trace_writer *writer = NULL;
     struct error error;
     char *library = NULL;
@@ -685,31 +701,33 @@ static int record(struct recording *recording, const struct binary *binary, int 
     recording->instructions = recording->instructions && can_count_instructions(recording);
     int code = runtime__find(&library, &error);
     if (code == 0 && (chooses || has_request(recording)))
-        code = planner__open(&planner, &recording->request, &error);
+        code = planner__open(planner, &recording->request, &error);
     if (code == 0)
-        code = create_trace(recording, &planner, &writer, &error);
+        code = create_trace(recording, planner, &writer, &error);
     if (code < 0) {
         say("%s", error.text);
-        planner__close(&planner);
+        planner__close(planner);
         free(library);
         return EXIT_HEURT;
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     if (chooses || (has_request(recording) && overhead_permille(recording)))
-        automatic = automatic__new(recording->directory, &recording->request, &planner, writer,
-                                   chooses ? recording->choose_after_ns : 0);
-    int status = run_command(recording, binary, library, &planner, writer, automatic, wait_status);
-    planner__close(&planner);
-    planner__finish(&planner, writer);
-    if (automatic && !status)
-        automatic__conclude(automatic, recording->command[0], recording->quiet);
-    automatic__free(automatic);
+        attendants.automatic = automatic__new(recording->directory, &recording->request, planner,
+                                              writer, chooses ? recording->choose_after_ns : 0);
+    int status = run_command(recording, binary, library, &attendants, writer, wait_status);
+    planner__close(planner);
+    planner__finish(planner, writer);
+    if (attendants.automatic && !status)
+        automatic__conclude(attendants.automatic, recording->command[0], recording->quiet);
+    automatic__free(attendants.automatic);
+    tracepoints__stop(attendants.tracepoints, writer);
     free(library);
     code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
+    if (code == 0 && !status)
+        code = conclude(recording, recordable, attendants.tracepoints, &error);
+    tracepoints__free(attendants.tracepoints);
     if (status)
         return status;
-    if (code == 0)
-        code = conclude(recording, recordable, &error);
     if (code < 0)
         say("%s", error.text);
     else if (recording->and_report)
