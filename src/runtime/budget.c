@@ -168,10 +168,18 @@ static bool samples_locks(void)
     return heurt_state.session->flags & HEURT_SESSION_SAMPLE_LOCKS;
 }
 
-/* An event of a hook or a mark. The release of a lock is counted with its acquisition. */
+static uint32_t cost_of_other(uint32_t id)
+{
+    return id == HEURT_EVENT_OFF_CPU ? heurt_state.off_cpu_ticks
+           : id == HEURT_EVENT_FAULT ? heurt_state.fault_ticks
+                                     : heurt_state.event_ticks;
+}
+
+/* An event of a hook, a mark or the kernel. The release of a lock is counted with its acquisition.
+ */
 static void count_other(struct thread *thread, struct window *window, uint32_t id)
 {
-    uint64_t ticks = (uint64_t)window->row * heurt_state.event_ticks;
+    uint64_t ticks = (uint64_t)window->row * cost_of_other(id);
     if (!samples_locks()) {
         window->others += ticks;
     } else if (id == HEURT_EVENT_LOCK_ACQUIRED || id == HEURT_EVENT_SEMAPHORE_ACQUIRED) {

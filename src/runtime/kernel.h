@@ -54,6 +54,7 @@ struct kernel {
     uint64_t delay_ns, first_delay_ns;
     uint64_t blocked_ns, preempted_ns;
     bool knows_delay;
+    uint32_t switches, faults; /* since the second ring was last thought about */
 };
 
 #define KERNEL_ENDS_PERIOD 8
@@ -78,6 +79,9 @@ void kernel__ignore(struct thread *thread);
 /* Writes what the rings hold as events of the thread. Returns the tick before it began, or 0: the
  * caller reads the clock itself. Signal handlers may come in between: theirs do nothing. */
 uint64_t kernel__drain(struct thread *thread);
+
+/* Gives the second ring up, or takes it again, by what the thread does. */
+void kernel__balance(struct thread *thread);
 
 /* ns that the thread has waited for a CPU since its record began; ~0: not known. */
 uint64_t kernel__runnable_ns(const struct thread *thread);

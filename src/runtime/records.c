@@ -206,6 +206,14 @@ static uint64_t mean_fault(const struct kernel *kernel)
                                    : __atomic_load_n(&heurt_state.fault_ns, __ATOMIC_RELAXED);
 }
 
+/* What a fault took without what its records cost, most of which is within it: the fold takes that
+ * for what recording costs. */
+static uint64_t without_records(uint64_t on_ns)
+{
+    uint64_t cost = heurt_state.fault_cost_ns;
+    return on_ns > cost + on_ns / 4 ? on_ns - cost : on_ns / 4;
+}
+
 static void write_fault(struct drain *drain, uint64_t end_ns, uint64_t on_ns, enum heurt_fault how)
 {
     const struct kernel_clock *clock = &drain->kernel->clock;
@@ -233,11 +241,12 @@ static void end_fault(struct drain *drain, uint64_t bound_ns)
     drain->fault_ns = 0;
     uint64_t end = next_end(&kernel->ends, begin);
     if (end && end <= bound_ns && end - begin >= off) {
-        remember_fault(kernel, end - begin - off);
-        write_fault(drain, end, end - begin - off, HEURT_FAULT_MEASURED);
+        uint64_t on = without_records(end - begin - off);
+        remember_fault(kernel, on);
+        write_fault(drain, end, on, HEURT_FAULT_MEASURED);
         return;
     }
-    uint64_t on = mean_fault(kernel), most = bound_ns - begin - off;
+    uint64_t on = mean_fault(kernel), most = without_records(bound_ns - begin - off);
     on = on < most ? on : most;
     write_fault(drain, begin + off + on, on, HEURT_FAULT_ESTIMATED);
 }
@@ -247,6 +256,7 @@ static void begin_fault(struct drain *drain)
     const struct kernel_ring *ring = &drain->kernel->records;
     uint64_t time = word_at(ring, drain->at, SAMPLE_TIME);
     end_fault(drain, time);
+    drain->kernel->faults++;
     drain->fault_ns = time;
     drain->fault_address = word_at(ring, drain->at, SAMPLE_ADDRESS);
     drain->fault_off_ns = 0;
@@ -294,7 +304,7 @@ static bool is_within_fault(struct drain *drain, uint64_t out_ns, bool preempted
     if (end && (end < out_ns || !another_begins(drain, end)))
         return end > out_ns;
     uint64_t on = out_ns - drain->fault_ns - drain->fault_off_ns;
-    return on < mean_fault(drain->kernel) ||
+    return on < mean_fault(drain->kernel) + heurt_state.fault_cost_ns ||
            (!preempted && on < MAJOR_FAULT_NS && takes_major_fault(drain));
 }
 
@@ -327,6 +337,7 @@ static void switched_in(struct drain *drain)
     const struct kernel_clock *clock = &drain->kernel->clock;
     uint64_t time = word_at(ring, drain->at, SWITCH_TIME), out_ns = drain->out_ns;
     uint32_t cpu = (uint32_t)word_at(ring, drain->at, SWITCH_CPU);
+    drain->kernel->switches++;
     drain->out_ns = 0;
     if (!out_ns || time < out_ns)
         return;
@@ -471,6 +482,7 @@ static void read_rings(struct drain *drain)
     kernel->records.page->data_tail = drain->thread->kernel_seen;
     if (kernel->ends.page)
         kernel->ends.page->data_tail = kernel->ends.seen;
+    kernel__balance(drain->thread);
 }
 
 /* A drain that a handler interrupted and then jumped out of is none any more: its frame is gone. */

@@ -19,8 +19,9 @@ setup() {
         fail "$(grep -Ev '^ *[0-9]+\.[0-9]{9} +[0-9]+ .+ (enter|leave|point) ' <<<"$output" | head -n 3)"
 }
 
-@test "times never go back" {
-    "$HEURT" dump >dump
+@test "times never go back, but for what was read from the kernel before the leave that it belongs to" {
+    "$HEURT" dump | grep -vE ' point +(off cpu|page fault|paused|kernel lost)' >dump
+    [ "$(wc -l <dump)" -gt 100 ]
     awk '$1 < last { exit 1 } { last = $1 }' dump
 }
 

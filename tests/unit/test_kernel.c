@@ -42,6 +42,11 @@ void kernel__ignore(struct thread *thread)
     thread->kernel_gate = &no_records;
 }
 
+void kernel__balance(struct thread *thread)
+{
+    (void)thread;
+}
+
 /* ---- a thread with rings ----------------------------------------------------------------------
  */
 
@@ -295,6 +300,23 @@ static void test_faults(void **state)
     expect_fault(scene, 43000, 3000, HEURT_FAULT_ESTIMATED, 0x6000);
     expect_no_more(scene);
     assert_int_equal(heurt_state.fault_ns, 3000); /* for threads that have measured none */
+}
+
+/* What recording a fault costs is none of the fault's. */
+static void test_fault_without_records(void **state)
+{
+    struct scene *scene = *state;
+    heurt_state.fault_cost_ns = 300;
+    fault(scene, 10000, 0x1000);
+    fault_ended(scene, 12000);
+    fault(scene, 20000, 0x2000);
+    fault(scene, 30000, 0x3000);
+    fault_ended(scene, 30100); /* less than that: a part */
+    drain(scene);
+    expect_fault(scene, 12000, 1700, HEURT_FAULT_MEASURED, 0x1000);
+    expect_fault(scene, 21700, 1700, HEURT_FAULT_ESTIMATED, 0x2000);
+    expect_fault(scene, 30100, 25, HEURT_FAULT_MEASURED, 0x3000);
+    expect_no_more(scene);
 }
 
 /* Ends of faults whose beginnings were lost are nobody's. */
@@ -553,6 +575,7 @@ int main(void)
         TEST(test_lost),
         TEST(test_damaged),
         TEST(test_faults),
+        TEST(test_fault_without_records),
         TEST(test_end_without_begin),
         TEST(test_estimate_ends_now),
         TEST(test_fault_blocked),
