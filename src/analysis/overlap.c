@@ -428,7 +428,9 @@ static struct slow *slow_of_owners(const struct samples *asked)
     struct slow *slows = memory__zeroed(asked->owners.count, sizeof *slows);
     struct slow *slow = NULL;
     size_t owner = 0;
-    double from = slow_from(asked) + asked->smallest;
+    /* In ratios, since times off the CPU are of very different lengths. */
+    double smallest = asked->smallest > 1 ? asked->smallest : 1;
+    double from = sqrt(smallest * (smallest + 2 * slow_from(asked)));
     for (size_t i = 0; i < question->class->occurrences.count; i++) {
         const struct occurrence *occurrence =
             VEC_AT(&question->class->occurrences, struct occurrence, i);

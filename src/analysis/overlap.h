@@ -46,7 +46,7 @@ struct overlap_answer {
     double met;   /* of the slow occurrences (above the middle of smallest and largest), the part
                      that was overlapped */
     double meets; /* of the other's intervals that lie in any of the occurrences' threads' time,
-                     the part that meets a slow occurrence */
+                     the part that meets one above the middle in ratios (geometric mean) */
 };
 
 void overlap__ask(const struct overlap_question *question, struct overlap_answer *answer);

@@ -340,6 +340,137 @@ static void nested_classes_are_not_the_machine(void **state)
     assert_int_equal(class_of(scene, "h")->why_ns[REASON_SLOW_MACHINE], 0);
 }
 
+/* ---- other threads ----------------------------------------------------------------------------
+ */
+
+#define OTHERS 400
+
+/* When h is in the state that disturbs g: at random. */
+struct other {
+    uint64_t begin[OTHERS], end[OTHERS];
+};
+
+static void begin_other(struct other *other, struct line *line, uint64_t length)
+{
+    uint64_t tick = line->tick;
+    for (unsigned i = 0; i < OTHERS; i++) {
+        other->begin[i] = tick + length / 4 + random_of(line) % (2 * length);
+        other->end[i] = other->begin[i] + length / 2 + random_of(line) % length;
+        tick = other->end[i];
+    }
+}
+
+static bool is_disturbed(const struct other *other, unsigned every, uint64_t tick)
+{
+    for (unsigned i = 0; i < OTHERS; i += every) {
+        if (tick >= other->begin[i] && tick < other->end[i])
+            return true;
+    }
+    return false;
+}
+
+/* g, which goes on with half the speed while h runs on the other CPU. Returns what g lost by it. */
+static uint64_t disturbed(struct scene *scene)
+{
+    struct line h = begin_line(scene, 1, 21), g = begin_line(scene, 0, 22);
+    struct other other;
+    uint64_t lost = 0;
+    begin_other(&other, &h, 20000);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        h.tick = other.begin[i];
+        call(&h, H, other.end[i] - other.begin[i]);
+    }
+    while (g.tick < h.tick) {
+        uint64_t ticks = 0, work = 2000 + random_of(&g) % 100;
+        for (uint64_t done = 0; done < 2 * work; ticks += 20)
+            done += is_disturbed(&other, 1, g.tick + ticks) ? 20 : 40;
+        call(&g, G, ticks);
+        lost += ticks - work;
+    }
+    end_line(&g);
+    end_line(&h);
+    scene__profile(scene);
+    return lost;
+}
+
+static void overlap_names_the_other_class(void **state)
+{
+    struct scene *scene = *state;
+    double lost = (double)disturbed(scene);
+    const struct profile_class *g = class_of(scene, "g");
+    assert_about((double)g->why_ns[REASON_OVERLAP], lost, 0.1 * lost);
+    assert_int_equal(g->verdict, VERDICT_INTERFERENCE);
+    assert_int_equal(g->cause, REASON_OVERLAP);
+    assert_int_equal(first_of(g)->other, class_of(scene, "h")->number);
+    assert_int_equal(first_of(g)->thread, 1);
+    assert_about(first_of(g)->slope_ns, 2000, 200);
+    assert_true(first_of(g)->explained > 0.9 && first_of(g)->null < 0.5);
+}
+
+/* h holds something and is preempted; g turns until it goes on: every first or second time. When
+ * it does not always, it takes as long for other reasons, too. waits: g has a lock inside, so that
+ * it may be turning. */
+static uint64_t turned(struct scene *scene, bool waits, unsigned every)
+{
+    struct line h = begin_line(scene, 1, 31), g = begin_line(scene, 0, 32);
+    struct other other;
+    uint64_t lost = 0;
+    begin_other(&other, &h, 20000);
+    for (unsigned i = 0; i < OTHERS; i++) {
+        h.tick = other.begin[i] - 500;
+        enter(&h, H);
+        PUT(scene, 1, other.end[i], HEURT_EVENT_OFF_CPU,
+            HEURT_OFF(other.end[i] - other.begin[i], HEURT_OFF_PREEMPTED),
+            HEURT_BACK(HEURT_NOT_KNOWN, 1), 0);
+        h.tick = other.end[i];
+        leave(&h, H, 500);
+    }
+    while (g.tick < h.tick) {
+        uint64_t work = 1000 + random_of(&g) % 50, ticks = work;
+        enter(&g, G);
+        if (waits) {
+            PUT(scene, 0, g.tick, HEURT_EVENT_LOCK_WAIT, MUTEX, 0x7000);
+            PUT(scene, 0, g.tick + 5, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+        }
+        while (is_disturbed(&other, every, g.tick + ticks))
+            ticks += 20;
+        if (every > 1 && random_of(&g) % 30 == 0)
+            ticks += 20000;
+        leave(&g, G, ticks);
+        lost += ticks - work;
+    }
+    end_line(&g);
+    end_line(&h);
+    scene__profile(scene);
+    return lost;
+}
+
+static void turning_for_a_preempted_holder_is_spinning(void **state)
+{
+    struct scene *scene = *state;
+    double lost = (double)turned(scene, true, 1);
+    const struct profile_class *g = class_of(scene, "g");
+    assert_about((double)g->why_ns[REASON_SPIN], lost, 0.15 * lost);
+    assert_int_equal(g->cause, REASON_SPIN);
+    assert_int_equal(first_of(g)->other, class_of(scene, "h")->number);
+    assert_int_equal(first_of(g)->thread, 1);
+}
+
+/* That both come together more often than by chance is not enough. */
+static void coincidence_is_no_spinning(void **state)
+{
+    struct scene *scene = *state;
+    turned(scene, true, 2);
+    assert_int_equal(class_of(scene, "g")->why_ns[REASON_SPIN], 0);
+}
+
+static void what_has_no_locks_does_not_spin(void **state)
+{
+    struct scene *scene = *state;
+    turned(scene, false, 1);
+    assert_int_equal(class_of(scene, "g")->why_ns[REASON_SPIN], 0);
+}
+
 /* ---- doubts --------------------------------------------------------------------------------- */
 
 static unsigned doubts_of_g(struct scene *scene)
@@ -461,6 +592,10 @@ int main(void)
         TEST(unrelated_classes_tell_of_a_slow_machine),
         TEST(one_slow_class_is_not_the_machine),
         TEST(nested_classes_are_not_the_machine),
+        TEST(overlap_names_the_other_class),
+        TEST(turning_for_a_preempted_holder_is_spinning),
+        TEST(coincidence_is_no_spinning),
+        TEST(what_has_no_locks_does_not_spin),
         TEST(a_steady_class_has_no_doubts),
         TEST(few_are_doubted),
         TEST(an_outlier_is_doubted),
