@@ -39,6 +39,8 @@ static void raise_stage(struct stage *stage, uint64_t seed, size_t windows, uint
                                     VEC_OF(struct class_timeline)}};
     stage->asked = (struct class_occurrences){.entry = &stage->entries[ASKED],
                                               .occurrences = VEC_OF(struct occurrence)};
+    vec__extend(&stage->all.timelines, 64); /* they are pointed to, and must not move */
+    stage->all.timelines.count = 0;
     for (size_t i = 0; i < windows; i++) {
         uint64_t begin = 1000000 + i * ticks * 3;
         struct window window = {begin, begin + ticks};
