@@ -53,23 +53,24 @@ static uint64_t covered(const struct candidate *candidate, size_t owner, uint64_
            cover__between(&candidate->own[owner], begin, end, &place->own);
 }
 
-/* The part of each occurrence, or of its first at_most ticks, in which the class was on other
- * threads. Several threads that are there at once count several times, since a cache line that goes
- * round among them takes the longer to come back. */
+/* The part of each occurrence's time on a CPU, or of its first at_most ticks there, in which the
+ * class was on other threads. Several threads that are there at once count several times, since a
+ * cache line that goes round among them takes the longer to come back. */
 static void find_shares(const struct samples *asked, const struct candidate *candidate,
                         uint64_t at_most, double *shares)
 {
-    VEC_EACH(owner, &asked->owners, struct owner)
-    {
-        struct place place = {0};
-        for (size_t i = owner->first; i < owner->end; i++) {
-            const struct sample *sample = VEC_AT(&asked->items, struct sample, i);
-            uint64_t length = sample->end - sample->start;
-            length = length < at_most ? length : at_most;
-            uint64_t ticks =
-                covered(candidate, sample->owner, sample->start, sample->start + length, &place);
-            shares[i] = (double)ticks / (double)length;
+    const struct sample *items = asked->items.items;
+    struct place place = {0};
+    for (size_t i = 0; i < asked->items.count; i++) {
+        if (i && items[i].owner != items[i - 1].owner)
+            place = (struct place){0};
+        uint64_t length = items[i].length < at_most ? items[i].length : at_most, left = length;
+        uint64_t ticks = 0;
+        for (size_t piece = 0; piece < items[i].piece_count && left; piece++) {
+            struct interval part = sample__piece(asked, &items[i], piece, &left);
+            ticks += covered(candidate, items[i].owner, part.begin, part.end, &place);
         }
+        shares[i] = (double)ticks / (double)length;
     }
 }
 
@@ -91,12 +92,14 @@ struct circle {
     uint64_t by;
 };
 
-/* Ticks from start on that the class covers in the turned time. */
+/* Ticks of the part that the class covers in the turned time. */
 static uint64_t turned(const struct candidate *candidate, const struct circle *circle, size_t owner,
-                       uint64_t start, uint64_t length, struct place *place)
+                       const struct interval *part, struct place *place)
 {
     uint64_t begin = circle->block.begin, end = circle->block.end;
-    start = begin + (start - begin + circle->by) % (end - begin);
+    uint64_t length = part->end - part->begin;
+    length = length < end - begin ? length : end - begin;
+    uint64_t start = begin + (part->begin - begin + circle->by) % (end - begin);
     if (start + length <= end)
         return covered(candidate, owner, start, start + length, place);
     return covered(candidate, owner, start, end, place) +
@@ -120,11 +123,12 @@ static void find_shifted_shares(const struct samples *asked, const struct candid
             circle.by = (uint64_t)turn(asked, shift, numbers[i],
                                        (double)(circle.block.end - circle.block.begin));
         }
-        uint64_t length = items[i].end - items[i].start;
-        length = length < at_most ? length : at_most;
-        uint64_t most = circle.block.end - circle.block.begin;
-        length = length < most ? length : most;
-        uint64_t ticks = turned(candidate, &circle, items[i].owner, items[i].start, length, &place);
+        uint64_t length = items[i].length < at_most ? items[i].length : at_most, left = length;
+        uint64_t ticks = 0;
+        for (size_t piece = 0; piece < items[i].piece_count && left; piece++) {
+            struct interval part = sample__piece(asked, &items[i], piece, &left);
+            ticks += turned(candidate, &circle, items[i].owner, &part, &place);
+        }
         shares[i] = (double)ticks / (double)length;
     }
 }
@@ -213,17 +217,18 @@ static bool choose_level(const struct samples *asked, struct candidate *candidat
     }
 }
 
-static bool is_spread(const double *shares, size_t count)
+static bool is_spread(const struct samples *asked, const double *shares)
 {
+    const struct sample *items = asked->items.items;
     double least = INFINITY, most = 0;
     size_t above = 0;
-    for (size_t i = 0; i < count; i++) {
-        least = shares[i] < least ? shares[i] : least;
-        most = shares[i] > most ? shares[i] : most;
+    for (size_t i = 0; i < asked->items.count; i++) {
+        least = items[i].is_fitted && shares[i] < least ? shares[i] : least;
+        most = items[i].is_fitted && shares[i] > most ? shares[i] : most;
     }
-    for (size_t i = 0; i < count; i++)
-        above += shares[i] > (least + most) / 2;
-    return most - least >= SPREAD_MIN && above >= SIDE_MIN && count - above >= SIDE_MIN;
+    for (size_t i = 0; i < asked->items.count; i++)
+        above += items[i].is_fitted && shares[i] > (least + most) / 2;
+    return most - least >= SPREAD_MIN && above >= SIDE_MIN && asked->fitted - above >= SIDE_MIN;
 }
 
 static void prepare(const struct samples *asked, struct candidate *candidate)
@@ -232,7 +237,7 @@ static void prepare(const struct samples *asked, struct candidate *candidate)
     cover(asked, candidate);
     candidate->shares = memory__zeroed(count, sizeof *candidate->shares);
     find_shares(asked, candidate, UINT64_MAX, candidate->shares);
-    candidate->varies = is_spread(candidate->shares, count) && choose_level(asked, candidate);
+    candidate->varies = is_spread(asked, candidate->shares) && choose_level(asked, candidate);
     if (candidate->varies)
         candidate->fit = samples__fit(asked, candidate->shares, candidate->level);
 }
@@ -349,7 +354,7 @@ static const struct candidate *choose(const struct samples *asked, const struct 
 
 static double margin(const struct samples *asked)
 {
-    return MARGIN + MARGIN_OF_ONE / (double)asked->items.count;
+    return MARGIN + MARGIN_OF_ONE / (double)asked->fitted;
 }
 
 /* The largest r² by chance, of all that vary. slope: of the best, on average. */

@@ -1,17 +1,17 @@
 /* overlap.h: does an occurrence take longer while another class runs on another CPU?
  *
- * x is the share of the occurrence in which the other class ran on other threads, not the time, so
- * that a longer occurrence has not the larger x; y is the time on the CPU that is left to explain.
- * The windows are halved until blocks hold some 16 occurrences of a thread, or as long as x still
- * varies in them, and occurrences are compared within their thread and block alone: phases of the
- * program, in which both threads do other things than before, are between blocks. A line by least
- * squares for each class has the r² told here.
+ * x is the share of the occurrence's time on a CPU in which the other class ran on other threads,
+ * so that a longer occurrence has not the larger x; y is the time on the CPU that is left to
+ * explain. The windows are halved until blocks hold some 16 occurrences of a thread, or as long as
+ * x still varies in them, and occurrences are compared within their thread and block alone: phases
+ * of the program, in which both threads do other things than before, are between blocks. A line by
+ * least squares for each class has the r² told here.
  *
  * What chance makes of r² is seen by turning the other threads' time round in each block, by
  * OVERLAP_SHIFTS different parts of it, which leaves everything as it is but the coincidence. A
  * class is believed when
  *
- *     its slope is positive, in the even blocks as well as in the odd ones
+ *     its slope is positive, and still there without the blocks in which times differ most
  *     its r² is larger than that of all shifts of all candidates, by 0.02 and 4 occurrences' worth
  *     the share of the occurrence's beginning tells so, too: who starts together with the other and
  *     goes on for longer meets what that does next, without being slowed by it

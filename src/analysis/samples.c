@@ -29,7 +29,6 @@ double quantile__of_sorted(const double *sorted, size_t count, double share)
     return sorted[place < count ? place : count - 1];
 }
 
-/* Of one that was off the CPU for most of its time nobody knows what ran while it was on it. */
 bool overlap_question__counts(const struct overlap_question *question,
                               const struct occurrence *occurrence)
 {
@@ -38,22 +37,70 @@ bool overlap_question__counts(const struct overlap_question *question,
         occurrence->window >= windows->count)
         return false;
     const struct window *window = VEC_AT(windows, struct window, occurrence->window);
-    if (occurrence->start < window->begin || occurrence->end > window->end)
-        return false;
-    return question->preempted || occurrence->running >= (occurrence->end - occurrence->start) / 2;
+    return occurrence->start >= window->begin && occurrence->end <= window->end;
 }
 
-/* Sorted; free it. */
-static double *lefts_of(const struct overlap_question *question, size_t *count)
+/* Of all, or of the clean ones; sorted; free it. */
+static double *lefts_of(const struct overlap_question *question, bool clean, size_t *count)
 {
     const struct vec *occurrences = &question->class->occurrences;
     double *lefts = memory__zeroed(occurrences->count, sizeof *lefts);
     *count = 0;
-    for (size_t i = 0; i < occurrences->count; i++)
-        if (overlap_question__counts(question, VEC_AT(occurrences, struct occurrence, i)))
+    for (size_t i = 0; i < occurrences->count; i++) {
+        const struct occurrence *occurrence = VEC_AT(occurrences, struct occurrence, i);
+        if (overlap_question__counts(question, occurrence) && (occurrence->is_clean || !clean))
             lefts[(*count)++] = question->left[i];
+    }
     quantile__sort(lefts, *count);
     return lefts;
+}
+
+/* NULL: nothing is known. */
+static const struct vec *timeline_of(const struct overlap_question *question, uint32_t thread)
+{
+    VEC_EACH(timeline, &question->all->timelines, struct class_timeline)
+    {
+        if (timeline->entry == question->class->entry && timeline->thread == thread)
+            return &timeline->running;
+    }
+    return NULL;
+}
+
+static struct owner *owner_of(struct samples *samples, uint32_t thread)
+{
+    struct owner *owner = samples->owners.count
+                              ? VEC_AT(&samples->owners, struct owner, samples->owners.count - 1)
+                              : NULL;
+    if (owner && owner->thread == thread)
+        return owner;
+    owner = vec__push(&samples->owners, NULL);
+    *owner = (struct owner){.thread = thread, .running = timeline_of(samples->question, thread)};
+    return owner;
+}
+
+/* Goes on in the owner's timeline where the sample before ended. */
+static void add_pieces(struct samples *samples, struct owner *owner, struct sample *sample)
+{
+    const struct vec *running = owner->running;
+    sample->first_piece = samples->pieces.count;
+    while (running && owner->place < running->count &&
+           VEC_AT(running, struct interval, owner->place)->end <= sample->start)
+        owner->place++;
+    for (size_t i = owner->place; running && i < running->count; i++) {
+        struct interval piece = *VEC_AT(running, struct interval, i);
+        if (piece.begin >= sample->end)
+            break;
+        piece.begin = piece.begin > sample->start ? piece.begin : sample->start;
+        piece.end = piece.end < sample->end ? piece.end : sample->end;
+        sample->length += piece.end - piece.begin;
+        vec__push(&samples->pieces, &piece);
+    }
+    if (!sample->length) {
+        struct interval whole = {sample->start, sample->end};
+        sample->length = sample->end - sample->start;
+        vec__push(&samples->pieces, &whole);
+    }
+    sample->piece_count = samples->pieces.count - sample->first_piece;
 }
 
 static void add_sample(struct samples *samples, size_t place, double weight)
@@ -61,14 +108,7 @@ static void add_sample(struct samples *samples, size_t place, double weight)
     const struct overlap_question *question = samples->question;
     const struct occurrence *occurrence =
         VEC_AT(&question->class->occurrences, struct occurrence, place);
-    struct owner *owner = samples->owners.count
-                              ? VEC_AT(&samples->owners, struct owner, samples->owners.count - 1)
-                              : NULL;
-    if (!owner || owner->thread != occurrence->thread) {
-        owner = vec__push(&samples->owners, NULL);
-        owner->thread = occurrence->thread;
-        owner->first = samples->items.count;
-    }
+    struct owner *owner = owner_of(samples, occurrence->thread);
     double left = question->left[place] - samples->smallest;
     left = left < samples->clip ? left : samples->clip;
     vec__push(&samples->lefts, &left);
@@ -77,10 +117,12 @@ static void add_sample(struct samples *samples, size_t place, double weight)
         .end = occurrence->end,
         .weight = weight,
         .owner = samples->owners.count - 1,
+        .is_fitted = occurrence->is_clean || !samples->clean,
         .window = VEC_AT(&question->all->windows, struct window, occurrence->window),
     };
+    add_pieces(samples, owner, &sample);
     vec__push(&samples->items, &sample);
-    owner->end = samples->items.count;
+    samples->fitted += sample.is_fitted;
 }
 
 /* All; or, when there are too many, the slowest, and of the others every so many-th. */
@@ -114,8 +156,8 @@ static void measure_lengths(struct samples *samples)
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         const struct sample *sample = VEC_AT(&samples->items, struct sample, i);
-        lengths[i] = (double)(sample->end - sample->start);
-        sum += lengths[i];
+        lengths[i] = (double)sample->length;
+        sum += (double)(sample->end - sample->start);
     }
     quantile__sort(lengths, count);
     samples->length = sum / (double)count;
@@ -128,7 +170,7 @@ static unsigned finest_level(const struct samples *samples)
     unsigned level = 0;
     size_t threads_windows = samples->owners.count * samples->question->all->windows.count;
     while (level + 1 < BLOCK_LEVELS &&
-           samples->items.count >> (level + 1) >= threads_windows * BLOCK_MIN)
+           samples->fitted >> (level + 1) >= threads_windows * BLOCK_MIN)
         level++;
     return level;
 }
@@ -159,29 +201,43 @@ struct interval sample__block(const struct sample *sample, uint64_t number, unsi
                              begin + (uint64_t)(ticks * (block + 1) >> level)};
 }
 
+static void number_all_blocks(struct samples *samples)
+{
+    samples->finest = finest_level(samples);
+    unsigned last = samples->finest < BLOCKS_LEAST ? BLOCKS_LEAST : samples->finest;
+    for (unsigned level = 0; level <= last; level++)
+        samples->blocks[level] = number_blocks(samples, level);
+}
+
 /* An interrupt of 10 ms in an occurrence of 50 µs would weigh as much as thousands of others, so
  * the largest hundredth counts as the hundredth's smallest. Not so where a preempted holder is
  * looked for: then the rare and long ones are what is asked for. */
 void samples__take(struct samples *samples, const struct overlap_question *question)
 {
-    *samples =
-        (struct samples){question, VEC_OF(struct sample), VEC_OF(double), VEC_OF(struct owner)};
-    size_t count;
-    double *lefts = lefts_of(question, &count);
-    for (size_t i = 0; i < count; i++)
-        samples->excess += lefts[i] - lefts[0];
+    *samples = (struct samples){.question = question};
+    samples->items = VEC_OF(struct sample);
+    samples->lefts = VEC_OF(double);
+    samples->owners = VEC_OF(struct owner);
+    samples->pieces = VEC_OF(struct interval);
+    size_t count, clean_count;
+    double *lefts = lefts_of(question, false, &count);
+    double *clean = lefts_of(question, true, &clean_count);
     if (count >= SAMPLES_MIN) {
+        samples->clean =
+            !question->preempted && clean_count >= SAMPLES_MIN && clean_count >= count / 2;
         samples->smallest = lefts[0];
-        samples->clip =
-            quantile__of_sorted(lefts, count, question->preempted ? 1 : CLIPPED) - lefts[0];
+        for (size_t i = 0; i < count; i++)
+            samples->excess += lefts[i] - lefts[0];
+        samples->clip = question->preempted ? lefts[count - 1]
+                        : samples->clean    ? quantile__of_sorted(clean, clean_count, CLIPPED)
+                                            : quantile__of_sorted(lefts, count, CLIPPED);
+        samples->clip -= lefts[0];
         sample(samples, lefts, count);
         measure_lengths(samples);
-        samples->finest = finest_level(samples);
-        unsigned last = samples->finest < BLOCKS_LEAST ? BLOCKS_LEAST : samples->finest;
-        for (unsigned level = 0; level <= last; level++)
-            samples->blocks[level] = number_blocks(samples, level);
+        number_all_blocks(samples);
     }
     free(lefts);
+    free(clean);
 }
 
 void samples__free(struct samples *samples)
@@ -189,6 +245,7 @@ void samples__free(struct samples *samples)
     vec__free(&samples->items);
     vec__free(&samples->lefts);
     vec__free(&samples->owners);
+    vec__free(&samples->pieces);
     for (unsigned level = 0; level < BLOCK_LEVELS; level++)
         free(samples->blocks[level]);
 }
@@ -229,7 +286,8 @@ struct sums samples__deviations(const struct samples *samples, const double *x, 
         if (i &&
             ((numbers && numbers[i] != numbers[i - 1]) || items[i].owner != items[i - 1].owner))
             end_block(&all, &block, blocks);
-        add_to_block(&block, items[i].weight, x[i], y[i]);
+        if (items[i].is_fitted)
+            add_to_block(&block, items[i].weight, x[i], y[i]);
     }
     end_block(&all, &block, blocks);
     return all;

@@ -3,6 +3,10 @@
  * All that lie whole in a window; or, when there are too many, the slowest and of the others every
  * so many-th, which then weighs as much as those that it stands for.
  *
+ * What a thread cost that was off the CPU in between is no matter of who ran on other CPUs; so
+ * lines go by the clean occurrences alone when these are half of all or more. What of an occurrence
+ * was not on a CPU is never looked at: who ran then ran perhaps on the very same one.
+ *
  * Occurrences are compared with those of their own thread and block alone, a block being a window
  * that was halved as often as the level says: what differs from block to block has many reasons.
  * For analysis/ only. */
@@ -16,15 +20,19 @@
 
 struct sample {
     uint64_t start, end;
-    double weight; /* so many occurrences it stands for */
-    size_t owner;  /* index into owners */
+    double weight;  /* so many occurrences it stands for */
+    size_t owner;   /* index into owners */
+    bool is_fitted; /* lines go by it */
     const struct window *window;
+    size_t first_piece, piece_count; /* in pieces: when it was on a CPU */
+    uint64_t length;                 /* of the pieces, at least 1 */
 };
 
 /* A thread that has occurrences. */
 struct owner {
     uint32_t thread;
-    size_t first, end; /* of its samples */
+    const struct vec *running; /* struct interval: of the class on it; NULL: not known */
+    size_t place;              /* of the last sample in it */
 };
 
 struct samples {
@@ -33,8 +41,11 @@ struct samples {
     struct vec lefts;   /* double, by sample: what is left to explain beyond the smallest, at
                            most clip */
     struct vec owners;  /* struct owner */
+    struct vec pieces;  /* struct interval */
+    size_t fitted;      /* how many of them lines go by */
     double length;      /* of occurrences, on average */
-    uint64_t reference; /* 19 of 20 last that long */
+    uint64_t reference; /* 19 of 20 are that long on a CPU */
+    bool clean;         /* lines go by clean ones */
     double smallest, clip;
     double excess;                  /* of all over the smallest, not clipped */
     unsigned finest;                /* level at which blocks still have enough occurrences */
@@ -60,6 +71,19 @@ void samples__free(struct samples *samples);
 
 /* First tick and end of a sample's block. */
 struct interval sample__block(const struct sample *sample, uint64_t number, unsigned level);
+
+/* The sample's piece of that number, cut to left ticks, which become less by it. */
+static inline struct interval sample__piece(const struct samples *samples,
+                                            const struct sample *sample, size_t number,
+                                            uint64_t *left)
+{
+    struct interval piece =
+        *VEC_AT(&samples->pieces, struct interval, sample->first_piece + number);
+    if (piece.end - piece.begin > *left)
+        piece.end = piece.begin + *left;
+    *left -= piece.end - piece.begin;
+    return piece;
+}
 
 /* Whether the occurrence can be among them. */
 bool overlap_question__counts(const struct overlap_question *question,

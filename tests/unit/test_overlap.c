@@ -37,7 +37,10 @@ static void raise_stage(struct stage *stage, uint64_t seed, size_t windows, uint
                             .left = VEC_OF(double),
                             .all = {VEC_OF(struct window), VEC_OF(struct class_occurrences),
                                     VEC_OF(struct class_timeline)}};
-    stage->asked = (struct class_occurrences){&stage->entries[ASKED], VEC_OF(struct occurrence)};
+    stage->asked = (struct class_occurrences){.entry = &stage->entries[ASKED],
+                                              .occurrences = VEC_OF(struct occurrence)};
+    vec__extend(&stage->all.timelines, 64); /* they are pointed to, and must not move */
+    stage->all.timelines.count = 0;
     for (size_t i = 0; i < windows; i++) {
         uint64_t begin = 1000000 + i * ticks * 3;
         struct window window = {begin, begin + ticks};
@@ -445,6 +448,49 @@ static void many_occurrences_are_sampled(void **state)
     strike_stage(&stage);
 }
 
+/* Both threads run on one CPU. An occurrence that is preempted by the culprit takes longer
+ * afterwards; but not because of what the culprit does on another CPU. many: most occurrences are
+ * preempted, and all of them have to be gone by. */
+static struct overlap_answer play_turns(uint64_t seed, bool many)
+{
+    struct stage stage;
+    raise_stage(&stage, seed, 1, 400000000);
+    uint64_t now = 1000000;
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t first = between(&stage, 20000, 30000), off = between(&stage, 20000, 100000);
+        uint64_t rest = between(&stage, 40000, 50000) - first;
+        bool preempted = between(&stage, 0, 9) < (many ? 7 : 3);
+        if (!preempted) {
+            add_occurrence(&stage, 0, 0, now, first + rest);
+            now += first + rest;
+        } else {
+            rest += 30000;
+            add_occurrence(&stage, 0, 0, now, first + off + rest);
+            struct occurrence *last = VEC_AT(&stage.asked.occurrences, struct occurrence, i);
+            last->running = first + rest;
+            last->is_clean = false;
+            *VEC_AT(&stage.left, double, i) = (double)last->running;
+            struct class_timeline *line = line_of(&stage, ASKED, 0);
+            line->running.count--;
+            add_interval(&stage, ASKED, 0, now, now + first);
+            add_interval(&stage, CULPRIT, 1, now + first, now + first + off);
+            add_interval(&stage, ASKED, 0, now + first + off, now + first + off + rest);
+            now += first + off + rest;
+        }
+        now += between(&stage, 1000, 100000);
+    }
+    return ask_and_strike(&stage, false);
+}
+
+static void who_ran_instead_is_no_overlap(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        assert_false(play_turns(seed, false).is_found);
+        assert_false(play_turns(seed, true).is_found);
+    }
+}
+
 static void too_little_to_tell(void **state)
 {
     (void)state;
@@ -525,6 +571,7 @@ int main(void)
         cmocka_unit_test(a_function_meets_itself),
         cmocka_unit_test(regular_loops_are_seen_through),
         cmocka_unit_test(many_occurrences_are_sampled),
+        cmocka_unit_test(who_ran_instead_is_no_overlap),
         cmocka_unit_test(too_little_to_tell),
         cmocka_unit_test(who_turns_for_a_preempted_one_is_seen),
     };
