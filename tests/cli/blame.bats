@@ -26,9 +26,16 @@ blamed() { # FIELD: summed over all locks
     classes lock "blames[].$1" | sum
 }
 
+kernel_tells() {
+    [ "$(json 'threads[].components_ns.runnable' | sum)" != 0 ]
+}
+
 @test "a holder's sleep is told apart from its work" {
+    local slept
     record_known sleeps
-    is_share 0.1 "$(blamed doing_ns.sleep)" "$(blamed wait_ns)" "$(known slept_ns)" "$(known held_ns)"
+    slept=$(known slept_ns)
+    kernel_tells || slept=$((slept + $(known late_ns)))
+    is_share 0.1 "$(blamed doing_ns.sleep)" "$(blamed wait_ns)" "$slept" "$(known held_ns)"
     is_share 0.1 "$(blamed wait_ns)" "$(known held_ns)" 1 1
     [ "$(blamed waits)" = 30 ]
     [ "$(json 'classes[kind=lock].blames[0].function' | grep -v null)" = hold ]
@@ -36,7 +43,7 @@ blamed() { # FIELD: summed over all locks
 
 @test "a holder that was preempted is" {
     record_known preempted
-    [ "$(json 'threads[0].components_ns.runnable')" != 0 ] || skip "the kernel tells nothing here"
+    kernel_tells || skip "the kernel tells nothing here"
     is_share 0.1 "$(blamed doing_ns.runnable)" "$(blamed wait_ns)" \
         "$(known runnable_ns)" "$(known held_ns)"
 }
@@ -44,8 +51,12 @@ blamed() { # FIELD: summed over all locks
 @test "waits at a barrier are blamed on the one that is late" {
     record_known barrier
     [ "$(json 'classes[kind=barrier].blames[0].thread')" = "$(known late_tid)" ]
-    is_share 0.2 "$(json 'classes[kind=barrier].blames[0].doing_ns.sleep')" \
-        "$(json 'classes[kind=barrier].blames[].wait_ns' | sum)" 1 1
+    # Some of its time it had slept and had no CPU yet.
+    local first='classes[kind=barrier].blames[0]'
+    is_number_above "$(($(json "$first.wait_ns") / 2))" \
+        "$(($(json "$first.doing_ns.sleep") + $(json "$first.doing_ns.runnable")))"
+    is_number_above "$(($(json 'classes[kind=barrier].blames[].wait_ns' | sum) / 2))" \
+        "$(json "$first.wait_ns")"
     [ "$(json 'classes[kind=barrier].idle')" = false ]
 }
 

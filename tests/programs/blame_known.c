@@ -1,8 +1,8 @@
 /* blame_known.c: waits of which it is known whom they are owed to, and what that one did meanwhile.
  *
- *     sleeps      one waits for a mutex whose holder sleeps and computes: slept_ns, held_ns
- *     preempted   the holder shares its CPU with another: runnable_ns, held_ns
- *     barrier     one of three always sleeps before it arrives: late_tid
+ *     sleeps      one waits for a mutex whose holder sleeps and computes: slept_ns; late_ns in
+ * which it had slept, but had no CPU yet; held_ns preempted   the holder shares its CPU with
+ * another: runnable_ns, held_ns barrier     one of three always sleeps before it arrives: late_tid
  *     roles       who waits for work, for the end of it, and for a turn: address of each condition
  *
  * held_ns is from the beginning of the wait to the release, summed over rounds; the others are the
@@ -90,11 +90,15 @@ static long long hold(long long (*doing)(void), long long *done_ns)
     return end_ns - wait_began_ns;
 }
 
+static long long late_ns; /* the sleeps were over, but there was no CPU */
+
 static long long sleep_and_compute(void)
 {
-    long long began_ns = clock_ns(CLOCK_MONOTONIC);
+    long long began_ns = clock_ns(CLOCK_MONOTONIC), waited_ns = runnable_ns();
     sleep_ns(2000000);
-    long long slept_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+    long long delay_ns = runnable_ns() - waited_ns;
+    long long slept_ns = clock_ns(CLOCK_MONOTONIC) - began_ns - delay_ns;
+    late_ns += delay_ns;
     compute_ns(2000000);
     return slept_ns;
 }
@@ -265,9 +269,10 @@ static void run_roles(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "roles";
-    if (strcmp(what, "sleeps") == 0)
+    if (strcmp(what, "sleeps") == 0) {
         run_mutex("slept_ns", ROUNDS, sleep_and_compute);
-    else if (strcmp(what, "preempted") == 0)
+        known__number("late_ns", late_ns);
+    } else if (strcmp(what, "preempted") == 0)
         run_preempted();
     else if (strcmp(what, "barrier") == 0)
         run_barrier();
