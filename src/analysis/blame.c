@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- blames --------------------------------------------------------------------------------- */
 
@@ -46,12 +47,20 @@ void entry__blame(struct class_entry *entry, const struct culprit *culprit,
 
 /* ---- waits begin ---------------------------------------------------------------------------- */
 
+/* Calls for the disk, the network or time, and joins (which are idle, and would keep the walk going
+ * to the end) only tell what a thread does. */
+static bool is_blamed(uint32_t id)
+{
+    return id != HEURT_EVENT_IO && id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN;
+}
+
 static void outermost_begins(struct blame_walk *walk, struct blame_thread *thread,
                              struct class_entry *entry)
 {
     thread->entry = entry;
     thread->began = thread->tick;
     thread->paused_before = thread->paused;
+    walk->waiting += is_blamed(thread->waits[0].id);
     switch (thread->waits[0].id) {
     case HEURT_EVENT_LOCK_WAIT:
         lock__wait_begins(walk, thread);
@@ -68,18 +77,10 @@ static void outermost_begins(struct blame_walk *walk, struct blame_thread *threa
     case HEURT_EVENT_FUTEX_WAIT:
         signal__wait_begins(walk, thread, CLASS_FUTEX);
         break;
-    case HEURT_EVENT_JOIN:
-        join__begins(walk, thread);
-        break;
     default:
         break;
     }
     thread__does_else(walk, thread);
-}
-
-static bool is_blamed(uint32_t id)
-{
-    return id != HEURT_EVENT_IO && id != HEURT_EVENT_SLEEP;
 }
 
 /* ---- waits end ------------------------------------------------------------------------------ */
@@ -103,6 +104,7 @@ static bool result_is_good(const struct step *step)
 static void outermost_ends(struct blame_walk *walk, struct blame_thread *thread,
                            const struct step *step)
 {
+    walk->waiting -= is_blamed(thread->waits[0].id);
     switch (thread->waits[0].id) {
     case HEURT_EVENT_LOCK_WAIT:
         if (step)
@@ -117,9 +119,6 @@ static void outermost_ends(struct blame_walk *walk, struct blame_thread *thread,
     case HEURT_EVENT_FUTEX_WAIT:
         if (step)
             signal__wait_ends(walk, thread, result_is_good(step));
-        break;
-    case HEURT_EVENT_JOIN:
-        join__ends(walk, thread, step && result_is_good(step));
         break;
     default:
         break;
@@ -237,17 +236,6 @@ static bool is_off(const struct step *step)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static void thread_starts(struct blame_walk *walk, struct blame_thread *thread,
-                          const struct step *step)
-{
-    uint64_t key[2] = {thread->serial, step->payload[0]};
-    uint64_t place = map__put(&walk->selves, key, sizeof key, walk->started.count);
-    if (place == walk->started.count)
-        vec__push(&walk->started, NULL);
-    *VEC_AT(&walk->started, uint32_t, place) = thread->index;
-    thread->start_code = step->payload[2];
-}
-
 static void semaphore_acquired(struct blame_walk *walk, struct blame_thread *thread,
                                const struct step *step)
 {
@@ -283,9 +271,6 @@ static bool point(struct blame_walk *walk, struct blame_thread *thread, const st
     case HEURT_EVENT_PAUSED:
         thread->paused += step->payload[0];
         break;
-    case HEURT_EVENT_THREAD_START:
-        thread_starts(walk, thread, step);
-        break;
     case HEURT_EVENT_THREAD_END:
         thread->ended = true;
         forget_waits(walk, thread);
@@ -318,8 +303,7 @@ static void take_step(struct blame_walk *walk, struct blame_thread *thread)
 /* ---- the merge ------------------------------------------------------------------------------ */
 
 /* By id: payload words that the walk needs of an event, and 1; 0: it does not want the event. */
-static const uint8_t wanted_words[] = {
-    [HEURT_EVENT_THREAD_START] = 4,
+static const uint8_t wanted_words[HEURT_EVENT_INSTRUCTIONS] = {
     [HEURT_EVENT_THREAD_END] = 1,
     [HEURT_EVENT_LOCK_WAIT] = 3,
     [HEURT_EVENT_LOCK_WAIT | 1] = 1,
@@ -351,10 +335,10 @@ static const uint8_t wanted_words[] = {
     [HEURT_EVENT_FAULT] = 2,
 };
 
-static bool is_wanted(const struct event *event)
+static bool is_wanted(const uint8_t *wanted, const struct event *event)
 {
-    if (event->id >= sizeof wanted_words || !wanted_words[event->id] ||
-        event->words + 1 < wanted_words[event->id])
+    if (event->id >= sizeof wanted_words || !wanted[event->id] ||
+        event->words + 1 < wanted[event->id])
         return false;
     return event->id != HEURT_EVENT_SAMPLED ||
            HEURT_SAMPLED_ID(event->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED;
@@ -393,7 +377,7 @@ static bool look_ahead(struct blame_thread *thread)
 {
     struct event event;
     while (thread->count < thread->look && trace_cursor__next(&thread->cursor, &event)) {
-        if (is_wanted(&event))
+        if (is_wanted(thread->wanted, &event))
             put_ahead(thread, &event);
     }
     return thread->count > 0;
@@ -455,7 +439,7 @@ static void merge(struct blame_walk *walk)
 {
     for (size_t place = walk->count / 2; place-- > 0;)
         sift_down(walk->heap, walk->count, place);
-    while (walk->count) {
+    while (walk->count && (walk->waiting || walk->heap[0]->tick <= walk->last_wait)) {
         struct blame_thread *thread = walk->heap[0];
         take_step(walk, thread);
         if (!advance(thread))
@@ -486,6 +470,7 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
     thread->index = index;
     thread->serial = VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
     thread->before = VEC_OF(struct doing);
+    thread->wanted = walk->wanted;
     thread->doing = thread->off = COMPONENT_RUNNING;
     thread->tick = thread->did_until = row->start_tick;
     const struct fold_state *fold = &walk->results[index].fold;
@@ -499,18 +484,15 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
     walk->heap[walk->count++] = thread;
 }
 
-/* Anybody who waited for others? */
-static bool any_waits(const struct class_table *table)
+/* What the walk has to look at. Without waits for locks it does not matter who holds any. */
+static void choose_events(struct blame_walk *walk)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
-        enum class_kind kind = (*entry)->what.kind;
-        if ((kind == CLASS_LOCK || kind == CLASS_SEMAPHORE) && (*entry)->total.contended)
-            return true;
-        if (kind == CLASS_CONDITION || kind == CLASS_BARRIER || kind == CLASS_FUTEX)
-            return true;
-    }
-    return false;
+    bool locks = false;
+    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
+    locks |= (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+    memcpy(walk->wanted, wanted_words, sizeof wanted_words);
+    if (!locks)
+        walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;
 }
 
 static void free_walk(struct blame_walk *walk)
@@ -525,18 +507,28 @@ static void free_walk(struct blame_walk *walk)
     free(walk->threads);
 }
 
+static uint64_t last_wait(const struct trace *trace, const struct thread_result *results)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < trace__threads(trace)->count; i++)
+        last = results[i].last_wait > last ? results[i].last_wait : last;
+    return last;
+}
+
 void blame__find(struct class_table *table, const struct thread_result *results)
 {
-    if (!any_waits(table))
+    struct blame_walk walk = {.table = table,
+                              .results = results,
+                              .thread_count = trace__threads(table->trace)->count,
+                              .last_wait = last_wait(table->trace, results)};
+    if (!walk.last_wait)
         return;
-    size_t threads = trace__threads(table->trace)->count;
-    struct blame_walk walk = {.table = table, .results = results, .thread_count = threads};
+    choose_events(&walk);
     walk.locks = VEC_OF(struct lock_state);
     walk.meetings = VEC_OF(struct meeting);
-    walk.started = VEC_OF(uint32_t);
-    walk.threads = memory__zeroed(threads, sizeof *walk.threads);
-    walk.heap = memory__zeroed(threads, sizeof(struct blame_thread *));
-    for (uint32_t i = 0; i < threads; i++)
+    walk.threads = memory__zeroed(walk.thread_count, sizeof *walk.threads);
+    walk.heap = memory__zeroed(walk.thread_count, sizeof(struct blame_thread *));
+    for (uint32_t i = 0; i < walk.thread_count; i++)
         start_thread(&walk, i);
     merge(&walk);
     close_waits(&walk);

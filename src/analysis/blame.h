@@ -6,10 +6,9 @@
  *                that no known holder held it stays with nobody
  *     barrier    the last one of the round to arrive, by each for the time from its own arrival on;
  *                what the last one did between the round's first arrival and its own, in proportion
- *     condition  who signalled or posted last before the wait ended, and after it began; nobody
- *     semaphore  when none did, or when it timed out
- *     futex
- *     join       the thread that ended
+ *     condition, semaphore, futex
+ *                who signalled, posted or woke last before the wait ended, and after it began;
+ *                nobody when none did, or when it timed out
  *
  * What the one who is blamed did meanwhile comes from its own events: the wait or call it was in,
  * the kernel's records, else RUNNING. While it waited for a lock itself it did what the holder of
@@ -26,6 +25,9 @@
  * Two that answer each other are roles: a queue's "not empty" and "not full", a pool's work and the
  * end of all of it. So are two threads that hand a token to and fro by two conditions: events do
  * not tell them from these. Waits that nobody ended count for work.
+ *
+ * The walk ends with the last of these waits; where nobody waited for a lock it does not look at
+ * who had any. Joins are blamed on nobody: they are idle.
  *
  * Memory is bounded by locks, places, conditions, barriers and threads. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_BLAME_H

@@ -1,4 +1,4 @@
-/* blame_meeting.c: barriers, signals, joins. */
+/* blame_meeting.c: barriers and signals. */
 #include "analysis/blame_walk.h"
 
 #define PARTIES_AT_FIRST 64
@@ -246,26 +246,6 @@ void semaphore__taken(struct blame_walk *walk, const struct blame_thread *thread
     meeting__member(meeting_at(walk, place), thread->index)->taken += times;
 }
 
-/* ---- joins ---------------------------------------------------------------------------------- */
-
-void join__begins(struct blame_walk *walk, struct blame_thread *thread)
-{
-    uint64_t key[2] = {thread->serial, thread->waits[0].object};
-    uint64_t place = map__get(&walk->selves, key, sizeof key);
-    thread->watched_count = 0;
-    if (place != MAP_ABSENT)
-        watch(walk, thread, *VEC_AT(&walk->started, uint32_t, place));
-}
-
-void join__ends(struct blame_walk *walk, struct blame_thread *thread, bool blame)
-{
-    if (!blame || !thread->entry || !thread->watched_count)
-        return;
-    uint32_t joined = thread->watched[0].thread;
-    struct culprit culprit = {thread->serial, joined, true, walk->threads[joined].start_code};
-    blame_watched(walk, thread, &culprit);
-}
-
 void meetings__free(struct blame_walk *walk)
 {
     VEC_EACH(meeting, &walk->meetings, struct meeting)
@@ -276,6 +256,4 @@ void meetings__free(struct blame_walk *walk)
     }
     vec__free(&walk->meetings);
     map__free(&walk->meeting_places);
-    map__free(&walk->selves);
-    vec__free(&walk->started);
 }

@@ -2,7 +2,7 @@
  *
  *     blame.c          the threads' events by time, and the waits they are in
  *     blame_lock.c     who holds what; what threads do
- *     blame_meeting.c  barriers, signals, joins
+ *     blame_meeting.c  barriers and signals
  *     blame_turns.c    which waits are for work
  *
  * Time goes on only: whatever is brought forward to a tick was at an earlier one. */
@@ -49,16 +49,16 @@ struct watched {
 /* One thread in the walk. */
 struct blame_thread {
     struct trace_cursor cursor;
+    const uint8_t *wanted;    /* of the walk */
     struct step ahead[AHEAD]; /* a ring */
     uint32_t first, count;    /* of ahead */
     uint32_t look;            /* at most so many; 1: the kernel tells nothing */
     enum off_phase phase;     /* of its first */
     uint64_t tick;            /* of its next step, never stepping back */
     uint32_t index;
-    uint32_t serial;     /* of the process */
-    uint32_t drawn;      /* how many the next SEMAPHORE_ACQUIRED stands for; 0: one */
-    uint64_t paused;     /* until now, by the recording */
-    uint64_t start_code; /* address of its start routine */
+    uint32_t serial; /* of the process */
+    uint32_t drawn;  /* how many the next SEMAPHORE_ACQUIRED stands for; 0: one */
+    uint64_t paused; /* until now, by the recording */
     /* What it did until a tick. */
     struct doing did;
     uint64_t did_until;
@@ -157,13 +157,14 @@ struct blame_walk {
     size_t thread_count;
     struct blame_thread **heap; /* earliest first */
     size_t count;
+    uint8_t wanted[HEURT_EVENT_INSTRUCTIONS]; /* by id: see wanted_words */
+    uint64_t last_wait;     /* tick at which the last one begins that is blamed on anybody */
+    size_t waiting;         /* threads that are in such a one */
     struct map lock_places; /* process and address -> place in locks */
     struct vec locks;       /* struct lock_state */
     struct recent_lock *recent;
     struct map meeting_places; /* process, kind and address -> place in meetings */
     struct vec meetings;       /* struct meeting */
-    struct map selves;         /* process and pthread_t -> place in started */
-    struct vec started;        /* uint32_t: the thread that had it last */
 };
 
 /* ---- blame.c */
@@ -222,8 +223,6 @@ void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
 void signal__wait_ends(struct blame_walk *walk, struct blame_thread *thread, bool blame);
 void semaphore__taken(struct blame_walk *walk, const struct blame_thread *thread, uint64_t object,
                       uint64_t times);
-void join__begins(struct blame_walk *walk, struct blame_thread *thread);
-void join__ends(struct blame_walk *walk, struct blame_thread *thread, bool blame);
 void meetings__free(struct blame_walk *walk);
 
 /* ---- blame_turns.c */

@@ -11,6 +11,7 @@ struct thread_fold {
     struct class_table *table;
     const struct symbols *symbols;
     const struct trace_thread *thread;
+    uint64_t last_wait; /* as in struct thread_result */
     /* Only when the thread is watched: */
     struct thread_watcher *watcher;
     struct open_arguments *arguments; /* by place of the open span */
@@ -48,9 +49,18 @@ static struct fold_class *function_class(struct fold *fold, const struct event *
     return class;
 }
 
+static bool is_kept_by_others(uint32_t id)
+{
+    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
+           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
+           id == HEURT_EVENT_FUTEX_WAIT;
+}
+
 static struct fold_class *call_class(struct fold *fold, const struct event *event)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
+    if (is_kept_by_others(event->id))
+        self->last_wait = event->tick;
     return occupy(self->table, class_table__call(self->table, self->thread->process, event));
 }
 
@@ -167,6 +177,7 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event))
         fold__event(&self.fold, &event);
+    result->last_wait = self.last_wait;
     find_stuck(&self, result);
     fold__close(&self.fold, 0);
     class_table__end_thread(table);

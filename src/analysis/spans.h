@@ -11,7 +11,8 @@ struct thread_result {
     struct fold_state fold;
     struct class_entry *stuck; /* the outermost wait that was open at the end, or NULL */
     uint64_t stuck_since;
-    uint64_t end; /* of its life; later than the last event when it was stuck */
+    uint64_t last_wait; /* tick of its last one in which others may have kept it; 0: none */
+    uint64_t end;       /* of its life; later than the last event when it was stuck */
 };
 
 /* Folds the thread (index into trace__threads) into the table's classes. Spans that are open at the

@@ -143,7 +143,6 @@ static char *blamed(const struct report *report, enum class_kind kind,
         const char *verb = kind == CLASS_CONDITION   ? "signalled by"
                            : kind == CLASS_SEMAPHORE ? "posted by"
                            : kind == CLASS_FUTEX     ? "woken by"
-                           : kind == CLASS_JOIN      ? "which ran"
                                                      : "held by";
         text = part >= ALL_FROM
                    ? memory__format(", %s %s%s", verb, where, doing)
