@@ -161,7 +161,7 @@ int main(void)
 END
     record -o t --overhead 5% --no-choice ./locks
     report_json t
-    grep -q 'recording them alone costs more than --overhead' report.json
+    grep -q 'recording them alone costs more than the budget (--overhead) allows' report.json
 }
 
 @test "the report says what was sampled" {
