@@ -70,6 +70,13 @@ static bool is_counted_back(const struct shape *shape, size_t place)
     return shape->id == HEURT_EVENT_OFF_CPU && place == 0;
 }
 
+/* Who was preempted only waited for a CPU, as a rule all the time: the second word is told as the
+ * difference to the first. */
+static bool is_counted_from_first(size_t place, uint64_t first)
+{
+    return place == 1 && HEURT_SITE_HOW(first) == HEURT_OFF_PREEMPTED;
+}
+
 static size_t place_of(size_t word)
 {
     return word < PLACES ? word : PLACES - 1;
@@ -214,6 +221,8 @@ static void keep_event(struct block_packer *packer, struct shape *shape, const u
     uint64_t *word = packer->word + packer->words;
     link_event(&packer->list, shape, packer->events, packer->words);
     memcpy(word, event, (shape->payload_words + 1) * sizeof *word);
+    if (shape->halved > 1 && is_counted_from_first(1, word[1]))
+        word[2] = HEURT_SITE(word[1] - word[2], HEURT_SITE_HOW(word[2]));
     if (is_counted_back(shape, 0))
         word[1] = HEURT_SITE(tick_difference - word[1], HEURT_SITE_HOW(word[1]));
 }
@@ -556,7 +565,11 @@ static bool take_halved(const struct event_list *list, const struct shape *shape
         if (!take_number(parts, &number) || (number & 1 && !take_number(parts, &high)))
             return false;
         uint64_t low = unfold_sign(number >> 1);
-        *word = HEURT_SITE(is_counted_back(shape, place) ? *word - low : low, high);
+        if (is_counted_back(shape, place))
+            low = *word - low;
+        else if (place && is_counted_from_first(place, word[-1]))
+            low = word[-1] - low;
+        *word = HEURT_SITE(low, high);
     }
     return true;
 }

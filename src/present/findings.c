@@ -154,10 +154,20 @@ static void warn_of_notes(const struct report *report, struct vec *warnings)
                                   process->pid, *note));
 }
 
+char *report__budget(const struct report *report)
+{
+    const struct heurt_session *session = trace__session(report->trace);
+    const char *form = session->flags & HEURT_SESSION_SAMPLE_LOCKS
+                           ? "--overhead %g%%"
+                           : "the %g%% that recording may cost unless --overhead says otherwise";
+    return memory__format(form, session->overhead_permille / 10.0);
+}
+
 /* Functions whose unpatching the runtime asked for, and nobody granted it. */
 static void warn_of_too_frequent(const struct report *report, struct vec *warnings)
 {
     const struct heurt_session *session = trace__session(report->trace);
+    char *budget = report__budget(report);
     for (size_t i = 0; i < HEURT_TOO_FREQUENT_SLOTS; i++) {
         uint64_t wish = session->too_frequent[i];
         VEC_EACH(process, trace__processes(report->trace), struct trace_process)
@@ -169,11 +179,11 @@ static void warn_of_too_frequent(const struct report *report, struct vec *warnin
             if (function)
                 warn(warnings,
                      memory__format("%s is called so often that even leaving out most of its calls "
-                                    "costs more than --overhead %g%% allows: record the program "
-                                    "without it",
-                                    function->name, session->overhead_permille / 10.0));
+                                    "costs more than %s: record the program without it",
+                                    function->name, budget));
         }
     }
+    free(budget);
 }
 
 struct vec report__warnings(const struct report *report)

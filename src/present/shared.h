@@ -136,6 +136,8 @@ char *report__hint(const struct report *report, const char *verb, const char *re
 size_t report__without_kernel(const struct report *report);
 char *report__why_no_kernel(const struct report *report);
 uint64_t report__kernel_lost(const struct report *report);
+/* What recording was allowed to cost, as part of a sentence; free() it. */
+char *report__budget(const struct report *report);
 /* Everything that makes the report less certain: sentences (char *), texts__free it. */
 struct vec report__warnings(const struct report *report);
 void texts__free(struct vec *texts); /* a vec of char * that own their text */

@@ -231,12 +231,14 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     }
     if (!classes)
         return;
-    char *text = memory__format(
-        "%zu class%s: to stay within --overhead %g%%, %s of %s occurrences were recorded, drawn "
-        "at random; sums are within %.3g %% (standard error)",
-        classes, classes == 1 ? "" : "es", trace__session(report->trace)->overhead_permille / 10.0,
-        count__format(recorded, number), count__format(count, all), 100 * error);
+    char *budget = report__budget(report);
+    char *text =
+        memory__format("%zu class%s: to stay within %s, %s of %s occurrences were recorded, drawn "
+                       "at random; sums are within %.3g %% (standard error)",
+                       classes, classes == 1 ? "" : "es", budget, count__format(recorded, number),
+                       count__format(count, all), 100 * error);
     paragraph__put(style, out, INK_PLAIN, "  ~ sampled: ", text);
+    free(budget);
     free(text);
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",

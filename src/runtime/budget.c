@@ -381,7 +381,7 @@ static void wish(struct budget *budget, const struct window *window, uint64_t co
     }
     note_once(NOTED_CALLS,
               "Some functions are called so often that even leaving out most of their calls costs "
-              "more than --overhead allows.");
+              "more than the budget (--overhead) allows.");
 }
 
 /* Of hooks; of those functions whose unpatching was not asked for. */
@@ -409,10 +409,11 @@ static void complain(struct budget *budget, const struct window *window)
     if (budget->calls_over > patience)
         wish(budget, window, calls, limit);
     if (budget->others_over > patience)
-        note_once(NOTED_OTHERS,
-                  "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
-                  "recording them alone costs more than --overhead allows: of these only locks and "
-                  "semaphores that need no waiting are sampled, where --overhead is given.");
+        note_once(
+            NOTED_OTHERS,
+            "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
+            "recording them alone costs more than the budget (--overhead) allows: of these only "
+            "locks and semaphores that need no waiting are sampled, where --overhead is given.");
 }
 
 /* ---- windows -----------------------------------------------------------------------------------

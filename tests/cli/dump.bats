@@ -19,10 +19,12 @@ setup() {
         fail "$(grep -Ev '^ *[0-9]+\.[0-9]{9} +[0-9]+ .+ (enter|leave|point) ' <<<"$output" | head -n 3)"
 }
 
-@test "times never go back, but for what was read from the kernel before the leave that it belongs to" {
+# What is found out later has the time when it was: the kernel's records, and pauses, which are told
+# before a leave that was earlier.
+@test "times never go back, but to what is told later" {
     "$HEURT" dump | grep -vE ' point +(off cpu|page fault|paused|kernel lost)' >dump
     [ "$(wc -l <dump)" -gt 100 ]
-    awk '$1 < last { exit 1 } { last = $1 }' dump
+    awk '$1 < last { print last, $0; exit 1 } { last = $1 }' dump
 }
 
 @test "every contended acquisition of a known lock is there" {
@@ -35,6 +37,21 @@ setup() {
         compared=$((compared + 1))
     done < <(grep -E '^[a-z_]*mutex[a-z_]*_contended=[1-9]' "$BATS_FILE_TMPDIR/out")
     [ "$compared" -gt 0 ]
+}
+
+@test "what the kernel told: how long, why, on which CPU" {
+    local records='point +(off cpu \((blocked|preempted|page fault|futex|disk)\) off=[0-9]+ ns'
+    records+=' runnable=([0-9]+ ns|\?) cpu=[0-9]+( waker=[0-9]+)?|page fault \((measured|estimated)\)'
+    records+=' took=[0-9]+ ns address=0x[0-9a-f]+)$'
+    "$HEURT" dump --function kernel >kernel
+    [ -s kernel ] || skip "the kernel tells nothing here"
+    awk '!/point +kernel cpu=[0-9]+$/ { exit 1 }' kernel
+    "$HEURT" dump --function 'off cpu' --function 'page fault' >dump
+    # Threads of the program slept and waited.
+    [ "$(grep -c 'off cpu (blocked)' dump)" -gt 10 ]
+    ! grep -Evq "$records" dump || fail "$(grep -Ev "$records" dump | head -n 3)"
+    sed -n 's/.* off=\([0-9]*\) ns runnable=\([0-9]*\) ns .*/\1 \2/p' dump >times
+    awk '$2 > $1 { print; exit 1 }' times
 }
 
 @test "filters: time, function, thread" {

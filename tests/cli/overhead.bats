@@ -57,24 +57,35 @@ is_left_out() { # FUNCTION
     [ "$(class sampled_rare count)" = "$(known sampled_rare)" ]
 }
 
+# What the function did on the CPU: its sum without what the kernel told of waiting for one.
+on_cpu() { # FUNCTION, in report.json
+    local off
+    off=$(($(class "$1" why_ns.runnable) + $(class "$1" why_ns.page_fault) +
+        $(class "$1" why_ns.other_blocked)))
+    echo $(($(class "$1" sum_ns) - off))
+}
+
 # Every 16th call takes ten times longer: durations of the two kinds, and so the sum, must be met. What
-# else ran on the machine may only lengthen them, and is what the stated error is for.
+# else ran on the machine has made each run longer by as much as it had to wait for a CPU, which is taken
+# off; where the kernel does not tell, that is within the stated error, which is made of it.
 @test "durations and sums are those of the full recording, within the stated error" {
     record -o full -f sampled_varied --max-size 1G "$PROGRAMS/sampled_known"
     record -o part -f sampled_varied --overhead 4% "$PROGRAMS/sampled_known"
     report_json full
-    local p50 p99 sum
+    local p50 p99 sum slack=0
     p50=$(class sampled_varied p50_ns) p99=$(class sampled_varied p99_ns)
-    sum=$(class sampled_varied sum_ns)
+    sum=$(on_cpu sampled_varied)
     [ "$(class sampled_varied sampled)" = null ]
     report_json part
-    awk -v sum="$sum" -v p50="$p50" -v p99="$p99" -v part="$(class sampled_varied sum_ns)" \
+    is_number_above 0 "$(class sampled_varied sum_error_ns)"
+    "$HEURT" dump -i part -f kernel | grep -q . || slack=5
+    awk -v sum="$sum" -v p50="$p50" -v p99="$p99" -v part="$(on_cpu sampled_varied)" \
         -v part50="$(class sampled_varied p50_ns)" -v part99="$(class sampled_varied p99_ns)" \
-        -v error="$(class sampled_varied sum_error_ns)" '
+        -v error="$(class sampled_varied sum_error_ns)" -v slack="$slack" '
         function near(a, b, most) { return a - b < most && b - a < most }
         BEGIN {
             print sum, part, error, p50, part50, p99, part99
-            exit !(near(sum, part, 5 * error + 0.25 * sum) && near(p50, part50, 0.4 * p50) &&
+            exit !(near(sum, part, slack * error + 0.25 * sum) && near(p50, part50, 0.4 * p50) &&
                    near(p99, part99, 0.4 * p99) && part99 > 5 * part50)
         }' || fail "not the same"
 }
@@ -161,7 +172,7 @@ int main(void)
 END
     record -o t --overhead 5% --no-choice ./locks
     report_json t
-    grep -q 'recording them alone costs more than --overhead' report.json
+    grep -q 'recording them alone costs more than the budget (--overhead) allows' report.json
 }
 
 @test "the report says what was sampled" {

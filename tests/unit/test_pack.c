@@ -342,7 +342,7 @@ static void put_off_cpu(struct trace_writer *writer, uint64_t *tick)
         cpu = random_number() % 4;
     uint64_t words[] = {
         HEURT_OFF(off, preempted ? HEURT_OFF_PREEMPTED : HEURT_OFF_BLOCKED),
-        HEURT_BACK(HEURT_NOT_KNOWN, cpu),
+        HEURT_BACK(preempted ? off : HEURT_NOT_KNOWN, cpu),
         0,
     };
     *tick += off + about(25000, 8192);

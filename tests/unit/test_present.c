@@ -398,6 +398,25 @@ static void without_the_kernels_records_running_is_not_known(void **state)
 }
 
 /* Whatever does not add up is said, and the report is not held to be right. */
+/* 5 % are nobody's wish: whoever reads of --overhead looks for it on the command line in vain. */
+static void a_budget_is_called_by_what_set_it(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture__busy(&fixture);
+    struct heurt_session *session = (struct heurt_session *)trace__session(fixture.report.trace);
+    session->overhead_permille = 50;
+    char *budget = report__budget(&fixture.report);
+    assert_string_equal(budget, "the 5% that recording may cost unless --overhead says otherwise");
+    free(budget);
+    session->overhead_permille = 5;
+    session->flags |= HEURT_SESSION_SAMPLE_LOCKS;
+    budget = report__budget(&fixture.report);
+    assert_string_equal(budget, "--overhead 0.5%");
+    free(budget);
+    fixture__free(&fixture);
+}
+
 static void the_audit_tells_what_is_wrong(void **state)
 {
     (void)state;
@@ -668,6 +687,7 @@ int main(void)
         cmocka_unit_test(json_names_verdicts_and_causes),
         cmocka_unit_test(only_interference_is_ranked),
         cmocka_unit_test(without_the_kernels_records_running_is_not_known),
+        cmocka_unit_test(a_budget_is_called_by_what_set_it),
         cmocka_unit_test(the_audit_tells_what_is_wrong),
         cmocka_unit_test(one_class_as_json_is_that_class),
         cmocka_unit_test(json_survives_hostile_names),
