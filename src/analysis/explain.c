@@ -148,8 +148,11 @@ static struct class_evidence *add_evidence(struct look *look, enum reason reason
     struct class_evidence *evidence = vec__push(&look->class->entry->evidence, NULL);
     look->unexplained -= ticks;
     evidence->ticks = ticks;
-    evidence->shown = (struct profile_evidence){
-        .reason = reason, .confidence = CONFIDENCE_ESTIMATED, .other = UINT32_MAX};
+    evidence->shown = (struct profile_evidence){.reason = reason,
+                                                .confidence = look->class->entry->doubts & DOUBT_FEW
+                                                                  ? CONFIDENCE_WEAK
+                                                                  : CONFIDENCE_ESTIMATED,
+                                                .other = UINT32_MAX};
     return evidence;
 }
 
@@ -310,7 +313,7 @@ static void take_best(struct class_table *table, struct look *look, const struct
     shown->explained = best->fit.explained;
     shown->null = best->fit.null;
     shown->argument = name_of(table, look, best->feature);
-    if (best->feature == FEATURE_INSTRUCTIONS)
+    if (best->feature == FEATURE_INSTRUCTIONS && shown->confidence == CONFIDENCE_ESTIMATED)
         shown->confidence = CONFIDENCE_MEASURED;
 }
 

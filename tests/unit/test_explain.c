@@ -267,6 +267,36 @@ static void a_size_for_each_thread_is_work(void **state)
     assert_true(share_of(class_of(scene, "f"), REASON_WORKLOAD) > 0.9);
 }
 
+static void work_is_ranked_behind_what_is_not_known(void **state)
+{
+    struct scene *scene = *state;
+    struct line line = begin_line(scene, 0, 8);
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t n = random_of(&line) % 200;
+        call_with(&line, n, 1, 1000 + 100 * n);
+        call(&line, G, 1000 + random_of(&line) % 1000);
+    }
+    end_line(&line);
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *first = VEC_AT(&profile->classes, struct profile_class, 0);
+    assert_string_equal(first->function, "g");
+    assert_int_equal(first->verdict, VERDICT_UNCLEAR);
+    assert_int_equal(first[1].verdict, VERDICT_WORKLOAD);
+    assert_true(first[1].score > 5 * first->score);
+}
+
+/* Enough to see what it is, too few to be sure. */
+static void of_few_the_evidence_is_weak(void **state)
+{
+    struct scene *scene = *state;
+    struct line line = begin_line(scene, 0, 9);
+    for (unsigned i = 0; i < 90; i++)
+        call_with(&line, i % 5, 1, 1000 + i % 5 * 1000 + random_of(&line) % 100);
+    end_line(&line);
+    scene__profile(scene);
+    assert_int_equal(first_of(class_of(scene, "f"))->confidence, CONFIDENCE_WEAK);
+}
+
 static void noise_is_not_explained(void **state)
 {
     (void)state;
@@ -588,6 +618,8 @@ int main(void)
         TEST(what_may_turn_has_no_work_to_count),
         TEST(an_address_for_each_thread_is_no_work),
         TEST(a_size_for_each_thread_is_work),
+        TEST(work_is_ranked_behind_what_is_not_known),
+        TEST(of_few_the_evidence_is_weak),
         cmocka_unit_test(noise_is_not_explained),
         TEST(unrelated_classes_tell_of_a_slow_machine),
         TEST(one_slow_class_is_not_the_machine),
