@@ -134,8 +134,14 @@ static void tell(struct fold *fold, struct fold_class *class, const struct open_
         .depth = fold->state->depth,
         .inner = class->open > 0,
     };
-    divide(duration, span, class->component, occurrence.components);
-    pass_on(fold, occurrence.components);
+    if (span->parted || span->overhead) {
+        divide(duration, span, class->component, occurrence.components);
+        pass_on(fold, occurrence.components);
+    } else {
+        occurrence.components[class->component] = duration;
+        if (class->component != COMPONENT_RUNNING)
+            parts_at(fold, fold->state->depth)[class->component] += duration;
+    }
     fold->watch(fold, &occurrence);
 }
 

@@ -34,6 +34,7 @@ struct collector {
     size_t slot_count;
     /* The windows: begin + n · step, all of the same length. */
     uint64_t begin, step, length;
+    uint64_t recent;        /* step_of the last tick that was asked for */
     size_t kept, intervals; /* how many there are now */
     /* The current thread. */
     uint32_t thread;
@@ -45,13 +46,24 @@ struct collector {
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
+/* How many steps from the first window on a tick (not before it) is. Those that are asked for
+ * follow one another: mostly it is the one of the last time. */
+static uint64_t step_of(struct collector *self, uint64_t tick)
+{
+    uint64_t since = tick - self->begin;
+    if (since - self->recent * self->step >= self->step)
+        self->recent = since / self->step;
+    return self->recent;
+}
+
 /* The window with that tick, or NONE. */
-static uint32_t window_of(const struct collector *self, uint64_t tick)
+static uint32_t window_of(struct collector *self, uint64_t tick)
 {
     if (tick < self->begin)
         return NONE;
-    uint64_t place = (tick - self->begin) / self->step;
-    if (place >= self->all->windows.count || (tick - self->begin) % self->step >= self->length)
+    uint64_t place = step_of(self, tick);
+    if (place >= self->all->windows.count ||
+        tick - self->begin - place * self->step >= self->length)
         return NONE;
     return (uint32_t)place;
 }
@@ -62,9 +74,9 @@ static const struct window *window_at(const struct collector *self, size_t place
 }
 
 /* The first window that ends after tick. */
-static size_t first_window(const struct collector *self, uint64_t tick)
+static size_t first_window(struct collector *self, uint64_t tick)
 {
-    size_t place = tick > self->begin ? (size_t)((tick - self->begin) / self->step) : 0;
+    size_t place = tick > self->begin ? (size_t)step_of(self, tick) : 0;
     if (place < self->all->windows.count && window_at(self, place)->end <= tick)
         place++;
     return place;
@@ -118,7 +130,7 @@ static void drop_outside(struct collector *self, struct class_occurrences *class
     occurrences->count = left;
 }
 
-static bool meets_window(const struct collector *self, const struct interval *interval)
+static bool meets_window(struct collector *self, const struct interval *interval)
 {
     size_t place = first_window(self, interval->begin);
     return place < self->all->windows.count && window_at(self, place)->begin < interval->end;
