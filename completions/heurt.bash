@@ -6,7 +6,7 @@ _heurt_options() {
     record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-kernel --instructions --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --coverage --audit --json --csv --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
-    dump) echo '-i --input --thread --function --from --to --raw --help' ;;
+    dump) echo '-i --input --thread --function --from --to --json --raw --help' ;;
     check) echo '--json --machine --help' ;;
     esac
 }

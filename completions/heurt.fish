@@ -93,6 +93,7 @@ complete -c heurt -n "$in_dump" -l thread -x -d 'Of this thread only'
 complete -c heurt -n "$in_dump" -l function -x -d 'Of these functions only'
 complete -c heurt -n "$in_dump" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'
+complete -c heurt -n "$in_dump" -l json -d 'One JSON object an event'
 complete -c heurt -n "$in_dump" -l raw -d 'As the words of the file'
 
 set -l in_hot '__heurt_in_options; and __fish_seen_subcommand_from hot'

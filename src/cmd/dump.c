@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/fields.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 
@@ -9,6 +10,7 @@
 #include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <json-c/json.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ struct request {
     struct vec threads;   /* const char *: TID, NAME (a glob) or #SERIAL; empty: all */
     struct vec functions; /* const char *: globs; empty: all */
     uint64_t from_ns, to_ns;
-    bool raw;
+    bool raw, json;
 };
 
 /* A span that a thread is in. */
@@ -180,209 +182,217 @@ static struct title title_of(const struct dumped_thread *thread, uint32_t id,
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-/* Names come from the recorded program: what would steer a terminal is not shown. */
-static void print_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-}
-
-static void print_symbol(FILE *out, const struct symbol *symbol)
-{
-    print_text(out, symbol->function);
-    if (!symbol->file)
-        return;
-    fputc(' ', out);
-    print_text(out, symbol->file);
-    if (symbol->line)
-        fprintf(out, ":%u", symbol->line);
-}
-
-/* An address as function file:line where its symbol is kept, else as module+offset. */
-static void print_code(const struct dump *dump, const struct dumped_thread *thread,
+/* An address as function file:line where its symbol is kept, else as module+offset. free() it. */
+static char *code_text(const struct dump *dump, const struct dumped_thread *thread,
                        uint64_t address, uint64_t tick)
 {
     const struct trace_process *process = thread->process;
     const struct symbol *symbol =
         dump->symbols ? symbols__get(dump->symbols, process->serial, address) : NULL;
-    if (symbol) {
-        print_symbol(dump->out, symbol);
-        return;
-    }
+    if (symbol && symbol->file && symbol->line)
+        return memory__format("%s %s:%u", symbol->function, symbol->file, symbol->line);
+    if (symbol)
+        return memory__format("%s%s%s", symbol->function, symbol->file ? " " : "",
+                              symbol->file ? symbol->file : "");
     const struct trace_module *module = trace_process__module(process, address, tick);
-    if (!module) {
-        fprintf(dump->out, "0x%" PRIx64, address);
-        return;
-    }
+    if (!module)
+        return memory__format("0x%" PRIx64, address);
     const char *slash = strrchr(module->path, '/');
-    print_text(dump->out, slash ? slash + 1 : module->path);
-    fprintf(dump->out, "+0x%" PRIx64, address - module->bias);
+    return memory__format("%s+0x%" PRIx64, slash ? slash + 1 : module->path,
+                          address - module->bias);
 }
 
-static void print_known_ns(FILE *out, const char *name, uint64_t ns)
+static void put_known_ns(const struct fields *fields, const char *name, uint64_t ns)
 {
     if (ns == UINT64_MAX)
-        fprintf(out, " %s=?", name);
+        fields__unknown(fields, name, "ns");
     else
-        fprintf(out, " %s=%" PRIu64 " ns", name, ns);
+        fields__number(fields, name, "ns", ns);
 }
 
-static void print_size(FILE *out, uint32_t call, uint64_t word)
+static void put_size(const struct fields *fields, uint32_t call, uint64_t word)
 {
     if (call == HEURT_IO_POLL || call == HEURT_IO_SELECT || call == HEURT_IO_EPOLL_WAIT)
-        fprintf(out, " timeout=%" PRId64 " ms", (int64_t)word);
+        fields__signed(fields, "timeout", "ms", (int64_t)word);
     else
-        fprintf(out, " size=%" PRIu64, word);
+        fields__number(fields, "size", NULL, word);
 }
 
-static void print_stack(const struct dump *dump, const struct dumped_thread *thread,
-                        const struct event *event)
+static void put_descriptor(const struct fields *fields, uint64_t word)
+{
+    const char *kind = descriptor_kind((uint32_t)(word >> 32));
+    fields__signed(fields, "fd", NULL, (int32_t)(uint32_t)word);
+    if (!fields->json)
+        fputs(kind, fields->out);
+    else if (*kind)
+        fields__text(fields, "descriptor", memory__text(kind + 1));
+}
+
+static void put_frames(const struct dump *dump, const struct dumped_thread *thread, uint64_t tick,
+                       const struct fields *fields, const uint64_t *frames, size_t count)
+{
+    struct json_object *list = fields->json ? json_object_new_array() : NULL;
+    for (size_t i = 0; i < count; i++) {
+        char *text = code_text(dump, thread, frames[i], tick);
+        if (list) {
+            json_object_array_add(list, text__json(text));
+        } else {
+            fputs(i ? " < " : " ", fields->out);
+            text__print(fields->out, text);
+        }
+        free(text);
+    }
+    if (list)
+        json_object_object_add(fields->json, "frames", list);
+}
+
+static void put_stack(const struct dump *dump, const struct dumped_thread *thread,
+                      const struct event *event, const struct fields *fields)
 {
     const uint64_t *frames;
     size_t count = dump->symbols ? symbols__get_stack(dump->symbols, thread->thread->serial,
                                                       event->tick, &frames)
                                  : 0;
-    if (!count)
-        fprintf(dump->out, " words=%" PRIu64, event->payload[0]);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i ? " < " : " ", dump->out);
-        print_code(dump, thread, frames[i], event->tick);
-    }
+    if (count)
+        put_frames(dump, thread, event->tick, fields, frames, count);
+    else
+        fields__number(fields, "words", NULL, event->payload[0]);
 }
 
-static void print_sampled(FILE *out, const struct dumped_thread *thread, uint64_t word)
+static void put_sampled(const struct fields *fields, const struct dumped_thread *thread,
+                        uint64_t word)
 {
     uint32_t id = HEURT_SAMPLED_ID(word);
     const struct trace_function *function = trace_process__function(thread->process, id);
     const char *name = id < HEURT_EVENT_FUNCTIONS ? event__name(id) : NULL;
-    fputs(" function=", out);
-    print_text(out, function ? function->name : name ? name : "?");
-    fprintf(out, " block=%u", HEURT_SAMPLED_BLOCK(word));
+    fields__text(fields, "function", memory__text(function ? function->name : name ? name : "?"));
+    fields__number(fields, "block", NULL, HEURT_SAMPLED_BLOCK(word));
 }
 
 /* Of the events that the kernel's records become. */
-static void print_kernel_field(const struct dump *dump, const struct shape *shape, enum field field,
-                               uint64_t word)
+static void put_kernel_field(const struct dump *dump, const struct fields *fields,
+                             const struct shape *shape, enum field field, uint64_t word)
 {
-    FILE *out = dump->out;
     uint64_t ticks = HEURT_SITE_ADDRESS(word);
     switch (field) {
     case FIELD_TICKS:
-        print_known_ns(out, shape->object, trace__ns(dump->trace, word));
+        put_known_ns(fields, shape->object, trace__ns(dump->trace, word));
         return;
     case FIELD_OFF:
-        print_known_ns(out, shape->object, trace__ns(dump->trace, ticks));
+        put_known_ns(fields, shape->object, trace__ns(dump->trace, ticks));
         return;
     case FIELD_BACK:
-        print_known_ns(out, "runnable",
-                       ticks == HEURT_NOT_KNOWN ? UINT64_MAX : trace__ns(dump->trace, ticks));
-        fprintf(out, " cpu=%u", HEURT_SITE_HOW(word));
+        put_known_ns(fields, "runnable",
+                     ticks == HEURT_NOT_KNOWN ? UINT64_MAX : trace__ns(dump->trace, ticks));
+        fields__number(fields, "cpu", NULL, HEURT_SITE_HOW(word));
         return;
     case FIELD_WAKER:
         if (word)
-            fprintf(out, " waker=%" PRIu64, word);
+            fields__number(fields, "waker", NULL, word);
         return;
     case FIELD_ADDRESS:
-        fprintf(out, " address=0x%" PRIx64, word);
+        fields__address(fields, "address", word);
         return;
     default:
         return;
     }
 }
 
-static void print_field(const struct dump *dump, const struct dumped_thread *thread,
-                        const struct event *event, size_t index)
+static void put_creator(const struct fields *fields, uint64_t serial)
 {
-    FILE *out = dump->out;
+    if (serial == HEURT_NO_SERIAL)
+        return;
+    if (fields->json)
+        fields__number(fields, "creator", NULL, serial);
+    else
+        fprintf(fields->out, " creator=#%" PRIu64, serial);
+}
+
+static void put_field(const struct dump *dump, const struct dumped_thread *thread,
+                      const struct event *event, const struct fields *fields, size_t index)
+{
     uint64_t word = event->payload[index];
     const struct shape *shape = &shapes[event->id];
     switch (shape->fields[index]) {
     case FIELD_NONE:
         return;
     case FIELD_OPERATION:
-        fprintf(out, " operation=%u", HEURT_SITE_HOW(word));
+        fields__number(fields, "operation", NULL, HEURT_SITE_HOW(word));
         /* fall through */
     case FIELD_SITE:
-        fputs(" site=", out);
-        print_code(dump, thread, HEURT_SITE_ADDRESS(word), event->tick);
+        fields__text(fields, "site",
+                     code_text(dump, thread, HEURT_SITE_ADDRESS(word), event->tick));
         return;
     case FIELD_POINTER:
     case FIELD_MUTEX:
-        fprintf(out, " %s=0x%" PRIx64, index == 2 ? "mutex" : shape->object, word);
+        fields__address(fields, index == 2 ? "mutex" : shape->object, word);
         return;
     case FIELD_DESCRIPTOR:
-        fprintf(out, " fd=%d%s", (int)(uint32_t)word, descriptor_kind((uint32_t)(word >> 32)));
+        put_descriptor(fields, word);
         return;
     case FIELD_SIZE:
-        print_size(out, HEURT_SITE_HOW(event->payload[0]), word);
+        put_size(fields, HEURT_SITE_HOW(event->payload[0]), word);
         return;
     case FIELD_NS:
-        print_known_ns(out, shape->object, word);
+        put_known_ns(fields, shape->object, word);
         return;
     case FIELD_CPU:
-        print_known_ns(out, "cpu", word);
+        put_known_ns(fields, "cpu", word);
         return;
     case FIELD_RUNNABLE:
-        print_known_ns(out, "runnable", word);
+        put_known_ns(fields, "runnable", word);
         return;
     case FIELD_CREATOR:
-        if (word != HEURT_NO_SERIAL)
-            fprintf(out, " creator=#%" PRIu64, word);
+        put_creator(fields, word);
         return;
     case FIELD_CODE:
-        fputs(" routine=", out);
-        print_code(dump, thread, word, event->tick);
+        fields__text(fields, "routine", code_text(dump, thread, word, event->tick));
         return;
     case FIELD_NUMBER:
-        fprintf(out, " %s=%" PRIu64, shape->object, word);
+        fields__number(fields, shape->object, NULL, word);
         return;
     case FIELD_SAMPLED:
-        print_sampled(out, thread, word);
+        put_sampled(fields, thread, word);
         return;
     case FIELD_STACK:
-        print_stack(dump, thread, event);
+        put_stack(dump, thread, event, fields);
         return;
     default:
-        print_kernel_field(dump, shape, shape->fields[index], word);
+        put_kernel_field(dump, fields, shape, shape->fields[index], word);
     }
 }
 
 /* The arguments of a function by their names; argN where there are too few names. */
-static void print_arguments(const struct dump *dump, const struct dumped_thread *thread,
-                            const struct event *event)
+static void put_arguments(const struct dumped_thread *thread, const struct event *event,
+                          const struct fields *fields)
 {
     const struct trace_function *function = trace_process__function(thread->process, event->id);
     const char *name = function ? function->argument_names : "";
     for (uint32_t i = 0; i < event->words; i++) {
         int length = (int)strcspn(name, ",");
-        if (length)
-            fprintf(dump->out, " %.*s=", length, name);
-        else
-            fprintf(dump->out, " arg%u=", i + 1);
-        fprintf(dump->out, "%" PRId64, (int64_t)event->payload[i]);
-        if (event->payload[i] > 0xffff)
-            fprintf(dump->out, " (0x%" PRIx64 ")", event->payload[i]);
+        char *own = length ? memory__format("%.*s", length, name) : memory__format("arg%u", i + 1);
+        fields__signed(fields, own, NULL, (int64_t)event->payload[i]);
+        if (event->payload[i] > 0xffff && !fields->json)
+            fprintf(fields->out, " (0x%" PRIx64 ")", event->payload[i]);
+        free(own);
         name += length + (name[length] == ',');
     }
-    if (function && *function->file) {
-        fputs(" at=", dump->out);
-        print_text(dump->out, function->file);
-        fprintf(dump->out, ":%u", function->line);
-    }
+    if (function && *function->file)
+        fields__text(fields, "at", memory__format("%s:%u", function->file, function->line));
 }
 
-static void print_fields(const struct dump *dump, const struct dumped_thread *thread,
-                         const struct event *event)
+static void put_fields(const struct dump *dump, const struct dumped_thread *thread,
+                       const struct event *event, const struct fields *fields)
 {
     if (event->id % 2) {
         if (event->words)
-            fprintf(dump->out, " result=%" PRId64, (int64_t)event->payload[0]);
+            fields__signed(fields, "result", NULL, (int64_t)event->payload[0]);
     } else if (event->id >= HEURT_EVENT_FUNCTIONS) {
-        print_arguments(dump, thread, event);
+        put_arguments(thread, event, fields);
     } else {
-        size_t fields = event->words < 3 ? event->words : 3;
-        for (size_t i = 0; i < fields && event->id < sizeof shapes / sizeof shapes[0]; i++)
-            print_field(dump, thread, event, i);
+        size_t count = event->words < 3 ? event->words : 3;
+        for (size_t i = 0; i < count && event->id < sizeof shapes / sizeof shapes[0]; i++)
+            put_field(dump, thread, event, fields, i);
     }
 }
 
@@ -425,23 +435,49 @@ static void leave_innermost_function(struct dumped_thread *thread)
         }
 }
 
+static const char *what_of(uint32_t id)
+{
+    return id % 2 ? "leave" : event__is_span(id) ? "enter" : "point";
+}
+
 static void print_line(const struct dump *dump, const struct dumped_thread *thread,
                        const struct event *event, struct title title, size_t depth)
 {
     uint64_t ns = trace__since_start_ns(dump->trace, event->tick);
-    const char *what = event->id % 2 ? "leave" : event__is_span(event->id) ? "enter" : "point";
     char name[17] = "";
     strncpy(name, thread->thread->name, sizeof name - 1);
     for (char *at = name; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
     fprintf(dump->out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s %s %*s", ns / 1000000000,
-            ns % 1000000000, thread->thread->tid, name, what, (int)(depth * 2), "");
-    print_text(dump->out, title.name);
+            ns % 1000000000, thread->thread->tid, name, what_of(event->id), (int)(depth * 2), "");
+    text__print(dump->out, title.name);
     if (*title.detail)
         fprintf(dump->out, " (%s)", title.detail);
-    print_fields(dump, thread, event);
+    put_fields(dump, thread, event, &(struct fields){.out = dump->out});
     fputc('\n', dump->out);
+}
+
+/* An object on a line of its own. */
+static void print_json(const struct dump *dump, const struct dumped_thread *thread,
+                       const struct event *event, struct title title, size_t depth)
+{
+    char name[17] = "";
+    strncpy(name, thread->thread->name, sizeof name - 1);
+    struct json_object *line = json_object_new_object(), *fields = json_object_new_object();
+    json_object_object_add(line, "ns",
+                           json_object_new_uint64(trace__since_start_ns(dump->trace, event->tick)));
+    json_object_object_add(line, "tid", json_object_new_int64(thread->thread->tid));
+    json_object_object_add(line, "serial", json_object_new_int64(thread->thread->serial));
+    json_object_object_add(line, "thread", text__json(name));
+    json_object_object_add(line, "what", json_object_new_string(what_of(event->id)));
+    json_object_object_add(line, "depth", json_object_new_uint64(depth));
+    json_object_object_add(line, "name", text__json(title.name));
+    json_object_object_add(line, "detail", *title.detail ? text__json(title.detail) : NULL);
+    put_fields(dump, thread, event, &(struct fields){.json = fields});
+    json_object_object_add(line, "fields", fields);
+    fprintf(dump->out, "%s\n", json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN));
+    json_object_put(line);
 }
 
 /* Tick, serial of the thread, id and payload, as they are in the file. */
@@ -466,6 +502,8 @@ static void dump_event(const struct dump *dump, struct dumped_thread *thread,
     if (is_wanted(dump, thread, event, title)) {
         if (dump->request->raw)
             print_raw(dump, thread, event);
+        else if (dump->request->json)
+            print_json(dump, thread, event, title, thread->open.count);
         else
             print_line(dump, thread, event, title, thread->open.count);
     }
@@ -557,6 +595,8 @@ static int dump_trace(const struct request *request, const struct trace *trace)
         say("the run was recorded with --aggregate: of its events only the last ones, which no "
             "class has counted, are there; heurt report shows what the others came to");
     dump.out = pager__open();
+    if (request->json)
+        fputs("{\"schema\":\"heurt.dump/1\"}\n", dump.out);
     int failed = dump_all(&dump);
     pager__close(dump.out);
     if (failed && failed != EPIPE)
@@ -586,12 +626,17 @@ static bool parse_seconds(const char *text, uint64_t *ns)
 /* Fills request; -1, or the exit status when there is nothing more to do. */
 static int parse(int argc, char **argv, struct request *request)
 {
-    enum { OPTION_FROM = 256, OPTION_TO, OPTION_RAW };
+    enum { OPTION_FROM = 256, OPTION_TO, OPTION_RAW, OPTION_JSON };
     static const struct option options[] = {
-        {"input", required_argument, NULL, 'i'},    {"thread", required_argument, NULL, 't'},
-        {"function", required_argument, NULL, 'f'}, {"from", required_argument, NULL, OPTION_FROM},
-        {"to", required_argument, NULL, OPTION_TO}, {"raw", no_argument, NULL, OPTION_RAW},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"input", required_argument, NULL, 'i'},
+        {"thread", required_argument, NULL, 't'},
+        {"function", required_argument, NULL, 'f'},
+        {"from", required_argument, NULL, OPTION_FROM},
+        {"to", required_argument, NULL, OPTION_TO},
+        {"raw", no_argument, NULL, OPTION_RAW},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     optind = 0; /* other commands may have used getopt before */
     for (int option; (option = getopt_long(argc, argv, "i:t:f:h", options, NULL)) != -1;) {
@@ -606,6 +651,8 @@ static int parse(int argc, char **argv, struct request *request)
             vec__push(&request->functions, &argument);
         else if (option == OPTION_RAW)
             request->raw = true;
+        else if (option == OPTION_JSON)
+            request->json = true;
         else if (option == '?')
             return wrong_usage(&command_dump, "these options are not understood");
         else if (!parse_seconds(argument,
@@ -616,6 +663,8 @@ static int parse(int argc, char **argv, struct request *request)
     if (optind < argc)
         return wrong_usage(&command_dump, "'%s' is not an option; a trace is named with -i",
                            argv[optind]);
+    if (request->raw && request->json)
+        return wrong_usage(&command_dump, "--raw and --json cannot both be");
     return -1;
 }
 
@@ -650,10 +699,11 @@ static const char options_help[] =
     "  -t, --thread TID            only this thread: its id, its name, or #SERIAL; repeatable\n"
     "  -f, --function GLOB         only events of this name; repeatable\n"
     "  --from S, --to S            only events between these seconds since the start\n"
+    "  --json                      one JSON object an event and line\n"
     "  --raw                       ticks, numbers and payload words as they are in the file\n";
 
 const struct command command_dump = {
     "dump",
     "[-i DIR] [--thread TID|NAME|#SERIAL]… [--function GLOB]… [--from SECONDS] [--to SECONDS] "
-    "[--raw]",
+    "[--json|--raw]",
     "the events of a trace as text, one line an event", run, options_help};

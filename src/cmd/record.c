@@ -4,6 +4,7 @@
 #include "cmd/cache.h"
 #include "cmd/choice.h"
 #include "cmd/command.h"
+#include "cmd/environment.h"
 #include "cmd/function_list.h"
 #include "cmd/install.h"
 #include "cmd/launch.h"
@@ -31,8 +32,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
-
-extern char **environ;
 
 #define MAX_SIZE_DEFAULT (4ull << 30)
 #define MAX_SIZE_AGGREGATED (32ull << 20)
@@ -281,58 +280,6 @@ static int read_options(int argc, char **argv, struct recording *recording)
     if (!recording->max_size_bytes)
         recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
     return status;
-}
-
-/* ---- the program's environment ------------------------------------------------------------- */
-
-/* The first entry of a list as LD_PRELOAD has it, to be freed, when it is a sanitizer's. */
-static char *first_of_preloaded(const char *list)
-{
-    list += strspn(list, ": ");
-    char *first = memory__format("%.*s", (int)strcspn(list, ": "), list);
-    if (binary__wants_to_be_first(first))
-        return first;
-    free(first);
-    return NULL;
-}
-
-/* What is in front of the runtime, it takes away again with itself: what the user had in
- * LD_PRELOAD comes behind it, whole. */
-static char *preload_entry(const char *library, const struct binary *binary)
-{
-    const char *old = getenv("LD_PRELOAD");
-    char *users = old ? first_of_preloaded(old) : NULL;
-    const char *first = users ? users : binary->first_library;
-    char *entry = memory__format("LD_PRELOAD=%s%s%s%s%s", first ? first : "", first ? ":" : "",
-                                 library, old && *old ? ":" : "", old ? old : "");
-    free(users);
-    return entry;
-}
-
-/* Ours, then the two entries that make it recorded; environment__free it. */
-static char **environment__make(const char *library, const struct binary *binary, const char *trace)
-{
-    struct vec entries = VEC_OF(char *);
-    for (char **entry = environ; *entry; entry++)
-        if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
-            strncmp(*entry, HEURT_ENVIRONMENT "=", sizeof HEURT_ENVIRONMENT) != 0)
-            vec__push(&entries, entry);
-    char *preload = preload_entry(library, binary);
-    char *where = memory__format(HEURT_ENVIRONMENT "=%s", trace);
-    vec__push(&entries, &preload);
-    vec__push(&entries, &where);
-    vec__push(&entries, NULL);
-    return entries.items;
-}
-
-static void environment__free(char **environment)
-{
-    size_t count = 0;
-    while (environment[count])
-        count++;
-    free(environment[count - 2]);
-    free(environment[count - 1]);
-    free(environment);
 }
 
 /* ---- the session --------------------------------------------------------------------------- */

@@ -41,7 +41,8 @@ has_not() {
     has_not --max-size
     run complete_line heurt dump -
     has -i
-    has_not --json
+    has --json
+    has_not --csv
 }
 
 @test "bash: the value of an option" {

@@ -203,6 +203,50 @@ static void functions_with_locked_instructions_are_marked(void **state)
                     "0.000000004    1000                 point sampled function=? block=3\n");
 }
 
+static void json_has_the_same_fields(void **state)
+{
+    (void)state;
+    write_fixture(contended);
+    assert_dump("--json --thread main --to 0.0000002",
+                "{\"schema\":\"heurt.dump/1\"}\n"
+                "{\"ns\":110,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"enter\","
+                "\"depth\":0,\"name\":\"work\",\"detail\":null,"
+                "\"fields\":{\"x\":3,\"y\":34091302912}}\n"
+                "{\"ns\":120,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"enter\","
+                "\"depth\":1,\"name\":\"lock wait\",\"detail\":\"read\","
+                "\"fields\":{\"site\":\"app+0x1010\",\"lock\":\"0x7000\"}}\n"
+                "{\"ns\":130,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"leave\","
+                "\"depth\":1,\"name\":\"lock wait\",\"detail\":\"read\","
+                "\"fields\":{\"result\":0}}\n"
+                "{\"ns\":135,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"point\","
+                "\"depth\":1,\"name\":\"condition signalled\",\"detail\":\"broadcast\","
+                "\"fields\":{\"site\":\"app+0x1010\",\"condition\":\"0x8000\"}}\n"
+                "{\"ns\":140,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"leave\","
+                "\"depth\":0,\"name\":\"work\",\"detail\":null,\"fields\":{}}\n");
+    write_fixture("thread 0 \377\"\001\n"
+                  "10 off_cpu 60/0 40/3 1001\n"
+                  "20 off_cpu 60/1 0xffffffffffff/3 0\n"
+                  "30 fault 20/1 0x7f0000001000\n"
+                  "40 io 0x401020/14 5:2 -1\n");
+    assert_dump("--json",
+                "{\"schema\":\"heurt.dump/1\"}\n"
+                "{\"ns\":10,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "\"what\":\"point\",\"depth\":0,\"name\":\"off cpu\",\"detail\":\"blocked\","
+                "\"fields\":{\"off_ns\":60,\"runnable_ns\":40,\"cpu\":3,\"waker\":1001}}\n"
+                "{\"ns\":20,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "\"what\":\"point\",\"depth\":0,\"name\":\"off cpu\",\"detail\":\"preempted\","
+                "\"fields\":{\"off_ns\":60,\"runnable_ns\":null,\"cpu\":3}}\n"
+                "{\"ns\":30,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "\"what\":\"point\",\"depth\":0,\"name\":\"page fault\",\"detail\":\"estimated\","
+                "\"fields\":{\"took_ns\":20,\"address\":\"0x7f0000001000\"}}\n"
+                "{\"ns\":40,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "\"what\":\"enter\",\"depth\":0,\"name\":\"poll\",\"detail\":null,"
+                "\"fields\":{\"site\":\"0x401020\",\"fd\":5,\"descriptor\":\"socket\","
+                "\"timeout_ms\":-1}}\n");
+    char *text;
+    assert_int_equal(dump("--json --raw", &text), 2);
+}
+
 static void what_is_missing_is_said_at_the_end(void **state)
 {
     (void)state;
@@ -264,6 +308,7 @@ int main(void)
         IN_DIRECTORY(filters_leave_the_rest_out),
         IN_DIRECTORY(what_the_kernel_told_is_shown_as_time),
         IN_DIRECTORY(functions_with_locked_instructions_are_marked),
+        IN_DIRECTORY(json_has_the_same_fields),
         IN_DIRECTORY(what_is_missing_is_said_at_the_end),
         IN_DIRECTORY(what_is_wrong_has_its_exit_status),
         IN_DIRECTORY(a_reader_that_goes_away_is_no_failure),

@@ -110,6 +110,33 @@ static void records_belong_to_what_was_open_at_their_time(void **state)
     assert_int_equal(thread_parts(scene)[COMPONENT_RUNNABLE], 65);
 }
 
+/* They are written with each function that has them: its cost holds theirs. */
+static void counts_of_instructions_cost_nothing_of_their_own(void **state)
+{
+    struct scene *scene = *state;
+    const struct {
+        struct heurt_process process;
+        char path[8];
+    } image = {{.pid = 1, .parent_process = HEURT_NO_SERIAL, .event_ticks = 5}, "app"};
+    assert_int_equal(
+        trace_writer__define(scene->writer, 0, HEURT_DEFINITION_PROCESS, &image, sizeof image), 0);
+    scene__costs(scene, 3, 11);
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1009, HEURT_EVENT_INSTRUCTIONS, 500);
+    PUT(scene, 0, 1010, F);
+    PUT(scene, 0, 1099, HEURT_EVENT_INSTRUCTIONS, 600);
+    PUT(scene, 0, 1100, G);
+    PUT(scene, 0, 1199, HEURT_EVENT_INSTRUCTIONS, 700);
+    PUT(scene, 0, 1200, G LEFT);
+    PUT(scene, 0, 1299, HEURT_EVENT_INSTRUCTIONS, 800);
+    PUT(scene, 0, 1300, F LEFT);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    assert_int_equal(sums_of(scene, "f")[COMPONENT_OVERHEAD], 11);
+    assert_int_equal(sums_of(scene, "g")[COMPONENT_OVERHEAD], 0);
+}
+
 /* What a wait waits for its kind tells; that it had no CPU afterwards, or first had to fetch a
  * page, is not waiting for it. */
 static void waits_are_divided_too(void **state)
@@ -220,6 +247,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(being_off_the_cpu_is_part_of_what_was_open, begin, end),
         cmocka_unit_test_setup_teardown(records_belong_to_what_was_open_at_their_time, begin, end),
         cmocka_unit_test_setup_teardown(waits_are_divided_too, begin, end),
+        cmocka_unit_test_setup_teardown(counts_of_instructions_cost_nothing_of_their_own, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(being_off_in_a_pause_is_not_counted, begin, end),
         cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it, begin,
                                         end),
