@@ -153,14 +153,10 @@ static void measure_lengths(struct samples *samples)
 {
     size_t count = samples->items.count;
     double *lengths = memory__zeroed(count, sizeof *lengths);
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct sample *sample = VEC_AT(&samples->items, struct sample, i);
-        lengths[i] = (double)sample->length;
-        sum += (double)(sample->end - sample->start);
-    }
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = (double)VEC_AT(&samples->items, struct sample, i)->length;
     quantile__sort(lengths, count);
-    samples->length = sum / (double)count;
+    samples->length = quantile__of_sorted(lengths, count, 0.5);
     samples->reference = (uint64_t)quantile__of_sorted(lengths, count, SHORT);
     free(lengths);
 }

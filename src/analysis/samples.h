@@ -43,7 +43,7 @@ struct samples {
     struct vec owners;  /* struct owner */
     struct vec pieces;  /* struct interval */
     size_t fitted;      /* how many of them lines go by */
-    double length;      /* of occurrences, on average */
+    double length;      /* half of them are that long on a CPU */
     uint64_t reference; /* 19 of 20 are that long on a CPU */
     bool clean;         /* lines go by clean ones */
     double smallest, clip;
