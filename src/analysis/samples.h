@@ -47,6 +47,7 @@ struct samples {
     uint64_t reference; /* 19 of 20 are that long on a CPU */
     bool clean;         /* lines go by clean ones */
     double smallest, clip;
+    double slow;                    /* beyond the smallest: from there on they are slow ones */
     double excess;                  /* of all over the smallest, not clipped */
     unsigned finest;                /* level at which blocks still have enough occurrences */
     uint64_t *blocks[BLOCK_LEVELS]; /* by level, by sample: number of the block in
