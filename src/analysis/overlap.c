@@ -399,19 +399,11 @@ static double share_of_excess(const struct samples *asked, const struct candidat
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-static double slow_from(const struct samples *asked)
-{
-    double largest = 0;
-    VEC_EACH(left, &asked->lefts, double)
-    largest = *left > largest ? *left : largest;
-    return largest / 2;
-}
-
 static double met_of(const struct samples *asked, const struct candidate *best)
 {
-    double slow = slow_from(asked), all = 0, met = 0;
+    double all = 0, met = 0;
     for (size_t i = 0; i < asked->items.count; i++) {
-        if (*VEC_AT(&asked->lefts, double, i) < slow)
+        if (*VEC_AT(&asked->lefts, double, i) < asked->slow)
             continue;
         double weight = VEC_AT(&asked->items, struct sample, i)->weight;
         all += weight;
@@ -433,9 +425,7 @@ static struct slow *slow_of_owners(const struct samples *asked)
     struct slow *slows = memory__zeroed(asked->owners.count, sizeof *slows);
     struct slow *slow = NULL;
     size_t owner = 0;
-    /* In ratios, since times off the CPU are of very different lengths. */
-    double smallest = asked->smallest > 1 ? asked->smallest : 1;
-    double from = sqrt(smallest * (smallest + 2 * slow_from(asked)));
+    double from = asked->smallest + asked->slow;
     for (size_t i = 0; i < question->class->occurrences.count; i++) {
         const struct occurrence *occurrence =
             VEC_AT(&question->class->occurrences, struct occurrence, i);
@@ -475,10 +465,10 @@ static bool meets_any(const struct vec *intervals, const struct interval *interv
     return low < intervals->count && touches(VEC_AT(intervals, struct interval, low), interval);
 }
 
-/* counts[0]: the timeline's intervals in the time of owners that are other threads; counts[1]:
+/* ticks[0]: of the timeline's intervals in the time of owners that are other threads; ticks[1]: of
  * those that meet a slow occurrence. */
-static void count_meetings(const struct samples *asked, const struct slow *slows,
-                           const struct class_timeline *timeline, size_t counts[2])
+static void add_meetings(const struct samples *asked, const struct slow *slows,
+                         const struct class_timeline *timeline, uint64_t ticks[2])
 {
     VEC_EACH(interval, intervals_of(asked->question, timeline), struct interval)
     {
@@ -489,24 +479,24 @@ static void count_meetings(const struct samples *asked, const struct slow *slows
             in_time = true;
             meets = meets_any(&slows[i].intervals, interval);
         }
-        counts[0] += in_time;
-        counts[1] += meets;
+        ticks[0] += in_time ? interval->end - interval->begin : 0;
+        ticks[1] += meets ? interval->end - interval->begin : 0;
     }
 }
 
 static double meets_of(const struct samples *asked, const struct candidate *best)
 {
     struct slow *slows = slow_of_owners(asked);
-    size_t counts[2] = {0};
+    uint64_t ticks[2] = {0};
     VEC_EACH(timeline, &asked->question->all->timelines, struct class_timeline)
     {
         if (timeline->entry == best->entry)
-            count_meetings(asked, slows, timeline, counts);
+            add_meetings(asked, slows, timeline, ticks);
     }
     for (size_t i = 0; i < asked->owners.count; i++)
         vec__free(&slows[i].intervals);
     free(slows);
-    return counts[0] ? (double)counts[1] / (double)counts[0] : 0;
+    return ticks[0] ? (double)ticks[1] / (double)ticks[0] : 0;
 }
 
 static uint32_t thread_of(const struct samples *asked, const struct candidate *best)

@@ -43,10 +43,10 @@ struct overlap_answer {
     double explained; /* r² */
     double null;      /* the largest r² of all shifts and candidates; 0: nothing was possible */
     double share; /* of the occurrences' excess over the fastest that the slope explains, 0 … 1 */
-    double met;   /* of the slow occurrences (above the middle of smallest and largest), the part
-                     that was overlapped */
-    double meets; /* of the other's intervals that lie in any of the occurrences' threads' time,
-                     the part that meets one above the middle in ratios (geometric mean) */
+    double met; /* of the slow occurrences (the slowest, that hold 99 % of the squares of what goes
+                   beyond the smallest), the part that was overlapped */
+    double meets; /* of the time of the other's intervals that lie in any of the occurrences'
+                     threads' time, the part of those that meet a slow occurrence */
 };
 
 void overlap__ask(const struct overlap_question *question, struct overlap_answer *answer);

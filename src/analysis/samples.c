@@ -10,6 +10,7 @@
 #define SAMPLES_SLOWEST 512u
 #define BLOCK_MIN 16u /* occurrences, on average */
 #define CLIPPED 0.99  /* quantile of the time on the CPU */
+#define SLOW 0.99     /* of the squares of what is beyond the smallest: what slow ones hold */
 #define SHORT 0.05    /* quantile of the lengths: how long nearly all of them are */
 
 static int compare_doubles(const void *a, const void *b)
@@ -153,14 +154,10 @@ static void measure_lengths(struct samples *samples)
 {
     size_t count = samples->items.count;
     double *lengths = memory__zeroed(count, sizeof *lengths);
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct sample *sample = VEC_AT(&samples->items, struct sample, i);
-        lengths[i] = (double)sample->length;
-        sum += (double)(sample->end - sample->start);
-    }
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = (double)VEC_AT(&samples->items, struct sample, i)->length;
     quantile__sort(lengths, count);
-    samples->length = sum / (double)count;
+    samples->length = quantile__of_sorted(lengths, count, 0.5);
     samples->reference = (uint64_t)quantile__of_sorted(lengths, count, SHORT);
     free(lengths);
 }
@@ -209,6 +206,22 @@ static void number_all_blocks(struct samples *samples)
         samples->blocks[level] = number_blocks(samples, level);
 }
 
+/* By squares, as many that are a little slower than others would else come to as much as a few that
+ * are slow. */
+static double slow_from(const struct samples *samples, const double *lefts, size_t count)
+{
+    double all = 0, held = 0, beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        beyond = fmin(lefts[i] - samples->smallest, samples->clip);
+        all += beyond * beyond;
+    }
+    for (size_t i = count; i > 0 && held < SLOW * all; i--) {
+        beyond = fmin(lefts[i - 1] - samples->smallest, samples->clip);
+        held += beyond * beyond;
+    }
+    return beyond;
+}
+
 /* An interrupt of 10 ms in an occurrence of 50 µs would weigh as much as thousands of others, so
  * the largest hundredth counts as the hundredth's smallest. Not so where a preempted holder is
  * looked for: then the rare and long ones are what is asked for. */
@@ -232,6 +245,7 @@ void samples__take(struct samples *samples, const struct overlap_question *quest
                         : samples->clean    ? quantile__of_sorted(clean, clean_count, CLIPPED)
                                             : quantile__of_sorted(lefts, count, CLIPPED);
         samples->clip -= lefts[0];
+        samples->slow = slow_from(samples, lefts, count);
         sample(samples, lefts, count);
         measure_lengths(samples);
         number_all_blocks(samples);

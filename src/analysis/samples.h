@@ -43,10 +43,11 @@ struct samples {
     struct vec owners;  /* struct owner */
     struct vec pieces;  /* struct interval */
     size_t fitted;      /* how many of them lines go by */
-    double length;      /* of occurrences, on average */
+    double length;      /* half of them are that long on a CPU */
     uint64_t reference; /* 19 of 20 are that long on a CPU */
     bool clean;         /* lines go by clean ones */
     double smallest, clip;
+    double slow;                    /* beyond the smallest: from there on they are slow ones */
     double excess;                  /* of all over the smallest, not clipped */
     unsigned finest;                /* level at which blocks still have enough occurrences */
     uint64_t *blocks[BLOCK_LEVELS]; /* by level, by sample: number of the block in
