@@ -7,7 +7,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
-	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers \
+	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers bench-wakes \
 	format \
 	check-format fuzz clean-room clean help configure
 
@@ -77,6 +77,9 @@ bench-kernel: build ## what the kernel's records of switches and page faults cos
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
+
+bench-wakes: build ## what the tracepoints that root's recorder opens cost
+	@$(BUILD)/tests/bench/bench-wakes
 
 bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
 	@$(BUILD)/tests/bench/bench-tracers

@@ -64,7 +64,7 @@ static void judge_runtime(struct vec *facilities)
         .key = "runtime",
         .name = "runtime",
         .buys = "recording",
-        .is_used = true,
+        .purpose = FACILITY_RECORDING,
         .is_required = true,
     };
     if (runtime__find(&facility.found, &error) == 0)
@@ -108,15 +108,12 @@ static bool works(const struct check *check)
     return has_required(&check->machine) && has_required(&check->rows);
 }
 
-static int longest(const struct vec *rows, bool buys)
+static int longest_name(const struct vec *rows)
 {
     size_t columns = 0;
     VEC_EACH(row, rows, const struct facility)
-    {
-        size_t length = strlen(buys ? row->buys : row->name);
-        if (length > columns)
-            columns = length;
-    }
+    if (strlen(row->name) > columns)
+        columns = strlen(row->name);
     return (int)columns;
 }
 
@@ -124,36 +121,74 @@ static void print_state(enum facility_state state, FILE *out)
 {
     static const char *const colours[] = {"\033[31m", "\033[33m", "\033[32m"};
     bool colour = terminal__colour();
-    fprintf(out, "%s%-6s%s", colour ? colours[state] : "", facility_state__name(state),
+    fprintf(out, "  %s%-6s%s", colour ? colours[state] : "", facility_state__name(state),
             colour ? "\033[0m" : "");
 }
 
-static void print_rows(const struct vec *rows, bool used, FILE *out)
+#define COLUMNS 80
+
+/* The text in lines of COLUMNS, each indented; mark stands in front of the first. */
+static void print_wrapped(const char *text, int indent, const char *mark, FILE *out)
 {
-    int names = longest(rows, false), buys = longest(rows, true);
-    VEC_EACH(row, rows, const struct facility)
-    {
-        if (row->is_used != used)
-            continue;
-        fprintf(out, "  %-*s  ", names, row->name);
-        print_state(row->state, out);
-        fprintf(out, "  %-*s  %s", buys, row->buys, row->found);
-        if (row->enable)
-            fprintf(out, "; for more: %s", row->enable);
-        fputc('\n', out);
+    int room = COLUMNS - indent - (int)strlen(mark);
+    fprintf(out, "%*s%s", indent, "", mark);
+    while ((int)strlen(text) > room) {
+        int length = room;
+        while (length > 0 && text[length] != ' ')
+            length--;
+        if (length == 0) /* one long word */
+            length = (int)strcspn(text, " ");
+        if (!text[length])
+            break;
+        fprintf(out, "%.*s\n%*s", length, text, indent + (int)strlen(mark), "");
+        text += length + 1;
     }
+    fprintf(out, "%s\n", text);
+}
+
+/* Whether a row in front of this one tells the same to do. */
+static bool was_told(const struct vec *rows, const struct facility *row)
+{
+    for (const struct facility *other = rows->items; other < row; other++)
+        if (other->enable && strcmp(other->enable, row->enable) == 0)
+            return true;
+    return false;
+}
+
+/* The name and what it buys; what was found, on the same line where there is room; the command. */
+static void print_row(const struct vec *rows, const struct facility *row, int names, FILE *out)
+{
+    int indent = 2 + 6 + 2 + names + 2;
+    print_state(row->state, out);
+    fprintf(out, "  %-*s  %s", names, row->name, row->buys);
+    if (indent + strlen(row->buys) + strlen(row->found) + 3 <= COLUMNS) {
+        fprintf(out, " (%s)\n", row->found);
+    } else {
+        fputc('\n', out);
+        print_wrapped(row->found, indent, "", out);
+    }
+    if (row->enable)
+        print_wrapped(was_told(rows, row) ? "as above" : row->enable, 2 + 6 + 2, "-> ", out);
+}
+
+static void print_rows(const struct vec *rows, enum facility_purpose purpose, FILE *out)
+{
+    int names = longest_name(rows);
+    VEC_EACH(row, rows, const struct facility)
+    if (row->purpose == purpose)
+        print_row(rows, row, names, out);
 }
 
 static void print_text(const struct check *check, FILE *out)
 {
-    fprintf(out, "kernel %s\n\nused by heurt today\n",
-            check->facts.kernel ? check->facts.kernel : "unknown");
-    print_rows(&check->machine, true, out);
-    fputs("\nfor later versions of heurt: nothing of this is used yet\n", out);
-    print_rows(&check->machine, false, out);
+    fprintf(out, "kernel %s\n", check->facts.kernel ? check->facts.kernel : "unknown");
+    for (int purpose = FACILITY_RECORDING; purpose <= FACILITY_LATER; purpose++) {
+        fprintf(out, "\n%s\n", facility_purpose__name(purpose));
+        print_rows(&check->machine, purpose, out);
+    }
     if (check->path) {
         fprintf(out, "\nprogram %s\n", check->path);
-        print_rows(&check->rows, true, out);
+        print_rows(&check->rows, FACILITY_RECORDING, out);
     }
     fprintf(out, "\n%s\n",
             works(check) ? "heurt record works here."
@@ -174,7 +209,9 @@ static struct json_object *rows_to_json(const struct vec *rows)
         json_object_object_add(json, "key", text_or_null(row->key));
         json_object_object_add(json, "name", text_or_null(row->name));
         json_object_object_add(json, "state", text_or_null(facility_state__name(row->state)));
-        json_object_object_add(json, "used", json_object_new_boolean(row->is_used));
+        json_object_object_add(json, "used",
+                               json_object_new_boolean(row->purpose != FACILITY_LATER));
+        json_object_object_add(json, "purpose", text_or_null(facility_purpose__name(row->purpose)));
         json_object_object_add(json, "required", json_object_new_boolean(row->is_required));
         json_object_object_add(json, "buys", text_or_null(row->buys));
         json_object_object_add(json, "found", text_or_null(row->found));

@@ -21,7 +21,6 @@ static void add_row(struct vec *rows, const char *key, const char *name, const c
                            .name = name,
                            .buys = buys,
                            .state = state,
-                           .is_used = true,
                            .found = found,
                            .enable = memory__text(enable)};
     vec__push(rows, &row);

@@ -11,6 +11,7 @@
 #include "cmd/packing.h"
 #include "cmd/planner.h"
 #include "cmd/report.h"
+#include "cmd/session.h"
 #include "cmd/tracepoints.h"
 #include "format/reader.h"
 #include "format/symbols.h"
@@ -23,12 +24,10 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -313,54 +312,6 @@ static struct heurt_clock_pair clock_pair(enum heurt_clock clock)
                                      ns};
 }
 
-static char *join(char *const *texts)
-{
-    char *joined = memory__text(texts[0]);
-    for (texts++; *texts; texts++) {
-        char *longer = memory__format("%s\n%s", joined, *texts);
-        free(joined);
-        joined = longer;
-    }
-    return joined;
-}
-
-static void write_processor(struct trace_writer *writer)
-{
-    char line[256];
-    FILE *in = fopen("/proc/cpuinfo", "re");
-    while (in && fgets(line, sizeof line, in)) {
-        char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !value)
-            continue;
-        value[strcspn(value, "\n")] = 0;
-        trace_writer__meta(writer, "processor", value + 2);
-        break;
-    }
-    if (in)
-        fclose(in);
-}
-
-static void write_meta(struct trace_writer *writer, const struct recording *recording)
-{
-    char *command = join(recording->command);
-    char number[32], directory[PATH_MAX];
-    struct utsname name;
-    trace_writer__meta(writer, "command", command);
-    trace_writer__meta(writer, "version", HEURT_PROGRAM_VERSION);
-    snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-    trace_writer__meta(writer, "cpus", number);
-    if (getcwd(directory, sizeof directory))
-        trace_writer__meta(writer, "directory", directory);
-    if (uname(&name) == 0) {
-        char *kernel = memory__format("%s %s %s", name.sysname, name.release, name.machine);
-        trace_writer__meta(writer, "host", name.nodename);
-        trace_writer__meta(writer, "kernel", kernel);
-        free(kernel);
-    }
-    write_processor(writer);
-    free(command);
-}
-
 static bool has_request(const struct recording *recording)
 {
     return recording->request.functions.count || recording->request.modules.count;
@@ -402,7 +353,7 @@ static int create_trace(const struct recording *recording, const struct planner 
         memcpy(settings.socket, planner->name, sizeof settings.socket);
     int code = trace_writer__create(recording->directory, &settings, writer, error);
     if (code == 0)
-        write_meta(*writer, recording);
+        session__describe(*writer, recording->command);
     return code;
 }
 

@@ -50,9 +50,12 @@ static const char *allow_events(const struct machine_facts *facts, int code)
         return "a kernel with CONFIG_PERF_EVENTS, outside of sandboxes";
     if (code != -EACCES && code != -EPERM)
         return NULL;
-    return facts->perf_event_paranoid > 2
-               ? "sudo sysctl kernel.perf_event_paranoid=2"
-               : "in a container: --cap-add PERFMON or --security-opt seccomp=unconfined";
+    if (facts->perf_event_paranoid > 2)
+        return "sudo sysctl -w kernel.perf_event_paranoid=2";
+    return facts->is_container
+               ? "start the container with --security-opt seccomp=unconfined (docker, podman)"
+               : "ask who keeps this machine: a filter of system calls or a security module "
+                 "refuses perf_event_open";
 }
 
 static void judge_processors(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -108,7 +111,7 @@ static void judge_sampling(const struct machine_facts *facts, const struct machi
                  allow_events(facts, trials->cpu_clock));
     else if (trials->cpu_clock_kernel < 0)
         conclude(facility, FACILITY_PARTLY, paranoia(facts, "outside of the kernel only"),
-                 "sudo sysctl kernel.perf_event_paranoid=1");
+                 "sudo sysctl -w kernel.perf_event_paranoid=1");
     else
         conclude(facility, FACILITY_YES, paranoia(facts, "with the kernel's part"), NULL);
 }
@@ -138,18 +141,20 @@ static void judge_rings(const struct machine_facts *facts, const struct machine_
     else
         conclude(facility, kib >= RING_KIB_LEAST ? FACILITY_PARTLY : FACILITY_NO,
                  memory__format("only %llu KiB a CPU", (unsigned long long)kib),
-                 "sudo sysctl kernel.perf_event_mlock_kb=516");
+                 "sudo sysctl -w kernel.perf_event_mlock_kb=516");
 }
 
 static void judge_descriptors(const struct machine_facts *facts,
                               const struct machine_trials *trials, struct facility *facility)
 {
-    bool enough = trials->descriptors >= facts->cpu_count + 64;
+    uint64_t wanted = 64 + (trials->tracepoints == 0 ? 7 : 1) * (uint64_t)facts->cpu_count;
+    bool enough = trials->descriptors >= wanted;
     char *found = trials->descriptors == UINT64_MAX
                       ? memory__text("no limit")
                       : memory__format("%llu", (unsigned long long)trials->descriptors);
-    conclude(facility, enough ? FACILITY_YES : FACILITY_PARTLY, found,
-             enough ? NULL : "ulimit -n 1024");
+    conclude(facility, enough ? FACILITY_YES : FACILITY_PARTLY, found, NULL);
+    if (!enough)
+        facility->enable = memory__format("ulimit -n %d", wanted > 1024 ? 4096 : 1024);
 }
 
 static void judge_disk(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -182,7 +187,7 @@ static void judge_pidfd(const struct machine_facts *facts, const struct machine_
 static void judge_trial(int code, const char *enable, struct facility *facility)
 {
     if (code == 0)
-        conclude(facility, FACILITY_YES, memory__text("tried: works"), NULL);
+        conclude(facility, FACILITY_YES, memory__text("works"), NULL);
     else
         conclude(facility, FACILITY_NO, refusal(code), enable);
 }
@@ -190,7 +195,9 @@ static void judge_trial(int code, const char *enable, struct facility *facility)
 static void judge_switches(const struct machine_facts *facts, const struct machine_trials *trials,
                            struct facility *facility)
 {
-    judge_trial(trials->context_switches, allow_events(facts, trials->context_switches), facility);
+    int code = trials->context_switches;
+    char *found = code == 0 ? paranoia(facts, "works") : paranoia(facts, "refused");
+    conclude(facility, code == 0 ? FACILITY_YES : FACILITY_NO, found, allow_events(facts, code));
 }
 
 static void judge_faults(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -199,19 +206,68 @@ static void judge_faults(const struct machine_facts *facts, const struct machine
     judge_trial(trials->page_faults, allow_events(facts, trials->page_faults), facility);
 }
 
+/* A thread has a ring of 1 + 8 pages and one of 1 + 1 (runtime/kernel.c). */
+#define THREAD_RINGS_KIB ((9 + 2) * 4)
+#define THREADS_ENOUGH 64
+
+static void judge_thread_rings(const struct machine_facts *facts,
+                               const struct machine_trials *trials, struct facility *facility)
+{
+    if (trials->locked_bytes == UINT64_MAX || trials->ipc_lock == 0 ||
+        (facts->perf_event_paranoid < 0 && facts->perf_event_paranoid != FACT_UNKNOWN)) {
+        conclude(facility, FACILITY_YES, memory__text("no limit for this user"), NULL);
+        return;
+    }
+    uint64_t cpus = facts->cpu_count ? facts->cpu_count : 1;
+    uint64_t kib = facts->perf_event_mlock_kib > 0 ? (uint64_t)facts->perf_event_mlock_kib : 0;
+    uint64_t threads = (kib * cpus + trials->locked_bytes / 1024) / THREAD_RINGS_KIB;
+    char *found =
+        memory__format("of %llu thread%s; perf_event_mlock_kb is %ld", (unsigned long long)threads,
+                       threads == 1 ? "" : "s", facts->perf_event_mlock_kib);
+    bool enough = threads >= THREADS_ENOUGH;
+    conclude(facility,
+             enough    ? FACILITY_YES
+             : threads ? FACILITY_PARTLY
+                       : FACILITY_NO,
+             found, NULL);
+    if (!enough)
+        facility->enable =
+            memory__format("sudo sysctl -w kernel.perf_event_mlock_kb=%llu",
+                           (unsigned long long)(THREADS_ENOUGH * THREAD_RINGS_KIB / cpus + 1));
+}
+
+static void judge_schedstat(const struct machine_facts *facts, const struct machine_trials *trials,
+                            struct facility *facility)
+{
+    (void)trials;
+    if (facts->has_schedstat)
+        conclude(facility, FACILITY_YES, memory__text("/proc/PID/schedstat is there"), NULL);
+    else
+        conclude(facility, FACILITY_NO, memory__text("no /proc/PID/schedstat"),
+                 "a kernel with CONFIG_SCHED_INFO");
+}
+
 static void judge_pmu(const struct machine_facts *facts, const struct machine_trials *trials,
                       struct facility *facility)
 {
-    if (trials->cycles == 0 && trials->instructions == 0)
-        conclude(facility, FACILITY_YES, memory__text("cycles and instructions count"), NULL);
-    else if (trials->cycles == 0 || trials->instructions == 0)
+    if (trials->instructions == 0 && trials->rdpmc == 0)
+        conclude(facility, FACILITY_YES,
+                 memory__format("instructions%s count, read by rdpmc",
+                                trials->cycles ? "" : " and cycles"),
+                 NULL);
+    else if (trials->instructions == 0)
         conclude(facility, FACILITY_PARTLY,
-                 memory__format("only %s count", trials->cycles ? "instructions" : "cycles"), NULL);
+                 memory__text(facts->rdpmc == 0 ? "instructions count; rdpmc is forbidden"
+                                                : "instructions count; rdpmc does not work"),
+                 facts->rdpmc == 0 ? "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc"
+                                   : NULL);
+    else if (trials->cycles == 0)
+        conclude(facility, FACILITY_NO, memory__text("only cycles count"), NULL);
     else if (!facts->has_core_pmu)
         conclude(facility, FACILITY_NO,
                  memory__text(facts->is_virtual ? "this virtual machine has no PMU"
                                                 : "the kernel knows no PMU"),
-                 facts->is_virtual ? "let the hypervisor pass the PMU on, or run on the host"
+                 facts->is_virtual ? "let the hypervisor pass the PMU on, or record on the host"
                                    : NULL);
     else
         conclude(facility, FACILITY_NO, refusal(trials->cycles),
@@ -232,7 +288,7 @@ static void judge_memory_samples(const struct machine_facts *facts,
     else if (facts->has_ibs && !sees_cpus)
         conclude(facility, FACILITY_PARTLY,
                  paranoia(facts, "AMD IBS is there, but not for this user"),
-                 "sudo sysctl kernel.perf_event_paranoid=0");
+                 "sudo sysctl -w kernel.perf_event_paranoid=0");
     else
         conclude(facility, FACILITY_YES, memory__text(facts->has_pebs ? "Intel PEBS" : "AMD IBS"),
                  NULL);
@@ -256,22 +312,65 @@ static void judge_bpf(const struct machine_facts *facts, const struct machine_tr
                  "run as root, or give heurt CAP_BPF and CAP_PERFMON");
 }
 
+#define MOUNT_TRACEFS "sudo mount -t tracefs tracefs /sys/kernel/tracing"
+#define ALLOW_TRACEPOINTS                               \
+    "sudo heurt record PROGRAM, or, once, sudo setcap " \
+    "cap_perfmon,cap_dac_read_search+ep \"$(command -v heurt)\""
+
 static void judge_tracepoints(const struct machine_facts *facts,
                               const struct machine_trials *trials, struct facility *facility)
 {
-    (void)trials;
-    if (facts->reads_switch_tracepoint && facts->reads_futex_tracepoint)
-        conclude(facility, FACILITY_YES, memory__text("sched_switch and futex can be read"), NULL);
-    else if (facts->reads_switch_tracepoint)
-        conclude(facility, FACILITY_PARTLY,
-                 memory__text("sched_switch can be read, futex is not there"),
-                 "a kernel with CONFIG_FTRACE_SYSCALLS");
+    if (trials->tracepoints == 0)
+        conclude(facility, FACILITY_YES, memory__text("sched_waking works"), NULL);
+    else if (!facts->has_tracefs && facts->is_container)
+        conclude(facility, FACILITY_NO, memory__text("tracefs is not in this container"),
+                 "record outside of the container, as root, or start it with --privileged");
+    else if (!facts->has_tracefs)
+        conclude(facility, FACILITY_NO, memory__text("tracefs is not mounted"),
+                 trials->perfmon == 0 ? MOUNT_TRACEFS : MOUNT_TRACEFS "; then " ALLOW_TRACEPOINTS);
+    else if (trials->tracepoints == -ENOENT && facts->reads_futex)
+        conclude(facility, FACILITY_NO, memory__text("this kernel has no sched_waking"),
+                 "Linux 4.3 or newer");
     else
-        conclude(facility, FACILITY_NO,
-                 memory__text(facts->has_tracefs ? "tracefs is there, but not for this user"
-                                                 : "tracefs is not mounted, or not for this user"),
-                 facts->has_tracefs ? "sudo chmod -R o+rX /sys/kernel/tracing"
-                                    : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+        conclude(facility, FACILITY_NO, memory__text("not for this user"), ALLOW_TRACEPOINTS);
+}
+
+/* Others are of use with sched_waking only. */
+static void judge_with_waking(const struct machine_trials *trials, bool reads, const char *name,
+                              const char *option, struct facility *facility)
+{
+    if (trials->tracepoints < 0)
+        conclude(facility, FACILITY_NO, memory__text("needs wake-ups"), NULL);
+    else if (reads)
+        conclude(facility, FACILITY_YES, memory__format("%s works", name), NULL);
+    else
+        conclude(facility, FACILITY_NO, memory__format("this kernel has no %s", name), option);
+}
+
+static void judge_futex(const struct machine_facts *facts, const struct machine_trials *trials,
+                        struct facility *facility)
+{
+    judge_with_waking(trials, facts->reads_futex, "sys_enter_futex",
+                      "a kernel with CONFIG_FTRACE_SYSCALLS", facility);
+}
+
+static void judge_block(const struct machine_facts *facts, const struct machine_trials *trials,
+                        struct facility *facility)
+{
+    judge_with_waking(trials, facts->reads_block, "block_rq_complete",
+                      "a kernel with CONFIG_BLK_DEV_IO_TRACE", facility);
+}
+
+static void judge_uprobes(const struct machine_facts *facts, const struct machine_trials *trials,
+                          struct facility *facility)
+{
+    if (!facts->has_uprobes)
+        conclude(facility, FACILITY_NO, memory__text("the kernel has none"),
+                 "a kernel with CONFIG_UPROBE_EVENTS");
+    else if (trials->perfmon == 0)
+        conclude(facility, FACILITY_YES, memory__text("may be opened"), NULL);
+    else
+        conclude(facility, FACILITY_NO, memory__text("not for this user"), "run as root");
 }
 
 /* heurt stops only what it has started itself, which yama's scope of 1 allows. */
@@ -290,7 +389,7 @@ static void judge_ptrace(const struct machine_facts *facts, const struct machine
     else
         conclude(facility, FACILITY_NO,
                  memory__format("yama's ptrace_scope is %ld", facts->ptrace_scope),
-                 facts->ptrace_scope < 3 ? "sudo sysctl kernel.yama.ptrace_scope=1"
+                 facts->ptrace_scope < 3 ? "sudo sysctl -w kernel.yama.ptrace_scope=1"
                                          : "reboot: 3 cannot be taken back");
 }
 
@@ -315,35 +414,42 @@ static void judge_populate(const struct machine_facts *facts, const struct machi
     judge_trial(trials->populate_write, "Linux 5.14 or newer", facility);
 }
 
-/* In the order of the table: what is used and required first. */
+/* In the order of the table. */
 static const struct {
     const char *key, *name, *buys;
-    bool is_used, is_required;
+    enum facility_purpose purpose;
     judge *judge;
 } judges[] = {
-    {"disk", "disk space", "room for the trace", true, true, judge_disk},
-    {"processors", "processors", "threads set against CPUs in the report", true, false,
-     judge_processors},
-    {"clock", "clock", "cheap, exact time stamps", true, false, judge_clock},
-    {"sampling", "cpu-clock sampling", "choosing functions, heurt hot", true, false,
-     judge_sampling},
-    {"rings", "sampling buffers", "no samples lost", true, false, judge_rings},
-    {"descriptors", "file descriptors", "one sampling event a CPU", true, false, judge_descriptors},
-    {"pidfd", "pidfd", "waiting for the program", true, false, judge_pidfd},
-    {"populate", "MADV_POPULATE_WRITE", "buffers without page faults", true, false, judge_populate},
-    {"ptrace", "ptrace", "patching the chosen functions", true, false, judge_ptrace},
-    {"membarrier", "membarrier", "cores that see a patch at once", true, false, judge_membarrier},
-    {"switches", "switch records", "when threads were off the CPU, and why", false, false,
+    {"disk", "disk space", "room for the trace", FACILITY_RECORDING, judge_disk},
+    {"processors", "processors", "threads set against CPUs", FACILITY_RECORDING, judge_processors},
+    {"clock", "clock", "cheap, exact time stamps", FACILITY_RECORDING, judge_clock},
+    {"populate", "prepared pages", "buffers without page faults", FACILITY_RECORDING,
+     judge_populate},
+    {"pidfd", "pidfd", "waiting for the program", FACILITY_RECORDING, judge_pidfd},
+    {"switches", "switch records", "when threads had no CPU, and why", FACILITY_REASONS,
      judge_switches},
-    {"faults", "page fault events", "time lost to page faults", false, false, judge_faults},
-    {"pmu", "PMU", "varying work told from waiting", false, false, judge_pmu},
-    {"memory_samples", "memory samples", "false sharing, remote memory", false, false,
+    {"faults", "page fault records", "time lost to page faults", FACILITY_REASONS, judge_faults},
+    {"thread_rings", "buffers for these", "none of the records is lost", FACILITY_REASONS,
+     judge_thread_rings},
+    {"schedstat", "schedstat", "time spent waiting for a CPU", FACILITY_REASONS, judge_schedstat},
+    {"pmu", "PMU", "more work told from slower work", FACILITY_REASONS, judge_pmu},
+    {"tracepoints", "wake-ups", "who woke whom, exactly when", FACILITY_WAKING, judge_tracepoints},
+    {"futex", "futex calls", "waits that no hook sees", FACILITY_WAKING, judge_futex},
+    {"block", "block requests", "disk waits, wherever they are", FACILITY_WAKING, judge_block},
+    {"sampling", "cpu-clock sampling", "choosing functions, heurt hot", FACILITY_FUNCTIONS,
+     judge_sampling},
+    {"rings", "sampling buffers", "no samples lost", FACILITY_FUNCTIONS, judge_rings},
+    {"descriptors", "file descriptors", "events on each CPU", FACILITY_FUNCTIONS,
+     judge_descriptors},
+    {"ptrace", "ptrace", "patching the chosen functions", FACILITY_FUNCTIONS, judge_ptrace},
+    {"membarrier", "membarrier", "cores that see a patch at once", FACILITY_FUNCTIONS,
+     judge_membarrier},
+    {"memory_samples", "memory samples", "false sharing, remote memory", FACILITY_LATER,
      judge_memory_samples},
-    {"nodes", "NUMA nodes", "remote memory, placement", false, false, judge_nodes},
-    {"bpf", "BPF", "who woke whom, inside of the kernel", false, false, judge_bpf},
-    {"tracepoints", "tracepoints", "sched and futex events of all threads", false, false,
-     judge_tracepoints},
-    {"rseq", "rseq", "the CPU's number for free", false, false, judge_rseq},
+    {"nodes", "NUMA nodes", "remote memory, placement", FACILITY_LATER, judge_nodes},
+    {"bpf", "BPF", "summaries made inside of the kernel", FACILITY_LATER, judge_bpf},
+    {"uprobes", "uprobes", "functions of static programs", FACILITY_LATER, judge_uprobes},
+    {"rseq", "rseq", "the CPU's number for free", FACILITY_LATER, judge_rseq},
 };
 
 void facilities__judge(const struct machine_facts *facts, const struct machine_trials *trials,
@@ -354,8 +460,8 @@ void facilities__judge(const struct machine_facts *facts, const struct machine_t
             .key = judges[i].key,
             .name = judges[i].name,
             .buys = judges[i].buys,
-            .is_used = judges[i].is_used,
-            .is_required = judges[i].is_required,
+            .purpose = judges[i].purpose,
+            .is_required = judges[i].judge == judge_disk,
         };
         judges[i].judge(facts, trials, &facility);
         vec__push(facilities, &facility);
@@ -370,6 +476,23 @@ void facilities__free(struct vec *facilities)
         free(facility->enable);
     }
     vec__free(facilities);
+}
+
+const char *facility_purpose__name(enum facility_purpose purpose)
+{
+    switch (purpose) {
+    case FACILITY_RECORDING:
+        return "recording";
+    case FACILITY_REASONS:
+        return "why threads lose time";
+    case FACILITY_WAKING:
+        return "what root adds to it";
+    case FACILITY_FUNCTIONS:
+        return "choosing and patching functions";
+    case FACILITY_LATER:
+        break;
+    }
+    return "for later versions of heurt: nothing of this is used yet";
 }
 
 const char *facility_state__name(enum facility_state state)

@@ -12,12 +12,21 @@ enum facility_state {
     FACILITY_YES,
 };
 
+/* What facilities are for, in the order of the table. */
+enum facility_purpose {
+    FACILITY_RECORDING,
+    FACILITY_REASONS,   /* why threads lose time */
+    FACILITY_WAKING,    /* what root adds to it */
+    FACILITY_FUNCTIONS, /* choosing and patching them */
+    FACILITY_LATER,     /* nothing of it is used yet */
+};
+
 struct facility {
     const char *key; /* for programs that read the table */
+    enum facility_purpose purpose;
     const char *name;
     const char *buys;
     enum facility_state state;
-    bool is_used;     /* by heurt today; else it is for later versions */
     bool is_required; /* without it nothing can be recorded */
     char *found;      /* what was seen; never NULL */
     char *enable;     /* what to do for more, or NULL */
@@ -28,6 +37,7 @@ void facilities__judge(const struct machine_facts *facts, const struct machine_t
                        struct vec *facilities);
 void facilities__free(struct vec *facilities);
 
+const char *facility_purpose__name(enum facility_purpose purpose);
 const char *facility_state__name(enum facility_state state); /* "no", "partly", "yes" */
 
 #endif

@@ -1,8 +1,10 @@
 #include "kernel/facts.h"
 
 #include "base/memory.h"
+#include "kernel/tracepoint.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +39,11 @@ static long read_number(const char *root, const char *path)
     return is_number ? number : FACT_UNKNOWN;
 }
 
+/* With the rights in effect, which access(2) does not ask for. */
 static bool can_read(const char *root, const char *path)
 {
     char *name = memory__format("%s%s", root, path);
-    bool can = access(name, R_OK) == 0;
+    bool can = faccessat(AT_FDCWD, name, R_OK, AT_EACCESS) == 0;
     free(name);
     return can;
 }
@@ -126,23 +129,51 @@ static void read_devices(const char *root, struct machine_facts *facts)
     facts->has_pebs = exists(root, DEVICES "/cpu/events/mem-loads") ||
                       exists(root, DEVICES "/cpu_core/events/mem-loads");
     facts->has_btf = exists(root, "/sys/kernel/btf/vmlinux");
+    facts->has_uprobes = exists(root, DEVICES "/uprobe");
+    facts->rdpmc = read_number(root, DEVICES "/cpu/rdpmc");
+    if (facts->rdpmc == FACT_UNKNOWN)
+        facts->rdpmc = read_number(root, DEVICES "/cpu_core/rdpmc");
 }
 
-/* tracefs is mounted at the first place, on old systems only at the second. */
+/* Whether the table of mounts has one of that type; its directory may be closed to this user. */
+static bool is_mounted(const char *root, const char *type)
+{
+    char *name = memory__format("%s/proc/self/mounts", root), *line = NULL;
+    FILE *file = fopen(name, "re");
+    free(name);
+    size_t capacity = 0;
+    bool found = false;
+    while (file && !found && getline(&line, &capacity, file) >= 0) {
+        char found_type[32];
+        found = sscanf(line, "%*s %*s %31s", found_type) == 1 && strcmp(found_type, type) == 0;
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool can_read_event(const char *root, const char *mount, const char *event)
+{
+    char *path = memory__format("%s/events/%s/format", mount, event);
+    bool can = can_read(root, path);
+    free(path);
+    return can;
+}
+
 static void read_tracefs(const char *root, struct machine_facts *facts)
 {
-    static const char *const mounts[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-    for (size_t i = 0; i < 2 && !facts->has_tracefs; i++) {
-        char *events = memory__format("%s/events", mounts[i]);
-        char *sched = memory__format("%s/sched/sched_switch/id", events);
-        char *futex = memory__format("%s/syscalls/sys_enter_futex/id", events);
-        facts->has_tracefs = exists(root, events);
-        facts->reads_switch_tracepoint = can_read(root, sched);
-        facts->reads_futex_tracepoint = can_read(root, futex);
-        free(events);
-        free(sched);
-        free(futex);
+    static const char *const mounts[] = TRACEFS_MOUNTS;
+    facts->has_tracefs = is_mounted(root, "tracefs");
+    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0] && !facts->reads_waking; i++) {
+        facts->reads_waking = can_read_event(root, mounts[i], "sched/sched_waking");
+        facts->reads_futex = can_read_event(root, mounts[i], "syscalls/sys_enter_futex") &&
+                             can_read_event(root, mounts[i], "syscalls/sys_exit_futex");
+        facts->reads_block = can_read_event(root, mounts[i], "block/block_rq_complete") &&
+                             (can_read_event(root, mounts[i], "block/block_bio_queue") ||
+                              can_read_event(root, mounts[i], "block/block_rq_issue"));
     }
+    facts->has_tracefs |= facts->reads_waking;
 }
 
 void machine_facts__read(const char *root, struct machine_facts *facts)
@@ -163,6 +194,9 @@ void machine_facts__read(const char *root, struct machine_facts *facts)
     facts->unprivileged_bpf_disabled =
         read_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled");
     facts->ptrace_scope = read_number(root, "/proc/sys/kernel/yama/ptrace_scope");
+    facts->has_schedstat = can_read(root, "/proc/self/schedstat");
+    facts->is_container = exists(root, "/run/systemd/container") ||
+                          exists(root, "/run/.containerenv") || exists(root, "/.dockerenv");
     read_processor(root, facts);
     read_devices(root, facts);
     read_tracefs(root, facts);

@@ -29,8 +29,12 @@ struct machine_facts {
     bool has_ibs;      /* AMD: ibs_op */
     bool has_pebs;     /* Intel: memory loads with addresses */
     bool has_btf;
-    bool has_tracefs;                                     /* there at all; */
-    bool reads_switch_tracepoint, reads_futex_tracepoint; /* and what this user can read of it */
+    bool has_schedstat; /* /proc/PID/schedstat: time without a CPU */
+    bool has_uprobes;
+    bool is_container; /* one that tells: systemd, podman, docker */
+    long rdpmc;        /* of the CPU's PMU: 0 nobody, 1 who has counters open, 2 everybody */
+    bool has_tracefs;  /* mounted; and what of it this user can read: */
+    bool reads_waking, reads_futex, reads_block;
 };
 
 /* Reads root/proc and root/sys ("" for this machine). Never fails: what is not there is unknown.
@@ -48,6 +52,9 @@ void machine_facts__free(struct machine_facts *facts);
     X(instructions)     /* the PMU's instructions, user mode */             \
     X(bpf)              /* CAP_BPF or CAP_SYS_ADMIN in effect */            \
     X(perfmon)          /* CAP_PERFMON or CAP_SYS_ADMIN in effect */        \
+    X(ipc_lock)         /* CAP_IPC_LOCK in effect: no limit on rings */     \
+    X(tracepoints)      /* sched_waking with its fields, of all CPUs */     \
+    X(rdpmc)            /* instructions, read by the thread itself */       \
     X(membarrier)       /* PRIVATE_EXPEDITED_SYNC_CORE */                   \
     X(rseq)             /* registered by the C library */                   \
     X(populate_write)   /* MADV_POPULATE_WRITE */                           \

@@ -2,6 +2,8 @@
 #include "kernel/facts.h"
 
 #include "base/memory.h"
+#include "kernel/instructions.h"
+#include "kernel/wakes.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -50,16 +52,42 @@ static int try_event(uint32_t type, uint64_t config, bool with_kernel)
     return 0;
 }
 
-/* The capability, or the one that contained it before Linux 5.8. */
-static int try_capability(unsigned capability)
+/* As wakes.c opens it; -ENOENT, -EACCES: tracefs is not there or not for this user. */
+static int try_tracepoints(void)
+{
+    struct wake_formats formats;
+    int code = wake_formats__read("", &formats);
+    if (code < 0)
+        return code;
+    struct perf_event_attr attributes = {
+        .size = sizeof attributes,
+        .type = PERF_TYPE_TRACEPOINT,
+        .config = formats.waking,
+        .sample_period = 1,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+        .disabled = 1,
+    };
+    long fd = syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    close((int)fd);
+    return 0;
+}
+
+static int try_capability_alone(unsigned capability)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
     if (syscall(SYS_capget, &header, data) < 0)
         return -errno;
-    bool has_it = data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-    bool is_admin = data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
-    return has_it || is_admin ? 0 : -EPERM;
+    return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability) ? 0 : -EPERM;
+}
+
+/* The capability, or the one that contained it before Linux 5.8. */
+static int try_capability(unsigned capability)
+{
+    int code = try_capability_alone(capability);
+    return code == -EPERM ? try_capability_alone(CAP_SYS_ADMIN) : code;
 }
 
 static int try_membarrier(void)
@@ -132,6 +160,9 @@ void machine_trials__make(const char *directory, struct machine_trials *trials)
         .instructions = try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false),
         .bpf = try_capability(CAP_BPF),
         .perfmon = try_capability(CAP_PERFMON),
+        .ipc_lock = try_capability_alone(CAP_IPC_LOCK),
+        .tracepoints = try_tracepoints(),
+        .rdpmc = instructions__try(NULL),
         .membarrier = try_membarrier(),
         .rseq = __rseq_size ? 0 : -ENOSYS,
         .populate_write = try_populate_write(),

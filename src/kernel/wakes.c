@@ -281,12 +281,22 @@ static int add_tracepoint(struct wakes *wakes, uint32_t number, pid_t pid)
     return 0;
 }
 
+/* The calls that wake are as many as those that wait: not even written. By FUTEX_WAKE and
+ * FUTEX_WAKE_BITSET, private and not. */
+#define WAITS_ONLY "op != 1 && op != 129 && op != 10 && op != 138"
+
 /* Where something of the two is missing, neither is of use. */
 static bool add_futex(struct wakes *wakes)
 {
     const struct wake_formats *formats = &wakes->formats;
-    return formats->futex_begin && add_tracepoint(wakes, formats->futex_end, wakes->pid) == 0 &&
-           add_tracepoint(wakes, formats->futex_begin, wakes->pid) == 0;
+    if (!formats->futex_begin || add_tracepoint(wakes, formats->futex_end, wakes->pid) < 0)
+        return false;
+    size_t before = wakes->others.count;
+    if (add_tracepoint(wakes, formats->futex_begin, wakes->pid) < 0)
+        return false;
+    for (size_t i = before; i < wakes->others.count; i++) /* without it there is more to write */
+        (void)!ioctl(*VEC_AT(&wakes->others, int, i), PERF_EVENT_IOC_SET_FILTER, WAITS_ONLY);
+    return true;
 }
 
 /* A device's interrupt comes to whoever is on the CPU. */

@@ -65,3 +65,25 @@ state_of() { # KEY
     run -2 "$HEURT" check --machine "$HEURT_SOURCE/tests/golden/machines/server" true
     run -2 "$HEURT" check --nonsense
 }
+
+@test "what records use is said to be used, within 80 columns, each no with what it would buy" {
+    local machine key
+    for machine in "$HEURT_SOURCE"/tests/golden/machines/*/; do
+        "$HEURT" check --machine "$machine" >text || [ $? = 1 ]
+        [ "$(awk 'length > 80' text | wc -l)" = 0 ]
+        "$HEURT" check --machine "$machine" --json >table || [ $? = 1 ]
+        for key in switches faults thread_rings schedstat pmu tracepoints futex block; do
+            [ "$("$JSON_GET" table "facilities[key=$key].used")" = true ]
+            [ -n "$("$JSON_GET" table "facilities[key=$key].buys")" ]
+        done
+        [ "$("$JSON_GET" table 'facilities[key=uprobes].used')" = false ]
+    done
+    "$HEURT" check --machine "$HEURT_SOURCE/tests/golden/machines/user" --json >table
+    [[ $("$JSON_GET" table 'facilities[key=tracepoints].enable') == *sudo* ]]
+    [ "$("$JSON_GET" table 'facilities[key=pmu].state')" = yes ]
+    "$HEURT" check --machine "$HEURT_SOURCE/tests/golden/machines/container" --json >table
+    [ "$("$JSON_GET" table 'facilities[key=switches].state')" = no ]
+    [[ $("$JSON_GET" table 'facilities[key=switches].enable') == *seccomp=unconfined* ]]
+    "$HEURT" check --machine "$HEURT_SOURCE/tests/golden/machines/root" --json >table
+    [ "$("$JSON_GET" table 'facilities[key=block].state')" = yes ]
+}

@@ -1,0 +1,79 @@
+# What root's recorder adds: who woke whom, futex waits, waits for a device; and nothing without it.
+load ../helpers
+
+# traced COMMAND…: with tracefs, in a mount namespace of its own where it is not mounted.
+traced() {
+    if [ -e /sys/kernel/tracing/events/sched/sched_waking/format ]; then
+        "$@"
+    else
+        unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' - "$@"
+    fi
+}
+
+needs_tracepoints() {
+    needs_plain_heurt
+    local state
+    traced "$HEURT" check --json >table 2>/dev/null || skip "no tracefs for this user"
+    state=$("$JSON_GET" table 'facilities[key=tracepoints].state')
+    [ "$state" = yes ] || skip "no tracepoints for this user"
+}
+
+known() { # NAME: what the program said
+    awk -v name="$1" '$1 == name { print $2 }' out
+}
+
+off() { # THREAD HOW [WAKER]: so many times was it off its CPU
+    grep -Ec " $(known "$1") .*off cpu \($2\)${3+.* waker=$(known "$3")\$}" events || true
+}
+
+# off_in THREAD CALL HOW [WAKER]: in so many of its calls was it off its CPU like that
+off_in() {
+    grep " $(known "$1") " events | awk -v call="$2" -v how="off cpu [(]$3[)]${4+.* waker=$(known "$4")\$}" '
+        $0 ~ "enter " call { inside = 1; was = 0 }
+        $0 ~ how { was = inside }
+        $0 ~ "leave " call { count += was; inside = 0; was = 0 }
+        END { print count + 0 }'
+}
+
+@test "each of a hundred wake-ups through a pipe and a futex has its waker, each read its wait" {
+    needs_tracepoints
+    head -c 819200 /dev/zero >blocks && sync blocks
+    traced "$HEURT" record -q --no-choice "$PROGRAMS/wakes_known" 100 blocks >out
+    "$HEURT" dump >events
+    [ "$(off sleeper futex waker)" = 100 ]
+    [ "$(off_in sleeper read blocked waker)" = 100 ]
+    [ "$(off_in sleeper read disk)" = 0 ]
+    # Whoever is preempted on the way finds that it need not wait any more.
+    [ "$(known blocks)" = 0 ] || [ "$(off_in main pread disk)" -ge 50 ]
+    [ "$(off_in main pread blocked)" -le 5 ]
+    grep -aq 'sched_waking' heurt.data/events
+}
+
+@test "who woke whom is kept in a packed trace, and a thread is runnable no longer than it is off" {
+    needs_tracepoints
+    traced "$HEURT" record -q --no-choice "$PROGRAMS/wakes_known" 5000 >out
+    "$HEURT" dump >events
+    [ "$(off sleeper futex waker)" = 5000 ]
+    [ "$(off_in sleeper read blocked waker)" = 5000 ]
+    grep 'off cpu' events | sed 's/.*off=\([0-9]*\) ns runnable=\([0-9]*\) ns.*/\1 \2/' >times
+    [ "$(awk 'NF == 2 && $2 > $1' times | wc -l)" = 0 ]
+    [ "$(awk 'NF == 2' times | wc -l)" -ge 10000 ]
+}
+
+@test "without them, with --aggregate and with --no-kernel nothing is completed and nobody complains" {
+    needs_plain_heurt
+    [ -e /sys/kernel/tracing/events ] || {
+        "$HEURT" record -q --no-choice "$PROGRAMS/wakes_known" 20 >out 2>err
+        [ ! -s err ]
+        "$HEURT" dump >events
+        ! grep 'off cpu' events | grep -q 'waker='
+        grep -aq 'none: tracefs is not mounted' heurt.data/events
+    }
+    "$HEURT" record -q --no-choice --aggregate "$PROGRAMS/wakes_known" 20 >out 2>err
+    [ ! -s err ]
+    grep -aq 'none: a run with --aggregate' heurt.data/events
+    "$HEURT" record -q --no-choice --no-kernel "$PROGRAMS/wakes_known" 20 >out 2>err
+    [ ! -s err ]
+    "$HEURT" dump >events
+    ! grep -q 'off cpu' events
+}
