@@ -64,6 +64,11 @@ void instructions__begin(struct thread *thread)
     (void)thread;
 }
 
+void kernel__drained(struct thread *thread)
+{
+    (void)thread;
+}
+
 uint64_t kernel__drain(struct thread *thread)
 {
     (void)thread;
