@@ -46,9 +46,10 @@ struct kernel {
     struct kernel_ring ends;    /* the end of every KERNEL_ENDS_PERIOD-th minor page fault */
     struct kernel_clock clock;
     uint64_t *slot;
-    const void *draining;                  /* the frame that reads the rings now, or NULL */
-    uint64_t measured_ns, measured_faults; /* page faults whose end was told, later ones more */
-    uint64_t major_faults;                 /* as the system counts them */
+    const void *draining; /* the frame that reads the rings now, or NULL */
+    /* Page faults whose end was told; later ones count more. */
+    uint64_t measured_ns, measured_faults, mean_ns;
+    uint64_t major_faults; /* as the system counts them */
     /* Waiting for a CPU, as the system counts it (schedstat): when it was last looked at, and what
      * the records told since. */
     uint64_t delay_ns, first_delay_ns;

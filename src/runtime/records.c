@@ -196,13 +196,13 @@ static void remember_fault(struct kernel *kernel, uint64_t ns)
     }
     kernel->measured_faults++;
     kernel->measured_ns += ns;
-    __atomic_store_n(&heurt_state.fault_ns, kernel->measured_ns / kernel->measured_faults,
-                     __ATOMIC_RELAXED);
+    kernel->mean_ns = kernel->measured_ns / kernel->measured_faults;
+    __atomic_store_n(&heurt_state.fault_ns, kernel->mean_ns, __ATOMIC_RELAXED);
 }
 
 static uint64_t mean_fault(const struct kernel *kernel)
 {
-    return kernel->measured_faults ? kernel->measured_ns / kernel->measured_faults
+    return kernel->measured_faults ? kernel->mean_ns
                                    : __atomic_load_n(&heurt_state.fault_ns, __ATOMIC_RELAXED);
 }
 
