@@ -277,6 +277,7 @@ void kernel__begin(struct thread *thread)
     kernel->clock = heurt_state.kernel_clock;
     kernel->measured_ns = kernel->measured_faults = kernel->major_faults = 0;
     kernel->blocked_ns = kernel->preempted_ns = kernel->switches = kernel->faults = 0;
+    kernel->pause_ticks = 0;
     kernel->draining = NULL;
     bool opened = open_events(thread);
     kernel->knows_delay = delay__read(&kernel->delay_ns);

@@ -46,15 +46,17 @@ struct kernel {
     struct kernel_ring ends;    /* the end of every KERNEL_ENDS_PERIOD-th minor page fault */
     struct kernel_clock clock;
     uint64_t *slot;
-    const void *draining;                  /* the frame that reads the rings now, or NULL */
-    uint64_t measured_ns, measured_faults; /* page faults whose end was told, later ones more */
-    uint64_t major_faults;                 /* as the system counts them */
+    const void *draining; /* the frame that reads the rings now, or NULL */
+    /* Page faults whose end was told; later ones count more. */
+    uint64_t measured_ns, measured_faults, mean_ns;
+    uint64_t major_faults; /* as the system counts them */
     /* Waiting for a CPU, as the system counts it (schedstat): when it was last looked at, and what
      * the records told since. */
     uint64_t delay_ns, first_delay_ns;
     uint64_t blocked_ns, preempted_ns;
     bool knows_delay;
-    uint32_t switches, faults; /* since the second ring was last thought about */
+    uint64_t pause_ticks, pause_end; /* that kernel__drained has to write; 0: none */
+    uint32_t switches, faults;       /* since the second ring was last thought about */
 };
 
 #define KERNEL_ENDS_PERIOD 8
@@ -79,6 +81,9 @@ void kernel__ignore(struct thread *thread);
 /* Writes what the rings hold as events of the thread. Returns the tick before it began, or 0: the
  * caller reads the clock itself. Signal handlers may come in between: theirs do nothing. */
 uint64_t kernel__drain(struct thread *thread);
+/* To be called when the event is written that has that tick: says how long it took where that is to
+ * be in no span. Times in a stream then do not go back more than they must. */
+void kernel__drained(struct thread *thread);
 
 /* Gives the second ring up, or takes it again, by what the thread does. */
 void kernel__balance(struct thread *thread);

@@ -212,14 +212,14 @@ void heurt_stub_leave(struct stub_frame *frame)
 {
     if (!frame->claimed)
         instructions__tell(&heurt_thread);
-    uint64_t tick = frame->claimed ? 0 : kernel__look(&heurt_thread);
+    uint64_t before = frame->claimed ? 0 : kernel__look(&heurt_thread);
+    uint64_t tick = before ? before : tick_if_any();
     unsigned words = function__words((uint32_t)frame->id);
-    if (!tick)
-        tick = tick_if_any();
     uint64_t *at =
         frame->claimed ? event__refill(frame->claimed, words) : event__claim(&heurt_thread, words);
     if (at)
         function__publish(at, tick, (uint32_t)frame->id | 1);
+    event__end(&heurt_thread, before);
 }
 
 /* The personality of the stub's frames (Itanium C++ ABI, exception handling, 2.5.2): nothing is

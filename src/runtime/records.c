@@ -196,13 +196,13 @@ static void remember_fault(struct kernel *kernel, uint64_t ns)
     }
     kernel->measured_faults++;
     kernel->measured_ns += ns;
-    __atomic_store_n(&heurt_state.fault_ns, kernel->measured_ns / kernel->measured_faults,
-                     __ATOMIC_RELAXED);
+    kernel->mean_ns = kernel->measured_ns / kernel->measured_faults;
+    __atomic_store_n(&heurt_state.fault_ns, kernel->mean_ns, __ATOMIC_RELAXED);
 }
 
 static uint64_t mean_fault(const struct kernel *kernel)
 {
-    return kernel->measured_faults ? kernel->measured_ns / kernel->measured_faults
+    return kernel->measured_faults ? kernel->mean_ns
                                    : __atomic_load_n(&heurt_state.fault_ns, __ATOMIC_RELAXED);
 }
 
@@ -451,15 +451,6 @@ static void read_record(struct drain *drain)
     drain->at = next;
 }
 
-static void write_pause(struct drain *drain, uint64_t ticks)
-{
-    uint64_t *at = claim(drain, 2);
-    if (!at)
-        return;
-    at[1] = ticks;
-    event__publish(at, drain->now + ticks, HEURT_EVENT_PAUSED);
-}
-
 static void read_rings(struct drain *drain)
 {
     struct kernel *kernel = drain->kernel;
@@ -477,8 +468,10 @@ static void read_rings(struct drain *drain)
         if (RAW2(getrusage, RUSAGE_THREAD, &usage) == 0)
             kernel->major_faults = (uint64_t)usage.ru_majflt;
     }
-    if (paused)
-        write_pause(drain, paused);
+    if (paused) {
+        kernel->pause_end = drain->now + paused;
+        kernel->pause_ticks = paused;
+    }
     kernel->records.page->data_tail = drain->thread->kernel_seen;
     if (kernel->ends.page)
         kernel->ends.page->data_tail = kernel->ends.seen;
@@ -515,4 +508,18 @@ uint64_t kernel__drain(struct thread *thread)
     read_rings(&drain);
     kernel->draining = NULL;
     return drain.now;
+}
+
+void kernel__drained(struct thread *thread)
+{
+    struct kernel *kernel = &thread->kernel;
+    uint64_t ticks = kernel->pause_ticks;
+    if (!ticks || !has_room(thread, 2))
+        return;
+    kernel->pause_ticks = 0;
+    uint64_t *at = event__claim(thread, 2);
+    if (!at)
+        return;
+    at[1] = ticks;
+    event__publish(at, kernel->pause_end, HEURT_EVENT_PAUSED);
 }

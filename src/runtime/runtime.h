@@ -313,6 +313,13 @@ static inline uint64_t event__begin(struct thread *thread, uint32_t id)
     return event__drains(id) ? kernel__look(thread) : 0;
 }
 
+/* To be called when the event is written for which event__begin gave that tick. */
+static inline void event__end(struct thread *thread, uint64_t tick)
+{
+    if (unlikely(tick))
+        kernel__drained(thread);
+}
+
 static inline void event__publish(uint64_t *at, uint64_t tick, uint32_t id)
 {
     __atomic_store_n(at, tick << HEURT_ID_BITS | id, __ATOMIC_RELEASE);
@@ -324,6 +331,7 @@ static inline void event__write0(struct thread *thread, uint32_t id)
     uint64_t *at = event__claim(thread, 1);
     if (likely(at))
         event__publish(at, tick ? tick : clock__tick(), id);
+    event__end(thread, tick);
 }
 
 static inline void event__write1(struct thread *thread, uint32_t id, uint64_t a)
@@ -334,6 +342,7 @@ static inline void event__write1(struct thread *thread, uint32_t id, uint64_t a)
         return;
     at[1] = a;
     event__publish(at, tick ? tick : clock__tick(), id);
+    event__end(thread, tick);
 }
 
 static inline void event__write2(struct thread *thread, uint32_t id, uint64_t a, uint64_t b)
@@ -345,6 +354,7 @@ static inline void event__write2(struct thread *thread, uint32_t id, uint64_t a,
     at[1] = a;
     at[2] = b;
     event__publish(at, tick ? tick : clock__tick(), id);
+    event__end(thread, tick);
 }
 
 static inline void event__write3(struct thread *thread, uint32_t id, uint64_t a, uint64_t b,
@@ -358,6 +368,7 @@ static inline void event__write3(struct thread *thread, uint32_t id, uint64_t a,
     at[2] = b;
     at[3] = c;
     event__publish(at, tick ? tick : clock__tick(), id);
+    event__end(thread, tick);
 }
 
 /* The words of a function's or region's event before its arguments, and its first word's store:
@@ -382,6 +393,7 @@ static inline void function__write(struct thread *thread, uint32_t id)
     uint64_t *at = event__claim(thread, function__words(id));
     if (likely(at))
         function__publish(at, tick ? tick : clock__tick(), id);
+    event__end(thread, tick);
 }
 
 /* Writes how many instructions the thread has retired, where it counts them: before all else that

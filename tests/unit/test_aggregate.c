@@ -26,7 +26,7 @@ static const struct {
 /* ---- what the runtime has elsewhere ---------------------------------------------------------- */
 
 static const struct calibration function_costs = {.bias_ticks = 7, .cost_ticks = 20};
-enum { EVENT_TICKS = 3, LEFT_OUT_TICKS = 2 };
+enum { EVENT_TICKS = 3, LEFT_OUT_TICKS = 2, OFF_CPU_TICKS = 11, FAULT_TICKS = 5 };
 
 const struct calibration *patch__costs(uint32_t id)
 {
@@ -60,6 +60,11 @@ void kernel__begin(struct thread *thread)
 }
 
 void instructions__begin(struct thread *thread)
+{
+    (void)thread;
+}
+
+void kernel__drained(struct thread *thread)
 {
     (void)thread;
 }
@@ -152,6 +157,8 @@ static void define_all(struct pair *pair)
                                     .tick = pair->tick,
                                     .parent_process = HEURT_NO_SERIAL,
                                     .event_ticks = EVENT_TICKS,
+                                    .off_cpu_ticks = OFF_CPU_TICKS,
+                                    .fault_ticks = FAULT_TICKS,
                                     .left_out_ticks = LEFT_OUT_TICKS};
     struct heurt_module module = {
         .tick = pair->tick, .bias = 0x400000, .start = 0x400000, .end = 0x500000};
@@ -179,6 +186,8 @@ static void begin_pair(struct pair *pair, uint64_t limit_units)
     heurt_state.mapped_units = heurt_state.session->limit_units;
     heurt_state.pid = 100;
     heurt_state.event_ticks = EVENT_TICKS;
+    heurt_state.off_cpu_ticks = OFF_CPU_TICKS;
+    heurt_state.fault_ticks = FAULT_TICKS;
     heurt_state.left_out_ticks = LEFT_OUT_TICKS;
     heurt_state.recording = heurt_state.aggregates = true;
     heurt_state.bodies = memory__zeroed(HEURT_FUNCTION_LAST / 2 + 1, sizeof(void *));
@@ -426,6 +435,34 @@ static void some_wait(struct pair *pair)
     }
 }
 
+/* What the kernel told, read a little later than it happened. */
+static void some_records(struct pair *pair)
+{
+    uint64_t now = pair->tick, off = random_below(pair, 5000), waited = random_below(pair, 6000);
+    pair->tick -= random_below(pair, 3000);
+    switch (random_below(pair, 12)) {
+    case 0:
+        PUT(pair, HEURT_EVENT_KERNEL, 1);
+        break;
+    case 1:
+        PUT(pair, HEURT_EVENT_KERNEL_LOST, 3);
+        break;
+    case 2:
+    case 3:
+    case 4:
+        PUT(pair, HEURT_EVENT_OFF_CPU, HEURT_OFF(off, random_below(pair, 5)),
+            HEURT_BACK(random_below(pair, 2) ? waited : HEURT_NOT_KNOWN, 1), 0);
+        break;
+    case 5:
+    case 6:
+        PUT(pair, HEURT_EVENT_FAULT, HEURT_OFF(off / 4, random_below(pair, 2)), 0x5000);
+        break;
+    default:
+        break;
+    }
+    pair->tick = now;
+}
+
 static void enter_wide(struct pair *pair)
 {
     PUT(pair, HEURT_EVENT_FUNCTION, WIDE);
@@ -443,6 +480,7 @@ static void some_body(struct pair *pair, unsigned depth)
             some_wait(pair);
     }
     pass(pair);
+    some_records(pair);
 }
 
 /* A call with what may happen to it: it is sampled, has a snapshot of its stack, calls itself, is

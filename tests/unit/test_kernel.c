@@ -433,6 +433,8 @@ static void test_runnable(void **state)
     expect_off(scene, 21 * MS, MS, HEURT_OFF_PREEMPTED, MS, 0);
     expect_off(scene, 33 * MS, 3 * MS, HEURT_OFF_BLOCKED, 3 * MS / 2, 0);
     expect_off(scene, 41 * MS - 1000, MS - 1000, HEURT_OFF_BLOCKED, (MS - 1000) / 2, 0);
+    expect_no_more(scene);
+    kernel__drained(scene->thread);
     assert_int_equal(*scene->at & 0xffff, HEURT_EVENT_PAUSED); /* looking is in no span */
     scene->at += 2;
     expect_no_more(scene);
