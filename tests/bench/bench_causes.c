@@ -19,6 +19,7 @@
 #include "cause.h"
 #include "child.h"
 #include "figure.h"
+#include "foreign.h"
 #include "options.h"
 #include "recording.h"
 #include "statistics.h"
@@ -35,8 +36,9 @@
 #include <unistd.h>
 
 #define RIGHT_BAR 0.95
+#define FOREIGN_MOST 0.1 /* of the CPUs, before a run begins */
 
-enum { RUNS_LEAST = 1, RUNS_MOST = SAMPLES_MOST, TRIES = 4, WORDS_MOST = 24 };
+enum { RUNS_LEAST = 1, RUNS_MOST = SAMPLES_MOST, TRIES = 4, LOOKS = 20, WORDS_MOST = 24 };
 
 extern char **environ;
 
@@ -156,15 +158,29 @@ static int report(const struct options *options, const struct scratch *scratch,
     return code;
 }
 
-/* again: a disturbed run is made again. */
+/* Until other programs leave the machine alone, but at most LOOKS times 100 ms. */
+static void await_quiet(void)
+{
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct cpu_use before = cpu_use__now(), after;
+        usleep(100000);
+        after = cpu_use__now();
+        if (cpu_use__foreign(&before, &after) <= FOREIGN_MOST)
+            return;
+    }
+}
+
+/* alone: a disturbed run is made again. */
 static void measure(const struct options *options, const struct scratch *scratch, size_t index,
-                    bool again, struct samples *samples)
+                    bool alone, struct samples *samples)
 {
     struct run *run = &samples->runs[samples->count];
     const struct cause_program *program = &programs[index];
     struct error error;
     for (unsigned i = 0; i < TRIES; i++) {
         directory__remove(scratch->trace);
+        if (alone)
+            await_quiet();
         int code = record(options, scratch, program, run, &error);
         if (code == 0)
             code = report(options, scratch, program, run, &error);
@@ -173,7 +189,7 @@ static void measure(const struct options *options, const struct scratch *scratch
             samples->failed = !strstr(error.text, "status 77"); /* what it needs is not here */
             return;
         }
-        if (!again || !cause__is_disturbed(program, &run->truth)) {
+        if (!alone || !cause__is_disturbed(program, &run->truth)) {
             samples->count++;
             return;
         }
@@ -186,13 +202,13 @@ static bool is_chosen(const struct options *options, size_t index)
     return !options->only || strcmp(options->only, programs[index].name) == 0;
 }
 
-static void run_all(const struct options *options, const struct scratch *scratch, bool again,
+static void run_all(const struct options *options, const struct scratch *scratch, bool alone,
                     struct samples samples[PROGRAMS])
 {
     for (size_t run = 0; run < options->runs; run++)
         for (size_t i = 0; i < PROGRAMS; i++)
             if (is_chosen(options, i) && !*samples[i].missing)
-                measure(options, scratch, i, again, &samples[i]);
+                measure(options, scratch, i, alone, &samples[i]);
 }
 
 /* ---- what it comes to ------------------------------------------------------------------------ */
