@@ -25,6 +25,7 @@ struct class_slot {
     uint32_t timeline; /* of the current thread: place in occurrences.timelines, or NONE */
     bool has_timelines;
     bool whole; /* all are kept, not only those in windows */
+    bool many;  /* too many for that */
 };
 
 struct collector {
@@ -291,6 +292,22 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     keep_within_bounds(self);
 }
 
+/* Outside of the windows, classes that are kept only there. */
+static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
+                        uint64_t tick)
+{
+    struct collector *self = (struct collector *)watcher;
+    return self->slots[entry->what.number].many && window_of(self, tick) == NONE;
+}
+
+static void passed_over(struct thread_watcher *watcher, uint32_t depth)
+{
+    struct collector *self = (struct collector *)watcher;
+    while (self->inside.count < depth + 1)
+        vec__push(&self->inside, NULL);
+    VEC_AT(&self->inside, struct inside, depth)->count++;
+}
+
 /* ---- when it was on a CPU -------------------------------------------------------------------- */
 
 static int by_begin(const void *a, const void *b)
@@ -372,12 +389,14 @@ static bool has_timelines(enum class_kind kind)
 static void choose_class(struct collector *self, struct class_entry *entry, bool worth)
 {
     struct class_slot *slot = &self->slots[entry->what.number];
-    *slot = (struct class_slot){.kept = NONE, .has_timelines = has_timelines(entry->what.kind)};
+    *slot = (struct class_slot){.kept = NONE,
+                                .has_timelines = has_timelines(entry->what.kind),
+                                .many = entry->total.accumulator.recorded > OCCURRENCES_FEW};
     if (!worth)
         return;
     struct class_occurrences class = {.entry = entry, .occurrences = VEC_OF(struct occurrence)};
     slot->kept = (uint32_t)self->all->classes.count;
-    slot->whole = entry->total.accumulator.recorded <= OCCURRENCES_FEW;
+    slot->whole = !slot->many;
     vec__push(&self->all->classes, &class);
 }
 
@@ -413,7 +432,10 @@ static void choose_windows(struct collector *self, const struct class_table *tab
 void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
                           bool (*worth)(const struct class_entry *entry))
 {
-    struct collector self = {.watcher = {.occurrence = occurrence, .kernel = kernel},
+    struct collector self = {.watcher = {.occurrence = occurrence,
+                                         .kernel = kernel,
+                                         .passes_over = passes_over,
+                                         .passed_over = passed_over},
                              .all = occurrences,
                              .slot_count = table->entries.count};
     *occurrences = (struct occurrences){.windows = VEC_OF(struct window),

@@ -15,7 +15,13 @@ struct thread_fold {
     /* Only when the thread is watched: */
     struct thread_watcher *watcher;
     struct open_arguments *arguments; /* by place of the open span */
+    struct vec passed;                /* struct passed_call: those that are open */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
+};
+
+/* An open call that is passed over. */
+struct passed_call {
+    uint32_t id, depth; /* even; the spans around it */
 };
 
 /* The payload of the enter event of an open span. */
@@ -210,6 +216,53 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
     arguments->instructions = self->instructions;
 }
 
+static bool passes_over(struct thread_fold *self, const struct event *event)
+{
+    struct fold *fold = &self->fold;
+    size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
+    const struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
+    if (!class || !self->watcher->passes_over(self->watcher, entry_of((struct fold_class *)class),
+                                              event->tick))
+        return false;
+    struct passed_call call = {event->id, fold->state->depth};
+    vec__push(&self->passed, &call);
+    if (call.depth)
+        fold->spans[call.depth - 1].overhead += class->cost;
+    return true;
+}
+
+/* Whether a call that was passed over ends with this event. */
+static bool ends_passed(struct thread_fold *self, const struct event *event)
+{
+    uint32_t depth = self->fold.state->depth;
+    const struct passed_call *calls = self->passed.items;
+    for (size_t i = self->passed.count; i-- > 0 && calls[i].depth == depth;) {
+        if (event->id != HEURT_EVENT_UNWOUND && calls[i].id != (event->id & ~1u))
+            continue;
+        self->passed.count = i;
+        self->watcher->passed_over(self->watcher, depth);
+        return true;
+    }
+    return false;
+}
+
+static bool is_passed_over(struct thread_fold *self, const struct event *event)
+{
+    bool is_leave =
+        event->id == HEURT_EVENT_UNWOUND || (event->id >= HEURT_EVENT_FUNCTIONS && event->id & 1);
+    if (is_leave)
+        return ends_passed(self, event);
+    return event->id >= HEURT_EVENT_FUNCTIONS && passes_over(self, event);
+}
+
+/* What was open around them has ended. */
+static void forget_passed(struct thread_fold *self)
+{
+    const struct passed_call *calls = self->passed.items;
+    while (self->passed.count && calls[self->passed.count - 1].depth > self->fold.state->depth)
+        self->passed.count--;
+}
+
 static bool is_of_kernel(uint32_t id)
 {
     return id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT || id == HEURT_EVENT_KERNEL;
@@ -225,12 +278,16 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     start_fold(&self, table, NULL, thread, &state);
     self.watcher = watcher;
     self.fold.watch = watched;
+    self.passed = VEC_OF(struct passed_call);
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event)) {
         uint32_t depth = state.depth;
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
+        if (watcher->passes_over && is_passed_over(&self, &event))
+            continue;
         fold__event(&self.fold, &event);
+        forget_passed(&self);
         if (state.depth > depth)
             keep_arguments(&self, &event, &room);
         if (event.id == HEURT_EVENT_INSTRUCTIONS)
@@ -241,4 +298,5 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     class_table__forget_thread(table);
     free(self.fold.spans);
     free(self.arguments);
+    vec__free(&self.passed);
 }

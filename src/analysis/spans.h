@@ -28,6 +28,12 @@ struct thread_watcher {
                        size_t argument_count);
     /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
     void (*kernel)(struct thread_watcher *watcher, const struct event *event);
+    /* Whether a call that begins then need not be told, which is much faster: it is then no span,
+     * and what is in it counts as just inside of what is around it. NULL: all are told. */
+    bool (*passes_over)(struct thread_watcher *watcher, const struct class_entry *entry,
+                        uint64_t tick);
+    /* One that was passed over ended; depth: the spans around it. */
+    void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
     /* Retired in the occurrence that is told; 0: not recorded. */
     uint64_t instructions;
 };
