@@ -254,6 +254,37 @@ static void what_is_kept_is_bounded(void **state)
     }
 }
 
+/* Outside of the windows the frequent ones are passed over; what is around them still knows how
+ * many they were, however they ended. */
+static void what_is_passed_over_is_counted(void **state)
+{
+    struct kept *kept = *state;
+    struct scene *scene = &kept->scene;
+    enum { RARE = 1000, EACH = OCCURRENCES_MAX * 3 / 2 / RARE };
+    uint64_t tick = 1000;
+    for (unsigned i = 0; i < RARE; i++, tick += 10) {
+        PUT(scene, 0, tick++, G);
+        for (unsigned j = 0; j < EACH; j++, tick += 4) {
+            PUT(scene, 0, tick, F, 1, 2);
+            if (j % 5 == 0)
+                PUT(scene, 0, tick + 1, F, 3, 4); /* it calls itself */
+            if (j % 5 == 0)
+                PUT(scene, 0, tick + 2, F LEFT);
+            if (j % 7 == 0)
+                PUT(scene, 0, tick + 3, HEURT_EVENT_UNWOUND);
+            else
+                PUT(scene, 0, tick + 3, F LEFT);
+        }
+        PUT(scene, 0, tick++, G LEFT);
+    }
+    collect(kept);
+    const struct class_occurrences *rare = class_of(kept, "g"), *frequent = class_of(kept, "f");
+    assert_int_equal(rare->occurrences.count, RARE);
+    assert_in_range(frequent->occurrences.count, OCCURRENCES_MAX / 2, OCCURRENCES_MAX * 5 / 4);
+    VEC_EACH(occurrence, &rare->occurrences, struct occurrence)
+    assert_int_equal(occurrence->inside, EACH + EACH / 5);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -262,6 +293,7 @@ int main(void)
         TEST(timelines_are_cut_where_the_thread_was_off_the_cpu),
         TEST(timelines_are_cut_where_it_waited),
         TEST(what_is_kept_is_bounded),
+        TEST(what_is_passed_over_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
