@@ -667,6 +667,14 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
     to->merged_ticks += ended->end_tick - ended->start_tick;
 }
 
+/* Since when the kernel's records are complete of all that are merged. */
+static void merge_kernel(struct aggregate *into, const struct aggregate *from)
+{
+    uint64_t *all = &into->fold.state->kernel_since, since = from->fold.state->kernel_since;
+    if (!into->record->merged_threads || !since || (*all && since < *all))
+        *all = since;
+}
+
 /* Under ended_lock. */
 static bool merge(struct aggregate *from)
 {
@@ -682,6 +690,7 @@ static bool merge(struct aggregate *from)
         for (const struct own_class *class = from->places[place]; class; class = class->next)
             if (class->record)
                 merge_class(into, class);
+    merge_kernel(into, from);
     merge_state(into, from);
     return true;
 }

@@ -97,6 +97,7 @@ void kernel__calibrate(void)
     kernel_clock__refresh(clock, clock__tick());
     uint64_t fault = touch_pages();
     heurt_state.fault_ns = ns_of(clock, fault); /* until one was measured */
+    heurt_state.fault_least_ns = heurt_state.fault_ns / 2;
     heurt_state.off_cpu_ticks = (uint32_t)OFF_CPU_COST(fault);
     heurt_state.fault_ticks = (uint32_t)FAULT_COST(fault);
     heurt_state.fault_cost_ns = ns_of(clock, heurt_state.fault_ticks);

@@ -200,6 +200,13 @@ static void remember_fault(struct kernel *kernel, uint64_t ns)
     __atomic_store_n(&heurt_state.fault_ns, kernel->mean_ns, __ATOMIC_RELAXED);
 }
 
+/* The shortest of the process, with its records. */
+static void remember_least(uint64_t ns)
+{
+    if (ns < __atomic_load_n(&heurt_state.fault_least_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&heurt_state.fault_least_ns, ns, __ATOMIC_RELAXED);
+}
+
 static uint64_t mean_fault(const struct kernel *kernel)
 {
     return kernel->measured_faults ? kernel->mean_ns
@@ -243,6 +250,7 @@ static void end_fault(struct drain *drain, uint64_t bound_ns)
     if (end && end <= bound_ns && end - begin >= off) {
         uint64_t on = without_records(end - begin - off);
         remember_fault(kernel, on);
+        remember_least(end - begin - off);
         write_fault(drain, end, on, HEURT_FAULT_MEASURED);
         return;
     }
@@ -294,8 +302,8 @@ static bool takes_major_fault(struct drain *drain)
 }
 
 /* Whether the thread, which is switched out, is within the page fault that has begun. Where its end
- * is not told: between a fault and whatever else can block is more time than a fault takes; and a
- * page that was read tells. */
+ * is not told: before any fault can be done, and whatever else blocks can have begun, it is within
+ * it; later only where a page was read. */
 static bool is_within_fault(struct drain *drain, uint64_t out_ns, bool preempted)
 {
     if (!drain->fault_ns)
@@ -304,7 +312,7 @@ static bool is_within_fault(struct drain *drain, uint64_t out_ns, bool preempted
     if (end && (end < out_ns || !another_begins(drain, end)))
         return end > out_ns;
     uint64_t on = out_ns - drain->fault_ns - drain->fault_off_ns;
-    return on < mean_fault(drain->kernel) + heurt_state.fault_cost_ns ||
+    return on < __atomic_load_n(&heurt_state.fault_least_ns, __ATOMIC_RELAXED) ||
            (!preempted && on < MAJOR_FAULT_NS && takes_major_fault(drain));
 }
 

@@ -179,6 +179,7 @@ struct state {
     struct kernel_clock kernel_clock; /* as it was when the process began */
     uint64_t *kernel_slots;
     uint64_t fault_ns;       /* (atomic) mean of page faults that were measured */
+    uint64_t fault_least_ns; /* (atomic) the shortest of them */
     uint64_t fault_cost_ns;  /* as fault_ticks */
     uint32_t kernel_missing; /* (atomic) what of that has been said */
     bool counts_instructions, instructions_noted; /* threads count; that one could not was said */

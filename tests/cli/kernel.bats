@@ -117,6 +117,16 @@ count() { # PATTERN, of the lines on stdin
     [ "$("$HEURT" dump -i t | count 'point kernel cpu=')" -eq 2 ]
 }
 
+@test "a wait that begins right after a page fault is a wait" {
+    # Each thread first touches its stack, then waits at a barrier for all others.
+    record -o t --no-choice "$PROGRAMS/threads_many" 1 100
+    expect_status 0
+    report_json t
+    json 'threads[].components_ns.page_fault' | sum >faults
+    json 'threads[].components_ns.barrier' | sum >barrier
+    is_number_above "$(cat faults)" "$(cat barrier)"
+}
+
 @test "hundreds of threads at once" {
     needs_root "locked memory for 500 threads"
     record -o t "$PROGRAMS/threads_many" 1 500

@@ -65,7 +65,7 @@ static int begin(void **state)
     memset(&heurt_state, 0, sizeof heurt_state);
     memset(&heurt_thread, 0, sizeof heurt_thread);
     memset(&system_of_test, 0, sizeof system_of_test);
-    heurt_state.fault_ns = 1000;
+    heurt_state.fault_ns = heurt_state.fault_least_ns = 1000;
     struct thread *thread = scene->thread = &heurt_thread;
     thread->next = scene->events;
     thread->limit = scene->events + EVENT_WORDS;
@@ -373,6 +373,22 @@ static void test_blocked_after_fault(void **state)
     expect_no_more(scene);
 }
 
+/* However long some faults took: a wait that begins when another may be done is none of it. */
+static void test_blocked_after_short_fault(void **state)
+{
+    struct scene *scene = *state;
+    fault(scene, 10000, 0x1000);
+    fault_ended(scene, 60000);
+    fault(scene, 70000, 0x2000);
+    out(scene, 71000, false);
+    in(scene, 900000, 1);
+    drain(scene);
+    expect_fault(scene, 60000, 50000, HEURT_FAULT_MEASURED, 0x1000);
+    expect_fault(scene, 71000, 1000, HEURT_FAULT_ESTIMATED, 0x2000);
+    expect_off(scene, 900000, 829000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 1);
+    expect_no_more(scene);
+}
+
 /* The end that is told decides, whatever the mean is. */
 static void test_told_end_decides(void **state)
 {
@@ -582,6 +598,7 @@ int main(void)
         TEST(test_estimate_ends_now),
         TEST(test_fault_blocked),
         TEST(test_blocked_after_fault),
+        TEST(test_blocked_after_short_fault),
         TEST(test_told_end_decides),
         TEST(test_runnable),
         TEST(test_runnable_at_most),
