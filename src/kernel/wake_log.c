@@ -1,8 +1,9 @@
 #include "kernel/wake_log.h"
 
-#define DONE_TO_WAKE_NS 100000 /* a device's interrupt wakes who waits within this time */
-#define EARLY_NS 10000         /* a thread may be woken so long before it has left its CPU */
-#define LATE_NS 1000           /* the clocks' difference */
+#define DONE_TO_WAKE_NS 100000   /* a device's interrupt wakes who waits within this time */
+#define DONE_TO_WORK_NS 10000000 /* and a thread of the kernel within this */
+#define EARLY_NS 10000           /* a thread may be woken so long before it has left its CPU */
+#define LATE_NS 1000             /* the clocks' difference */
 
 static struct wake_thread *thread_of(struct wake_log *log, uint32_t number)
 {
@@ -39,17 +40,21 @@ static bool may_be_ours(const struct wake_log *log, uint32_t number)
     return log->other_namespace || map__get(&log->ours, &number, sizeof number) != MAP_ABSENT;
 }
 
+static bool is_by_ours(const struct wake_log *log, const struct wake_record *record)
+{
+    return log->other_namespace ? record->current_tid != 0 : may_be_ours(log, record->current);
+}
+
 /* The device's interrupt wakes the thread, or a thread of the kernel does to which it has left
- * the rest. */
+ * the rest: nobody of the program, soon after a device was done. */
 static bool is_from_disk(struct wake_log *log, const struct wake_thread *thread,
                          const struct wake_record *record)
 {
-    if (!thread->queued_ns)
+    if (!thread->queued_ns || (!record->in_interrupt && is_by_ours(log, record)))
         return false;
-    if (!record->in_interrupt)
-        return record->current_pid == 0 && log->newest_done_ns >= thread->queued_ns;
-    uint64_t done_ns = *done_on(log, record->cpu);
-    return done_ns >= thread->queued_ns && record->time_ns - done_ns <= DONE_TO_WAKE_NS;
+    uint64_t done_ns = record->in_interrupt ? *done_on(log, record->cpu) : log->newest_done_ns;
+    uint64_t most_ns = record->in_interrupt ? DONE_TO_WAKE_NS : DONE_TO_WORK_NS;
+    return done_ns >= thread->queued_ns && record->time_ns - done_ns <= most_ns;
 }
 
 static void add_waking(struct wake_log *log, const struct wake_record *record)

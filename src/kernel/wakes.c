@@ -160,7 +160,7 @@ int wake_record__decode(const struct wake_formats *formats, uint32_t cpu, const 
 
 /* ---- the kernel's side --------------------------------------------------------------------- */
 
-#define DATA_PAGES_MOST 128 /* of a ring */
+#define DATA_PAGES_MOST 256 /* of a ring: some 14,000 records */
 #define DATA_PAGES_LEAST 4
 /* What is locked beyond this may be missing for the rings of the program's threads. */
 #define DATA_PAGES_LIMITED 16

@@ -317,10 +317,15 @@ static void who_has_asked_and_sleeps_is_not_woken_by_the_device(void **state)
     interrupt(&log, WAKE_BLOCK_DONE, 1, 50 * US, 0);
     interrupt(&log, WAKE_WAKING, 0, 51 * US, 12);
     interrupt(&log, WAKE_WAKING, 1, 500 * US, 12);
+    wake_log__add(&log, &(struct wake_record){.kind = WAKE_THREAD_BEGAN, .current_tid = 11});
     add(&log, WAKE_WAKING, 600 * US, 11, 12); /* another thread of the program */
+    add(&log, WAKE_WAKING, 700 * US, 13, 12); /* the kernel's, to which the device left the rest */
+    add(&log, WAKE_WAKING, 800 * US, 13, 12); /* for something else */
     assert_int_equal(found(&log, 12, 20 * US, 52 * US).reason, WAKE_FROM_OTHER);
     assert_int_equal(found(&log, 12, 400 * US, 510 * US).reason, WAKE_FROM_OTHER);
     assert_int_equal(found(&log, 12, 550 * US, 610 * US).reason, WAKE_FROM_OTHER);
+    assert_int_equal(found(&log, 12, 650 * US, 710 * US).reason, WAKE_FROM_DISK);
+    assert_int_equal(found(&log, 12, 750 * US, 810 * US).reason, WAKE_FROM_OTHER);
     wake_log__free(&log);
 }
 
