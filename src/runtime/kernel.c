@@ -25,6 +25,7 @@
 #define PAGE_BYTES 4096u
 #define RING_PAGES 8u /* some 1000 records */
 #define RING_PAGES_LEAST 2u
+#define RING_PAGES_MOST 128u
 #define ENDS_PAGES 1u
 #define KERNEL_SLOTS 8192u
 
@@ -43,7 +44,7 @@ static bool is_error(long result)
 #define OFF_CPU_COST(fault) ((fault)*6 / 5)
 #define FAULT_COST(fault) ((fault)*2 / 5)
 
-#define TOUCHED_PAGES 8u
+#define TOUCHED_PAGES 24u /* for three ends to be told */
 
 static bool is_wanted(void)
 {
@@ -215,6 +216,28 @@ static uint64_t *take_slot(const struct thread *thread)
     return NULL;
 }
 
+void kernel__grow(struct thread *thread)
+{
+    struct kernel *kernel = &thread->kernel;
+    struct kernel_ring longer = {0};
+    uint64_t pages = (kernel->records.word_mask + 1) * 8 / PAGE_BYTES * 4;
+    if (pages > RING_PAGES_MOST || thread__caged(thread))
+        return;
+    uint64_t mask = signals__block();
+    long descriptor = RAW6(perf_event_open, &records_of[heurt_state.uses_tsc], 0, -1, -1,
+                           PERF_FLAG_FD_CLOEXEC, 0);
+    if (!is_error(descriptor)) {
+        if (map_ring(&longer, descriptor, (unsigned)pages)) {
+            unmap_ring(&kernel->records);
+            kernel->records = longer;
+            thread->kernel_seen = 0;
+            *kernel->slot = (uint64_t)&longer.page->data_head;
+        }
+        RAW1(close, descriptor);
+    }
+    signals__restore(mask);
+}
+
 static bool open_events(struct thread *thread)
 {
     struct kernel *kernel = &thread->kernel;
@@ -268,6 +291,19 @@ static void write_begin(struct thread *thread, uint64_t began, bool opened)
     event__publish(at, clock__tick(), HEURT_EVENT_KERNEL);
 }
 
+/* A page fault is told from where the kernel begins to look at it until it is done. The way there
+ * and back is what fresh pages take beside that. */
+static void find_way(struct thread *thread)
+{
+    struct kernel *kernel = &thread->kernel;
+    const struct kernel_clock *clock = &kernel->clock;
+    uint64_t took = ns_of(clock, touch_pages()), told = kernel__told_fault(kernel);
+    uint64_t way = told && took > told ? took - told : 0;
+    __atomic_store_n(&heurt_state.fault_way_ns, way < told ? way : told, __ATOMIC_RELAXED);
+    thread->kernel_seen = kernel->records.page->data_head;
+    kernel->records.page->data_tail = thread->kernel_seen;
+}
+
 void kernel__begin(struct thread *thread)
 {
     struct kernel *kernel = &thread->kernel;
@@ -283,13 +319,15 @@ void kernel__begin(struct thread *thread)
     bool opened = open_events(thread);
     kernel->knows_delay = delay__read(&kernel->delay_ns);
     kernel->first_delay_ns = kernel->delay_ns;
-    if (opened)
-        kernel_clock__refresh(&kernel->clock, clock__tick());
-    write_begin(thread, began, opened);
     if (opened) {
         thread->kernel_seen = 0;
-        thread->kernel_gate = kernel->slot;
+        kernel_clock__refresh(&kernel->clock, clock__tick());
+        if (!__atomic_exchange_n(&heurt_state.fault_way_known, true, __ATOMIC_RELAXED))
+            find_way(thread);
     }
+    write_begin(thread, began, opened);
+    if (opened)
+        thread->kernel_gate = kernel->slot;
 }
 
 void kernel__ignore(struct thread *thread)

@@ -71,6 +71,11 @@ void kernel__calibrate(void);
 /* Opens the thread's events at the beginning of its record and says so in it. With all signals
  * blocked, by the thread itself, as everything here. */
 void kernel__begin(struct thread *thread);
+/* The first ring was too short for what came between two looks at it: takes one four times as long,
+ * if there is memory for it. */
+void kernel__grow(struct thread *thread);
+/* The shortest page fault whose end is told in the rings, in ns; 0: none is. */
+uint64_t kernel__told_fault(struct kernel *kernel);
 /* Gives back what kernel__begin took. */
 void kernel__end(struct thread *thread);
 /* In a forked child: all of it is the parent's. */

@@ -147,6 +147,7 @@ struct drain {
     bool knows_share;
     uint64_t share; /* << SHARE_BITS */
     bool counted_majors;
+    bool lost; /* records */
 };
 
 #define SHARE_BITS 20
@@ -213,12 +214,37 @@ static uint64_t mean_fault(const struct kernel *kernel)
                                    : __atomic_load_n(&heurt_state.fault_ns, __ATOMIC_RELAXED);
 }
 
+uint64_t kernel__told_fault(struct kernel *kernel)
+{
+    const struct kernel_ring *ring = &kernel->records;
+    uint64_t least = 0, begin = 0, head = head_of(ring);
+    for (uint64_t at = 0, first; at < head; at += RECORD_BYTES(first)) {
+        first = word_at(ring, at, 0);
+        if (is_impossible(first, head - at))
+            break;
+        if (!is(first, PERF_RECORD_SAMPLE, SAMPLE_WORDS))
+            continue;
+        uint64_t time = word_at(ring, at, SAMPLE_TIME),
+                 end = begin ? next_end(&kernel->ends, begin) : 0;
+        if (end && end < time && (!least || end - begin < least))
+            least = end - begin;
+        begin = time;
+    }
+    return least;
+}
+
 /* What a fault took without what its records cost, most of which is within it: the fold takes that
  * for what recording costs. */
 static uint64_t without_records(uint64_t on_ns)
 {
     uint64_t cost = heurt_state.fault_cost_ns;
     return on_ns > cost + on_ns / 4 ? on_ns - cost : on_ns / 4;
+}
+
+/* The way into the kernel and back is added behind the end. */
+static uint64_t way_of_fault(void)
+{
+    return __atomic_load_n(&heurt_state.fault_way_ns, __ATOMIC_RELAXED);
 }
 
 static void write_fault(struct drain *drain, uint64_t end_ns, uint64_t on_ns, enum heurt_fault how)
@@ -251,11 +277,12 @@ static void end_fault(struct drain *drain, uint64_t bound_ns)
         uint64_t on = without_records(end - begin - off);
         remember_fault(kernel, on);
         remember_least(end - begin - off);
-        write_fault(drain, end, on, HEURT_FAULT_MEASURED);
+        write_fault(drain, end + way_of_fault(), on + way_of_fault(), HEURT_FAULT_MEASURED);
         return;
     }
     uint64_t on = mean_fault(kernel), most = without_records(bound_ns - begin - off);
     on = on < most ? on : most;
+    on += way_of_fault();
     write_fault(drain, begin + off + on, on, HEURT_FAULT_ESTIMATED);
 }
 
@@ -365,6 +392,7 @@ static void switched_in(struct drain *drain)
 static void lost(struct drain *drain, uint64_t count)
 {
     drain->fault_ns = drain->out_ns = 0;
+    drain->lost = true;
     uint64_t *at = claim(drain, 2);
     if (!at)
         return;
@@ -484,6 +512,8 @@ static void read_rings(struct drain *drain)
     if (kernel->ends.page)
         kernel->ends.page->data_tail = kernel->ends.seen;
     kernel__balance(drain->thread);
+    if (drain->lost)
+        kernel__grow(drain->thread);
 }
 
 /* A drain that a handler interrupted and then jumped out of is none any more: its frame is gone. */

@@ -181,6 +181,8 @@ struct state {
     uint64_t fault_ns;       /* (atomic) mean of page faults that were measured */
     uint64_t fault_least_ns; /* (atomic) the shortest of them */
     uint64_t fault_cost_ns;  /* as fault_ticks */
+    uint64_t fault_way_ns;   /* (atomic) what a fault takes besides what is told of it */
+    bool fault_way_known;    /* (atomic) somebody has looked, or does */
     uint32_t kernel_missing; /* (atomic) what of that has been said */
     bool counts_instructions, instructions_noted; /* threads count; that one could not was said */
     /* Aggregated runs (aggregate.c, room.c). */

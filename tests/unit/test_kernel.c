@@ -47,6 +47,14 @@ void kernel__balance(struct thread *thread)
     (void)thread;
 }
 
+static unsigned grown; /* times that a longer ring was asked for */
+
+void kernel__grow(struct thread *thread)
+{
+    (void)thread;
+    grown++;
+}
+
 /* ---- a thread with rings ----------------------------------------------------------------------
  */
 
@@ -249,6 +257,7 @@ static void test_wrap_around(void **state)
 static void test_lost(void **state)
 {
     struct scene *scene = *state;
+    grown = 0;
     out(scene, 1000, false);
     lost(scene, 17);
     in(scene, 3000, 5); /* of another switch out, perhaps */
@@ -260,6 +269,11 @@ static void test_lost(void **state)
     scene->at += 2;
     expect_off(scene, 4100, 100, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 1);
     expect_no_more(scene);
+    assert_int_equal(grown, 1);
+    out(scene, 5000, false);
+    in(scene, 5100, 1);
+    drain(scene);
+    assert_int_equal(grown, 1);
 }
 
 /* What cannot be a record ends the reading, and is counted. */
@@ -300,6 +314,34 @@ static void test_faults(void **state)
     expect_fault(scene, 43000, 3000, HEURT_FAULT_ESTIMATED, 0x6000);
     expect_no_more(scene);
     assert_int_equal(heurt_state.fault_ns, 3000); /* for threads that have measured none */
+}
+
+/* The way into the kernel and back is added to every one, and is not measured with them. */
+static void test_way_of_fault(void **state)
+{
+    struct scene *scene = *state;
+    heurt_state.fault_way_ns = 600;
+    fault(scene, 10000, 0x1000);
+    fault_ended(scene, 12000);
+    fault(scene, 20000, 0x2000);
+    drain(scene);
+    expect_fault(scene, 12600, 2600, HEURT_FAULT_MEASURED, 0x1000);
+    expect_fault(scene, 22600, 2600, HEURT_FAULT_ESTIMATED, 0x2000);
+    expect_no_more(scene);
+    assert_int_equal(heurt_state.fault_ns, 2000);
+}
+
+/* Of fresh pages, some of whose ends are told. */
+static void test_told_fault(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(kernel__told_fault(&scene->thread->kernel), 0);
+    for (uint64_t i = 1; i <= 9; i++) {
+        fault(scene, i * 10000, i << 12);
+        if (i % 3 == 0)
+            fault_ended(scene, i * 10000 + (i == 6 ? 900 : 1500));
+    }
+    assert_int_equal(kernel__told_fault(&scene->thread->kernel), 900);
 }
 
 /* What recording a fault costs is none of the fault's. */
@@ -593,6 +635,8 @@ int main(void)
         TEST(test_lost),
         TEST(test_damaged),
         TEST(test_faults),
+        TEST(test_way_of_fault),
+        TEST(test_told_fault),
         TEST(test_fault_without_records),
         TEST(test_end_without_begin),
         TEST(test_estimate_ends_now),
