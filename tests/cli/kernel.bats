@@ -58,6 +58,27 @@ count() { # PATTERN, of the lines on stdin
     [ "$(count 'measured' <faults)" -le 55 ]
 }
 
+@test "a ring that was too short grows: what was lost is counted, and later nothing is" {
+    record -o t -f known_window "$PROGRAMS/kernel_known" storms
+    expect_status 0
+    # Of each call, what is told in it and how much was lost.
+    of_thread "$(known tid | head -n 1)" | awk '
+        /enter known_window/ { faults = lost = 0 }
+        /page fault \(/ { faults++ }
+        /kernel lost/ { sub(/.*records=/, ""); lost += $1 }
+        /leave known_window/ { print faults, lost }' >calls
+    [ "$(wc -l <calls)" -eq 4 ]
+    read -r faults lost <calls
+    [ "$lost" -gt 0 ]
+    [ "$faults" -lt 3000 ]
+    tail -n 1 calls >last
+    read -r faults lost <last
+    [ "$lost" -eq 0 ]
+    [ "$faults" -ge 3000 ]
+    report_json t
+    [ "$(json kernel.lost)" -gt 0 ]
+}
+
 @test "what a thread does not run, it is off: together that is the time that passes" {
     record -o t -f known_window "$PROGRAMS/kernel_known" preempted
     expect_status 0

@@ -2,6 +2,8 @@
  *
  *     kernel_known switches    a thread that sleeps SLEEPS times in known_window
  *     kernel_known faults      one that touches PAGES fresh pages there
+ *     kernel_known storms      one that touches STORM_PAGES fresh pages, STORMS times, each time in
+ *                              one call of known_window: more than its first ring holds
  *     kernel_known preempted   two that share one CPU and compute in known_window
  *     kernel_known forks       a child by fork, one by the bare call, one that is another program
  *     kernel_known unchanged   says which descriptors are open in threads, and errno
@@ -23,7 +25,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-enum { SLEEPS = 25, PAGES = 400, BUSY_MS = 150 };
+enum { SLEEPS = 25, PAGES = 400, BUSY_MS = 150, STORMS = 4, STORM_PAGES = 3000 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile char *pages;
@@ -53,6 +55,17 @@ static void touch_pages(void)
     long bytes = sysconf(_SC_PAGESIZE);
     for (int i = 0; i < PAGES; i++)
         pages[i * bytes] = 1;
+}
+
+static void touch_many(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = STORM_PAGES * page;
+    char *fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    KNOWN_CHECK(fresh != MAP_FAILED);
+    madvise(fresh, bytes, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < STORM_PAGES; i++)
+        *(volatile char *)(fresh + i * page) = 1;
+    munmap(fresh, bytes);
 }
 
 static void compute(void)
@@ -234,6 +247,9 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "faults") == 0) {
         map_pages();
         run_threads(count, touch_pages, 1);
+    } else if (strcmp(what, "storms") == 0) {
+        for (int i = 0; i < STORMS; i++)
+            count((void *)touch_many);
     } else if (strcmp(what, "preempted") == 0) {
         stay_on_one_cpu();
         run_threads(count, compute, 2);
