@@ -85,6 +85,19 @@ static void *wakes(void *unused)
     return NULL;
 }
 
+static int has_read;
+
+/* With the least priority, until all is read. */
+static void *keeps_busy(void *unused)
+{
+    (void)unused;
+    struct sched_param parameter = {.sched_priority = 0};
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &parameter);
+    while (!__atomic_load_n(&has_read, __ATOMIC_ACQUIRE))
+        ;
+    return NULL;
+}
+
 static int read_blocks(const char *path)
 {
     void *block;
@@ -98,6 +111,22 @@ static int read_blocks(const char *path)
     return blocks;
 }
 
+/* No CPU idles meanwhile: Linux tells perf nothing of what interrupts an idle one. */
+static int read_blocks_busily(const char *path)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t threads[64];
+    int count = 0;
+    while (count < cpus && count < 64 &&
+           pthread_create(&threads[count], NULL, keeps_busy, NULL) == 0)
+        count++;
+    int blocks = read_blocks(path);
+    __atomic_store_n(&has_read, 1, __ATOMIC_RELEASE);
+    while (count > 0)
+        pthread_join(threads[--count], NULL);
+    return blocks;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[2];
@@ -107,7 +136,7 @@ int main(int argc, char **argv)
         return 1;
     pthread_join(threads[1], NULL);
     pthread_join(threads[0], NULL);
-    int blocks = argc > 2 ? read_blocks(argv[2]) : 0;
+    int blocks = argc > 2 ? read_blocks_busily(argv[2]) : 0;
     printf("sleeper %u\nwaker %u\nmain %d\nturns %d\nblocks %d\n", sleeper, waker, getpid(), turns,
            blocks);
     return 0;
