@@ -163,6 +163,9 @@ bool cause__is_disturbed(const struct cause_program *program, const struct cause
     double runnable = waits_for_a_cpu(program) ? 0 : truth->runnable;
     if (program->kind == CAUSE_QUIET)
         return runnable * truth->excess_ns > CAUSE_QUIET_SCORE / 2 * truth->lifetime_ns;
+    /* Little was lost at all: the threads were hardly ever on two CPUs. */
+    if (truth->excess_ns < 2 * CAUSE_QUIET_SCORE * truth->lifetime_ns)
+        return true;
     double injected = truth->share[0] + truth->share[1];
     return injected < runnable + TIE || injected < 0.5;
 }

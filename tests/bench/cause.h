@@ -58,7 +58,7 @@ const char *cause_found__word(const struct cause_found *found);
  * never so; else as the kind tells. */
 const char *cause__expected(const struct cause_program *program, const struct cause_truth *truth);
 
-/* Something else than what was injected made the program slow, or as good as. */
+/* Something else than what was injected made the program slow, or as good as; or nothing did. */
 bool cause__is_disturbed(const struct cause_program *program, const struct cause_truth *truth);
 
 bool cause__is_right(const struct cause_program *program, const struct cause_truth *truth,

@@ -288,6 +288,9 @@ static void disturbed_runs(void **state)
     assert_true(cause__is_disturbed(&locker, &disturbed));
     assert_true(cause__is_disturbed(&locker, &tied));
     assert_false(cause__is_disturbed(&locker, &alone));
+    struct cause_truth little = alone;
+    little.lifetime_ns = 20 * little.excess_ns;
+    assert_true(cause__is_disturbed(&locker, &little));
     assert_string_equal(cause__expected(&locker, &disturbed), "runnable");
     assert_string_equal(cause__expected(&locker, &alone), "lock");
     assert_true(cause__is_right(&locker, &disturbed, &runnable));
