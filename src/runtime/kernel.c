@@ -312,7 +312,8 @@ void kernel__begin(struct thread *thread)
         return;
     uint64_t began = clock__tick();
     kernel->clock = heurt_state.kernel_clock;
-    kernel->measured_ns = kernel->measured_faults = kernel->major_faults = 0;
+    kernel->measured_ns = kernel->measured_faults = 0;
+    kernel->major_faults = kernel__major_faults();
     kernel->blocked_ns = kernel->preempted_ns = kernel->switches = kernel->faults = 0;
     kernel->pause_ticks = 0;
     kernel->draining = NULL;

@@ -96,6 +96,9 @@ void kernel__balance(struct thread *thread);
 /* ns that the thread has waited for a CPU since its record began; ~0: not known. */
 uint64_t kernel__runnable_ns(const struct thread *thread);
 
+/* Page faults of this thread for which something was read, as the system counts them. */
+uint64_t kernel__major_faults(void);
+
 /* Reads the system's count of that; false: it is not told. */
 bool delay__read(uint64_t *ns);
 

@@ -314,15 +314,20 @@ static bool another_begins(const struct drain *drain, uint64_t before_ns)
 
 #define MAJOR_FAULT_NS 1000000u /* on the CPU until it waits for what it reads */
 
+uint64_t kernel__major_faults(void)
+{
+    struct rusage usage;
+    return RAW2(getrusage, RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_majflt : 0;
+}
+
 /* Whether a page was read since this was last asked. */
 static bool takes_major_fault(struct drain *drain)
 {
-    struct rusage usage;
     struct kernel *kernel = drain->kernel;
-    if (thread__caged(drain->thread) || RAW2(getrusage, RUSAGE_THREAD, &usage) < 0)
+    if (thread__caged(drain->thread))
         return false;
     drain->counted_majors = true;
-    if ((uint64_t)usage.ru_majflt <= kernel->major_faults)
+    if (kernel__major_faults() <= kernel->major_faults)
         return false;
     kernel->major_faults++;
     return true;
@@ -499,11 +504,8 @@ static void read_rings(struct drain *drain)
     while (drain->at < drain->head)
         read_record(drain);
     end_fault(drain, UINT64_MAX);
-    if (drain->counted_majors) {
-        struct rusage usage;
-        if (RAW2(getrusage, RUSAGE_THREAD, &usage) == 0)
-            kernel->major_faults = (uint64_t)usage.ru_majflt;
-    }
+    if (drain->counted_majors)
+        kernel->major_faults = kernel__major_faults();
     if (paused) {
         kernel->pause_end = drain->now + paused;
         kernel->pause_ticks = paused;

@@ -82,6 +82,7 @@ static int begin(void **state)
     thread->kernel.ends =
         (struct kernel_ring){&scene->ends_page, scene->ends, ENDS_WORDS - 1, .seen = 0};
     kernel_clock__begin(&thread->kernel.clock);
+    thread->kernel.major_faults = kernel__major_faults(); /* this program's own */
     scene->at = scene->events;
     *state = scene;
     return 0;
