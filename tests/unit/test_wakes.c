@@ -481,8 +481,9 @@ static void this_kernel_tells_waits_for_a_device(void **state)
     while (wake_log__find(wakes__log(wakes), known.sleeper, before_ns, now_ns(), &wake))
         others += wake.reason == WAKE_FROM_DISK;
     print_message("reads %u, waits for the device %u\n", known.blocks, from_disk);
-    /* Who is preempted on the way finds that it need not wait any more. */
-    assert_in_range(from_disk, known.blocks / 2, known.blocks);
+    /* Who is preempted on the way finds that it need not wait any more, and of what interrupts an
+     * idle CPU some kernels tell nothing. */
+    assert_in_range(from_disk, 1, known.blocks);
     assert_int_equal(others, 0);
     wakes__close(wakes);
 }
