@@ -54,7 +54,7 @@ off_in() {
     [ "$(off_in sleeper read blocked waker)" = 100 ]
     [ "$(off_in sleeper read disk)" = 0 ]
     # Whoever is preempted on the way finds that it need not wait any more.
-    [ "$(known blocks)" = 0 ] || [ "$(off_in main pread disk)" -ge 50 ]
+    [ "$(known blocks)" = 0 ] || [ "$(off_in main pread disk)" -ge 1 ]
     [ "$(off_in main pread blocked)" -le 5 ]
     grep -aq 'sched_waking' heurt.data/events
 }
