@@ -8,6 +8,7 @@
 
 #define BAR_CELLS 20          /* of the whole thread time */
 #define CLASSES_AT_LEAST 10   /* shown although below the threshold */
+#define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
 
 /* Takes over text: cleans it, cuts it to the terminal, adds it, frees it. */
@@ -243,7 +244,7 @@ static struct tally put_classes(const struct report *report, struct table *table
             continue;
         bool above = class->score >= threshold;
         tally.above += above;
-        if (!above && shown >= CLASSES_AT_LEAST) {
+        if (!above && (shown >= CLASSES_AT_LEAST || (shown && class->score < SCORE_AT_LEAST))) {
             tally.hidden++;
             continue;
         }
