@@ -167,7 +167,8 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
 {
     struct owned_profile *owned = new_profile(table->trace, threshold);
     uint64_t *lifetimes = lifetimes_of(table->trace, results);
-    struct result_base base = {.trace = table->trace, .lifetimes = lifetimes};
+    struct idle_shares *idle = idle__shares(table, results);
+    struct result_base base = {.trace = table->trace, .lifetimes = lifetimes, .idle = idle};
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
         base.lifetime_sum += lifetimes[i];
     fill_threads(&owned->shown, &base, results);
@@ -180,6 +181,7 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     owned->strings = table->strings;
     table->warnings = table->strings = VEC_OF(char *);
     free(lifetimes);
+    free(idle);
     return owned;
 }
 

@@ -36,6 +36,7 @@ enum reason {
     REASON_SLOW_MACHINE,                 /* everything on that CPU was slower then */
     REASON_OVERLAP,                      /* slower while another class ran on another CPU */
     REASON_SPIN,                         /* it turned while who it waited for was preempted */
+    REASON_IDLE, /* of condition, network and other blocked: waiting for work (idle.h) */
     REASON_UNEXPLAINED,
     REASONS
 };
@@ -147,7 +148,8 @@ struct profile_class {
     unsigned doubts;     /* enum doubt */
     enum confidence confidence;
     uint32_t number;    /* what evidence calls it; 0, 1, 2 …, in no order */
-    bool idle;          /* waiting for events, for time or for a thread's end: shown apart */
+    bool idle;          /* waiting for work, events, time or a thread's end: shown apart. Of a
+                           function: most of what it lost is that */
     bool ignored;       /* by a rule */
     struct vec threads; /* struct profile_thread_row, by excess */
     struct vec blames;  /* struct profile_blame, by wait_ns */

@@ -83,6 +83,21 @@ static enum confidence confidence_of(const struct profile_class *class)
     return CONFIDENCE_MEASURED;
 }
 
+/* What waits for work, of what was counted as waiting. */
+static void fill_idle(const struct result_base *base, const struct class_entry *entry,
+                      struct profile_class *result)
+{
+    for (unsigned c = 0; c < PARTS; c++) {
+        double share = idle__share(base->idle, entry, (enum component)c);
+        int64_t idle_ns = (int64_t)((double)result->why_ns[c] * share);
+        result->why_ns[c] -= idle_ns;
+        result->why_ns[REASON_IDLE] += idle_ns;
+    }
+    if (entry->fold.component == COMPONENT_RUNNING && result->excess_ns &&
+        (double)result->why_ns[REASON_IDLE] >= (double)result->excess_ns / 2)
+        result->idle = true;
+}
+
 static void fill_durations(const struct trace *trace, struct profile_class *result)
 {
     const struct accumulator *accumulator = result->accumulator;
@@ -234,6 +249,7 @@ void class__result(const struct result_base *base, struct class_entry *entry,
     take_sums(entry, result);
     fill_durations(base->trace, result);
     fill_why(base->trace, entry, result);
+    fill_idle(base, entry, result);
     fill_threads(base, entry, result);
     fill_blames(base->trace, entry, result);
     verdict__give(result);

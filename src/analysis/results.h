@@ -2,13 +2,14 @@
 #ifndef HEURT_ANALYSIS_RESULTS_H
 #define HEURT_ANALYSIS_RESULTS_H
 
-#include "analysis/spans.h"
+#include "analysis/idle.h"
 
 /* What every class's result needs. */
 struct result_base {
     const struct trace *trace;
-    const uint64_t *lifetimes; /* ticks, by thread */
-    uint64_t lifetime_sum;     /* ticks */
+    const uint64_t *lifetimes;      /* ticks, by thread */
+    uint64_t lifetime_sum;          /* ticks */
+    const struct idle_shares *idle; /* by thread */
 };
 
 /* Moves a class out of entry, which then no longer owns what the result has. */

@@ -154,7 +154,7 @@ static struct vec idle_functions(const struct report *report)
     struct vec functions = VEC_OF(struct idle_function);
     VEC_EACH(class, &report->profile->classes, struct profile_class)
     {
-        if (!class->idle || class->ignored)
+        if (!class->idle || class->ignored || !class__is_hooked(class)) /* these are in functions */
             continue;
         struct idle_function *same = NULL;
         VEC_EACH(function, &functions, struct idle_function)

@@ -91,7 +91,7 @@ static void put_identity(const struct report *report, const struct profile_class
                  memory__format("%s (pid %u)", process->path, process->pid));
     if (class->idle)
         put_line(style, out, "  ranked   ",
-                 memory__text("no: it waits for events, for time or for a thread's end"));
+                 memory__text("no: it waits for work, for events, for time or for a thread's end"));
     if (class->ignored)
         put_line(style, out, "  ranked   ", memory__text("no: ignored by a rule in heurt.rules"));
 }

@@ -79,9 +79,9 @@ static const char *const component_keys[COMPONENTS] = {
 };
 
 static const char *const reason_keys[REASONS] = {
-    [REASON_WORKLOAD] = "workload",       [REASON_SLOW_MACHINE] = "slow_machine",
-    [REASON_OVERLAP] = "overlap",         [REASON_SPIN] = "spin",
-    [REASON_UNEXPLAINED] = "unexplained",
+    [REASON_WORKLOAD] = "workload", [REASON_SLOW_MACHINE] = "slow_machine",
+    [REASON_OVERLAP] = "overlap",   [REASON_SPIN] = "spin",
+    [REASON_IDLE] = "idle",         [REASON_UNEXPLAINED] = "unexplained",
 };
 
 const char *component__key(enum component component)
@@ -117,6 +117,8 @@ const char *reason__words(enum reason reason)
         return "slow machine";
     case REASON_OVERLAP:
         return "others at work";
+    case REASON_IDLE:
+        return "waiting for work";
     case REASON_SPIN:
         return "spinning";
     case REASON_UNEXPLAINED:

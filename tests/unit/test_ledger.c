@@ -241,6 +241,42 @@ static void exclusive_times_count_each_moment_once(void **state)
     assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->exclusive_excess_ns, 90 - 3 * 10);
 }
 
+/* A function that polls waits for work; one that reads a pipe and polls, for the part of it that
+ * polls have of all such waits of the thread. */
+static void waiting_for_work_is_idle(void **state)
+{
+    struct scene *scene = *state;
+    const uint64_t pipe = (uint64_t)HEURT_DESCRIPTOR_PIPE << 32 | 3;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, F);
+    PUT(scene, 0, 1010, F LEFT);
+    PUT(scene, 0, 1100, F);
+    PUT(scene, 0, 1105, HEURT_EVENT_IO, HEURT_SITE(0x9000, HEURT_IO_POLL), 3, 100);
+    PUT(scene, 0, 1205, HEURT_EVENT_IO LEFT, 1);
+    PUT(scene, 0, 1210, F LEFT);
+    scene__end(scene, 0, 2000);
+    scene__start(scene, 1, 1000);
+    PUT(scene, 1, 1000, G);
+    PUT(scene, 1, 1010, G LEFT);
+    PUT(scene, 1, 1100, G);
+    PUT(scene, 1, 1105, HEURT_EVENT_IO, HEURT_SITE(0x9000, HEURT_IO_POLL), 3, 100);
+    PUT(scene, 1, 1145, HEURT_EVENT_IO LEFT, 1);
+    PUT(scene, 1, 1145, HEURT_EVENT_IO, HEURT_SITE(0x9000, HEURT_IO_READ), pipe, 100);
+    PUT(scene, 1, 1305, HEURT_EVENT_IO LEFT, 1);
+    PUT(scene, 1, 1310, G LEFT);
+    scene__end(scene, 1, 2000);
+    scene__profile(scene);
+    const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
+    const struct profile_class *g = scene__class(scene, CLASS_CALL, "g", 0, 0);
+    assert_int_equal(f->why_ns[REASON_IDLE], 100);
+    assert_int_equal(f->why_ns[COMPONENT_OTHER_BLOCKED], 0);
+    assert_true(f->idle && f->verdict == VERDICT_UNCLEAR);
+    assert_int_equal(g->why_ns[REASON_IDLE], 40);
+    assert_int_equal(g->why_ns[COMPONENT_OTHER_BLOCKED], 160);
+    assert_true(!g->idle && g->verdict == VERDICT_INTERFERENCE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +288,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(being_off_in_a_pause_is_not_counted, begin, end),
         cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(waiting_for_work_is_idle, begin, end),
         cmocka_unit_test_setup_teardown(exclusive_times_count_each_moment_once, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
