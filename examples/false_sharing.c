@@ -4,8 +4,9 @@
  *                an addition must fetch the line from the other thread's cache.  No lock, no
  *                wait: the first thread's accesses merely take longer, the more often the others
  *                do theirs (bursts of them, with --delay turns in between).
- * See it         heurt -f first_thread_access ./false_sharing
- *                The class first_thread_access has a score; the time is lost while running.
+ * See it         heurt -f '*_access' ./false_sharing --delay 2000
+ *                Each of the two functions is slower while the other one runs on another CPU.
+ *                (Without --delay the other never pauses, and there is nothing to compare with.)
  * Cure           A cache line for each counter (--padded), or count in a local variable.
  */
 #include "example.h"
@@ -27,6 +28,13 @@ __attribute__((noinline)) void first_thread_access(atomic_long *counter);
 void first_thread_access(atomic_long *counter)
 {
     for (int i = 0; i < ADDITIONS; i++)
+        atomic_fetch_add(counter, 1);
+}
+
+__attribute__((noinline)) void others_access(atomic_long *counter);
+void others_access(atomic_long *counter)
+{
+    for (int i = 0; i < BURST; i++)
         atomic_fetch_add(counter, 1);
 }
 
@@ -59,8 +67,7 @@ static void count(long index, void *argument)
         return;
     }
     while (!atomic_load_explicit(&shared->done, memory_order_relaxed)) {
-        for (int i = 0; i < BURST; i++)
-            atomic_fetch_add(own, 1);
+        others_access(own);
         busy(shared->delay);
     }
 }

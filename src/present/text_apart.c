@@ -120,7 +120,9 @@ static void put_apart(const struct report *report, enum standing standing, const
     if (*apart.arguments)
         apart.hints =
             append(apart.hints, ", ",
-                   memory__format("recorded arguments (heurt record %s)", apart.arguments));
+                   memory__format("recorded arguments (heurt record %s), what other threads run "
+                                  "meanwhile (-f)",
+                                  apart.arguments));
     if (standing == STANDING_UNCLEAR && *apart.hints)
         paragraph__put(style, out, INK_PLAIN, "    what would tell more: ", apart.hints);
     free(apart.arguments);
