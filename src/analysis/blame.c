@@ -184,20 +184,6 @@ static void wait_ends(struct blame_walk *walk, struct blame_thread *thread, cons
 
 /* ---- off the CPU ---------------------------------------------------------------------------- */
 
-static enum component component_of_off(uint32_t how)
-{
-    switch (how) {
-    case HEURT_OFF_PREEMPTED:
-        return COMPONENT_RUNNABLE;
-    case HEURT_OFF_FAULT:
-        return COMPONENT_PAGE_FAULT;
-    case HEURT_OFF_DISK:
-        return COMPONENT_DISK;
-    default:
-        return COMPONENT_OTHER_BLOCKED;
-    }
-}
-
 static void off_step(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
 {
     if (thread->phase == OFF_ENDS) {
@@ -210,7 +196,7 @@ static void off_step(struct blame_walk *walk, struct blame_thread *thread, const
         thread->off_is_known = true;
     } else {
         uint32_t how = HEURT_SITE_HOW(step->payload[0]);
-        thread->off = component_of_off(how);
+        thread->off = off__component(how);
         thread->off_is_known = how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT;
     }
     thread__does_else(walk, thread);

@@ -379,20 +379,6 @@ static uint32_t depth_at(const struct fold *fold, uint64_t own_time)
     return depth;
 }
 
-static enum component component_of_off(uint32_t how)
-{
-    switch (how) {
-    case HEURT_OFF_PREEMPTED:
-        return COMPONENT_RUNNABLE;
-    case HEURT_OFF_FAULT:
-        return COMPONENT_PAGE_FAULT;
-    case HEURT_OFF_DISK:
-        return COMPONENT_DISK;
-    default:
-        return COMPONENT_OTHER_BLOCKED;
-    }
-}
-
 static void off_cpu(struct fold *fold, const struct event *event)
 {
     if (event->words < 2)
@@ -410,7 +396,7 @@ static void off_cpu(struct fold *fold, const struct event *event)
     /* What a known wait waits for, its kind tells. */
     if (!depth || how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT ||
         fold->spans[depth - 1].class->component == COMPONENT_RUNNING)
-        parts[component_of_off(how)] += ticks;
+        parts[off__component(how)] += ticks;
     state->off_cpu_count++;
 }
 

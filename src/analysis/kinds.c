@@ -29,6 +29,20 @@ enum component class_kind__component(enum class_kind kind)
     }
 }
 
+enum component off__component(uint32_t how)
+{
+    switch (how) {
+    case HEURT_OFF_PREEMPTED:
+        return COMPONENT_RUNNABLE;
+    case HEURT_OFF_FAULT:
+        return COMPONENT_PAGE_FAULT;
+    case HEURT_OFF_DISK:
+        return COMPONENT_DISK;
+    default:
+        return COMPONENT_OTHER_BLOCKED;
+    }
+}
+
 static enum class_kind kind_of_descriptor(uint32_t descriptor_kind)
 {
     if (descriptor_kind == HEURT_DESCRIPTOR_FILE)

@@ -34,6 +34,9 @@ enum class_kind call__kind(const struct event *event);
 /* What a wait of that kind is; COMPONENT_RUNNING: functions and regions. */
 enum component class_kind__component(enum class_kind kind);
 
+/* What a thread was that was off its CPU outside of known waits, by enum heurt_off. */
+enum component off__component(uint32_t how);
+
 /* Whole part of the logarithm to base 2; 0 of 0. */
 static inline unsigned log2_of(uint64_t value)
 {

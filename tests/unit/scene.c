@@ -197,3 +197,17 @@ size_t scene__classes(const struct scene *scene, enum class_kind kind)
     count += class->kind == kind;
     return count;
 }
+
+int scene__setup(void **state)
+{
+    static struct scene scene;
+    scene__begin(&scene);
+    *state = &scene;
+    return 0;
+}
+
+int scene__teardown(void **state)
+{
+    scene__free(*state);
+    return 0;
+}

@@ -23,6 +23,10 @@ struct scene {
 void scene__begin(struct scene *scene);
 void scene__begin_counter(struct scene *scene, uint64_t ticks_a_us);
 
+/* For cmocka: a test whose state is a fresh scene. */
+int scene__setup(void **state);
+int scene__teardown(void **state);
+
 void scene__process(struct scene *scene, uint32_t serial, uint32_t pid, uint32_t parent);
 void scene__module(struct scene *scene, uint32_t process, uint64_t start, uint64_t end,
                    uint8_t build_id, const char *path);

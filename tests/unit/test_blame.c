@@ -20,20 +20,6 @@ enum { A = 0x9a00, B = 0x9b00, C = 0x9c00, LOCK = 0x7000, OTHER = 0x7100 };
 #define READ(site) HEURT_SITE(site, HEURT_LOCK_READ)
 #define WRITE(site) HEURT_SITE(site, HEURT_LOCK_WRITE)
 
-static int begin(void **state)
-{
-    static struct scene scene;
-    scene__begin(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int end(void **state)
-{
-    scene__free(*state);
-    return 0;
-}
-
 static void check_holder(const struct profile_class *class, size_t place, uint64_t site,
                          uint64_t wait_ns, uint64_t waits)
 {
@@ -557,7 +543,7 @@ static void the_end_of_another_process_is_its_last_event(void **state)
     assert_int_equal(thread->lifetime_ns, 300);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
 {

@@ -37,12 +37,6 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
-{
-    scene__free(*state);
-    return 0;
-}
-
 static struct line begin_line(struct scene *scene, uint32_t thread, uint64_t seed)
 {
     struct line line = {scene, thread, 1000, (seed + 1) * 0x9e3779b97f4a7c15u};
@@ -608,7 +602,7 @@ static void lost_records_of_the_kernel_are_doubted(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, scene__teardown)
     const struct CMUnitTest tests[] = {
         TEST(arguments_explain_what_they_make),
         TEST(a_second_argument_is_asked_for_the_rest),

@@ -16,20 +16,6 @@
 #define SLEEP HEURT_EVENT_SLEEP
 #define MUTEX HEURT_SITE(0x9000, HEURT_LOCK_MUTEX)
 
-static int begin(void **state)
-{
-    static struct scene scene;
-    scene__begin(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int end(void **state)
-{
-    scene__free(*state);
-    return 0;
-}
-
 static void define_functions(struct scene *scene)
 {
     scene__function(scene, 0, F, 0x401000, "f", "");
@@ -280,16 +266,20 @@ static void waiting_for_work_is_idle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(being_off_the_cpu_is_part_of_what_was_open, begin, end),
-        cmocka_unit_test_setup_teardown(records_belong_to_what_was_open_at_their_time, begin, end),
-        cmocka_unit_test_setup_teardown(waits_are_divided_too, begin, end),
-        cmocka_unit_test_setup_teardown(counts_of_instructions_cost_nothing_of_their_own, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(being_off_in_a_pause_is_not_counted, begin, end),
-        cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(waiting_for_work_is_idle, begin, end),
-        cmocka_unit_test_setup_teardown(exclusive_times_count_each_moment_once, begin, end),
+        cmocka_unit_test_setup_teardown(being_off_the_cpu_is_part_of_what_was_open, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(records_belong_to_what_was_open_at_their_time, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(waits_are_divided_too, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(counts_of_instructions_cost_nothing_of_their_own,
+                                        scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(being_off_in_a_pause_is_not_counted, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it,
+                                        scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(waiting_for_work_is_idle, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(exclusive_times_count_each_moment_once, scene__setup,
+                                        scene__teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,12 +33,6 @@ static int begin(void **state)
     return 0;
 }
 
-static int end(void **state)
-{
-    scene__free(*state);
-    return 0;
-}
-
 static void sleep_between(struct scene *scene, uint32_t thread, uint64_t from, uint64_t to)
 {
     PUT(scene, thread, from, SLEEP, HEURT_SITE(C, HEURT_SLEEP_NANOSLEEP), to - from);
@@ -508,7 +502,7 @@ static void a_semaphore_nobody_waited_for_is_not_idle(void **state)
     assert_true(condition_class(scene, A, 0)->idle);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, scene__teardown)
 
 int main(void)
 {

@@ -22,20 +22,6 @@ enum {
 #define CALL(call) HEURT_SITE(0x9000, HEURT_IO_##call)
 #define DESCRIPTOR(fd, kind) ((uint64_t)HEURT_DESCRIPTOR_##kind << 32 | (fd))
 
-static int begin(void **state)
-{
-    static struct scene scene;
-    scene__begin(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int end(void **state)
-{
-    scene__free(*state);
-    return 0;
-}
-
 static void define_functions(struct scene *scene)
 {
     scene__function(scene, 0, F, 0x401000, "f", "");
@@ -873,7 +859,7 @@ static void an_empty_trace_has_a_profile(void **state)
     assert_int_equal(profile->warnings.count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
 {
