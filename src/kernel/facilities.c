@@ -324,7 +324,8 @@ static void judge_tracepoints(const struct machine_facts *facts,
         conclude(facility, FACILITY_YES, memory__text("sched_waking works"), NULL);
     else if (!facts->has_tracefs && facts->is_container)
         conclude(facility, FACILITY_NO, memory__text("tracefs is not in this container"),
-                 "record outside of the container, as root, or start it with --privileged");
+                 "as root: mount -t tracefs nodev /sys/kernel/tracing; where the container refuses "
+                 "that, start it with --privileged");
     else if (!facts->has_tracefs)
         conclude(facility, FACILITY_NO, memory__text("tracefs is not mounted"),
                  trials->perfmon == 0 ? MOUNT_TRACEFS : MOUNT_TRACEFS "; then " ALLOW_TRACEPOINTS);
