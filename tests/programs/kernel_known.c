@@ -80,6 +80,7 @@ void known_window(void (*work)(void));
 
 KNOWN_FUNCTION void known_window(void (*work)(void))
 {
+    __asm__ volatile("nop\n nop\n nop\n nop\n nop"); /* room for a patch in front of the call */
     work();
     __asm__ volatile("" : : : "memory"); /* no jump to it instead of a call */
 }
