@@ -380,6 +380,7 @@ static void add_kernel(struct json_object *root, const struct report *report)
     add_number(kernel, "threads_without", report__without_kernel(report));
     add_number(kernel, "lost", report__kernel_lost(report));
     add_text(kernel, "why", why);
+    add_text(kernel, "tracepoints", trace__meta(report->trace, "tracepoints"));
     add(root, "kernel", kernel);
     free(why);
 }
