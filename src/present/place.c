@@ -35,6 +35,18 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool is_of_module(const struct symbol *symbol, const char *beginning)
+{
+    return symbol->module && strncmp(base_name(symbol->module), beginning, strlen(beginning)) == 0;
+}
+
+/* The stub that a patched function returns to is where a call returns that was its last deed and
+ * reused its frame. */
+static bool is_stub(const struct symbol *symbol)
+{
+    return is_of_module(symbol, "libheurt.so");
+}
+
 /* std::mutex::lock and its like: code of the system that calls on behalf of the program. */
 static bool is_system(const struct symbol *symbol)
 {
@@ -43,11 +55,10 @@ static bool is_system(const struct symbol *symbol)
     if (symbol->file && (strncmp(symbol->file, "/usr/include/", 13) == 0 ||
                          strstr(symbol->file, "/include/c++/") != NULL))
         return true;
-    const char *module = symbol->module ? base_name(symbol->module) : "";
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (strncmp(module, libraries[i], strlen(libraries[i])) == 0)
+        if (is_of_module(symbol, libraries[i]))
             return true;
-    return false;
+    return is_stub(symbol);
 }
 
 static struct place place_of_symbol(const struct symbol *symbol)
@@ -78,6 +89,8 @@ struct place place__of_site(const struct report *report, uint32_t process, uint6
     if (!symbol)
         return place_without_symbol(report, process, site, unknown);
     const struct symbol *own = first_of_program(symbol);
+    if (!own && is_stub(symbol))
+        return (struct place){"(a function's last call)", NULL, NULL, 0};
     return place_of_symbol(own ? own : symbol);
 }
 
