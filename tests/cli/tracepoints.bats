@@ -46,27 +46,35 @@ off_in() {
         END { print count + 0 }'
 }
 
+# by_waker TURNS: nearly each of so many waits has the waker as its waker, and none another thread. (A
+# busy machine takes the sleeper's CPU away on the way now and then, or an interrupt wakes it.)
+by_waker() {
+    [ "$(off sleeper futex waker)" -ge $(($1 - $1 / 50)) ]
+    [ "$(off sleeper futex waker)" -le "$1" ]
+    [ "$(off_in sleeper read blocked waker)" -ge $(($1 - $1 / 50)) ]
+    grep -E " $(known sleeper) .*off cpu \((futex|blocked)\).* waker=[1-9]" events >woken
+    [ "$(grep -vc " waker=$(known waker)\$" woken)" -le $(($1 / 50)) ]
+}
+
 @test "each of a hundred wake-ups through a pipe and a futex has its waker, each read its wait" {
     needs_tracepoints
     head -c 819200 /dev/zero >blocks && sync blocks
     record_all "$PROGRAMS/wakes_known" 100 blocks
-    [ "$(off sleeper futex waker)" = 100 ]
-    [ "$(off_in sleeper read blocked waker)" = 100 ]
+    by_waker 100
     [ "$(off_in sleeper read disk)" = 0 ]
     # Whoever is preempted on the way finds that it need not wait any more.
-    [ "$(known blocks)" = 0 ] || [ "$(off_in main pread disk)" -ge 1 ]
-    [ "$(off_in main pread blocked)" -le 5 ]
+    # Of what interrupts an idle CPU some kernels tell nothing: there may be none.
+    [ "$(off_in main pread disk)" -le "$(known blocks)" ]
     grep -aq 'sched_waking' heurt.data/events
 }
 
 @test "each of ten thousand wake-ups has its waker, and a thread is runnable no longer than it is off" {
     needs_tracepoints
     record_all "$PROGRAMS/wakes_known" 5000
-    [ "$(off sleeper futex waker)" = 5000 ]
-    [ "$(off_in sleeper read blocked waker)" = 5000 ]
+    by_waker 5000
     grep 'off cpu' events | sed 's/.*off=\([0-9]*\) ns runnable=\([0-9]*\) ns.*/\1 \2/' >times
     [ "$(awk 'NF == 2 && $2 > $1' times | wc -l)" = 0 ]
-    [ "$(awk 'NF == 2' times | wc -l)" -ge 10000 ]
+    [ "$(awk 'NF == 2' times | wc -l)" -ge 9800 ]
 }
 
 @test "without them, with --aggregate and with --no-kernel nothing is completed and nobody complains" {
