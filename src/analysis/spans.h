@@ -20,8 +20,8 @@ struct thread_result {
 void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
                   struct thread_result *result);
 
-/* Walks over the thread's events again, as thread__fold, but counts nothing. See
- * fold_occurrence; event is the one that ended it, arguments the payload of its enter event. */
+/* Walks over the thread's events again, as thread__fold, but counts nothing. arguments: the payload
+ * of the enter event of the occurrence. */
 struct thread_watcher {
     void (*occurrence)(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
