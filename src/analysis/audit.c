@@ -12,7 +12,7 @@ static bool threads_add_up(const struct class_entry *entry, uint64_t excess)
 {
     uint64_t minimum = entry->total.accumulator.minimum, sum = 0;
     VEC_EACH(cell, &entry->cells, struct class_cell)
-    sum += cell->sum - cell->nested_sum - (cell->count - cell->nested_count) * minimum;
+    sum += class_cell__excess(cell, minimum);
     return sum == excess;
 }
 

@@ -21,6 +21,12 @@ struct class_evidence {
     struct profile_evidence shown;   /* but ns and other */
 };
 
+/* What the thread lost; minimum: of the whole class. */
+static inline uint64_t class_cell__excess(const struct class_cell *cell, uint64_t minimum)
+{
+    return cell->sum - cell->nested_sum - (cell->count - cell->nested_count) * minimum;
+}
+
 /* Equal call stacks of one class. */
 struct class_stack {
     const uint64_t *frames;

@@ -40,9 +40,8 @@ static bool has_score(const struct class_table *table, const struct thread_resul
     uint64_t minimum = entry->total.accumulator.minimum;
     VEC_EACH(cell, &entry->cells, struct class_cell)
     {
-        uint64_t excess =
-            cell->sum - cell->nested_sum - (cell->count - cell->nested_count) * minimum;
-        if ((double)excess >= LEAST_SCORE * (double)lifetime_of(table, results, cell->thread))
+        if ((double)class_cell__excess(cell, minimum) >=
+            LEAST_SCORE * (double)lifetime_of(table, results, cell->thread))
             return true;
     }
     return false;

@@ -49,8 +49,7 @@ double idle__share(const struct idle_shares *shares, const struct class_entry *e
     double idle = 0, all = 0;
     VEC_EACH(cell, &entry->cells, struct class_cell)
     {
-        uint64_t outermost = cell->count - cell->nested_count;
-        double lost = (double)(cell->sum - cell->nested_sum - outermost * minimum);
+        double lost = (double)class_cell__excess(cell, minimum);
         idle += lost * shares[cell->thread].of[component];
         all += lost;
     }

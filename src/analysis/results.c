@@ -133,8 +133,7 @@ static void fill_threads(const struct result_base *base, const struct class_entr
     result->threads = VEC_OF(struct profile_thread_row);
     VEC_EACH(cell, &entry->cells, struct class_cell)
     {
-        uint64_t excess =
-            cell->sum - cell->nested_sum - (cell->count - cell->nested_count) * minimum;
+        uint64_t excess = class_cell__excess(cell, minimum);
         struct profile_thread_row row = {.thread = cell->thread,
                                          .count = cell->count,
                                          .sum_ns = trace__ns(base->trace, cell->sum),
