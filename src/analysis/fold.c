@@ -303,15 +303,17 @@ static void function_event(struct fold *fold, const struct event *event)
 {
     uint32_t id = event->id & ~1u;
     const struct fold_state *state = fold->state;
+    size_t place = (id - HEURT_EVENT_FUNCTIONS) / 2;
+    struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
     if (event->id & 1) {
         if (state->depth && fold->spans[state->depth - 1].id == id)
             close_finished(fold, event->tick);
+        else if (class && !class->open) /* no need to look for it among thousands */
+            fold->state->unmatched++;
         else
             leave(fold, id, event->tick);
         return;
     }
-    size_t place = (id - HEURT_EVENT_FUNCTIONS) / 2;
-    struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
     if (!class && !(class = fold->keeper->function_class(fold, event)))
         return;
     if (fold->snapshot)
@@ -370,13 +372,21 @@ static void pause(struct fold_state *state, const struct event *event)
 
 /* ---- what the kernel tells ------------------------------------------------------------------ */
 
-/* How many of the open spans were open at a tick since which none was closed. */
+/* How many of the open spans were open at a time since which none was closed. They may be thousands
+ * that were jumped out of, and their beginnings follow one another. */
 static uint32_t depth_at(const struct fold *fold, uint64_t own_time)
 {
-    uint32_t depth = fold->state->depth;
-    while (depth && fold->spans[depth - 1].start > own_time)
-        depth--;
-    return depth;
+    uint32_t open = 0, later = fold->state->depth;
+    if (later && fold->spans[later - 1].start <= own_time)
+        return later;
+    while (open < later) {
+        uint32_t middle = open + (later - open) / 2;
+        if (fold->spans[middle].start <= own_time)
+            open = middle + 1;
+        else
+            later = middle;
+    }
+    return open;
 }
 
 static void off_cpu(struct fold *fold, const struct event *event)
