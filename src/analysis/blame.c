@@ -10,7 +10,7 @@
 
 uint64_t wait__ticks(const struct blame_thread *thread)
 {
-    uint64_t ticks = thread->tick - thread->began;
+    uint64_t ticks = thread->steps.tick - thread->began;
     uint64_t paused = thread->paused - thread->paused_before;
     return ticks > paused ? ticks - paused : 0;
 }
@@ -58,7 +58,7 @@ static void outermost_begins(struct blame_walk *walk, struct blame_thread *threa
                              struct class_entry *entry)
 {
     thread->entry = entry;
-    thread->began = thread->tick;
+    thread->began = thread->steps.tick;
     thread->paused_before = thread->paused;
     walk->waiting += is_blamed(thread->waits[0].id);
     switch (thread->waits[0].id) {
@@ -148,10 +148,11 @@ static void wait_begins(struct blame_walk *walk, struct blame_thread *thread,
     if (event->id == HEURT_EVENT_CONDITION_WAIT && event->words > 2)
         lock__released(walk, thread, wait->mutex);
     if (thread->depth == 1)
-        outermost_begins(walk, thread,
-                         is_blamed(event->id)
-                             ? class_table__call(walk->table, thread->cursor.thread->process, event)
-                             : NULL);
+        outermost_begins(
+            walk, thread,
+            is_blamed(event->id)
+                ? class_table__call(walk->table, thread->steps.cursor.thread->process, event)
+                : NULL);
 }
 
 /* What the thread holds after the wait. */
@@ -186,9 +187,9 @@ static void wait_ends(struct blame_walk *walk, struct blame_thread *thread, cons
 
 static void off_step(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
 {
-    if (thread->phase == OFF_ENDS) {
+    if (thread->steps.phase == OFF_ENDS) {
         thread->off = COMPONENT_RUNNING;
-    } else if (thread->phase == OFF_RUNNABLE) {
+    } else if (thread->steps.phase == OFF_RUNNABLE) {
         thread->off = COMPONENT_RUNNABLE;
         thread->off_is_known = true;
     } else if (step->id == HEURT_EVENT_FAULT) {
@@ -200,24 +201,6 @@ static void off_step(struct blame_walk *walk, struct blame_thread *thread, const
         thread->off_is_known = how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT;
     }
     thread__does_else(walk, thread);
-}
-
-/* When the phase begins. */
-static uint64_t phase_tick(const struct step *step, enum off_phase phase)
-{
-    if (phase == OFF_BEGINS)
-        return step->tick;
-    bool divides =
-        step->id == HEURT_EVENT_OFF_CPU && HEURT_SITE_HOW(step->payload[0]) != HEURT_OFF_PREEMPTED;
-    uint64_t runnable = divides ? HEURT_SITE_ADDRESS(step->payload[1]) : HEURT_NOT_KNOWN;
-    if (phase == OFF_ENDS || runnable == HEURT_NOT_KNOWN)
-        return step->end;
-    return step->end - step->tick > runnable ? step->end - runnable : step->tick;
-}
-
-static bool is_off(const struct step *step)
-{
-    return step->id == HEURT_EVENT_OFF_CPU || step->id == HEURT_EVENT_FAULT;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -252,7 +235,8 @@ static bool point(struct blame_walk *walk, struct blame_thread *thread, const st
         semaphore_acquired(walk, thread, step);
         break;
     case HEURT_EVENT_SAMPLED:
-        thread->drawn = HEURT_SAMPLED_BLOCK(step->payload[0]);
+        if (HEURT_SAMPLED_ID(step->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED)
+            thread->drawn = HEURT_SAMPLED_BLOCK(step->payload[0]);
         break;
     case HEURT_EVENT_PAUSED:
         thread->paused += step->payload[0];
@@ -276,9 +260,9 @@ static bool point(struct blame_walk *walk, struct blame_thread *thread, const st
 
 static void take_step(struct blame_walk *walk, struct blame_thread *thread)
 {
-    const struct step *step = &thread->ahead[thread->first];
+    const struct step *step = step_thread__step(&thread->steps);
     struct event event = {step->tick, step->id, step->words, step->payload};
-    if (is_off(step))
+    if (step__is_off(step))
         off_step(walk, thread, step);
     else if (step->id & 1)
         wait_ends(walk, thread, step);
@@ -289,7 +273,7 @@ static void take_step(struct blame_walk *walk, struct blame_thread *thread)
 /* ---- the merge ------------------------------------------------------------------------------ */
 
 /* By id: payload words that the walk needs of an event, and 1; 0: it does not want the event. */
-static const uint8_t wanted_words[HEURT_EVENT_INSTRUCTIONS] = {
+static const uint8_t wanted_words[STEPS_IDS] = {
     [HEURT_EVENT_THREAD_END] = 1,
     [HEURT_EVENT_LOCK_WAIT] = 3,
     [HEURT_EVENT_LOCK_WAIT | 1] = 1,
@@ -321,116 +305,14 @@ static const uint8_t wanted_words[HEURT_EVENT_INSTRUCTIONS] = {
     [HEURT_EVENT_FAULT] = 2,
 };
 
-static bool is_wanted(const uint8_t *wanted, const struct event *event)
-{
-    if (event->id >= sizeof wanted_words || !wanted[event->id] ||
-        event->words + 1 < wanted[event->id])
-        return false;
-    return event->id != HEURT_EVENT_SAMPLED ||
-           HEURT_SAMPLED_ID(event->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED;
-}
-
-/* What the kernel tells is told late: events that happened after the thread was back may be in
- * front of it. Puts the last step before these. */
-static void put_back_in_time(struct blame_thread *thread)
-{
-    uint32_t place = thread->count - 1;
-    struct step step = thread->ahead[(thread->first + place) % AHEAD];
-    uint64_t ticks = HEURT_SITE_ADDRESS(step.payload[0]);
-    step.tick = step.end > ticks ? step.end - ticks : 0;
-    for (; place; place--) {
-        const struct step *other = &thread->ahead[(thread->first + place - 1) % AHEAD];
-        if (other->tick <= step.tick)
-            break;
-        thread->ahead[(thread->first + place) % AHEAD] = *other;
-    }
-    thread->ahead[(thread->first + place) % AHEAD] = step;
-}
-
-static void put_ahead(struct blame_thread *thread, const struct event *event)
-{
-    struct step *step = &thread->ahead[(thread->first + thread->count++) % AHEAD];
-    step->tick = step->end = event->tick;
-    step->id = event->id;
-    step->words = event->words;
-    for (uint32_t i = 0; i < event->words && i < 3; i++)
-        step->payload[i] = event->payload[i];
-    if (is_off(step))
-        put_back_in_time(thread);
-}
-
-static bool look_ahead(struct blame_thread *thread)
-{
-    struct event event;
-    while (thread->count < thread->look && trace_cursor__next(&thread->cursor, &event)) {
-        if (is_wanted(thread->wanted, &event))
-            put_ahead(thread, &event);
-    }
-    return thread->count > 0;
-}
-
-/* To the time of the step that is next. Whatever the kernel tells, it was over before the events
- * behind it. */
-static void go_on(struct blame_thread *thread)
-{
-    uint64_t tick = phase_tick(&thread->ahead[thread->first], thread->phase);
-    if (is_off(&thread->ahead[thread->first]) && thread->count > 1) {
-        uint64_t next = thread->ahead[(thread->first + 1) % AHEAD].tick;
-        tick = next < tick ? next : tick;
-    }
-    if (tick > thread->tick)
-        thread->tick = tick;
-}
-
-/* Goes on to the thread's next step. */
-static bool advance(struct blame_thread *thread)
-{
-    const struct step *step = &thread->ahead[thread->first];
-    if (is_off(step) && thread->phase < OFF_ENDS) {
-        thread->phase++;
-    } else {
-        thread->first = (thread->first + 1) % AHEAD;
-        thread->count--;
-        thread->phase = OFF_BEGINS;
-        if (!look_ahead(thread))
-            return false;
-    }
-    go_on(thread);
-    return true;
-}
-
-static bool is_before(const struct blame_thread *a, const struct blame_thread *b)
-{
-    return a->tick < b->tick || (a->tick == b->tick && a->index < b->index);
-}
-
-static void sift_down(struct blame_thread **heap, size_t count, size_t place)
-{
-    for (;;) {
-        size_t least = place, left = 2 * place + 1;
-        for (size_t child = left; child < count && child <= left + 1; child++) {
-            if (is_before(heap[child], heap[least]))
-                least = child;
-        }
-        if (least == place)
-            return;
-        struct blame_thread *swapped = heap[place];
-        heap[place] = heap[least];
-        heap[least] = swapped;
-        place = least;
-    }
-}
-
 static void merge(struct blame_walk *walk)
 {
-    for (size_t place = walk->count / 2; place-- > 0;)
-        sift_down(walk->heap, walk->count, place);
-    while (walk->count && (walk->waiting || walk->heap[0]->tick <= walk->last_wait)) {
-        struct blame_thread *thread = walk->heap[0];
-        take_step(walk, thread);
-        if (!advance(thread))
-            walk->heap[0] = walk->heap[--walk->count];
-        sift_down(walk->heap, walk->count, 0);
+    struct step_thread *earliest;
+    steps__order(&walk->steps);
+    while ((earliest = steps__earliest(&walk->steps)) &&
+           (walk->waiting || earliest->tick <= walk->last_wait)) {
+        take_step(walk, (struct blame_thread *)earliest);
+        steps__go_on(&walk->steps);
     }
 }
 
@@ -442,8 +324,8 @@ static void close_waits(struct blame_walk *walk)
         if (!thread->depth || thread->waits[0].id != HEURT_EVENT_LOCK_WAIT ||
             !walk->results[i].stuck)
             continue;
-        if (walk->results[i].end > thread->tick)
-            thread->tick = walk->results[i].end;
+        if (walk->results[i].end > thread->steps.tick)
+            thread->steps.tick = walk->results[i].end;
         lock__blame(walk, thread);
     }
 }
@@ -456,18 +338,12 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
     thread->index = index;
     thread->serial = VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
     thread->before = VEC_OF(struct doing);
-    thread->wanted = walk->wanted;
     thread->doing = thread->off = COMPONENT_RUNNING;
-    thread->tick = thread->did_until = row->start_tick;
+    thread->steps.tick = thread->did_until = row->start_tick;
     const struct fold_state *fold = &walk->results[index].fold;
-    thread->look = fold->off_cpu_count || fold->fault_count ? AHEAD : 1;
-    if (!fold->meets)
-        return;
-    trace_cursor__start(&thread->cursor, trace, row);
-    if (!look_ahead(thread))
-        return;
-    go_on(thread);
-    walk->heap[walk->count++] = thread;
+    bool has_kernel = fold->off_cpu_count || fold->fault_count;
+    if (fold->meets && step_thread__start(&thread->steps, trace, index, walk->wanted, has_kernel))
+        steps__add(&walk->steps, &thread->steps);
 }
 
 /* What the walk has to look at. Without waits for locks it does not matter who holds any. */
@@ -484,12 +360,12 @@ static void choose_events(struct blame_walk *walk)
 static void free_walk(struct blame_walk *walk)
 {
     for (size_t i = 0; i < walk->thread_count; i++) {
-        trace_cursor__stop(&walk->threads[i].cursor);
+        step_thread__stop(&walk->threads[i].steps);
         vec__free(&walk->threads[i].before);
     }
     locks__free(walk);
     meetings__free(walk);
-    free(walk->heap);
+    steps__free(&walk->steps);
     free(walk->threads);
 }
 
@@ -513,7 +389,7 @@ void blame__find(struct class_table *table, const struct thread_result *results)
     walk.locks = VEC_OF(struct lock_state);
     walk.meetings = VEC_OF(struct meeting);
     walk.threads = memory__zeroed(walk.thread_count, sizeof *walk.threads);
-    walk.heap = memory__zeroed(walk.thread_count, sizeof(struct blame_thread *));
+    steps__start(&walk.steps, walk.thread_count);
     for (uint32_t i = 0; i < walk.thread_count; i++)
         start_thread(&walk, i);
     merge(&walk);

@@ -161,13 +161,13 @@ void thread__does_else(struct blame_walk *walk, struct blame_thread *thread)
     enum component doing = doing_of(thread);
     if (doing == thread->doing)
         return;
-    did_until(walk, thread, thread->tick, 0);
+    did_until(walk, thread, thread->steps.tick, 0);
     thread->doing = doing;
     thread->did.changes++;
     if (doing != COMPONENT_LOCK || !waits_for_lock(thread))
         return;
     struct lock_state *lock = lock_at(walk, thread->place);
-    bring_forward(walk, lock, thread->tick, 0);
+    bring_forward(walk, lock, thread->steps.tick, 0);
     thread->lock_did = lock->contention->all;
 }
 
@@ -202,7 +202,7 @@ void lock__acquired(struct blame_walk *walk, struct blame_thread *thread, uint64
         holder->depth++;
         return;
     }
-    bring_forward(walk, lock, thread->tick, 0);
+    bring_forward(walk, lock, thread->steps.tick, 0);
     if (HEURT_SITE_HOW(site_word) != HEURT_LOCK_READ) {
         lock->holders.count = 0; /* nobody else can have it: a release was not seen */
         if (lock->contention)
@@ -233,7 +233,7 @@ void lock__released(struct blame_walk *walk, struct blame_thread *thread, uint64
     struct lock_state *lock = lock_at(walk, place_of(walk, thread->serial, address));
     struct lock_holder *holder = holder_of(lock, thread->index);
     if (holder && --holder->depth == 0)
-        drop(walk, lock, holder, thread->tick);
+        drop(walk, lock, holder, thread->steps.tick);
 }
 
 void locks__forget(struct blame_walk *walk, struct blame_thread *thread)
@@ -243,7 +243,7 @@ void locks__forget(struct blame_walk *walk, struct blame_thread *thread)
         struct lock_holder *holder =
             lock->process == thread->serial ? holder_of(lock, thread->index) : NULL;
         if (holder)
-            drop(walk, lock, holder, thread->tick);
+            drop(walk, lock, holder, thread->steps.tick);
     }
 }
 
@@ -273,8 +273,8 @@ void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
     thread->place = place_of(walk, thread->serial, thread->waits[0].object);
     struct lock_state *lock = lock_at(walk, thread->place);
     if (!has_waiters(lock))
-        start_contention(walk, lock, thread->tick);
-    bring_forward(walk, lock, thread->tick, 0);
+        start_contention(walk, lock, thread->steps.tick);
+    bring_forward(walk, lock, thread->steps.tick, 0);
     lock->contention->waiters++;
     thread->before.count = 0;
     VEC_EACH(site, &lock->contention->sites, struct holder_site)
@@ -299,7 +299,7 @@ static void blame_site(const struct lock_state *lock, struct blame_thread *threa
 void lock__blame(struct blame_walk *walk, struct blame_thread *thread)
 {
     struct lock_state *lock = lock_at(walk, thread->place);
-    bring_forward(walk, lock, thread->tick, 0);
+    bring_forward(walk, lock, thread->steps.tick, 0);
     uint64_t left = wait__ticks(thread);
     for (size_t i = 0; thread->entry && i < lock->contention->sites.count; i++)
         blame_site(lock, thread, i, &left);
@@ -307,7 +307,7 @@ void lock__blame(struct blame_walk *walk, struct blame_thread *thread)
 
 void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread)
 {
-    did_until(walk, thread, thread->tick, 0);
+    did_until(walk, thread, thread->steps.tick, 0);
     lock_at(walk, thread->place)->contention->waiters--;
 }
 

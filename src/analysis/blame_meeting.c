@@ -70,11 +70,11 @@ void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
     thread->place = place_of(walk, thread->serial, CLASS_BARRIER, thread->waits[0].object);
     struct meeting *barrier = meeting_at(walk, thread->place);
     if (!barrier->arrivals.count)
-        start_round(walk, barrier, thread->tick);
+        start_round(walk, barrier, thread->steps.tick);
     struct arrival arrival = {.thread = thread->index,
-                              .tick = thread->tick,
+                              .tick = thread->steps.tick,
                               .site = HEURT_SITE_ADDRESS(thread->waits[0].site),
-                              .did = *thread__did(walk, thread, thread->tick)};
+                              .did = *thread__did(walk, thread, thread->steps.tick)};
     vec__push(&barrier->arrivals, &arrival);
     thread->number = barrier->round;
 }
@@ -152,7 +152,7 @@ static void watch(struct blame_walk *walk, struct blame_thread *thread, uint32_t
             return;
     }
     thread->watched[thread->watched_count++] = (struct watched){
-        .thread = index, .before = *thread__did(walk, &walk->threads[index], thread->tick)};
+        .thread = index, .before = *thread__did(walk, &walk->threads[index], thread->steps.tick)};
 }
 
 /* Who signalled there lately; else threads of the process that may. */
@@ -179,7 +179,7 @@ static void blame_watched(struct blame_walk *walk, struct blame_thread *thread,
             before = &thread->watched[i].before;
     }
     struct doing part;
-    divide(thread__did(walk, &walk->threads[culprit->thread], thread->tick), before,
+    divide(thread__did(walk, &walk->threads[culprit->thread], thread->steps.tick), before,
            wait__ticks(thread), &part);
     entry__blame(thread->entry, culprit, &part);
 }

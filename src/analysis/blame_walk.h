@@ -10,12 +10,10 @@
 #define HEURT_ANALYSIS_BLAME_WALK_H
 
 #include "analysis/blame.h"
+#include "analysis/steps.h"
 
 #define NOBODY UINT32_MAX
 #define WAITS_AT_MOST 4 /* of handlers that interrupted each other */
-#define AHEAD                                                                      \
-    4 /* events of a thread that are looked at before the first is taken: what the \
-         kernel tells may stand behind what came later */
 #define WATCHED 4
 
 /* Ticks by what was done in them. */
@@ -23,16 +21,6 @@ struct doing {
     uint64_t ticks[COMPONENTS];
     uint64_t changes; /* of a thread: how often it began to do something else */
 };
-
-/* An event of a thread, or a time of which an event told that ended it. */
-struct step {
-    uint64_t tick; /* of its beginning */
-    uint64_t end;  /* of OFF_CPU and FAULT */
-    uint64_t payload[3];
-    uint32_t id, words;
-};
-
-enum off_phase { OFF_BEGINS, OFF_RUNNABLE, OFF_ENDS };
 
 struct open_wait {
     uint32_t id;
@@ -48,13 +36,7 @@ struct watched {
 
 /* One thread in the walk. */
 struct blame_thread {
-    struct trace_cursor cursor;
-    const uint8_t *wanted;    /* of the walk */
-    struct step ahead[AHEAD]; /* a ring */
-    uint32_t first, count;    /* of ahead */
-    uint32_t look;            /* at most so many; 1: the kernel tells nothing */
-    enum off_phase phase;     /* of its first */
-    uint64_t tick;            /* of its next step, never stepping back */
+    struct step_thread steps; /* first. Its tick: of its next step */
     uint32_t index;
     uint32_t serial; /* of the process */
     uint32_t drawn;  /* how many the next SEMAPHORE_ACQUIRED stands for; 0: one */
@@ -155,13 +137,12 @@ struct blame_walk {
     const struct thread_result *results;
     struct blame_thread *threads; /* by trace__threads */
     size_t thread_count;
-    struct blame_thread **heap; /* earliest first */
-    size_t count;
-    uint8_t wanted[HEURT_EVENT_INSTRUCTIONS]; /* by id: see wanted_words */
-    uint64_t last_wait;     /* tick at which the last one begins that is blamed on anybody */
-    size_t waiting;         /* threads that are in such a one */
-    struct map lock_places; /* process and address -> place in locks */
-    struct vec locks;       /* struct lock_state */
+    struct steps steps;
+    uint8_t wanted[STEPS_IDS]; /* by id: see wanted_words */
+    uint64_t last_wait;        /* tick at which the last one begins that is blamed on anybody */
+    size_t waiting;            /* threads that are in such a one */
+    struct map lock_places;    /* process and address -> place in locks */
+    struct vec locks;          /* struct lock_state */
     struct recent_lock *recent;
     struct map meeting_places; /* process, kind and address -> place in meetings */
     struct vec meetings;       /* struct meeting */
