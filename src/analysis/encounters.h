@@ -36,7 +36,7 @@
 #define ENCOUNTER_NO_OBJECT UINT32_MAX
 
 enum encounter_type {
-    ENCOUNTER_STARTED, /* its first one. by: its creator; by_tick: when it was created */
+    ENCOUNTER_STARTED, /* its first one. by: its creator, or who forked; by_tick: then */
     ENCOUNTER_ENDED,   /* its last one */
     ENCOUNTER_CREATED,
     ENCOUNTER_WAITS,
@@ -66,7 +66,7 @@ struct encounter {
                         what it was */
     uint64_t site;   /* return address of the call; RELEASED: of the release */
     /* ACQUIRED, GAVE_UP, WOKEN, LEFT, JOINED: when the wait began; 0: it did not wait.
-     * RELEASED: when it was acquired. BACK: when it went off. */
+     * RELEASED: when it was acquired; 0: not known. BACK: when it went off. */
     uint64_t since;
     uint64_t paused;        /* ticks of since … tick in which the recording used the thread */
     uint64_t acquired_site; /* RELEASED: where it was acquired */
@@ -95,6 +95,7 @@ struct encounter_object {
 /* A lock that a thread has. */
 struct held_lock {
     uint32_t object, how;
+    uint32_t depth;       /* how often, of a recursive one */
     uint64_t since, site; /* of its acquisition */
 };
 
