@@ -1,0 +1,237 @@
+#include "analysis/encounters.h"
+#include "base/memory.h"
+#include "fixture.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const type_names[] = {"started",  "ended",  "created", "waits",     "acquired",
+                                         "released", "busy",   "gave up", "signalled", "woken",
+                                         "left",     "joined", "back"};
+
+static int add_who(char *to, size_t room, const struct encounter *encounter)
+{
+    int length = 0;
+    if (encounter->since)
+        length += snprintf(to, room, " since %" PRIu64, encounter->since);
+    if (encounter->by != ENCOUNTER_NOBODY)
+        length += snprintf(to + length, room - (size_t)length, " by %u at %" PRIu64, encounter->by,
+                           encounter->by_tick);
+    return length;
+}
+
+/* "tick thread type [object's address] …", a line each. */
+static char *text_of(const char *fixture)
+{
+    struct trace *trace = fixture__open(fixture);
+    struct encounters *walk = encounters__start(trace);
+    struct encounter encounter;
+    char *text = memory__zeroed(1 << 16, 1);
+    size_t length = 0, room = 1 << 16;
+    while (encounters__next(walk, &encounter)) {
+        char line[256];
+        int used = snprintf(line, sizeof line, "%" PRIu64 " %u %s", encounter.tick,
+                            encounter.thread, type_names[encounter.type]);
+        if (encounter.object != ENCOUNTER_NO_OBJECT)
+            used += snprintf(line + used, sizeof line - (size_t)used, " %" PRIx64,
+                             encounters__object(walk, encounter.object)->address);
+        used += add_who(line + used, sizeof line - (size_t)used, &encounter);
+        snprintf(line + used, sizeof line - (size_t)used, "%s%s%s",
+                 encounter.how == 1 && encounter.type != ENCOUNTER_BACK ? " how 1" : "",
+                 encounter.again ? " again" : "", encounter.is_open ? " open" : "");
+        length += (size_t)snprintf(text + length, room - length, "%s\n", line);
+    }
+    encounters__free(walk);
+    trace__close(trace);
+    return text;
+}
+
+static void check(const char *fixture, const char *expected)
+{
+    char *text = text_of(fixture);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+#define TWO_THREADS \
+    "end 9000\n"    \
+    "thread 0 main\n1000 thread_start 0x11 0xffffffff 0x400000\n"
+#define WORKER "thread 1 worker\n1100 thread_start 0x22 0 0x400100\n"
+
+static void a_lock_is_handed_over(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "2000 lock_acquired 0x1/0 0x70\n"
+                      "3000 lock_released 0x2/0 0x70\n"
+                      "9000 thread_end 0 0\n" WORKER "2500 lock_wait 0x3/0 0x70\n"
+                      "3100 leave lock_wait 0\n"
+                      "3200 lock_busy 0x3/0 0x71\n"
+                      "3500 lock_released 0x4/0 0x70\n"
+                      "4000 lock_wait 0x3/0 0x71\n"
+                      "4100 leave lock_wait 110\n"
+                      "8000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 0 acquired 70\n"
+          "2500 1 waits 70\n"
+          "3000 0 released 70 since 2000\n"
+          "3100 1 acquired 70 since 2500 by 0 at 3000\n"
+          "3200 1 busy 71\n"
+          "3500 1 released 70 since 3100\n"
+          "4000 1 waits 71\n"
+          "4100 1 gave up 71 since 4000\n"
+          "8000 1 ended\n"
+          "9000 0 ended\n");
+}
+
+/* Recursion is one acquisition; a late release is told when another thread has the lock, once. */
+static void recursion_and_clocks(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "2000 lock_acquired 0x1/0 0x70\n"
+                      "2100 lock_acquired 0x1/0 0x70\n"
+                      "2200 lock_released 0x1/0 0x70\n"
+                      "3010 lock_released 0x2/0 0x70\n"
+                      "4000 lock_released 0x2/0 0x72\n"
+                      "9000 thread_end 0 0\n" WORKER "2500 lock_wait 0x3/0 0x70\n"
+                      "3000 leave lock_wait 0\n"
+                      "3500 lock_released 0x4/0 0x70\n"
+                      "8000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 0 acquired 70\n"
+          "2500 1 waits 70\n"
+          "3000 0 released 70 since 2000\n"
+          "3000 1 acquired 70 since 2500 by 0 at 3000\n"
+          "3500 1 released 70 since 3000\n"
+          "4000 0 released 72\n"
+          "8000 1 ended\n"
+          "9000 0 ended\n");
+}
+
+static void a_condition_gives_its_mutex_back(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "3000 lock_acquired 0x1/0 0x70\n"
+                      "3100 condition_signalled 0x5/1 0x80\n"
+                      "3200 lock_released 0x2/0 0x70\n"
+                      "9000 thread_end 0 0\n" WORKER "2000 lock_acquired 0x3/0 0x70\n"
+                      "2500 condition_wait 0x4 0x80 0x70\n"
+                      "3300 leave condition_wait 0\n"
+                      "4000 condition_wait 0x4 0x80 0x70\n"
+                      "5000 leave condition_wait 110\n"
+                      "5500 lock_released 0x4/0 0x70\n"
+                      "8000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 1 acquired 70\n"
+          "2500 1 released 70 since 2000 again\n"
+          "2500 1 waits 80\n"
+          "3000 0 acquired 70\n"
+          "3100 0 signalled 80 how 1\n"
+          "3200 0 released 70 since 3000\n"
+          "3300 1 woken 80 since 2500 by 0 at 3100\n"
+          "3300 1 acquired 70 again\n"
+          "4000 1 released 70 since 3300 again\n"
+          "4000 1 waits 80\n"
+          "5000 1 gave up 80 since 4000\n"
+          "5000 1 acquired 70 again\n"
+          "5500 1 released 70 since 5000\n"
+          "8000 1 ended\n"
+          "9000 0 ended\n");
+}
+
+/* The second round begins before the first one's last thread has left. */
+static void rounds_of_a_barrier(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "2000 barrier_wait 0x1 0x90\n"
+                      "2510 leave barrier_wait 0\n"
+                      "2520 barrier_wait 0x1 0x90\n"
+                      "2700 leave barrier_wait 0\n"
+                      "9000 thread_end 0 0\n" WORKER "2500 barrier_wait 0x2 0x90\n"
+                      "2550 leave barrier_wait -1\n"
+                      "2600 barrier_wait 0x2 0x90\n"
+                      "2650 leave barrier_wait -1\n"
+                      "8000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 0 waits 90\n"
+          "2500 1 waits 90\n"
+          "2510 0 left 90 since 2000 by 1 at 2500\n"
+          "2520 0 waits 90\n"
+          "2550 1 left 90 since 2500 by 1 at 2500\n"
+          "2600 1 waits 90\n"
+          "2650 1 left 90 since 2600 by 1 at 2600\n"
+          "2700 0 left 90 since 2520 by 1 at 2600\n"
+          "8000 1 ended\n"
+          "9000 0 ended\n");
+}
+
+static void semaphores_joins_and_the_kernel(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "1090 thread_created 0x1 0x22\n"
+                      "2000 semaphore_wait 0x1 0xa0\n"
+                      "3100 off_cpu 900/0 0 0\n"
+                      "3150 leave semaphore_wait 0\n"
+                      "4000 join 0x1 0x22\n"
+                      "8100 leave join 0\n"
+                      "9000 thread_end 0 0\n" WORKER "1200 semaphore_acquired 0x2 0xa0\n"
+                      "3000 semaphore_posted 0x2 0xa0\n"
+                      "8000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1090 0 created\n"
+          "1100 1 started by 0 at 1100\n"
+          "1200 1 acquired a0\n"
+          "2000 0 waits a0\n"
+          "3000 1 signalled a0\n"
+          "3100 0 back since 2200\n"
+          "3150 0 acquired a0 since 2000 by 1 at 3000\n"
+          "4000 0 waits\n"
+          "8000 1 ended\n"
+          "8100 0 joined since 4000 by 1 at 8000\n"
+          "9000 0 ended\n");
+}
+
+/* Readers share; who has not ended is told when all else was, one in a wait at its process's end.
+ */
+static void readers_and_threads_without_an_end(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "2000 lock_acquired 0x1/1 0x70\n"
+                      "3000 lock_released 0x2/4 0x70\n"
+                      "6000 lock_busy 0x2/0 0x71\n" WORKER "2100 lock_acquired 0x3/1 0x70\n"
+                      "2200 lock_released 0x3/4 0x70\n"
+                      "2500 lock_wait 0x3/2 0x70\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 0 acquired 70 how 1\n"
+          "2100 1 acquired 70 how 1\n"
+          "2200 1 released 70 since 2100 how 1\n"
+          "2500 1 waits 70\n"
+          "3000 0 released 70 since 2000 how 1\n"
+          "6000 0 busy 71\n"
+          "6000 0 ended\n"
+          "6000 1 gave up 70 since 2500 open\n"
+          "6000 1 ended\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lock_is_handed_over),
+        cmocka_unit_test(recursion_and_clocks),
+        cmocka_unit_test(a_condition_gives_its_mutex_back),
+        cmocka_unit_test(rounds_of_a_barrier),
+        cmocka_unit_test(semaphores_joins_and_the_kernel),
+        cmocka_unit_test(readers_and_threads_without_an_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
