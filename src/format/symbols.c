@@ -4,11 +4,13 @@
  *       "texts": ["main", "/usr/bin/app", "app.c", …],
  *       "frames": [[function, module, file, line, named, inlined_by], …],
  *       "addresses": [[process, address, frame], …],
+ *       "variables": [[process, address, frame], …],
  *       "stacks": [[thread, tick, [address, …]], …],
  *       "warnings": ["…"] }
  *
  * function, module and file are indices into texts, inlined_by and frame into frames; file and
- * inlined_by are -1 where there is none, and inlined_by is smaller than the frame's own index. */
+ * inlined_by are -1 where there is none, and inlined_by is smaller than the frame's own index.
+ * Files of older recordings have no variables. */
 #include "format/symbols.h"
 
 #include "base/map.h"
@@ -52,10 +54,11 @@ struct stack {
 };
 
 struct symbols {
-    struct map text_index, frame_index, address_index, stack_index, warning_index;
+    struct map text_index, frame_index, address_index, variable_index, stack_index, warning_index;
     struct vec texts;     /* char * */
     struct vec frames;    /* struct frame *: symbols that were given out must not move */
     struct vec addresses; /* struct address */
+    struct vec variables; /* struct address */
     struct vec stacks;    /* struct stack */
     struct vec warnings;  /* const char * (of texts) */
 };
@@ -66,6 +69,7 @@ struct symbols *symbols__new(void)
     symbols->texts = VEC_OF(char *);
     symbols->frames = VEC_OF(struct frame *);
     symbols->addresses = VEC_OF(struct address);
+    symbols->variables = VEC_OF(struct address);
     symbols->stacks = VEC_OF(struct stack);
     symbols->warnings = VEC_OF(const char *);
     return symbols;
@@ -84,11 +88,13 @@ void symbols__free(struct symbols *symbols)
     map__free(&symbols->text_index);
     map__free(&symbols->frame_index);
     map__free(&symbols->address_index);
+    map__free(&symbols->variable_index);
     map__free(&symbols->stack_index);
     map__free(&symbols->warning_index);
     vec__free(&symbols->texts);
     vec__free(&symbols->frames);
     vec__free(&symbols->addresses);
+    vec__free(&symbols->variables);
     vec__free(&symbols->stacks);
     vec__free(&symbols->warnings);
     free(symbols);
@@ -159,30 +165,51 @@ static uint64_t keep_chain(struct symbols *symbols, const struct symbol *symbol)
     return index;
 }
 
-static void keep_address(struct symbols *symbols, struct address item)
+static void keep_address(struct vec *addresses, struct map *index, struct address item)
 {
     uint64_t key[] = {item.process, item.address};
-    uint64_t index = map__put(&symbols->address_index, key, sizeof key, symbols->addresses.count);
-    if (index == symbols->addresses.count)
-        vec__push(&symbols->addresses, &item);
+    uint64_t place = map__put(index, key, sizeof key, addresses->count);
+    if (place == addresses->count)
+        vec__push(addresses, &item);
     else
-        VEC_AT(&symbols->addresses, struct address, index)->frame = item.frame;
+        VEC_AT(addresses, struct address, place)->frame = item.frame;
+}
+
+static const struct symbol *symbol_at(const struct symbols *symbols, const struct vec *addresses,
+                                      const struct map *index, uint64_t process, uint64_t address)
+{
+    uint64_t key[] = {process, address};
+    uint64_t place = map__get(index, key, sizeof key);
+    if (place == MAP_ABSENT)
+        return NULL;
+    return &frame_at(symbols, VEC_AT(addresses, struct address, place)->frame)->symbol;
 }
 
 void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
                   const struct symbol *symbol)
 {
     if (symbol)
-        keep_address(symbols, (struct address){process, address, keep_chain(symbols, symbol)});
+        keep_address(&symbols->addresses, &symbols->address_index,
+                     (struct address){process, address, keep_chain(symbols, symbol)});
 }
 
 const struct symbol *symbols__get(const struct symbols *symbols, uint32_t process, uint64_t address)
 {
-    uint64_t key[] = {process, address};
-    uint64_t index = map__get(&symbols->address_index, key, sizeof key);
-    if (index == MAP_ABSENT)
-        return NULL;
-    return &frame_at(symbols, VEC_AT(&symbols->addresses, struct address, index)->frame)->symbol;
+    return symbol_at(symbols, &symbols->addresses, &symbols->address_index, process, address);
+}
+
+void symbols__put_variable(struct symbols *symbols, uint32_t process, uint64_t address,
+                           const struct symbol *variable)
+{
+    if (variable)
+        keep_address(&symbols->variables, &symbols->variable_index,
+                     (struct address){process, address, keep_chain(symbols, variable)});
+}
+
+const struct symbol *symbols__variable(const struct symbols *symbols, uint32_t process,
+                                       uint64_t address)
+{
+    return symbol_at(symbols, &symbols->variables, &symbols->variable_index, process, address);
 }
 
 void symbols__put_stack(struct symbols *symbols, uint32_t thread, uint64_t tick,
@@ -256,11 +283,18 @@ static struct json_object *texts_to_json(const struct vec *texts)
     return table;
 }
 
+static struct json_object *addresses_to_json(const struct vec *addresses)
+{
+    struct json_object *table = json_object_new_array();
+    VEC_EACH(item, addresses, struct address)
+    add_row(table, (uint64_t[]){item->process, item->address, item->frame}, 3);
+    return table;
+}
+
 static struct json_object *to_json(const struct symbols *symbols)
 {
     struct json_object *root = json_object_new_object();
     struct json_object *frames = json_object_new_array();
-    struct json_object *addresses = json_object_new_array();
     struct json_object *stacks = json_object_new_array();
     VEC_EACH(frame, &symbols->frames, struct frame *)
     {
@@ -270,15 +304,14 @@ static struct json_object *to_json(const struct symbols *symbols)
                                          key->named, key->inlined_by},
                 FRAME_FIELDS);
     }
-    VEC_EACH(item, &symbols->addresses, struct address)
-    add_row(addresses, (uint64_t[]){item->process, item->address, item->frame}, 3);
     VEC_EACH(stack, &symbols->stacks, struct stack)
     add_row(add_row(stacks, (uint64_t[]){stack->thread, stack->tick}, 2), stack->frames,
             stack->count);
     json_object_object_add(root, "schema", json_object_new_string(SCHEMA));
     json_object_object_add(root, "texts", texts_to_json(&symbols->texts));
     json_object_object_add(root, "frames", frames);
-    json_object_object_add(root, "addresses", addresses);
+    json_object_object_add(root, "addresses", addresses_to_json(&symbols->addresses));
+    json_object_object_add(root, "variables", addresses_to_json(&symbols->variables));
     json_object_object_add(root, "stacks", stacks);
     json_object_object_add(root, "warnings", texts_to_json(&symbols->warnings));
     return root;
@@ -383,13 +416,32 @@ static bool load_frame(struct symbols *symbols, struct json_object *row)
     return keep_frame(symbols, key) == frames; /* one that was there would shift the indices */
 }
 
-static bool load_address(struct symbols *symbols, struct json_object *row)
+static bool read_address(const struct symbols *symbols, struct json_object *row,
+                         struct address *item)
 {
     uint64_t fields[3];
     if (!read_row(row, fields, 3) || fields[0] > UINT32_MAX || fields[2] >= symbols->frames.count)
         return false;
-    keep_address(symbols, (struct address){fields[0], fields[1], fields[2]});
+    *item = (struct address){fields[0], fields[1], fields[2]};
     return true;
+}
+
+static bool load_address(struct symbols *symbols, struct json_object *row)
+{
+    struct address item;
+    bool good = read_address(symbols, row, &item);
+    if (good)
+        keep_address(&symbols->addresses, &symbols->address_index, item);
+    return good;
+}
+
+static bool load_variable(struct symbols *symbols, struct json_object *row)
+{
+    struct address item;
+    bool good = read_address(symbols, row, &item);
+    if (good)
+        keep_address(&symbols->variables, &symbols->variable_index, item);
+    return good;
 }
 
 static bool load_stack(struct symbols *symbols, struct json_object *row)
@@ -430,6 +482,11 @@ static bool load_table(struct symbols *symbols, struct json_object *root, const 
     return true;
 }
 
+static bool has_table(struct json_object *root, const char *name)
+{
+    return json_object_object_get_ex(root, name, NULL);
+}
+
 static bool has_schema(struct json_object *root)
 {
     struct json_object *schema;
@@ -462,11 +519,13 @@ int symbols__load_memory(const char *text, size_t bytes, struct symbols **result
                           HEURT_SYMBOLS_FILE);
     }
     struct symbols *symbols = symbols__new();
-    bool good = load_table(symbols, root, "texts", load_text) &&
-                load_table(symbols, root, "frames", load_frame) &&
-                load_table(symbols, root, "addresses", load_address) &&
-                load_table(symbols, root, "stacks", load_stack) &&
-                load_table(symbols, root, "warnings", load_warning);
+    bool good =
+        load_table(symbols, root, "texts", load_text) &&
+        load_table(symbols, root, "frames", load_frame) &&
+        load_table(symbols, root, "addresses", load_address) &&
+        (!has_table(root, "variables") || load_table(symbols, root, "variables", load_variable)) &&
+        load_table(symbols, root, "stacks", load_stack) &&
+        load_table(symbols, root, "warnings", load_warning);
     json_object_put(root);
     if (!good) {
         symbols__free(symbols);

@@ -34,6 +34,15 @@ void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
 const struct symbol *symbols__get(const struct symbols *symbols, uint32_t process,
                                   uint64_t address);
 
+/* The static object, or the field of one, that lies at a data address: function is its name as it
+ * would be written in the source ("queue.head_lock", "tables[3].lock", "cache::mutex"); file and
+ * line are where the variable is declared. A second put replaces the first. */
+void symbols__put_variable(struct symbols *symbols, uint32_t process, uint64_t address,
+                           const struct symbol *variable);
+/* NULL when not kept: an address on the heap or a stack, or of an object without a name. */
+const struct symbol *symbols__variable(const struct symbols *symbols, uint32_t process,
+                                       uint64_t address);
+
 /* The frames of a STACK event, innermost first: keyed by thread serial and the event's tick. */
 void symbols__put_stack(struct symbols *symbols, uint32_t thread, uint64_t tick,
                         const uint64_t *frames, size_t count);

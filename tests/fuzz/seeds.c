@@ -144,6 +144,7 @@ static int write_symbols(const char *directory)
     inner.named = outer.named = true;
     symbols__put(symbols, 0, 0x401000, &inner);
     symbols__put(symbols, 1, 0x401001, &outer);
+    symbols__put_variable(symbols, 1, 0x401001, &outer);
     symbols__put_stack(symbols, 0, 0x401000, frames, 2);
     symbols__warn(symbols, "/bin/app is stripped");
     int code = symbols__save(symbols, directory, &error);

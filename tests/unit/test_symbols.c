@@ -19,6 +19,13 @@ static void add_some(struct symbols *symbols)
     symbols__put(symbols, 0, 0x401000, &inner);
     symbols__put(symbols, 0, 0x401001, &outer);
     symbols__put(symbols, 7, 0x401000, &stripped);
+    /* An address may be both; nobody asks a data address for its code. */
+    symbols__put_variable(symbols, 0, 0x401000,
+                          &(struct symbol){.function = "tables[3].lock",
+                                           .module = "/bin/app",
+                                           .file = "/src/a.h",
+                                           .line = 7,
+                                           .named = true});
     symbols__put_stack(symbols, 3, 5ull << 50, frames, 3);
     symbols__warn(symbols, "lib.so is stripped");
     symbols__warn(symbols, "app has changed");
@@ -40,6 +47,13 @@ static void assert_some(const struct symbols *symbols)
     assert_false(symbols__get(symbols, 7, 0x401000)->named);
     assert_null(symbols__get(symbols, 1, 0x401000));
     assert_null(symbols__get(symbols, 0, 0x401002));
+    const struct symbol *variable = symbols__variable(symbols, 0, 0x401000);
+    assert_string_equal(variable->function, "tables[3].lock");
+    assert_string_equal(variable->module, "/bin/app");
+    assert_string_equal(variable->file, "/src/a.h");
+    assert_int_equal(variable->line, 7);
+    assert_null(symbols__variable(symbols, 7, 0x401000));
+    assert_null(symbols__variable(symbols, 0, 0x401001));
     const uint64_t *frames;
     assert_int_equal(symbols__get_stack(symbols, 3, 5ull << 50, &frames), 3);
     assert_int_equal(frames[1], 0x402000);
@@ -131,6 +145,19 @@ static void assert_refused(const char *text)
     "{\"schema\":\"heurt.symbols/1\",\"texts\":[" texts "],\"frames\":[" frames \
     "],\"addresses\":[" addresses "],\"stacks\":[" stacks "],\"warnings\":[]}"
 
+static void a_file_without_variables_is_read(void **state)
+{
+    (void)state;
+    struct symbols *symbols;
+    const char *old = FILE_WITH("\"f\"", "[0,0,-1,0,1,-1]", "[0,1,0]", "");
+    assert_int_equal(symbols__load_memory(old, strlen(old), &symbols, NULL), 0);
+    assert_non_null(symbols__get(symbols, 0, 1));
+    assert_null(symbols__variable(symbols, 0, 1));
+    symbols__free(symbols);
+    assert_refused(FILE_WITH("\"f\"", "[0,0,-1,0,1,-1]", "[0,1,0]", "],\"variables\":[[0,1,1]"));
+    assert_refused(FILE_WITH("\"f\"", "[0,0,-1,0,1,-1]", "[0,1,0]", "],\"variables\":[7"));
+}
+
 static void what_is_damaged_is_refused(void **state)
 {
     (void)state;
@@ -163,6 +190,7 @@ int main(void)
         IN_DIRECTORY(what_is_saved_is_loaded),
         IN_DIRECTORY(many_addresses_are_found_again),
         IN_DIRECTORY(what_cannot_be_saved_or_loaded_is_told),
+        IN_DIRECTORY(a_file_without_variables_is_read),
         IN_DIRECTORY(what_is_damaged_is_refused),
     };
     return cmocka_run_group_tests_name("symbols", tests, NULL, NULL);

@@ -144,6 +144,9 @@ uint64_t walk_symbols(const struct symbols *symbols, uint32_t process, uint64_t 
          symbol = symbol->inlined_by)
         sum += walk_text(symbol->function) + walk_text(symbol->module) + symbol->line +
                (symbol->file ? walk_text(symbol->file) : 0);
+    const struct symbol *variable = symbols__variable(symbols, process, address);
+    if (variable)
+        sum += walk_text(variable->function) + variable->line;
     for (size_t n = symbols__warnings(symbols, &warnings); n-- > 0;)
         sum += walk_text(warnings[n]);
     for (size_t n = symbols__get_stack(symbols, process, address, &frames); n-- > 0;)
