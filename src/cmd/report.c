@@ -4,19 +4,16 @@
 #include "analysis/profile.h"
 #include "base/memory.h"
 #include "cmd/command.h"
+#include "cmd/load.h"
 #include "cmd/rules.h"
-#include "format/reader.h"
-#include "format/symbols.h"
+#include "cmd/show.h"
 #include "present/present.h"
-#include "symbol/resolve.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define THRESHOLD 0.2
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
@@ -30,135 +27,68 @@ struct options {
     struct vec keys, ignores, forgets; /* const char * */
 };
 
-struct loaded {
-    struct trace *trace;
-    struct symbols *symbols;
-    struct profile *profile;
-};
-
-/* ---- the trace and its names
- * ----------------------------------------------------------------------- */
-
-static uint64_t bytes_on_disk(const char *directory, const char *name)
-{
-    struct stat status;
-    char *path = memory__format("%s/%s", directory, name);
-    int result = stat(path, &status);
-    free(path);
-    if (result < 0)
-        return 0;
-    uint64_t stored = (uint64_t)status.st_blocks * 512, size = (uint64_t)status.st_size;
-    return stored < size ? stored : size; /* a cut-off trace is sparse to its bound */
-}
-
-/* The recorder makes the names when the run has ended; when it was killed before, make them now. */
-static struct symbols *load_symbols(const char *directory, const struct trace *trace)
-{
-    struct symbols *symbols = NULL;
-    struct error error;
-    int result = symbols__load(directory, &symbols, &error);
-    if (result == 0)
-        return symbols;
-    if (result != -ENOENT)
-        say("%s; looking the names up anew", error.text);
-    if (symbols__resolve(trace, &symbols, &error) < 0) {
-        say("%s; the report goes on without names", error.text);
-        return symbols__new();
-    }
-    if (symbols__save(symbols, directory, &error) < 0)
-        say("%s; the names will be looked up again next time", error.text);
-    return symbols;
-}
-
-static void unload(struct loaded *loaded)
-{
-    profile__free(loaded->profile);
-    symbols__free(loaded->symbols);
-    trace__close(loaded->trace);
-}
-
-static int load(const char *directory, const struct vec *rules, double threshold,
-                struct loaded *loaded)
-{
-    struct error error;
-    struct stat status;
-    *loaded = (struct loaded){0};
-    if (stat(directory, &status) < 0 && errno == ENOENT) {
-        say("no trace at %s: record one first: heurt record ./program", directory);
-        return EXIT_HEURT;
-    }
-    if (trace__open(directory, &loaded->trace, &error) < 0) {
-        say("%s", error.text);
-        return EXIT_HEURT;
-    }
-    loaded->symbols = load_symbols(directory, loaded->trace);
-    if (profile__compute(loaded->trace, loaded->symbols, rules, threshold, &loaded->profile,
-                         &error) < 0) {
-        say("%s", error.text);
-        symbols__free(loaded->symbols);
-        trace__close(loaded->trace);
-        return EXIT_HEURT;
-    }
-    return 0;
-}
-
 /* ---- showing
  * ------------------------------------------------------------------------------------------ */
 
-static void present(const struct options *options, const struct report *report, FILE *out)
+/* What is to be shown of which report. */
+struct showing {
+    const struct options *options;
+    const struct report *report;
+};
+
+static void present(const void *subject, const struct style *style, FILE *out)
 {
-    const struct style style = {terminal__columns(), terminal__colour(), terminal__unicode()};
+    const struct showing *showing = subject;
+    const struct options *options = showing->options;
+    const struct presenter *presenter = options->presenter;
     if (options->audit)
-        options->presenter->audit(report, &style, out);
+        presenter->audit(showing->report, style, out);
     else if (options->coverage)
-        options->presenter->coverage(report, &style, out);
+        presenter->coverage(showing->report, style, out);
     else if (options->rank)
-        options->presenter->one_class(report, options->rank, &style, out);
+        presenter->one_class(showing->report, options->rank, style, out);
     else
-        options->presenter->summary(report, &style, out);
+        presenter->summary(showing->report, style, out);
 }
 
-/* A pager that is left early is no failure; a full disk is. */
-static int show(const struct options *options, const struct report *report)
+static int report_on_loaded(const struct options *options, const struct vec *rules,
+                            const struct loaded *loaded)
 {
-    FILE *out = pager__open();
-    void (*before)(int) = out != stdout ? signal(SIGPIPE, SIG_IGN) : SIG_ERR;
-    present(options, report, out);
-    bool failed = fflush(out) != 0 || ferror(out);
-    int code = errno;
-    pager__close(out);
-    if (before != SIG_ERR)
-        signal(SIGPIPE, before);
-    if (!failed || out != stdout)
-        return 0;
-    say("cannot write the report: %s", strerror(code));
-    return EXIT_HEURT;
+    struct report report = {
+        .trace = loaded->trace,
+        .symbols = loaded->symbols,
+        .directory = options->directory,
+        .trace_bytes = trace__bytes_on_disk(options->directory),
+    };
+    struct profile *profile;
+    struct error error;
+    int status;
+    if (profile__compute(loaded->trace, loaded->symbols, rules, options->threshold, &profile,
+                         &error) < 0) {
+        say("%s", error.text);
+        return EXIT_HEURT;
+    }
+    report.profile = profile;
+    if (options->rank > profile->classes.count) {
+        say("there is no class %zu: this report has %zu", options->rank, profile->classes.count);
+        status = EXIT_USAGE;
+    } else {
+        status = show(present, &(struct showing){options, &report});
+    }
+    if (status == 0 && options->audit && !report__adds_up(&report))
+        status = EXIT_NOT_EXACT;
+    profile__free(profile);
+    return status;
 }
 
 static int report_on(const struct options *options, const struct vec *rules)
 {
     struct loaded loaded;
-    int status = load(options->directory, rules, options->threshold, &loaded);
+    int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    const struct report report = {
-        .trace = loaded.trace,
-        .symbols = loaded.symbols,
-        .profile = loaded.profile,
-        .directory = options->directory,
-        .trace_bytes = bytes_on_disk(options->directory, HEURT_EVENTS_FILE) +
-                       bytes_on_disk(options->directory, HEURT_SYMBOLS_FILE),
-    };
-    size_t classes = loaded.profile->classes.count;
-    if (options->rank > classes) {
-        say("there is no class %zu: this report has %zu", options->rank, classes);
-        status = EXIT_USAGE;
-    } else {
-        status = show(options, &report);
-    }
-    if (status == 0 && options->audit && !report__adds_up(&report))
-        status = EXIT_NOT_EXACT;
-    unload(&loaded);
+    status = report_on_loaded(options, rules, &loaded);
+    loaded__close(&loaded);
     return status;
 }
 

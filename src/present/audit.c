@@ -100,12 +100,6 @@ bool report__adds_up(const struct report *report)
 /* ---- text --------------------------------------------------------------------------------------
  */
 
-static void put_count(struct table *table, uint64_t count)
-{
-    char buffer[32];
-    table__cell(table, memory__text(count__format(count, buffer)), INK_PLAIN);
-}
-
 static char *difference(uint64_t left, uint64_t right)
 {
     char number[32];
@@ -145,9 +139,9 @@ static void put_checks(const struct report *report, const struct style *style, F
         const struct check *check = &checks[i];
         bool wrong = !check__is_exact(check) && !check->is_estimate;
         table__cell(&table, memory__format("%s (%s)", check->left_name, check->unit), INK_PLAIN);
-        put_count(&table, check->left);
+        table__count(&table, check->left);
         table__cell(&table, memory__text(check->right_name), INK_PLAIN);
-        put_count(&table, check->right);
+        table__count(&table, check->right);
         table__cell(&table, result(check, report->profile->audit.classes),
                     wrong ? INK_ALARM : INK_PLAIN);
     }
@@ -174,8 +168,8 @@ static void put_audited_class(struct table *table, const struct report *report,
     table__cell(table, memory__format("%zu", rank), INK_PLAIN);
     table__cell(table, text__for_screen(name), INK_BOLD);
     table__cell(table, text__for_screen(class_kind__name(class->kind)), INK_PLAIN);
-    put_count(table, excess);
-    put_count(table, components);
+    table__count(table, excess);
+    table__count(table, components);
     table__cell(table, difference(excess, components),
                 excess == components ? INK_PLAIN : INK_ALARM);
     free(name);

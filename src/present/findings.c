@@ -37,6 +37,16 @@ bool class__has_arguments(const struct report *report, const struct profile_clas
 /* ---- commands ----------------------------------------------------------------------------------
  */
 
+char *report__command(const struct report *report)
+{
+    const char *command = trace__meta(report->trace, "command");
+    char *text = memory__text(command && *command ? command : "(unknown command)");
+    for (char *at = text; *at; at++)
+        if (*at == '\n')
+            *at = ' ';
+    return text;
+}
+
 char *report__hint(const struct report *report, const char *verb, const char *rest)
 {
     const char *blank = *rest ? " " : "", *directory = report->directory;
@@ -191,13 +201,16 @@ struct vec report__warnings(const struct report *report)
     struct vec warnings = VEC_OF(char *);
     warn_about_the_end(report, &warnings);
     warn_about_losses(report, &warnings);
-    warn_of_the_kernel(report, &warnings);
+    if (report->profile)
+        warn_of_the_kernel(report, &warnings);
     warn_of_notes(report, &warnings);
     warn_of_too_frequent(report, &warnings);
     const char *const *sentences = NULL;
     size_t count = symbols__warnings(report->symbols, &sentences);
     for (size_t i = 0; i < count; i++)
         warn(&warnings, memory__text(sentences[i]));
+    if (!report->profile)
+        return warnings;
     VEC_EACH(sentence, &report->profile->warnings, char *)
     warn(&warnings, memory__text(*sentence));
     return warnings;

@@ -8,97 +8,91 @@
 #define BAR_CELLS_NARROW 24 /* on a terminal below NARROW_COLUMNS */
 #define NARROW_COLUMNS 100
 
-/* One line of the picture: the occurrences whose duration lies in [lower_ns, upper_ns). */
-struct octave {
-    uint64_t lower_ns, upper_ns;
-    uint64_t count;
+/* The picture: lines from first to last, of which the longest counts most. */
+struct picture {
+    const struct octave *octaves;
+    unsigned first, last;
+    uint64_t most;
+    const struct octave_mark *marks;
+    unsigned mark_count;
 };
 
-static void merge_buckets(const struct report *report, const uint64_t *histogram,
-                          struct octave octaves[OCTAVES])
-{
-    for (unsigned o = 0; o < OCTAVES; o++) {
-        unsigned first = o * HISTOGRAM_STEPS;
-        octaves[o] = (struct octave){
-            .lower_ns = trace__ns(report->trace, histogram__lower(first)),
-            .upper_ns = o + 1 < OCTAVES
-                            ? trace__ns(report->trace, histogram__lower(first + HISTOGRAM_STEPS))
-                            : UINT64_MAX};
-        for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
-            octaves[o].count += histogram[first + i];
-    }
-}
-
 /* The line that holds ns: the last one that begins at or below it. */
-static unsigned octave_of(const struct octave *octaves, unsigned first, unsigned last, uint64_t ns)
+static unsigned line_of(const struct picture *picture, uint64_t ns)
 {
-    while (last > first && octaves[last].lower_ns > ns)
-        last--;
-    return last;
+    unsigned line = picture->last;
+    while (line > picture->first && picture->octaves[line].lower_ns > ns)
+        line--;
+    return line;
 }
 
-static char *marks(const struct octave *octaves, unsigned first, unsigned last, unsigned line,
-                   const struct profile_class *class)
+static char *marks_of(const struct picture *picture, unsigned line)
 {
-    const struct {
-        const char *name;
-        uint64_t ns;
-    } known[] = {{"min", class->min_ns},
-                 {"p50", class->p50_ns},
-                 {"p99", class->p99_ns},
-                 {"max", class->max_ns}};
     char *text = memory__text("");
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (octave_of(octaves, first, last, known[i].ns) != line)
+    for (unsigned i = 0; i < picture->mark_count; i++) {
+        const struct octave_mark *mark = &picture->marks[i];
+        if (line_of(picture, mark->ns) != line)
             continue;
         char buffer[16];
-        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "", known[i].name,
-                                      duration__format(known[i].ns, buffer));
+        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "", mark->name,
+                                      duration__format(mark->ns, buffer));
         free(text);
         text = longer;
     }
     return text;
 }
 
-static void put_octave(struct table *table, const struct octave *octaves, unsigned first,
-                       unsigned last, unsigned line, const struct profile_class *class,
-                       const struct style *style, uint64_t most)
+static void put_octave(struct table *table, const struct picture *picture, unsigned line,
+                       const struct style *style)
 {
-    char buffer[32], duration[16];
-    const struct octave *octave = &octaves[line];
+    const struct octave *octave = &picture->octaves[line];
     bool narrow = style->columns && style->columns < NARROW_COLUMNS;
     unsigned cells = narrow ? BAR_CELLS_NARROW : BAR_CELLS;
-    table__cell(table, memory__format("%s", duration__format(octave->lower_ns, duration)),
-                INK_PLAIN);
-    table__cell(table, memory__text(count__format(octave->count, buffer)), INK_PLAIN);
-    table__cell(table, bar__format(style, (double)octave->count / (double)most, cells), INK_PLAIN);
-    table__cell(table, marks(octaves, first, last, line, class), INK_BOLD);
+    double share = (double)octave->count / (double)picture->most;
+    table__duration(table, octave->lower_ns);
+    table__count(table, octave->count);
+    table__cell(table, bar__format(style, share, cells), INK_PLAIN);
+    table__cell(table, marks_of(picture, line), INK_BOLD);
+}
+
+void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
+                  unsigned mark_count, const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {{"from", ALIGN_RIGHT, false},
+                                                  {"times", ALIGN_RIGHT, false},
+                                                  {"", ALIGN_LEFT, false},
+                                                  {"", ALIGN_LEFT, true}};
+    struct picture picture = {octaves, count, 0, 0, marks, mark_count};
+    for (unsigned o = 0; o < count; o++) {
+        if (octaves[o].count == 0)
+            continue;
+        picture.first = picture.first < o ? picture.first : o;
+        picture.last = o;
+        picture.most = octaves[o].count > picture.most ? octaves[o].count : picture.most;
+    }
+    if (picture.most == 0)
+        return;
+    struct table table = table__start(columns, 4, 2);
+    for (unsigned o = picture.first; o <= picture.last; o++)
+        put_octave(&table, &picture, o, style);
+    table__end(&table, style, out);
 }
 
 void histogram__put(const struct report *report, const struct profile_class *class,
                     const struct style *style, FILE *out)
 {
-    struct octave octaves[OCTAVES];
-    unsigned first = OCTAVES, last = 0;
-    uint64_t most = 0;
     if (!class->histogram)
         return;
-    merge_buckets(report, class->histogram, octaves);
+    const struct octave_mark marks[] = {{"min", class->min_ns},
+                                        {"p50", class->p50_ns},
+                                        {"p99", class->p99_ns},
+                                        {"max", class->max_ns}};
+    struct octave octaves[OCTAVES];
     for (unsigned o = 0; o < OCTAVES; o++) {
-        if (octaves[o].count == 0)
-            continue;
-        first = first < o ? first : o;
-        last = o;
-        most = octaves[o].count > most ? octaves[o].count : most;
+        unsigned first = o * HISTOGRAM_STEPS;
+        octaves[o] = (struct octave){trace__ns(report->trace, histogram__lower(first)), 0};
+        for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
+            octaves[o].count += class->histogram[first + i];
     }
-    if (most == 0)
-        return;
-    static const struct table_column columns[] = {{"from", ALIGN_RIGHT, false},
-                                                  {"times", ALIGN_RIGHT, false},
-                                                  {"", ALIGN_LEFT, false},
-                                                  {"", ALIGN_LEFT, true}};
-    struct table table = table__start(columns, 4, 2);
-    for (unsigned o = first; o <= last; o++)
-        put_octave(&table, octaves, first, last, o, class, style, most);
-    table__end(&table, style, out);
+    octaves__put(octaves, OCTAVES, marks, 4, style, out);
 }

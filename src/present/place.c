@@ -156,14 +156,17 @@ struct place place__of_class(const struct report *report, const struct profile_c
     return (struct place){class->function, NULL, class->file, class->line};
 }
 
+const char *report__variable(const struct report *report, uint32_t process, uint64_t address)
+{
+    if (!process__module_of(report__process(report, process), address))
+        return NULL;
+    const struct symbol *symbol = symbols__get(report->symbols, process, address);
+    return symbol && symbol->named ? symbol->function : NULL;
+}
+
 const char *class__object_name(const struct report *report, const struct profile_class *class)
 {
-    if (!class->has_object)
-        return NULL;
-    if (!process__module_of(report__process(report, class->process), class->object))
-        return NULL;
-    const struct symbol *symbol = symbols__get(report->symbols, class->process, class->object);
-    return symbol && symbol->named ? symbol->function : NULL;
+    return class->has_object ? report__variable(report, class->process, class->object) : NULL;
 }
 
 struct vec stack__frames(const struct report *report, const struct profile_stack *stack,

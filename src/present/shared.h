@@ -73,6 +73,8 @@ struct place place__of_class(const struct report *report, const struct profile_c
                              char unknown[32]);
 /* Whether a class is a call that the runtime hooks, not a function or a marker. */
 bool class__is_hooked(const struct profile_class *class);
+/* The variable at that address in the process image, or NULL. */
+const char *report__variable(const struct report *report, uint32_t process, uint64_t address);
 /* The variable at the class's object, or NULL. */
 const char *class__object_name(const struct report *report, const struct profile_class *class);
 /* struct frame, innermost first. vec__free it; names without a symbol are in *texts (char *, to be
@@ -107,6 +109,8 @@ char *evidence__other(const struct report *report, const struct profile_class *c
                       const struct profile_evidence *evidence);
 /* What the one who is blamed did the most besides working; COMPONENT_RUNNING: nothing. */
 enum component blame__doing(const struct profile_blame *blame);
+/* "was preempted 80 %, worked 20 %": what takes at least 5 %, the most first. free() it. */
+char *blame__meanwhile(const struct report *report, const struct profile_blame *blame);
 /* The waiting that a class's holders share: all of it where acquisitions were sampled, else that of
  * which a holder is known. */
 uint64_t class__held_ns(const struct report *report, const struct profile_class *class);
@@ -128,6 +132,8 @@ enum standing {
 enum standing class__standing(const struct profile_class *class);
 /* Whether arguments of that function were recorded. */
 bool class__has_arguments(const struct report *report, const struct profile_class *class);
+/* The command that was recorded, on one line. free() it. */
+char *report__command(const struct report *report);
 /* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
  * default one. free() it. */
 char *report__hint(const struct report *report, const char *verb, const char *rest);
@@ -138,7 +144,8 @@ char *report__why_no_kernel(const struct report *report);
 uint64_t report__kernel_lost(const struct report *report);
 /* What recording was allowed to cost, as part of a sentence; free() it. */
 char *report__budget(const struct report *report);
-/* Everything that makes the report less certain: sentences (char *), texts__free it. */
+/* Everything that makes the report less certain, as far as its profile (which may be NULL here) and
+ * its trace tell: sentences (char *), texts__free it. */
 struct vec report__warnings(const struct report *report);
 void texts__free(struct vec *texts); /* a vec of char * that own their text */
 
@@ -226,9 +233,39 @@ void table__note(struct table *table, char *text);
 void table__end(struct table *table, const struct style *style, FILE *out);
 void table__end_without_titles(struct table *table, const struct style *style, FILE *out);
 
+/* ---- cells.c: pieces of screens that several of them have --------------------------------------
+ */
+
+/* A blank line, then the heading. */
+void heading__put(const struct style *style, FILE *out, const char *heading);
+/* Each takes over text, and cleans it. */
+void paragraph__take(const struct style *style, FILE *out, const char *lead, char *text);
+void flow__take(struct flow *flow, char *text, enum ink ink,
+                unsigned gap); /* cut to the terminal */
+void table__take(struct table *table, char *text, enum ink ink);
+/* A command that helps from here, in a row of such. */
+void flow__hint(struct flow *flow, const struct report *report, const char *verb, const char *rest);
+void table__duration(struct table *table, uint64_t ns);
+void table__count(struct table *table, uint64_t count);
+void table__share(struct table *table, double share);
+
 /* ---- histogram.c --------------------------------------------------------------------------------
  */
 
+/* One line of the picture: durations from lower_ns up to the next one's. */
+struct octave {
+    uint64_t lower_ns, count;
+};
+
+/* A duration that has a name; it stands behind the line that holds it. */
+struct octave_mark {
+    const char *name;
+    uint64_t ns;
+};
+
+/* From the first to the last line that has any; nothing when none has. */
+void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
+                  unsigned mark_count, const struct style *style, FILE *out);
 void histogram__put(const struct report *report, const struct profile_class *class,
                     const struct style *style, FILE *out);
 
@@ -252,6 +289,9 @@ void csv__audit(const struct report *report, const struct style *style, FILE *ou
 
 void text__one_class(const struct report *report, size_t rank, const struct style *style,
                      FILE *out);
+/* The frames of a stack, a line each. */
+void stack__put(const struct report *report, const struct profile_stack *stack, unsigned indent,
+                const struct style *style, FILE *out);
 void text__coverage(const struct report *report, const struct style *style, FILE *out);
 
 #endif

@@ -11,34 +11,8 @@
 #define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
 
-/* Takes over text: cleans it, cuts it to the terminal, adds it, frees it. */
-static void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap)
-{
-    char *clean = text__for_screen(text);
-    unsigned room = flow->style->columns;
-    if (room && text__width(clean) > room) {
-        char *cut = memory__format(
-            "%.*s...", (int)text__bytes_of_columns(clean, room > 3 ? room - 3 : 0), clean);
-        free(clean);
-        clean = cut;
-    }
-    flow__add(flow, clean, ink, gap);
-    free(clean);
-    free(text);
-}
-
 /* ---- header ------------------------------------------------------------------------------------
  */
-
-static char *command_line(const struct report *report)
-{
-    const char *command = trace__meta(report->trace, "command");
-    char *text = memory__text(command && *command ? command : "(unknown command)");
-    for (char *at = text; *at; at++)
-        if (*at == '\n')
-            *at = ' ';
-    return text;
-}
 
 static char *thread_count(const struct report *report)
 {
@@ -68,7 +42,7 @@ static void put_header(const struct report *report, const struct style *style, F
     char number[32], duration[16], size[16];
     const struct heurt_session *session = trace__session(report->trace);
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, command_line(report), INK_BOLD, 3);
+    flow__take(&flow, report__command(report), INK_BOLD, 3);
     flow__take(&flow,
                memory__format("%s wall", duration__format(report->profile->wall_ns, duration)),
                INK_PLAIN, 3);
@@ -198,13 +172,6 @@ static const struct table_column without_gain[] = {
     {"where", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},       {"why", ALIGN_LEFT, true},
     {"sure", ALIGN_LEFT, false}};
 
-/* Takes over text. */
-static void clean_cell(struct table *table, char *text, enum ink ink)
-{
-    table__cell(table, text__for_screen(text), ink);
-    free(text);
-}
-
 static void put_class(struct table *table, const struct report *report,
                       const struct profile_class *class, size_t rank, bool gain,
                       const struct style *style)
@@ -220,9 +187,9 @@ static void put_class(struct table *table, const struct report *report,
                 INK_PLAIN);
     if (gain)
         table__cell(table, memory__text("?"), INK_PLAIN);
-    clean_cell(table, function__short(place.function), INK_BOLD);
-    clean_cell(table, place__source(&place, false), INK_PLAIN);
-    clean_cell(table, class__why(report, class, style), INK_PLAIN);
+    table__take(table, function__short(place.function), INK_BOLD);
+    table__take(table, place__source(&place, false), INK_PLAIN);
+    table__take(table, class__why(report, class, style), INK_PLAIN);
     table__cell(table, memory__text(confidence__name(class->confidence)), INK_PLAIN);
 }
 
@@ -344,17 +311,6 @@ static void put_warnings(const struct report *report, const struct style *style,
     texts__free(&warnings);
 }
 
-static void add_hint(struct flow *flow, const struct report *report, const char *verb,
-                     const char *rest)
-{
-    bool first = flow->column == flow->indent;
-    char *command = report__hint(report, verb, rest);
-    char *piece = memory__format("%s%s", first ? "" : flow->style->unicode ? "· " : "| ", command);
-    flow__add(flow, piece, INK_PLAIN, 1);
-    free(piece);
-    free(command);
-}
-
 /* Commands that help from here. */
 static void put_next(const struct report *report, const struct style *style, FILE *out)
 {
@@ -367,13 +323,13 @@ static void put_next(const struct report *report, const struct style *style, FIL
     first = first ? first : first_of(report, STANDING_WORKLOAD);
     char *number = memory__format("%zu", first);
     if (first)
-        add_hint(&flow, report, "report", number);
+        flow__hint(&flow, report, "report", number);
     else
         flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
     free(number);
     if (coverage.refused.count)
-        add_hint(&flow, report, "report", "--coverage");
-    add_hint(&flow, report, "dump", "");
+        flow__hint(&flow, report, "report", "--coverage");
+    flow__hint(&flow, report, "dump", "");
     flow__end(&flow);
     coverage__free(&coverage);
 }

@@ -10,47 +10,6 @@
 #define STACKS_AT_MOST 5
 #define BAR_CELLS 20
 
-/* Takes over text. */
-static void put_cell(struct table *table, char *text, enum ink ink)
-{
-    table__cell(table, text__for_screen(text), ink);
-    free(text);
-}
-
-static void put_duration(struct table *table, uint64_t ns)
-{
-    char buffer[16];
-    table__cell(table, memory__text(duration__format(ns, buffer)), INK_PLAIN);
-}
-
-static void put_count(struct table *table, uint64_t count)
-{
-    char buffer[32];
-    table__cell(table, memory__text(count__format(count, buffer)), INK_PLAIN);
-}
-
-static void put_share(struct table *table, double share)
-{
-    char buffer[16];
-    table__cell(table, memory__text(share__format(share, buffer)), INK_PLAIN);
-}
-
-static void put_heading(const struct style *style, FILE *out, const char *heading)
-{
-    fputc('\n', out);
-    ink__put(style, out, INK_BOLD, heading);
-    fputc('\n', out);
-}
-
-/* Takes over text. */
-static void put_line(const struct style *style, FILE *out, const char *lead, char *text)
-{
-    char *clean = text__for_screen(text);
-    paragraph__put(style, out, INK_DIM, lead, clean);
-    free(clean);
-    free(text);
-}
-
 /* ---- who and what ------------------------------------------------------------------------------
  */
 
@@ -69,31 +28,33 @@ static void put_title(const struct report *report, const struct profile_class *c
     free(clean);
     free(text);
     if (place.file)
-        put_line(style, out, "  source   ", place__source(&place, true));
+        paragraph__take(style, out, "  source   ", place__source(&place, true));
     if (place.module)
-        put_line(style, out, "  module   ", memory__text(place.module));
+        paragraph__take(style, out, "  module   ", memory__text(place.module));
 }
 
 static void put_identity(const struct report *report, const struct profile_class *class,
                          const struct style *style, FILE *out)
 {
-    put_line(style, out, "  kind     ", memory__text(class_kind__name(class->kind)));
+    paragraph__take(style, out, "  kind     ", memory__text(class_kind__name(class->kind)));
     const char *name = class__object_name(report, class);
     if (class->has_object)
-        put_line(style, out, "  object   ",
-                 name ? memory__format("0x%" PRIx64 " %s", class->object, name)
-                      : memory__format("0x%" PRIx64, class->object));
+        paragraph__take(style, out, "  object   ",
+                        name ? memory__format("0x%" PRIx64 " %s", class->object, name)
+                             : memory__format("0x%" PRIx64, class->object));
     if (class->keys.count)
-        put_line(style, out, "  key      ", class__keys(class));
+        paragraph__take(style, out, "  key      ", class__keys(class));
     const struct trace_process *process = report__process(report, class->process);
     if (process && trace__processes(report->trace)->count > 1)
-        put_line(style, out, "  process  ",
-                 memory__format("%s (pid %u)", process->path, process->pid));
+        paragraph__take(style, out, "  process  ",
+                        memory__format("%s (pid %u)", process->path, process->pid));
     if (class->idle)
-        put_line(style, out, "  ranked   ",
-                 memory__text("no: it waits for work, for events, for time or for a thread's end"));
+        paragraph__take(
+            style, out, "  ranked   ",
+            memory__text("no: it waits for work, for events, for time or for a thread's end"));
     if (class->ignored)
-        put_line(style, out, "  ranked   ", memory__text("no: ignored by a rule in heurt.rules"));
+        paragraph__take(style, out, "  ranked   ",
+                        memory__text("no: ignored by a rule in heurt.rules"));
 }
 
 static char *confidence_reason(const struct profile_class *class)
@@ -163,27 +124,28 @@ static void put_verdict(const struct report *report, const struct profile_class 
                         const struct style *style, FILE *out)
 {
     char lost[16], all[16], own[16];
-    put_line(style, out, "  lost     ",
-             memory__format("%s of %s thread time, wall gain not known yet",
-                            duration__format(class->excess_ns, lost),
-                            duration__format(report->profile->lifetime_sum_ns, all)));
-    put_line(style, out, "  own      ",
-             memory__format("%s outside of recorded calls within it (exclusive)",
-                            duration__format(class->exclusive_excess_ns, own)));
-    put_line(style, out, "  score    ",
-             memory__format("%.4f on the thread that loses most, %.4f over all threads "
-                            "(threshold %g)",
-                            class->score, class->score_all, report->profile->threshold));
-    put_line(style, out, "  verdict  ", verdict_reason(class));
-    put_line(style, out, "  why      ", class__why(report, class, style));
-    put_line(style, out, "  sure     ", confidence_reason(class));
+    paragraph__take(style, out, "  lost     ",
+                    memory__format("%s of %s thread time, wall gain not known yet",
+                                   duration__format(class->excess_ns, lost),
+                                   duration__format(report->profile->lifetime_sum_ns, all)));
+    paragraph__take(style, out, "  own      ",
+                    memory__format("%s outside of recorded calls within it (exclusive)",
+                                   duration__format(class->exclusive_excess_ns, own)));
+    paragraph__take(style, out, "  score    ",
+                    memory__format("%.4f on the thread that loses most, %.4f over all threads "
+                                   "(threshold %g)",
+                                   class->score, class->score_all, report->profile->threshold));
+    paragraph__take(style, out, "  verdict  ", verdict_reason(class));
+    paragraph__take(style, out, "  why      ", class__why(report, class, style));
+    paragraph__take(style, out, "  sure     ", confidence_reason(class));
     char some[32], every[32], share[16];
     if ((class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE) && class->count)
-        put_line(style, out, "  waited   ",
-                 memory__format(
-                     "%s of %s times (%s); the others had it at once",
-                     count__format(class->contended, some), count__format(class->count, every),
-                     share__format((double)class->contended / (double)class->count, share)));
+        paragraph__take(
+            style, out, "  waited   ",
+            memory__format("%s of %s times (%s); the others had it at once",
+                           count__format(class->contended, some),
+                           count__format(class->count, every),
+                           share__format((double)class->contended / (double)class->count, share)));
 }
 
 static void put_durations(const struct profile_class *class, const struct style *style, FILE *out)
@@ -191,14 +153,14 @@ static void put_durations(const struct profile_class *class, const struct style 
     static const struct table_column columns[] = {
         {"times", ALIGN_RIGHT, false}, {"min", ALIGN_RIGHT, false}, {"p50", ALIGN_RIGHT, false},
         {"p99", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
-    put_heading(style, out, "durations");
+    heading__put(style, out, "durations");
     struct table table = table__start(columns, 6, 2);
-    put_count(&table, class->count);
-    put_duration(&table, class->min_ns);
-    put_duration(&table, class->p50_ns);
-    put_duration(&table, class->p99_ns);
-    put_duration(&table, class->max_ns);
-    put_duration(&table, class->sum_ns);
+    table__count(&table, class->count);
+    table__duration(&table, class->min_ns);
+    table__duration(&table, class->p50_ns);
+    table__duration(&table, class->p99_ns);
+    table__duration(&table, class->max_ns);
+    table__duration(&table, class->sum_ns);
     table__end(&table, style, out);
 }
 
@@ -227,7 +189,7 @@ static void put_component(struct table *table, const struct profile_class *class
     char buffer[16];
     duration__format(ns < 0 ? -(uint64_t)ns : (uint64_t)ns, buffer);
     table__cell(table, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
-    put_share(table, share);
+    table__share(table, share);
     table__cell(table, memory__text(reason__words(reason)), INK_PLAIN);
     table__cell(table, memory__text(reason_confidence(class, reason)), INK_PLAIN);
     table__cell(table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
@@ -257,7 +219,7 @@ static void put_components(const struct profile_class *class, const struct style
                                                   {"", ALIGN_LEFT, false}};
     if (class->excess_ns == 0)
         return;
-    put_heading(style, out, "what the lost time went to (adds up to all of it)");
+    heading__put(style, out, "what the lost time went to (adds up to all of it)");
     struct table table = table__start(columns, 5, 2);
     enum reason reasons[REASONS];
     for (unsigned left = largest_reasons(class, reasons), i = 0; i < left; i++)
@@ -321,14 +283,14 @@ static void put_evidence(const struct report *report, const struct profile_class
                                      {"sure", ALIGN_LEFT, false}};
     if (class->evidence.count == 0)
         return;
-    put_heading(style, out, "what speaks for it (chance: as much comes about by accident)");
+    heading__put(style, out, "what speaks for it (chance: as much comes about by accident)");
     struct table table = table__start(columns, 5, 2);
     VEC_EACH(evidence, &class->evidence, struct profile_evidence)
     {
         table__cell(&table, memory__text(reason__words(evidence->reason)), INK_PLAIN);
         table__cell(&table, memory__format("%.2f", evidence->explained), INK_PLAIN);
         table__cell(&table, memory__format("%.2f", evidence->null), INK_PLAIN);
-        put_cell(&table, evidence_text(report, class, evidence), INK_PLAIN);
+        table__take(&table, evidence_text(report, class, evidence), INK_PLAIN);
         table__cell(&table, memory__text(confidence__name(evidence->confidence)), INK_PLAIN);
     }
     table__end(&table, style, out);
@@ -338,7 +300,7 @@ static void put_doubts(const struct profile_class *class, const struct style *st
 {
     if (class->doubts == 0)
         return;
-    put_heading(style, out, "what speaks against the figures");
+    heading__put(style, out, "what speaks against the figures");
     for (unsigned i = 0; i < DOUBTS; i++)
         if (class->doubts & 1u << i)
             paragraph__put(style, out, INK_PLAIN, "  - ", doubt__words(i));
@@ -347,46 +309,19 @@ static void put_doubts(const struct profile_class *class, const struct style *st
 /* ---- who is to blame ----------------------------------------------------------------------------
  */
 
-/* "was preempted 80 %, worked 20 %": what takes at least 5 %, the most first. */
-static char *meanwhile(const struct report *report, const struct profile_blame *blame)
-{
-    bool has_kernel = report__without_kernel(report) == 0;
-    uint64_t left[COMPONENTS];
-    char *text = memory__text("");
-    memcpy(left, blame->doing_ns, sizeof left);
-    for (unsigned shown = 0; shown < COMPONENTS && blame->wait_ns; shown++) {
-        unsigned most = 0;
-        for (unsigned i = 1; i < COMPONENTS; i++)
-            most = left[i] > left[most] ? i : most;
-        double share = (double)left[most] / (double)blame->wait_ns;
-        if (share < 0.05)
-            break;
-        char percent[16];
-        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "",
-                                      most == COMPONENT_RUNNING && !has_kernel
-                                          ? "worked or not known"
-                                          : doing__words((enum component)most),
-                                      share__format(share, percent));
-        free(text);
-        text = longer;
-        left[most] = 0;
-    }
-    return text;
-}
-
 static void put_blame(struct table *table, const struct report *report,
                       const struct profile_blame *blame, uint64_t all_ns)
 {
     char unknown[32];
     struct place place = place__of_site(report, blame->process, blame->site, unknown);
     char *thread = thread_text(report, "", blame->thread);
-    put_share(table, all_ns ? (double)blame->wait_ns / (double)all_ns : 0);
-    put_duration(table, blame->wait_ns);
-    put_count(table, blame->waits);
-    put_cell(table, memory__text(place.function), INK_BOLD);
-    put_cell(table, place__source(&place, true), INK_PLAIN);
-    put_cell(table, memory__text(*thread ? thread + strlen("thread ") : "several"), INK_PLAIN);
-    table__cell(table, meanwhile(report, blame), INK_PLAIN);
+    table__share(table, all_ns ? (double)blame->wait_ns / (double)all_ns : 0);
+    table__duration(table, blame->wait_ns);
+    table__count(table, blame->waits);
+    table__take(table, memory__text(place.function), INK_BOLD);
+    table__take(table, place__source(&place, true), INK_PLAIN);
+    table__take(table, memory__text(*thread ? thread + strlen("thread ") : "several"), INK_PLAIN);
+    table__cell(table, blame__meanwhile(report, blame), INK_PLAIN);
     free(thread);
 }
 
@@ -418,7 +353,7 @@ static void put_blames(const struct report *report, const struct profile_class *
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
     if (class->blames.count == 0)
         return;
-    put_heading(style, out, blame_heading(class->kind));
+    heading__put(style, out, blame_heading(class->kind));
     struct table table = table__start(columns, 7, 2);
     VEC_EACH(blame, &class->blames, struct profile_blame)
     {
@@ -426,12 +361,12 @@ static void put_blames(const struct report *report, const struct profile_class *
         unknown_ns -= blame->wait_ns;
     }
     if (unknown_ns) {
-        put_share(&table, (double)unknown_ns / (double)all_ns);
-        put_duration(&table, unknown_ns);
-        put_cell(&table, memory__text(""), INK_PLAIN);
-        put_cell(&table, memory__text("not known: acquisitions were sampled"), INK_PLAIN);
+        table__share(&table, (double)unknown_ns / (double)all_ns);
+        table__duration(&table, unknown_ns);
+        table__take(&table, memory__text(""), INK_PLAIN);
+        table__take(&table, memory__text("not known: acquisitions were sampled"), INK_PLAIN);
         for (int i = 0; i < 3; i++)
-            put_cell(&table, memory__text(""), INK_PLAIN);
+            table__take(&table, memory__text(""), INK_PLAIN);
     }
     table__end(&table, style, out);
 }
@@ -446,11 +381,11 @@ static void put_thread(struct table *table, const struct report *report,
     const struct trace_thread *thread =
         row->thread < threads->count ? VEC_AT(threads, struct trace_thread, row->thread) : NULL;
     table__cell(table, thread ? memory__format("%u", thread->tid) : memory__text("?"), INK_PLAIN);
-    put_cell(table, memory__text(thread ? thread->name : ""), INK_PLAIN);
+    table__take(table, memory__text(thread ? thread->name : ""), INK_PLAIN);
     table__cell(table, memory__format("%.4f", row->score), INK_PLAIN);
-    put_duration(table, row->excess_ns);
-    put_count(table, row->count);
-    put_duration(table, row->sum_ns);
+    table__duration(table, row->excess_ns);
+    table__count(table, row->count);
+    table__duration(table, row->sum_ns);
 }
 
 static void put_threads(const struct report *report, const struct profile_class *class,
@@ -459,7 +394,7 @@ static void put_threads(const struct report *report, const struct profile_class 
     static const struct table_column columns[] = {
         {"tid", ALIGN_RIGHT, false},  {"name", ALIGN_LEFT, false},   {"score", ALIGN_LEFT, false},
         {"lost", ALIGN_RIGHT, false}, {"times", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
-    put_heading(style, out, "threads");
+    heading__put(style, out, "threads");
     struct table table = table__start(columns, 6, 2);
     for (size_t i = 0; i < class->threads.count && i < THREADS_AT_MOST; i++)
         put_thread(&table, report, VEC_AT(&class->threads, struct profile_thread_row, i));
@@ -472,20 +407,18 @@ static void put_threads(const struct report *report, const struct profile_class 
 /* ---- stacks
  * -------------------------------------------------------------------------------------- */
 
-static void put_stack(const struct report *report, const struct profile_stack *stack,
-                      const struct style *style, FILE *out)
+void stack__put(const struct report *report, const struct profile_stack *stack, unsigned indent,
+                const struct style *style, FILE *out)
 {
     static const struct table_column columns[] = {
         {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
-    char share[16];
     struct vec texts;
     struct vec frames = stack__frames(report, stack, &texts);
-    fprintf(out, "  %s\n", share__format(stack->share, share));
-    struct table table = table__start(columns, 3, 6);
+    struct table table = table__start(columns, 3, indent);
     VEC_EACH(frame, &frames, struct frame)
     {
-        put_cell(&table, memory__text(frame->place.function), INK_PLAIN);
-        put_cell(&table, place__source(&frame->place, true), INK_PLAIN);
+        table__take(&table, memory__text(frame->place.function), INK_PLAIN);
+        table__take(&table, place__source(&frame->place, true), INK_PLAIN);
         table__cell(&table, memory__text(frame->inlined ? "inlined" : ""), INK_DIM);
     }
     table__end_without_titles(&table, style, out);
@@ -493,12 +426,20 @@ static void put_stack(const struct report *report, const struct profile_stack *s
     texts__free(&texts);
 }
 
+static void put_stack(const struct report *report, const struct profile_stack *stack,
+                      const struct style *style, FILE *out)
+{
+    char share[16];
+    fprintf(out, "  %s\n", share__format(stack->share, share));
+    stack__put(report, stack, 6, style, out);
+}
+
 static void put_stacks(const struct report *report, const struct profile_class *class,
                        const struct style *style, FILE *out)
 {
     if (class->stacks.count == 0)
         return;
-    put_heading(style, out, "call stacks (innermost first; share of those that were taken)");
+    heading__put(style, out, "call stacks (innermost first; share of those that were taken)");
     for (size_t i = 0; i < class->stacks.count && i < STACKS_AT_MOST; i++)
         put_stack(report, VEC_AT(&class->stacks, struct profile_stack, i), style, out);
     if (class->stacks.count > STACKS_AT_MOST)
@@ -509,20 +450,21 @@ static void put_stacks(const struct report *report, const struct profile_class *
 static void put_feedback(const struct report *report, const struct profile_class *class,
                          const struct style *style, FILE *out)
 {
-    put_heading(style, out, "if this is no interference");
+    heading__put(style, out, "if this is no interference");
     if (class__has_arguments(report, class))
-        put_line(style, out, "  ",
-                 memory__format("Where its duration rightly depends on an argument, compare only "
-                                "equal ones: heurt report --key '%s=NAME'.",
-                                class->function));
+        paragraph__take(
+            style, out, "  ",
+            memory__format("Where its duration rightly depends on an argument, compare only "
+                           "equal ones: heurt report --key '%s=NAME'.",
+                           class->function));
     else if (class->kind == CLASS_CALL)
-        put_line(
+        paragraph__take(
             style, out, "  ",
             memory__format("Where its duration rightly depends on an argument, compare only equal "
                            "ones: record the argument (heurt record -A '%s=arg1') and make "
                            "it a key: heurt report --key '%s=arg1'.",
                            class->function, class->function));
-    put_line(
+    paragraph__take(
         style, out, "  ",
         memory__format("To leave out every class of this name, now and in later reports: heurt "
                        "report --ignore '%s'; --forget '%s' takes it back.",
@@ -575,13 +517,13 @@ static void put_groups(const struct vec *rows, bool by_reason, const struct styl
         const struct coverage_row *first = VEC_AT(rows, struct coverage_row, i);
         const char *heading = by_reason ? first->reason : first->module;
         char *lead = memory__format("%6zu  ", alike);
-        put_line(style, out, lead, memory__text(*heading ? heading : "(module not known)"));
+        paragraph__take(style, out, lead, memory__text(*heading ? heading : "(module not known)"));
         free(lead);
         struct table table = table__start(columns, 2, 10);
         for (size_t end = i + alike; i < end; i++) {
             const struct coverage_row *row = VEC_AT(rows, struct coverage_row, i);
-            put_cell(&table, memory__text(row->function), INK_PLAIN);
-            put_cell(&table, memory__text(by_reason ? row->module : ""), INK_DIM);
+            table__take(&table, memory__text(row->function), INK_PLAIN);
+            table__take(&table, memory__text(by_reason ? row->module : ""), INK_DIM);
         }
         table__end_without_titles(&table, style, out);
     }
@@ -612,10 +554,10 @@ void text__coverage(const struct report *report, const struct style *style, FILE
         fprintf(out, "%s marked region%s in the source.\n", count__format(coverage.markers, first),
                 coverage.markers == 1 ? "" : "s");
     if (refused)
-        put_heading(style, out, "not instrumented, by reason");
+        heading__put(style, out, "not instrumented, by reason");
     put_groups(&coverage.refused, true, style, out);
     if (done)
-        put_heading(style, out, "instrumented, by module");
+        heading__put(style, out, "instrumented, by module");
     put_groups(&coverage.instrumented, false, style, out);
     coverage__free(&coverage);
 }

@@ -102,6 +102,32 @@ enum component blame__doing(const struct profile_blame *blame)
     return (enum component)most;
 }
 
+char *blame__meanwhile(const struct report *report, const struct profile_blame *blame)
+{
+    bool has_kernel = report__without_kernel(report) == 0;
+    uint64_t left[COMPONENTS];
+    char *text = memory__text("");
+    memcpy(left, blame->doing_ns, sizeof left);
+    for (unsigned shown = 0; shown < COMPONENTS && blame->wait_ns; shown++) {
+        unsigned most = 0;
+        for (unsigned i = 1; i < COMPONENTS; i++)
+            most = left[i] > left[most] ? i : most;
+        double share = (double)left[most] / (double)blame->wait_ns;
+        if (share < 0.05)
+            break;
+        char percent[16];
+        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "",
+                                      most == COMPONENT_RUNNING && !has_kernel
+                                          ? "worked or not known"
+                                          : doing__words((enum component)most),
+                                      share__format(share, percent));
+        free(text);
+        text = longer;
+        left[most] = 0;
+    }
+    return text;
+}
+
 /* ", which was preempted 80 %": nothing when it mostly worked. */
 static char *doing_text(const struct profile_blame *blame)
 {

@@ -1,0 +1,68 @@
+#include "cmd/load.h"
+
+#include "base/memory.h"
+#include "cmd/command.h"
+#include "symbol/resolve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static uint64_t bytes_on_disk(const char *directory, const char *name)
+{
+    struct stat status;
+    char *path = memory__format("%s/%s", directory, name);
+    int result = stat(path, &status);
+    free(path);
+    if (result < 0)
+        return 0;
+    uint64_t stored = (uint64_t)status.st_blocks * 512, size = (uint64_t)status.st_size;
+    return stored < size ? stored : size; /* a cut-off trace is sparse to its bound */
+}
+
+uint64_t trace__bytes_on_disk(const char *directory)
+{
+    return bytes_on_disk(directory, HEURT_EVENTS_FILE) +
+           bytes_on_disk(directory, HEURT_SYMBOLS_FILE);
+}
+
+static struct symbols *load_symbols(const char *directory, const struct trace *trace)
+{
+    struct symbols *symbols = NULL;
+    struct error error;
+    int result = symbols__load(directory, &symbols, &error);
+    if (result == 0)
+        return symbols;
+    if (result != -ENOENT)
+        say("%s; looking the names up anew", error.text);
+    if (symbols__resolve(trace, &symbols, &error) < 0) {
+        say("%s; the report goes on without names", error.text);
+        return symbols__new();
+    }
+    if (symbols__save(symbols, directory, &error) < 0)
+        say("%s; the names will be looked up again next time", error.text);
+    return symbols;
+}
+
+int loaded__open(const char *directory, struct loaded *loaded)
+{
+    struct error error;
+    struct stat status;
+    *loaded = (struct loaded){0};
+    if (stat(directory, &status) < 0 && errno == ENOENT) {
+        say("no trace at %s: record one first: heurt record ./program", directory);
+        return EXIT_HEURT;
+    }
+    if (trace__open(directory, &loaded->trace, &error) < 0) {
+        say("%s", error.text);
+        return EXIT_HEURT;
+    }
+    loaded->symbols = load_symbols(directory, loaded->trace);
+    return 0;
+}
+
+void loaded__close(struct loaded *loaded)
+{
+    symbols__free(loaded->symbols);
+    trace__close(loaded->trace);
+}
