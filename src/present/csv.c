@@ -19,7 +19,9 @@ static void put_header(FILE *out)
         line__text(&line, names[i]);
     for (int c = 0; c < REASONS; c++)
         fprintf(out, ",why_%s_ns", reason__key((enum reason)c));
-    fputs(",confidence,idle,ignored,verdict,cause,exclusive_excess_ns\n", out);
+    fputs(
+        ",confidence,idle,ignored,verdict,cause,exclusive_excess_ns,wall_gain_low,wall_gain_high\n",
+        out);
 }
 
 static void put_identity(struct csv_line *line, const struct report *report,
@@ -66,6 +68,7 @@ static void put_class(FILE *out, const struct report *report, const struct profi
     line__text(&line, verdict__name(class->verdict));
     line__text(&line, class->cause == REASON_UNEXPLAINED ? "" : reason__key(class->cause));
     line__number(&line, class->exclusive_excess_ns);
+    line__gain(&line, class->wall_gain);
     fputc('\n', out);
 }
 

@@ -58,6 +58,16 @@ void line__share(struct csv_line *line, double value)
     line__text(line, digits);
 }
 
+void line__gain(struct csv_line *line, const double gain[2])
+{
+    for (int i = 0; i < 2; i++) {
+        char digits[32] = "";
+        if (gain[i] > 0)
+            snprintf(digits, sizeof digits, "%.4f", gain[i]);
+        line__text(line, digits);
+    }
+}
+
 void line__source_line(struct csv_line *line, uint32_t number)
 {
     if (number)

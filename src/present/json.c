@@ -74,7 +74,8 @@ static void add_loss(struct json_object *object, const struct profile_class *cla
     json__text(object, "verdict", verdict__name(class->verdict));
     json__text(object, "cause",
                class->cause == REASON_UNEXPLAINED ? NULL : reason__key(class->cause));
-    json__add(object, "wall_gain", NULL);
+    json__add(object, "wall_gain",
+              class->wall_gain[0] > 0 ? json__new_gain(class->wall_gain) : NULL);
     json__text(object, "confidence", confidence__name(class->confidence));
     json__add(object, "idle", json_object_new_boolean(class->idle));
     json__add(object, "ignored", json_object_new_boolean(class->ignored));

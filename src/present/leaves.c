@@ -90,6 +90,17 @@ struct json_object *json__new_stack(const struct report *report, const struct pr
     return object;
 }
 
+struct json_object *json__new_gain(const double gain[2])
+{
+    struct json_object *range = json_object_new_array();
+    for (int i = 0; i < 2; i++) {
+        char digits[32];
+        snprintf(digits, sizeof digits, "%.4f", gain[i]);
+        json_object_array_add(range, json_object_new_double_s(gain[i], digits));
+    }
+    return range;
+}
+
 struct json_object *json__new_tid(const struct report *report, uint32_t thread)
 {
     const struct vec *threads = trace__threads(report->trace);

@@ -23,6 +23,8 @@ void json__place(struct json_object *object, const struct place *place);
 struct json_object *json__new_text(const char *text); /* NULL for NULL */
 /* Of an index into trace__threads; NULL: there is none. */
 struct json_object *json__new_tid(const struct report *report, uint32_t thread);
+/* [at least, at most] */
+struct json_object *json__new_gain(const double gain[2]);
 /* share and frames */
 struct json_object *json__new_stack(const struct report *report, const struct profile_stack *stack);
 /* A member for each component. */

@@ -13,6 +13,11 @@ char *bytes__format(uint64_t bytes, char buffer[16]);
 /* "46 %", "<1 %" of a share (0 … 1) into a buffer of 16 bytes; returns it. */
 char *share__format(double share, char buffer[16]);
 
+/* A gain, at least and at most: "1.7–1.9×"; "≤ 1.1×" when it may be nothing; "none"; "?" when it is
+ * not known (0, 0). Returns the buffer. */
+#define GAIN_BYTES 64
+char *gain__format(const double gain[2], bool unicode, char buffer[GAIN_BYTES]);
+
 /* Keys of the JSON contract, for a thread's time and for an excess. */
 const char *component__key(enum component component);
 const char *reason__key(enum reason reason);

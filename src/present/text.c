@@ -176,7 +176,7 @@ static void put_class(struct table *table, const struct report *report,
                       const struct profile_class *class, size_t rank, bool gain,
                       const struct style *style)
 {
-    char duration[16], unknown[32];
+    char duration[16], unknown[32], wall_gain[GAIN_BYTES];
     bool above = class->score >= report->profile->threshold;
     struct place place = place__of_class(report, class, unknown);
     table__cell(table, memory__format("%zu", rank), INK_PLAIN);
@@ -186,7 +186,8 @@ static void put_class(struct table *table, const struct report *report,
                                duration__format(class->excess_ns, duration)),
                 INK_PLAIN);
     if (gain)
-        table__cell(table, memory__text("?"), INK_PLAIN);
+        table__cell(table, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
+                    INK_PLAIN);
     table__take(table, function__short(place.function), INK_BOLD);
     table__take(table, place__source(&place, false), INK_PLAIN);
     table__take(table, class__why(report, class, style), INK_PLAIN);
@@ -329,6 +330,8 @@ static void put_next(const struct report *report, const struct style *style, FIL
     free(number);
     if (coverage.refused.count)
         flow__hint(&flow, report, "report", "--coverage");
+    if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
+        flow__hint(&flow, report, "whatif", "");
     flow__hint(&flow, report, "dump", "");
     flow__end(&flow);
     coverage__free(&coverage);

@@ -120,14 +120,39 @@ static char *verdict_reason(const struct profile_class *class)
                           share);
 }
 
-static void put_verdict(const struct report *report, const struct profile_class *class,
+/* What the program as a whole would gain. */
+static char *gain_text(const struct report *report, const struct profile_class *class, size_t rank,
+                       const struct style *style)
+{
+    char gain[GAIN_BYTES];
+    if (trace__is_aggregated(report->trace))
+        return memory__text("not known: a run without a trace cannot be replayed");
+    char *number = memory__format("%zu", rank);
+    char *command = report__hint(report, "whatif", number);
+    char *text = NULL;
+    gain__format(class->wall_gain, style->unicode, gain);
+    if (!(class->wall_gain[0] > 0))
+        text = memory__format("%s tells how much less wall time it would take without this loss",
+                              command);
+    else if (strcmp(gain, "none") == 0)
+        text = memory__format("none: the program as a whole waits for others (%s tells more)",
+                              command);
+    else
+        text =
+            memory__format("%s faster as a whole without this loss (%s tells more)", gain, command);
+    free(command);
+    free(number);
+    return text;
+}
+
+static void put_verdict(const struct report *report, const struct profile_class *class, size_t rank,
                         const struct style *style, FILE *out)
 {
     char lost[16], all[16], own[16];
     paragraph__take(style, out, "  lost     ",
-                    memory__format("%s of %s thread time, wall gain not known yet",
-                                   duration__format(class->excess_ns, lost),
+                    memory__format("%s of %s thread time", duration__format(class->excess_ns, lost),
                                    duration__format(report->profile->lifetime_sum_ns, all)));
+    paragraph__take(style, out, "  gain     ", gain_text(report, class, rank, style));
     paragraph__take(style, out, "  own      ",
                     memory__format("%s outside of recorded calls within it (exclusive)",
                                    duration__format(class->exclusive_excess_ns, own)));
@@ -479,7 +504,7 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
         VEC_AT(&report->profile->classes, struct profile_class, rank - 1);
     put_title(report, class, rank, style, out);
     put_identity(report, class, style, out);
-    put_verdict(report, class, style, out);
+    put_verdict(report, class, rank, style, out);
     put_durations(class, style, out);
     fputc('\n', out);
     histogram__put(report, class, style, out);

@@ -1,6 +1,10 @@
 #include "present/shared.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#define GAIN_LEAST 0.01 /* what is less reads as noise */
+#define FACTOR_MOST 1e12
 
 /* Three digits that count: 1.23, 12.3, 123. value and unit are integers so that 999.96 rounds up
  * into the next unit in one place. */
@@ -66,6 +70,34 @@ char *share__format(double share, char buffer[16])
         snprintf(buffer, 16, ">99 %%");
     else
         snprintf(buffer, 16, "%.0f %%", percent);
+    return buffer;
+}
+
+/* Two digits behind the point where a gain is so small that one of them would hide it. */
+static char *factor__format(double factor, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.*f", factor < 1.095 ? 2 : factor < 9.95 ? 1 : 0, factor);
+    return buffer;
+}
+
+char *gain__format(const double gain[2], bool unicode, char buffer[GAIN_BYTES])
+{
+    char least[24], most[24];
+    const char *times = unicode ? "×" : "x";
+    if (!(gain[0] > 0) || !(gain[1] < FACTOR_MOST)) {
+        snprintf(buffer, GAIN_BYTES, "?");
+        return buffer;
+    }
+    factor__format(gain[0], least, sizeof least);
+    factor__format(gain[1], most, sizeof most);
+    if (gain[1] < 1 + GAIN_LEAST && gain[1] > 1 - GAIN_LEAST)
+        snprintf(buffer, GAIN_BYTES, "none");
+    else if (strcmp(least, most) == 0)
+        snprintf(buffer, GAIN_BYTES, "%s%s", most, times);
+    else if (gain[0] < 1 + GAIN_LEAST && gain[1] > 1)
+        snprintf(buffer, GAIN_BYTES, "%s %s%s", unicode ? "≤" : "<=", most, times);
+    else
+        snprintf(buffer, GAIN_BYTES, "%s%s%s%s", least, unicode ? "–" : "-", most, times);
     return buffer;
 }
 

@@ -510,6 +510,12 @@ static struct profile_class *ledger_call(struct fixture *fixture, const char *fu
     return class;
 }
 
+static void gain(struct profile_class *class, double least, double most)
+{
+    class->wall_gain[0] = least;
+    class->wall_gain[1] = most;
+}
+
 static void ledger_waits(struct fixture *fixture)
 {
     struct profile_class *lock =
@@ -521,6 +527,7 @@ static void ledger_waits(struct fixture *fixture)
     add_loss(fixture, lock, 0.42, COMPONENT_LOCK, CONFIDENCE_MEASURED);
     blame(lock, AT_WRITE_BATCH, 3, 97, COMPONENT_RUNNABLE, 80);
     blame(lock, AT_STEAL, UINT32_MAX, 2, COMPONENT_DISK, 40);
+    gain(lock, 1.72, 1.94);
 
     struct profile_class *barrier =
         add_class(fixture, CLASS_BARRIER, "pthread_barrier_wait", 800, 900, 30 * MILLISECOND);
@@ -530,6 +537,7 @@ static void ledger_waits(struct fixture *fixture)
     add_loss(fixture, barrier, 0.24, COMPONENT_BARRIER, CONFIDENCE_MEASURED);
     blame(barrier, AT_PARSE_CALLER, 2, 61, COMPONENT_RUNNING, 0);
     blame(barrier, AT_PARSE_CALLER, 5, 39, COMPONENT_PAGE_FAULT, 70);
+    gain(barrier, 0.997, 1.12);
 }
 
 static void ledger_calls(struct fixture *fixture)
@@ -539,6 +547,7 @@ static void ledger_calls(struct fixture *fixture)
     speak_for(slow, REASON_OVERLAP, 88, 0.88, 6, NULL);
     struct profile_class *crowded =
         ledger_call(fixture, "step", 0x401a00, 12 * MILLISECOND, 0.09, COMPONENT_RUNNABLE);
+    gain(crowded, 1, 1.004);
     crowded->why_ns[COMPONENT_OVERHEAD] = 1000;
     crowded->why_ns[COMPONENT_RUNNABLE] -= 1000;
     ledger_call(fixture, "map_file", 0x401b00, 6 * MILLISECOND, 0.05, COMPONENT_PAGE_FAULT);

@@ -598,6 +598,34 @@ static void numbers_are_grouped(void **state)
     assert_string_equal(bytes__format(UINT64_MAX, bytes), "18446744073 GB");
 }
 
+static void gains_are_as_sure_as_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        double gain[2];
+        const char *text, *plain;
+    } cases[] = {
+        {{1.72, 1.94}, "1.7–1.9×", "1.7-1.9x"},
+        {{1.94, 1.94}, "1.9×", "1.9x"},
+        {{1.004, 1.12}, "≤ 1.1×", "<= 1.1x"},
+        {{0.8, 1.05}, "≤ 1.05×", "<= 1.05x"},
+        {{1.03, 1.3}, "1.03–1.3×", "1.03-1.3x"},
+        {{1.094, 1.097}, "1.09–1.1×", "1.09-1.1x"},
+        {{1, 1.009}, "none", "none"},
+        {{0.7, 1.001}, "none", "none"},
+        {{0.71, 0.82}, "0.71–0.82×", "0.71-0.82x"},
+        {{9.94, 38.2}, "9.9–38×", "9.9-38x"},
+        {{0, 0}, "?", "?"},
+        {{0.0 / 0.0, 1}, "?", "?"},
+        {{1, 1e300}, "?", "?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char buffer[GAIN_BYTES];
+        assert_string_equal(gain__format(cases[i].gain, true, buffer), cases[i].text);
+        assert_string_equal(gain__format(cases[i].gain, false, buffer), cases[i].plain);
+    }
+}
+
 static void bars_are_as_long_as_their_share(void **state)
 {
     (void)state;
@@ -677,6 +705,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_have_three_digits),
         cmocka_unit_test(numbers_are_grouped),
+        cmocka_unit_test(gains_are_as_sure_as_they_are),
         cmocka_unit_test(bars_are_as_long_as_their_share),
         cmocka_unit_test(foreign_bytes_are_shown),
         cmocka_unit_test(long_names_are_shortened),
