@@ -127,7 +127,8 @@ static void add_stack(struct resolver *resolver, const struct trace_thread *thre
 /* Events whose first payload word is a SITE (see HEURT_EVENT_TABLE). */
 static bool has_site(uint32_t id)
 {
-    return id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0;
+    return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0) ||
+           id == HEURT_EVENT_INITIALISED;
 }
 
 /* What an aggregated run has kept of the thread's events. */
