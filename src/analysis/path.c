@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUTS_KEPT 8u /* of an object: a wait is ended by one of the last releases or signals */
+#define CUTS_KEPT 2u /* of an object: a wait is ended by the last one; barriers: two rounds */
 
 /* A place at which a thread's chain was closed, and from which another thread may go on. It holds
  * the branch. */
@@ -54,6 +54,7 @@ struct path_end {
 };
 
 struct path {
+    const struct trace *trace;
     const struct encounters *walk;
     struct branch_tree tree;
     bool keep_pieces;
@@ -71,6 +72,7 @@ struct path {
 struct path *path__start(const struct trace *trace, const struct encounters *walk, bool keep_pieces)
 {
     struct path *path = memory__zeroed(1, sizeof *path);
+    path->trace = trace;
     path->walk = walk;
     path->keep_pieces = keep_pieces;
     path->thread_count = (uint32_t)trace__threads(trace)->count;
@@ -239,8 +241,18 @@ static void thread__created(struct path *path, const struct encounter *encounter
     vec__push(&thread->creations, &cut);
 }
 
-/* The creator's chain when it created the thread. What is told of the creation only later, or of
- * a fork, is as the creator is now. */
+/* The thread's chain as it is now, or was not long ago: for what is told only later. */
+static bool cut_now(struct path *path, uint32_t thread, uint64_t tick, uint64_t now,
+                    struct cut *cut)
+{
+    if (!path->threads[thread].open)
+        return false;
+    *cut = cut_chain(path, thread, tick && tick < now ? tick : now);
+    return true;
+}
+
+/* The creator's chain when it created the thread. Mostly the thread begins before its creator
+ * says so. */
 static bool creation_of(struct path *path, const struct encounter *encounter, struct cut *cut)
 {
     struct path_thread *creator = &path->threads[encounter->by];
@@ -258,21 +270,32 @@ static bool creation_of(struct path *path, const struct encounter *encounter, st
     return true;
 }
 
+static uint32_t process_of(const struct path *path, uint32_t thread)
+{
+    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
+}
+
+/* One of the threads that it created has begun. When all have, nobody goes on from there. */
+static void count_creation(struct path *path, uint32_t index)
+{
+    struct path_thread *creator = &path->threads[index];
+    if (--creator->to_begin <= 0)
+        drop_cuts(path, &creator->creations);
+}
+
 static void thread__started(struct path *path, const struct encounter *encounter)
 {
     struct cut cut;
-    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread &&
-                      creation_of(path, encounter, &cut);
-    begin_chain(path, encounter, is_created ? &cut : NULL);
+    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread;
+    bool is_known = is_created && creation_of(path, encounter, &cut);
+    begin_chain(path, encounter, is_known ? &cut : NULL);
     path->not_begun -= path->not_begun > 0;
     if (path->main == ENCOUNTER_NOBODY)
         path->main = encounter->thread;
-    if (!is_created)
-        return;
-    tree__drop(&path->tree, cut.branch);
-    struct path_thread *creator = &path->threads[encounter->by];
-    if (--creator->to_begin <= 0)
-        drop_cuts(path, &creator->creations);
+    if (is_known)
+        tree__drop(&path->tree, cut.branch);
+    if (is_created && process_of(path, encounter->by) == process_of(path, encounter->thread))
+        count_creation(path, encounter->by);
 }
 
 /* The program ends with the last thread that ends, at a tie with the main thread. One that still
@@ -364,21 +387,65 @@ static void wait__ends(struct path *path, const struct encounter *encounter)
         drop_cuts(path, &object->cuts);
 }
 
+/* The chain of who ended the wait, as it was then; a thread whose end is not in the trace is joined
+ * as it is. */
+static bool waker_of(struct path *path, const struct encounter *encounter, struct cut *cut)
+{
+    bool is_join = encounter->object == ENCOUNTER_NO_OBJECT;
+    const struct vec *cuts = is_join ? &path->ended : &object_at(path, encounter->object)->cuts;
+    size_t place = find_cut(cuts, encounter->by, encounter->by_tick);
+    if (place == cuts->count)
+        return is_join && cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
+    *cut = *VEC_AT(cuts, struct cut, place);
+    branch__hold(cut->branch);
+    return true;
+}
+
 /* Goes over to the chain of who ended the wait, if anybody did. */
 static void follow(struct path *path, const struct encounter *encounter)
 {
+    struct cut cut;
     if (!encounter->since || encounter->by >= path->thread_count ||
-        encounter->by == encounter->thread || encounter->by_tick <= encounter->since)
+        encounter->by == encounter->thread || encounter->by_tick <= encounter->since ||
+        !waker_of(path, encounter, &cut))
         return;
-    const struct vec *cuts = encounter->object == ENCOUNTER_NO_OBJECT
-                                 ? &path->ended
-                                 : &object_at(path, encounter->object)->cuts;
-    size_t place = find_cut(cuts, encounter->by, encounter->by_tick);
-    if (place < cuts->count)
-        begin_chain(path, encounter, VEC_AT(cuts, struct cut, place));
+    begin_chain(path, encounter, &cut);
+    tree__drop(&path->tree, cut.branch);
 }
 
 /* ---- locks ---------------------------------------------------------------------------------- */
+
+static void end_section(struct path_thread *thread, size_t place, uint64_t tick)
+{
+    struct section *section = VEC_AT(&thread->sections, struct section, place);
+    charge_section(thread, section, tick);
+    thread->sections.count--;
+    memmove(section, section + 1, (thread->sections.count - place) * sizeof *section);
+    if (!thread->sections.count)
+        charge_covered(thread, tick);
+}
+
+static bool is_held(const struct path *path, uint32_t thread, uint32_t object)
+{
+    VEC_EACH(held, encounters__held(path->walk, thread), struct held_lock)
+    {
+        if (held->object == object)
+            return true;
+    }
+    return false;
+}
+
+/* Where events were lost, releases may be among them. */
+static void end_lost_sections(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    if (thread->sections.count == encounter->held)
+        return;
+    for (size_t i = thread->sections.count; i-- > 0;) {
+        if (!is_held(path, encounter->thread, VEC_AT(&thread->sections, struct section, i)->object))
+            end_section(thread, i, encounter->tick);
+    }
+}
 
 static void lock__acquired(struct path *path, const struct encounter *encounter)
 {
@@ -390,6 +457,7 @@ static void lock__acquired(struct path *path, const struct encounter *encounter)
         .since = encounter->tick,
         .encounter = path->encounters,
     };
+    end_lost_sections(path, encounter);
     if (section.contended)
         section.wait = ticks_between(encounter->since + encounter->paused, encounter->tick);
     count_section(thread->open, &section);
@@ -404,14 +472,9 @@ static void lock__released(struct path *path, const struct encounter *encounter)
 {
     struct path_thread *thread = &path->threads[encounter->thread];
     for (size_t i = thread->sections.count; i-- > 0;) {
-        struct section *section = VEC_AT(&thread->sections, struct section, i);
-        if (section->object != encounter->object)
+        if (VEC_AT(&thread->sections, struct section, i)->object != encounter->object)
             continue;
-        charge_section(thread, section, encounter->tick);
-        thread->sections.count--;
-        memmove(section, section + 1, (thread->sections.count - i) * sizeof *section);
-        if (!thread->sections.count)
-            charge_covered(thread, encounter->tick);
+        end_section(thread, i, encounter->tick);
         break;
     }
     if (object_at(path, encounter->object)->waiting)
