@@ -50,6 +50,17 @@ static struct act forker_of(const struct encounters *walk, const struct thread_s
     return (struct act){fork->thread, fork->tick, 0};
 }
 
+struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+                                 uint64_t pthread)
+{
+    uint64_t key[2] = {thread->serial, pthread};
+    uint64_t place = map__put(&walk->by_pthread, key, sizeof key, walk->pthreads.count);
+    struct pthread_name fresh = {.thread = NOBODY};
+    if (place == walk->pthreads.count)
+        vec__push(&walk->pthreads, &fresh);
+    return VEC_AT(&walk->pthreads, struct pthread_name, place);
+}
+
 /* step: its first one, a THREAD_START unless that was lost. */
 static void start(struct encounters *walk, struct thread_state *thread, const struct step *step)
 {
@@ -58,16 +69,27 @@ static void start(struct encounters *walk, struct thread_state *thread, const st
     thread->started = true;
     if (step->id != HEURT_EVENT_THREAD_START)
         return;
+    struct pthread_name *name = pthread__of(walk, thread, step->payload[0]);
+    name->thread = encounter->thread;
     struct act creator = {thread_of_serial(walk, step->payload[1]), encounter->tick, 0};
     if (step->payload[1] == HEURT_NO_SERIAL)
         creator = forker_of(walk, thread);
+    else if (name->to_begin-- > 0)
+        creator.tick = name->created;
     if (creator.thread != NOBODY && creator.thread != encounter->thread)
         encounter__set_by(encounter, &creator);
-    uint64_t key[2] = {thread->serial, step->payload[0]};
-    uint64_t place = map__put(&walk->by_pthread, key, sizeof key, walk->pthreads.count);
-    if (place == walk->pthreads.count)
-        vec__push(&walk->pthreads, &encounter->thread);
-    *VEC_AT(&walk->pthreads, uint32_t, place) = encounter->thread;
+}
+
+/* Mostly the new thread has begun before. */
+static void created(struct encounters *walk, const struct thread_state *thread,
+                    const struct step *step)
+{
+    struct encounter *encounter =
+        encounters__tell(walk, thread, ENCOUNTER_CREATED, ENCOUNTER_NO_OBJECT);
+    struct pthread_name *name = pthread__of(walk, thread, step->payload[1]);
+    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    name->to_begin++;
+    name->created = encounter->tick;
 }
 
 static void end(struct encounters *walk, struct thread_state *thread)
@@ -175,8 +197,7 @@ static void change(struct encounters *walk, struct thread_state *thread, const s
         end(walk, thread);
         break;
     case HEURT_EVENT_THREAD_CREATED:
-        encounters__tell(walk, thread, ENCOUNTER_CREATED, ENCOUNTER_NO_OBJECT)->site =
-            HEURT_SITE_ADDRESS(step->payload[0]);
+        created(walk, thread, step);
         break;
     case HEURT_EVENT_FORKED:
         forked(walk, thread);
@@ -351,7 +372,7 @@ struct encounters *encounters__start(const struct trace *trace)
     walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
     walk->objects = VEC_OF(struct object_state);
     walk->forks = VEC_OF(struct fork);
-    walk->pthreads = VEC_OF(uint32_t);
+    walk->pthreads = VEC_OF(struct pthread_name);
     walk->left = VEC_OF(struct left_thread);
     walk->recent = memory__zeroed(RECENT_OBJECTS, sizeof *walk->recent);
     steps__start(&walk->steps, walk->thread_count);

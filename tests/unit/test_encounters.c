@@ -188,7 +188,7 @@ static void semaphores_joins_and_the_kernel(void **state)
                       "8000 thread_end 0 0\n",
           "1000 0 started\n"
           "1090 0 created\n"
-          "1100 1 started by 0 at 1100\n"
+          "1100 1 started by 0 at 1090\n"
           "1200 1 acquired a0\n"
           "2000 0 waits a0\n"
           "3000 1 signalled a0\n"
@@ -197,6 +197,34 @@ static void semaphores_joins_and_the_kernel(void **state)
           "4000 0 waits\n"
           "8000 1 ended\n"
           "8100 0 joined since 4000 by 1 at 8000\n"
+          "9000 0 ended\n");
+}
+
+/* One begins after it was joined, one before its creator says that it created it; they have one
+ * pthread_t. */
+static void threads_begin_early_and_late(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "1050 thread_created 0x1 0x22\n"
+                      "1060 join 0x1 0x22\n"
+                      "1210 leave join 0\n"
+                      "1320 thread_created 0x1 0x22\n"
+                      "1330 join 0x1 0x22\n"
+                      "1410 leave join 0\n"
+                      "9000 thread_end 0 0\n" WORKER "1200 thread_end 0 0\n"
+                      "thread 2 second\n1300 thread_start 0x22 0 0x400100\n"
+                      "1400 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1050 0 created\n"
+          "1060 0 waits\n"
+          "1100 1 started by 0 at 1050\n"
+          "1200 1 ended\n"
+          "1210 0 joined since 1060 by 1 at 1200\n"
+          "1300 2 started by 0 at 1300\n"
+          "1320 0 created\n"
+          "1330 0 waits\n"
+          "1400 2 ended\n"
+          "1410 0 joined since 1330 by 2 at 1400\n"
           "9000 0 ended\n");
 }
 
@@ -231,6 +259,7 @@ int main(void)
         cmocka_unit_test(a_condition_gives_its_mutex_back),
         cmocka_unit_test(rounds_of_a_barrier),
         cmocka_unit_test(semaphores_joins_and_the_kernel),
+        cmocka_unit_test(threads_begin_early_and_late),
         cmocka_unit_test(readers_and_threads_without_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
