@@ -96,7 +96,17 @@ static void end(struct encounters *walk, struct thread_state *thread)
 {
     waits__forget(walk, thread, false);
     thread->ended = true;
-    thread->end = encounters__tell(walk, thread, ENCOUNTER_ENDED, ENCOUNTER_NO_OBJECT)->tick;
+    thread->end = thread->steps.tick;
+    walk->ending = thread;
+}
+
+static void end_on(struct encounters *walk)
+{
+    struct thread_state *thread = walk->ending;
+    if (lock__ends(walk, thread, thread->end))
+        return;
+    encounters__tell(walk, thread, ENCOUNTER_ENDED, ENCOUNTER_NO_OBJECT)->tick = thread->end;
+    walk->ending = NULL;
 }
 
 static void forked(struct encounters *walk, const struct thread_state *thread)
@@ -336,6 +346,10 @@ static void tell_left(struct encounters *walk, const struct left_thread *left)
 
 static bool go_on(struct encounters *walk)
 {
+    if (walk->ending) {
+        end_on(walk);
+        return true;
+    }
     struct step_thread *earliest = steps__earliest(&walk->steps);
     if (earliest) {
         take_step(walk, (struct thread_state *)earliest);

@@ -24,7 +24,9 @@
  * Waits nest only where a signal handler waits within a wait; only the outermost is told. Each wait
  * that is told ends by an encounter; one that was open when the trace ended ends by GAVE_UP at the
  * end of its thread, which is behind its last event when it was stuck.  Ticks of a thread never
- * step back.  A recursive lock is acquired once and released once.  For analysis/ only. */
+ * step back.  A recursive lock is acquired once and released once.  Locks that a thread has at its
+ * end are RELEASED then, at no site: a robust mutex can be had by another from then on.
+ * For analysis/ only. */
 #ifndef HEURT_ANALYSIS_ENCOUNTERS_H
 #define HEURT_ANALYSIS_ENCOUNTERS_H
 

@@ -81,6 +81,7 @@ struct encounters {
     struct vec left; /* struct left_thread: whose end is not in the trace, by its end */
     size_t left_told;
     bool all_read;
+    struct thread_state *ending; /* whose locks are released before its end is told; NULL: none */
 };
 
 struct left_thread {
@@ -124,6 +125,8 @@ struct encounter *lock__taken(struct encounters *walk, struct thread_state *thre
 /* again: all of a recursive one, by a condition wait. */
 void lock__given_up(struct encounters *walk, struct thread_state *thread, uint32_t object,
                     uint64_t site, bool again);
+/* One of the locks that a thread has at its end; false: there is none. */
+bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t tick);
 /* Releases may be among what was lost. */
 void locks__lose(struct encounters *walk, struct thread_state *thread);
 

@@ -251,6 +251,28 @@ static void readers_and_threads_without_an_end(void **state)
           "6000 1 ended\n");
 }
 
+/* A thread ends with two locks; one is robust, and had by who waited for it. */
+static void a_thread_ends_with_locks(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "3000 lock_wait 0x2/0 0x70\n"
+                      "5100 leave lock_wait 130\n"
+                      "9000 thread_end 0 0\n" WORKER "2000 lock_acquired 0x1/0 0x70\n"
+                      "2100 lock_acquired 0x1/1 0x72\n"
+                      "5000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 1 acquired 70\n"
+          "2100 1 acquired 72 how 1\n"
+          "3000 0 waits 70\n"
+          "5000 1 released 72 since 2100 how 1\n"
+          "5000 1 released 70 since 2000\n"
+          "5000 1 ended\n"
+          "5100 0 acquired 70 since 3000 by 1 at 5000\n"
+          "9000 0 released 70 since 5100\n"
+          "9000 0 ended\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +283,7 @@ int main(void)
         cmocka_unit_test(semaphores_joins_and_the_kernel),
         cmocka_unit_test(threads_begin_early_and_late),
         cmocka_unit_test(readers_and_threads_without_an_end),
+        cmocka_unit_test(a_thread_ends_with_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
