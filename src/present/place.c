@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "present/shared.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,14 @@ struct place place__of_class(const struct report *report, const struct profile_c
     if (class->site)
         return place_of_call(report, class, unknown);
     return (struct place){class->function, NULL, class->file, class->line};
+}
+
+bool class__is_named(const struct report *report, const struct profile_class *class,
+                     const char *pattern)
+{
+    char unknown[32];
+    struct place place = place__of_class(report, class, unknown);
+    return fnmatch(pattern, class->function, 0) == 0 || fnmatch(pattern, place.function, 0) == 0;
 }
 
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address)
