@@ -132,6 +132,30 @@ static void signalled(struct encounters *walk, struct thread_state *thread, enum
         (struct act){encounter->thread, encounter->tick, encounter->site};
 }
 
+static void initialised(struct encounters *walk, const struct thread_state *thread,
+                        const struct step *step)
+{
+    static const struct {
+        enum class_kind kind;
+        uint32_t lock;
+    } made[] = {
+        [HEURT_OBJECT_MUTEX] = {CLASS_LOCK, HEURT_LOCK_MUTEX},
+        [HEURT_OBJECT_RWLOCK] = {CLASS_LOCK, HEURT_LOCK_WRITE},
+        [HEURT_OBJECT_SPIN] = {CLASS_LOCK, HEURT_LOCK_SPIN},
+        [HEURT_OBJECT_CONDITION] = {CLASS_CONDITION, 0},
+        [HEURT_OBJECT_SEMAPHORE] = {CLASS_SEMAPHORE, 0},
+        [HEURT_OBJECT_BARRIER] = {CLASS_BARRIER, 0},
+    };
+    uint32_t what = HEURT_SITE_HOW(step->payload[0]);
+    if (what >= sizeof made / sizeof made[0])
+        return;
+    uint32_t object = object__of(walk, thread, made[what].kind, made[what].lock, step->payload[1]);
+    struct encounter_object *known = &object_at(walk, object)->what;
+    known->initialised_site = HEURT_SITE_ADDRESS(step->payload[0]);
+    known->initialised_by = index_of(walk, thread);
+    known->initial = step->payload[2];
+}
+
 static void take_weight(struct thread_state *thread, const struct step *step)
 {
     uint32_t block = HEURT_SAMPLED_BLOCK(step->payload[0]);
@@ -208,6 +232,9 @@ static void change(struct encounters *walk, struct thread_state *thread, const s
         break;
     case HEURT_EVENT_THREAD_CREATED:
         created(walk, thread, step);
+        break;
+    case HEURT_EVENT_INITIALISED:
+        initialised(walk, thread, step);
         break;
     case HEURT_EVENT_FORKED:
         forked(walk, thread);
@@ -286,6 +313,7 @@ static const uint8_t wanted_words[STEPS_IDS] = {
     [HEURT_EVENT_FUTEX_WAIT] = 3,
     [HEURT_EVENT_FUTEX_WAIT | 1] = 1,
     [HEURT_EVENT_FUTEX_WOKEN] = 3,
+    [HEURT_EVENT_INITIALISED] = 4,
     [HEURT_EVENT_FORKED] = 1,
     [HEURT_EVENT_UNWOUND] = 1,
     [HEURT_EVENT_LOST] = 1,

@@ -273,6 +273,30 @@ static void a_thread_ends_with_locks(void **state)
           "9000 0 ended\n");
 }
 
+static void where_objects_are_made(void **state)
+{
+    (void)state;
+    struct trace *trace = fixture__open(TWO_THREADS "1500 initialised 0x9/1 0x70 0\n"
+                                                    "1600 initialised 0x8/5 0x90 4\n"
+                                                    "2000 lock_acquired 0x1/1 0x70\n" WORKER
+                                                    "1700 initialised 0x7/0 0x70 0\n");
+    struct encounters *walk = encounters__start(trace);
+    struct encounter encounter;
+    while (encounters__next(walk, &encounter))
+        ;
+    assert_int_equal(encounters__objects(walk), 3);
+    const struct encounter_object *lock = encounters__object(walk, 0);
+    assert_int_equal(lock->lock, HEURT_LOCK_WRITE);
+    assert_int_equal(lock->initialised_site, 9);
+    assert_int_equal(lock->initialised_by, 0);
+    assert_int_equal(encounters__object(walk, 1)->initial, 4);
+    assert_int_equal(encounters__object(walk, 1)->kind, CLASS_BARRIER);
+    assert_int_equal(encounters__object(walk, 2)->lock, HEURT_LOCK_MUTEX);
+    assert_int_equal(encounters__object(walk, 2)->initialised_by, 1);
+    encounters__free(walk);
+    trace__close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +307,7 @@ int main(void)
         cmocka_unit_test(semaphores_joins_and_the_kernel),
         cmocka_unit_test(threads_begin_early_and_late),
         cmocka_unit_test(readers_and_threads_without_an_end),
+        cmocka_unit_test(where_objects_are_made),
         cmocka_unit_test(a_thread_ends_with_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
