@@ -47,22 +47,75 @@ static void cut(struct path *path, size_t length)
     path->text[length] = 0;
 }
 
+/* A class in a type unit is only declared where it is used. */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
-    return dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type);
+    Dwarf_Die whole;
+    if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, type))
+        return false;
+    if (dwarf_attr(type, DW_AT_signature, &attribute) && dwarf_formref_die(&attribute, &whole))
+        *type = whole;
+    return true;
 }
 
-static uint64_t size_of(Dwarf_Die *type)
+static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
 {
-    Dwarf_Word bytes;
-    return dwarf_aggregate_size(type, &bytes) == 0 ? bytes : 0;
+    Dwarf_Attribute attribute;
+    Dwarf_Word word;
+    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
+        return false;
+    *number = word;
+    return true;
+}
+
+/* The lengths of an array's dimensions, outermost first; 0 where not known. */
+static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
+{
+    Dwarf_Die child;
+    size_t count = 0;
+    if (!dwarf_haschildren(array) || dwarf_child(array, &child) != 0)
+        return 0;
+    do {
+        if (dwarf_tag(&child) != DW_TAG_subrange_type)
+            continue;
+        uint64_t bound;
+        lengths[count] = number_of(&child, DW_AT_count, &bound)         ? bound
+                         : number_of(&child, DW_AT_upper_bound, &bound) ? bound + 1
+                                                                        : 0;
+        count++;
+    } while (count < DIMENSIONS_MAX && dwarf_siblingof(&child, &child) == 0);
+    return count;
+}
+
+/* libdw's own does not go on from a class that is only declared. */
+static uint64_t size_of(Dwarf_Die *type, unsigned depth)
+{
+    Dwarf_Die next;
+    uint64_t bytes = 0, lengths[DIMENSIONS_MAX];
+    if (depth > DEPTH_MAX || number_of(type, DW_AT_byte_size, &bytes))
+        return bytes;
+    switch (dwarf_tag(type)) {
+    case DW_TAG_typedef:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+        return type_of(type, &next) ? size_of(&next, depth + 1) : 0;
+    case DW_TAG_array_type:
+        bytes = type_of(type, &next) ? size_of(&next, depth + 1) : 0;
+        for (size_t i = dimensions_of(type, lengths); i-- > 0;)
+            bytes *= lengths[i];
+        return bytes;
+    default:
+        return dwarf_aggregate_size(type, &bytes) == 0 ? bytes : 0;
+    }
 }
 
 uint64_t member__size(Dwarf_Die *variable)
 {
     Dwarf_Die type;
-    return type_of(variable, &type) ? size_of(&type) : 0;
+    return type_of(variable, &type) ? size_of(&type, 0) : 0;
 }
 
 static bool is_lock_name(const char *name)
@@ -85,16 +138,6 @@ static bool is_lock_name(const char *name)
 static bool is_reserved(const char *name)
 {
     return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
-}
-
-static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Word word;
-    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
-        return false;
-    *number = word;
-    return true;
 }
 
 /* Where a member begins; false: not a part of the object that lies at a fixed place. */
@@ -133,7 +176,7 @@ static enum quality walk_member(struct path *path, Dwarf_Die *member, uint64_t o
     uint64_t begin;
     if (!type_of(member, &type) || !offset_of(member, &begin) || offset < begin)
         return QUALITY_NONE;
-    uint64_t bytes = size_of(&type);
+    uint64_t bytes = size_of(&type, 0);
     if (offset - begin >= (bytes ? bytes : 1))
         return QUALITY_NONE;
     bool is_of_library = name && is_reserved(name);
@@ -169,25 +212,6 @@ static enum quality walk_members(struct path *path, Dwarf_Die *type, uint64_t of
     return quality;
 }
 
-/* The lengths of an array's dimensions, outermost first; 0 where not known. */
-static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
-{
-    Dwarf_Die child;
-    size_t count = 0;
-    if (!dwarf_haschildren(array) || dwarf_child(array, &child) != 0)
-        return 0;
-    do {
-        if (dwarf_tag(&child) != DW_TAG_subrange_type)
-            continue;
-        uint64_t bound;
-        lengths[count] = number_of(&child, DW_AT_count, &bound)         ? bound
-                         : number_of(&child, DW_AT_upper_bound, &bound) ? bound + 1
-                                                                        : 0;
-        count++;
-    } while (count < DIMENSIONS_MAX && dwarf_siblingof(&child, &child) == 0);
-    return count;
-}
-
 static void append_indices(struct path *path, Dwarf_Die *array, uint64_t index)
 {
     uint64_t lengths[DIMENSIONS_MAX], indices[DIMENSIONS_MAX] = {0};
@@ -219,7 +243,7 @@ static enum quality walk_array(struct path *path, Dwarf_Die *array, uint64_t off
                                bool is_of_library)
 {
     Dwarf_Die element;
-    uint64_t bytes = type_of(array, &element) ? size_of(&element) : 0;
+    uint64_t bytes = type_of(array, &element) ? size_of(&element, 0) : 0;
     if (!bytes)
         return QUALITY_NONE;
     if (is_of_library && is_scalar(&element))

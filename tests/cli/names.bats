@@ -44,3 +44,58 @@ seen() {
     sed 's/0x[0-9a-f]*/ADDRESS/' "$BATS_FILE_TMPDIR/out" >recorded
     diff plain recorded
 }
+
+# as_named PROGRAM: after a run of it, each "ADDRESS NAME" that it said is in said, and what the report
+# calls these addresses in seen.
+as_named() {
+    "$HEURT" record --quiet --overhead none -o t "$PROGRAMS/$1" >out </dev/null
+    report_json t
+    sed -n 's/^name //p' out | sort -u >said
+    local address
+    while read -r address _; do
+        json "classes[object=$address].object_name" | sort -u | sed "s/^/$address /"
+    done <said >seen
+    [ "$(wc -l <said)" -ge 10 ]
+}
+
+@test "static locks and fields of static objects are called as in the source" {
+    local program tried=0
+    for program in names_known names_known_cxx names_types_{cc,cxx} names_split_{cc,cxx} names_clang_{cc,cxx} names_apart; do
+        [ -x "$PROGRAMS/$program" ] || continue
+        as_named "$program"
+        diff said seen || fail "$program"
+        tried=$((tried + 1))
+    done
+    [ "$tried" -ge 7 ]
+}
+
+@test "with the symbol table alone: the object's name and how far in it" {
+    as_named names_symbols
+    sed -nE 's/ ([a-z_]+)[.[].*/ \1/; p' said >objects
+    sed -nE 's/\+0x[0-9a-f]+$//; p' seen | diff objects -
+    grep -Eq ' tables\+0x[0-9a-f]+$' seen
+    grep -Eq ' plain_lock$' seen
+}
+
+@test "stripped: no names but those that the dynamic linker needs, and no complaint" {
+    heurt record -o t "$PROGRAMS/names_stripped"
+    ! grep -i 'variable' <<<"$stderr"
+    as_named names_stripped
+    [ "$(sort -u seen | awk '$2 != "null"')" = '' ]
+}
+
+@test "where the lock is shown there is its name, and where it is declared" {
+    report_json "$BATS_FILE_TMPDIR/t"
+    local address rank
+    address=$(sed -n 's/^name \(.*\) tables\[3\]\.lock$/\1/p' "$BATS_FILE_TMPDIR/out")
+    rank=$(json "classes[object=$address].rank" | head -n 1)
+    heurt report -i "$BATS_FILE_TMPDIR/t" "$rank"
+    grep -Eq "^  object +$address tables\[3\]\.lock, declared in .*names_known\.c:35$" <<<"$output"
+}
+
+@test "an aggregated run names its locks, too" {
+    "$HEURT" record --quiet --aggregate -o t "$PROGRAMS/names_known" >out </dev/null
+    report_json t
+    address=$(sed -n 's/^name \(.*\) queue.ends.tail_lock$/\1/p' out)
+    [ "$(json "classes[object=$address].object_name" | sort -u)" = queue.ends.tail_lock ]
+}

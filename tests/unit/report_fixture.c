@@ -181,7 +181,12 @@ static void name_all(struct fixture *fixture)
     name(fixture, AT_LOAD, "load_block", PROGRAM, "/src/ingest/load.c", 54, NULL);
     name(fixture, AT_WORKER, "start_thread", LIBC, NULL, 0, NULL);
     name(fixture, AT_LOOP, "event_loop", PROGRAM, "/src/ingest/main.c", 60, NULL);
-    name(fixture, AT_QUEUE_LOCK, "queue_lock", PROGRAM, NULL, 0, NULL);
+    const struct symbol lock = {.function = "queue_lock",
+                                .module = PROGRAM,
+                                .file = "/src/ingest/queue.c",
+                                .line = 12,
+                                .named = true};
+    symbols__put_variable(fixture->symbols, 0, AT_QUEUE_LOCK, &lock);
     name(fixture, AT_CXX_LOCK, "std::condition_variable::wait(std::unique_lock<std::mutex>&)",
          LIBSTDCXX, NULL, 0, NULL);
     name(fixture, AT_CXX_CALLER, "pool::take()", PROGRAM, "/src/ingest/pool.cc", 19, NULL);
