@@ -167,6 +167,10 @@ bool class__is_named(const struct report *report, const struct profile_class *cl
 
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address)
 {
+    const struct symbol *variable = symbols__variable(report->symbols, process, address);
+    if (variable)
+        return variable->function;
+    /* A trace whose names an older heurt made has them among those of code. */
     if (!process__module_of(report__process(report, process), address))
         return NULL;
     const struct symbol *symbol = symbols__get(report->symbols, process, address);
