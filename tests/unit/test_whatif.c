@@ -227,7 +227,7 @@ static void one_name_for_two_locks_is_not_guessed(void **state)
         .function = "queue_lock", .module = "/opt/ingest/bin/ingest", .named = true};
     struct profile_class *condition = VEC_AT(&fixture.profile.classes, struct profile_class, 3);
     condition->object = 0x4a0100;
-    symbols__put(fixture.symbols, 0, 0x4a0100, &symbol);
+    symbols__put_variable(fixture.symbols, 0, 0x4a0100, &symbol);
     assert_int_equal(resolve(&fixture.report, "lock=queue_lock", &changes, &lock, &error), -EINVAL);
     assert_non_null(strstr(error.text, "2 locks"));
     assert_non_null(strstr(error.text, "lock=0x4a0040, lock=0x4a0100"));
