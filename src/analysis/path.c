@@ -33,8 +33,7 @@ struct path_thread {
     bool waits;
     uint32_t waits_at;    /* object */
     struct vec creations; /* struct cut */
-    int64_t to_begin;     /* threads that it created and that have not begun: less than 0 in
-                             between, as a creation may be told after the beginning */
+    bool has_created;     /* a thread that has begun: it tells of it next */
     bool came;            /* the open piece is its first one, which came to it like this: */
     struct path_piece piece;
     bool stuck; /* its last wait did not end */
@@ -235,9 +234,13 @@ static void begin_chain(struct path *path, const struct encounter *encounter, co
 static void thread__created(struct path *path, const struct encounter *encounter)
 {
     struct path_thread *thread = &path->threads[encounter->thread];
-    if (++thread->to_begin <= 0 || thread->creations.count >= path->not_begun)
+    bool has_begun = thread->has_created;
+    thread->has_created = false;
+    if (has_begun || !path->not_begun)
         return;
     struct cut cut = cut_chain(path, encounter->thread, encounter->tick);
+    if (thread->creations.count >= path->not_begun)
+        drop_cut(path, &thread->creations, 0);
     vec__push(&thread->creations, &cut);
 }
 
@@ -251,8 +254,13 @@ static bool cut_now(struct path *path, uint32_t thread, uint64_t tick, uint64_t 
     return true;
 }
 
+static uint32_t process_of(const struct path *path, uint32_t thread)
+{
+    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
+}
+
 /* The creator's chain when it created the thread. Mostly the thread begins before its creator
- * says so. */
+ * tells of it. */
 static bool creation_of(struct path *path, const struct encounter *encounter, struct cut *cut)
 {
     struct path_thread *creator = &path->threads[encounter->by];
@@ -263,39 +271,22 @@ static bool creation_of(struct path *path, const struct encounter *encounter, st
         drop_cut(path, &creator->creations, place);
         return true;
     }
-    if (!creator->open)
-        return false;
-    uint64_t tick = encounter->by_tick;
-    *cut = cut_chain(path, encounter->by, tick && tick < encounter->tick ? tick : encounter->tick);
-    return true;
-}
-
-static uint32_t process_of(const struct path *path, uint32_t thread)
-{
-    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
-}
-
-/* One of the threads that it created has begun. When all have, nobody goes on from there. */
-static void count_creation(struct path *path, uint32_t index)
-{
-    struct path_thread *creator = &path->threads[index];
-    if (--creator->to_begin <= 0)
-        drop_cuts(path, &creator->creations);
+    creator->has_created = encounter->by_tick >= encounter->tick &&
+                           process_of(path, encounter->by) == process_of(path, encounter->thread);
+    return cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
 }
 
 static void thread__started(struct path *path, const struct encounter *encounter)
 {
     struct cut cut;
-    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread;
-    bool is_known = is_created && creation_of(path, encounter, &cut);
-    begin_chain(path, encounter, is_known ? &cut : NULL);
+    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread &&
+                      creation_of(path, encounter, &cut);
+    begin_chain(path, encounter, is_created ? &cut : NULL);
     path->not_begun -= path->not_begun > 0;
     if (path->main == ENCOUNTER_NOBODY)
         path->main = encounter->thread;
-    if (is_known)
+    if (is_created)
         tree__drop(&path->tree, cut.branch);
-    if (is_created && process_of(path, encounter->by) == process_of(path, encounter->thread))
-        count_creation(path, encounter->by);
 }
 
 /* The program ends with the last thread that ends, at a tie with the main thread. One that still
