@@ -36,7 +36,6 @@ struct path_thread {
     bool has_created;     /* a thread that has begun: it tells of it next */
     bool came;            /* the open piece is its first one, which came to it like this: */
     struct path_piece piece;
-    bool stuck; /* its last wait did not end */
 };
 
 /* Of an object; the last cuts are kept while somebody waits there. */
@@ -45,11 +44,11 @@ struct path_object {
     struct vec cuts; /* struct cut */
 };
 
-/* A thread that has ended, and how well it does as the program's end. */
+/* The thread that ended last until now. */
 struct path_end {
     struct branch *branch; /* NULL: none has ended yet */
     uint64_t tick;
-    bool stuck, main;
+    bool is_main;
 };
 
 struct path {
@@ -289,35 +288,35 @@ static void thread__started(struct path *path, const struct encounter *encounter
         tree__drop(&path->tree, cut.branch);
 }
 
-/* The program ends with the last thread that ends, at a tie with the main thread. One that still
- * waits then does not end the program, unless that is the main thread. */
+/* The program ends with the last thread that ends; of several with the main thread, or the one that
+ * is told of first, which does not still wait for others. */
 static bool is_better_end(const struct path_end *end, const struct path_end *than)
 {
-    bool counts = !end->stuck || end->main, than_counts = !than->stuck || than->main;
-    if (!than->branch || counts != than_counts)
-        return !than->branch || counts;
-    return end->tick > than->tick || (end->tick == than->tick && end->main);
+    return !than->branch || end->tick > than->tick || (end->tick == than->tick && end->is_main);
 }
 
+static void consider_end(struct path *path, const struct cut *cut)
+{
+    struct path_end end = {cut->branch, cut->tick, cut->thread == path->main};
+    if (!is_better_end(&end, &path->end))
+        return;
+    branch__hold(end.branch);
+    tree__drop(&path->tree, path->end.branch);
+    path->end = end;
+}
+
+/* Threads whose end is not in the trace end late in the walk, but perhaps at an early tick. */
 static void thread__ended(struct path *path, const struct encounter *encounter)
 {
     struct path_thread *thread = &path->threads[encounter->thread];
-    charge(path, encounter->thread, encounter->tick);
-    thread->open->closed = path->encounters;
-    struct cut cut = {.thread = encounter->thread, .tick = encounter->tick, .branch = thread->open};
+    struct cut cut = {.thread = encounter->thread,
+                      .tick = later(encounter->tick, thread->from),
+                      .branch = thread->open};
+    charge(path, cut.thread, cut.tick);
+    cut.branch->closed = path->encounters;
     thread->open = NULL;
     vec__free(&thread->sections);
-    struct path_end end = {
-        .branch = cut.branch,
-        .tick = encounter->tick,
-        .stuck = thread->stuck,
-        .main = encounter->thread == path->main,
-    };
-    if (is_better_end(&end, &path->end)) {
-        branch__hold(end.branch);
-        tree__drop(&path->tree, path->end.branch);
-        path->end = end;
-    }
+    consider_end(path, &cut);
     if (path->joining)
         vec__push(&path->ended, &cut);
     else
@@ -367,7 +366,6 @@ static void wait__ends(struct path *path, const struct encounter *encounter)
     if (!thread->waits)
         return;
     thread->waits = false;
-    thread->stuck = encounter->type == ENCOUNTER_GAVE_UP && encounter->is_open;
     if (thread->waits_at == ENCOUNTER_NO_OBJECT) {
         if (--path->joining == 0)
             drop_cuts(path, &path->ended);

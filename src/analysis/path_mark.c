@@ -30,7 +30,6 @@ struct marked_thread {
     struct vec moments;  /* struct moment */
     struct vec sections; /* struct marked_section, as they were acquired */
     struct vec open;     /* size_t: of sections */
-    bool stuck;          /* it waited at its end */
     size_t first;        /* of sections: those before ended before the piece that is looked at */
 };
 
@@ -44,9 +43,8 @@ struct marking {
     struct encounters *walk;
     struct marked_thread *threads;
     uint32_t count;
-    uint32_t main, last; /* the first that began, the last that ended */
-    bool last_waits;
-    uint64_t end; /* of the last one */
+    uint32_t main, last; /* the first that began, the last that ended (of several: main) */
+    uint64_t end;        /* of the last one */
     uint64_t number;
     struct vec pieces; /* struct marked_piece, the last first */
 };
@@ -119,20 +117,13 @@ static void collect_lock(struct marking *marking, const struct encounter *encoun
         add_moment(marking, encounter);
 }
 
-/* The last end; of the main thread's and another's at the same time the main thread's. Who still
- * waits comes after who does not, unless it is the main thread. */
 static void note_end(struct marking *marking, const struct encounter *encounter)
 {
     bool is_main = encounter->thread == marking->main;
-    bool waits = !is_main && marking->threads[encounter->thread].stuck;
-    bool is_first = marking->last == ENCOUNTER_NOBODY;
-    if (!is_first && waits != marking->last_waits && waits)
-        return;
-    if (!is_first && waits == marking->last_waits &&
-        (encounter->tick < marking->end || (encounter->tick == marking->end && !is_main)))
+    if (marking->last != ENCOUNTER_NOBODY && encounter->tick <= marking->end &&
+        !(is_main && encounter->tick == marking->end))
         return;
     marking->last = encounter->thread;
-    marking->last_waits = waits;
     marking->end = encounter->tick;
 }
 
@@ -148,9 +139,6 @@ static void collect(struct marking *marking, const struct encounter *encounter)
     case ENCOUNTER_ENDED:
         note_end(marking, encounter);
         add_moment(marking, encounter);
-        break;
-    case ENCOUNTER_GAVE_UP:
-        marking->threads[encounter->thread].stuck = encounter->is_open;
         break;
     case ENCOUNTER_CREATED:
         add_moment(marking, encounter);
