@@ -154,7 +154,7 @@ static void count_section(struct branch *branch, const struct section *section)
 static void charge_section(struct path_thread *thread, const struct section *section, uint64_t tick)
 {
     uint64_t ticks = ticks_between(later(section->since, thread->from), tick);
-    path_sums__at(&thread->open->locks, section->object)->ticks += ticks;
+    path_sums__at(&thread->open->locks, section->object)->ticks += ticks * section->weight;
 }
 
 static void charge_covered(struct path_thread *thread, uint64_t tick)

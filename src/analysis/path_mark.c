@@ -263,7 +263,7 @@ static uint64_t add_to_path(struct path_result *result, struct marked_section *s
     struct path_lock *row = row_of(result, section->object);
     uint64_t since = section->since > piece->start ? section->since : piece->start;
     uint64_t until = section->until < piece->end ? section->until : piece->end;
-    row->hold += until - since;
+    row->hold += (until - since) * section->weight;
     if (!section->counted) {
         row->acquisitions += section->weight;
         row->contended += section->contended;
