@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Chen and Stenström, "Critical Lock Analysis" (SC 2012), section III: from the end of the last
+/* Chen and Stenström, "Critical Lock Analysis" (SC 2012): from the end of the last
  * thread backwards; where a thread waited for a lock, on to the thread that had it. It has nothing
  * in common with path.c, so that each checks the other. */
 
