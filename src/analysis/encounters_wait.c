@@ -38,11 +38,11 @@ static void arrive(struct encounters *walk, struct thread_state *thread)
     thread->ended_by = (struct act){.thread = NOBODY};
 }
 
-/* The thread that a join waits for. */
-static uint32_t joined_thread(const struct encounters *walk, const struct thread_state *thread,
-                              uint64_t pthread)
+/* The thread that a join waited for. Asked at its end: the thread may have started after its
+ * beginning. */
+static uint32_t joined_thread(const struct encounters *walk, const struct thread_state *thread)
 {
-    uint64_t key[2] = {thread->serial, pthread};
+    uint64_t key[2] = {thread->serial, thread->joined};
     uint64_t place = map__get(&walk->by_pthread, key, sizeof key);
     return place == MAP_ABSENT ? NOBODY : *VEC_AT(&walk->pthreads, uint32_t, place);
 }
@@ -63,7 +63,7 @@ static void outermost_begins(struct encounters *walk, struct thread_state *threa
     if (step->id == HEURT_EVENT_LOCK_WAIT)
         encounter->how = how_of_lock(HEURT_SITE_HOW(step->payload[0]));
     if (step->id == HEURT_EVENT_JOIN)
-        thread->ended_by.thread = joined_thread(walk, thread, step->payload[1]);
+        thread->joined = step->payload[1];
     thread->wait = *encounter;
     thread->paused_before_wait = thread->paused;
     if (step->id == HEURT_EVENT_BARRIER_WAIT)
@@ -146,7 +146,7 @@ static void barrier_wait_ended(struct encounters *walk, struct thread_state *thr
 static void join_ended(struct encounters *walk, struct thread_state *thread)
 {
     struct encounter *encounter = tell_end(walk, thread, ENCOUNTER_JOINED);
-    uint32_t joined = thread->ended_by.thread;
+    uint32_t joined = joined_thread(walk, thread);
     if (joined == NOBODY || joined == encounter->thread)
         return;
     const struct thread_state *other = &walk->threads[joined];

@@ -38,6 +38,7 @@ struct thread_state {
     uint32_t depth;                         /* of waits */
     struct encounter wait;                  /* the outermost one's WAITS */
     uint32_t mutex;                         /* of the condition; ENCOUNTER_NO_OBJECT: none */
+    uint64_t joined;                        /* pthread_t that its join waits for */
     struct act ended_by;                    /* of a barrier: the last one of its round */
     uint64_t paused, paused_before_wait;    /* ticks */
     uint32_t lock_weight, semaphore_weight; /* of the acquisition that comes; 0: one */
