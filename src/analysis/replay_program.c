@@ -74,6 +74,7 @@ static struct replay_program *new_program(const struct trace *trace, const struc
         program->rows[i] = VEC_OF(struct row_op);
         program->links[i].posts = VEC_OF(struct thread_link);
         program->links[i].awaits = VEC_OF(struct thread_link);
+        program->links[i].wakes = VEC_OF(uint64_t);
     }
     find_classes(program);
     find_ends(program);
@@ -85,6 +86,7 @@ static void free_links(struct replay_program *program)
     for (size_t i = 0; i < program->thread_count; i++) {
         vec__free(&program->links[i].posts);
         vec__free(&program->links[i].awaits);
+        vec__free(&program->links[i].wakes);
     }
 }
 

@@ -60,14 +60,15 @@ struct builder {
     uint32_t index;
     struct vec *row;
     struct vec away; /* struct away, by begin */
-    size_t next_away, next_post, next_await;
+    size_t next_away, next_post, next_await, next_wake;
     bool has_kernel;
     bool ended;
-    uint64_t tick; /* of the last event, never stepping back */
-    uint64_t at;   /* its time is divided up to here */
-    uint64_t work; /* since the last operation */
-    uint64_t cost; /* of it, what recording cost */
-    uint64_t owed; /* by the work that comes, for recording */
+    uint64_t tick;   /* of the last event, never stepping back */
+    uint64_t at;     /* its time is divided up to here */
+    uint64_t work;   /* since the last operation */
+    uint64_t cost;   /* of it, what recording cost */
+    uint64_t owed;   /* by the work that comes, for recording */
+    uint64_t waking; /* of the work until the next operation: waking another one */
     uint32_t waits[WAITS_AT_MOST];
     uint32_t depth;
     struct open_call call;
@@ -107,7 +108,7 @@ static void add(struct builder *self, uint32_t kind, uint32_t object, uint32_t c
 {
     keep_within_bits(self);
     push(self, self->work, self->cost, kind, object, class);
-    self->work = self->cost = 0;
+    self->work = self->cost = self->waking = 0;
 }
 
 static void flush_work(struct builder *self)
@@ -170,6 +171,9 @@ static struct spent spend(struct builder *self, uint64_t tick)
 
 static void add_work(struct builder *self, uint64_t ticks)
 {
+    uint64_t waking = self->waking < ticks ? self->waking : ticks;
+    self->waking -= waking;
+    ticks -= waking;
     uint64_t paid = self->owed < ticks ? self->owed : ticks;
     self->owed -= paid;
     self->cost += paid;
@@ -363,6 +367,16 @@ static void drop_held(struct builder *self, struct own_lock *held)
     self->held.count--;
 }
 
+/* A release for which another one waited: what waking it took, the replay adds where it wakes. */
+static void set_waking(struct builder *self, uint32_t object)
+{
+    const struct vec *wakes = &self->program->links[self->index].wakes;
+    while (self->next_wake < wakes->count && *VEC_AT(wakes, uint64_t, self->next_wake) < self->tick)
+        self->next_wake++;
+    if (self->next_wake < wakes->count && *VEC_AT(wakes, uint64_t, self->next_wake) == self->tick)
+        self->waking = VEC_AT(&self->program->models, struct replay_object, object)->release_ticks;
+}
+
 static void released(struct builder *self, uint64_t address, uint32_t class)
 {
     uint32_t object = object_of(self, CLASS_LOCK, address);
@@ -371,6 +385,7 @@ static void released(struct builder *self, uint64_t address, uint32_t class)
         return;
     drop_held(self, held);
     add(self, REPLAY_RELEASE, object, class);
+    set_waking(self, object);
 }
 
 /* Whatever it held, nobody may wait for it for ever. */
@@ -716,9 +731,9 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->row = &program->rows[index];
     memset(self->recent, 0, RECENT_OBJECTS * sizeof *self->recent);
     collect_away(self);
-    self->next_away = self->next_post = self->next_await = 0;
+    self->next_away = self->next_post = self->next_await = self->next_wake = 0;
     self->at = self->tick = self->thread->start_tick;
-    self->work = self->cost = self->owed = 0;
+    self->work = self->cost = self->owed = self->waking = 0;
     self->depth = self->drawn = 0;
     self->functions.count = self->held.count = 0;
     self->ended = false;

@@ -49,6 +49,7 @@ struct thread_link {
 struct thread_links {
     struct vec posts;  /* struct thread_link, by tick */
     struct vec awaits; /* struct thread_link, by tick at which the wait ended */
+    struct vec wakes;  /* uint64_t: ticks of releases for which another one waited */
     bool is_created;   /* by a thread of the trace: it begins with a token */
 };
 
