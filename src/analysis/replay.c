@@ -62,6 +62,8 @@ static void go_on(struct replay *replay, uint32_t index)
             return;
         end_wait(replay, thread);
         fetch(replay, index);
+        thread->work = replay__plus(thread->work, replay->charge);
+        replay->charge = 0;
         uint64_t due = replay__plus(replay->now, thread->work);
         if (!is_next(replay, due, index)) {
             heap__push(&replay->due, due, index);

@@ -43,6 +43,10 @@ struct replay_object {
     uint32_t parties;    /* BARRIER: so many meet */
     uint64_t initial;    /* SEMAPHORE */
     uint64_t wake_ticks; /* from the release until who waited for it runs, given a CPU */
+    /* LOCK, by mutual exclusion: who waits is asleep after so long; it sees a release before that
+     * at once, and nobody has to wake it. */
+    uint64_t settle_ticks;
+    uint64_t release_ticks; /* LOCK, likewise: on a CPU, to wake one who is asleep */
 };
 
 /* Where operations come from. Threads that are created later begin with an AWAIT. */

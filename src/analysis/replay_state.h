@@ -33,6 +33,7 @@ struct replay_thread {
     uint64_t since;       /* RUNNING, SPINNING: on its CPU; READY: without one */
     uint64_t virtual_run; /* what it has run, as the scheduler counts: up to `since` */
     uint64_t wait_began;
+    uint64_t waits_since;    /* in the row that it is in */
     uint32_t waits_for;      /* object, or REPLAY_NONE; also while it is woken and tries again */
     uint32_t next, previous; /* in the row of those that wait for the same */
     enum thread_state state;
@@ -59,6 +60,7 @@ struct replay {
     struct replay_thread *threads;
     struct replay_object_state *objects;
     uint64_t now;
+    uint64_t charge; /* work of the thread that acts now, for what it just did */
     struct heap due; /* by time */
 
     struct heap on_cpu; /* by the end of the slice */

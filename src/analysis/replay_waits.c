@@ -52,6 +52,7 @@ static bool wait_for_it(struct replay *replay, uint32_t index)
         thread->wait_began = replay->now;
         replay->result->objects[object].contended++;
     }
+    thread->waits_since = replay->now;
     row__append(replay, row_of(&replay->objects[object], thread->op.kind), index);
     if (replay->model->objects[object].spins)
         thread->state = THREAD_SPINNING;
@@ -175,6 +176,18 @@ static void hand_to_writer(struct replay *replay, uint32_t object)
         release_first(replay, &lock->waiting, replay->model->objects[object].wake_ticks));
 }
 
+/* The first one that waits tries again: woken, or not yet asleep. */
+static void wake_waiter(struct replay *replay, uint32_t object)
+{
+    const struct replay_object *what = &replay->model->objects[object];
+    struct replay_row *row = &replay->objects[object].waiting;
+    if (row->first == REPLAY_NONE)
+        return;
+    bool asleep = replay->now - replay->threads[row->first].waits_since >= what->settle_ticks;
+    replay->charge = asleep ? what->release_ticks : 0;
+    wake_first(replay, row, asleep ? what->wake_ticks : 0);
+}
+
 static void hand_on(struct replay *replay, uint32_t object)
 {
     struct replay_object_state *lock = &replay->objects[object];
@@ -186,7 +199,7 @@ static void hand_on(struct replay *replay, uint32_t object)
         hand_to_writer(replay, object);
     } else if (lock->contended) {
         lock->contended = false;
-        wake_first(replay, &lock->waiting, what->wake_ticks);
+        wake_waiter(replay, object);
     }
 }
 

@@ -2,7 +2,13 @@
  *
  * The trace becomes rows of operations (replay_program.h), these are changed, and replayed
  * (replay.h).  A prediction is relative to the replay of the unchanged program, whose distance to
- * the measured wall time is part of what is told. */
+ * the measured wall time is part of what is told.
+ *
+ *     measured M, its replay with what recording cost R₁, without it R₀, changed R
+ *     wall time without recording  W = M · R₀ / R₁        predicted P = W · R / R₀
+ *
+ * So what the replay does not see of the run counts for as much of the changed one, and P is that
+ * of the program without heurt; gains are W / P, so that no cure gets what not recording gains. */
 #ifndef HEURT_ANALYSIS_WHATIF_H
 #define HEURT_ANALYSIS_WHATIF_H
 
@@ -39,7 +45,7 @@ struct whatif_object {
 struct prediction {
     uint64_t wall_ns;           /* most likely */
     uint64_t least_ns, most_ns; /* the range: see docs/whatif.md */
-    double gain[2];             /* measured wall over most_ns, over least_ns */
+    double gain[2];             /* unrecorded wall over most_ns, over least_ns */
     struct vec objects;         /* struct whatif_object, by how much waited_after_ns is more */
     uint32_t threads;           /* that the replay had */
 };
@@ -53,6 +59,8 @@ void whatif__close(struct whatif *whatif);
 
 uint64_t whatif__measured_ns(const struct whatif *whatif); /* wall time of the run */
 uint64_t whatif__replayed_ns(const struct whatif *whatif); /* of its replay without any change */
+/* The wall time that the run would have had without what recording cost: gains are over it. */
+uint64_t whatif__unrecorded_ns(const struct whatif *whatif);
 
 /* Several changes at once. Fails with a sentence when the trace does not allow one. */
 int whatif__predict(struct whatif *whatif, const struct change *changes, size_t count,

@@ -1,0 +1,457 @@
+/* replay_program_links.c: one walk over all threads: who ends whose wait, objects, latencies. */
+#include "analysis/replay_rows.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* A wait and what ended it. */
+struct link {
+    uint64_t by_tick;
+    uint32_t by, waiter;
+    size_t place; /* in the waiter's awaits */
+};
+
+#define RELEASES_KEPT 16
+#define GAPS_ENOUGH 30
+#define SAMPLES_ENOUGH 5
+
+/* Work after releases of a lock: Σ, Σ of squares. */
+struct gaps {
+    double count, sum, squares;
+};
+
+/* A lock for which somebody waited. */
+struct contended {
+    uint32_t waiters;
+    uint32_t count;                   /* of releases */
+    uint64_t releases[RELEASES_KEPT]; /* while one thread waited, since that was last on a CPU */
+    struct gaps gaps[2];              /* after releases: nobody waited; somebody did */
+    uint32_t *woken;   /* from the release until who slept was on a CPU: a histogram */
+    uint32_t *settled; /* from the beginning of a wait until it slept: likewise */
+};
+
+/* Where a thread is. */
+struct walk_thread {
+    uint32_t waits_for; /* lock; ENCOUNTER_NO_OBJECT */
+    uint64_t waits_since;
+    bool slept;        /* in that wait */
+    uint32_t released; /* the lock that it released last, nothing happened since */
+    uint64_t release;  /* when */
+    bool had_waiters;
+};
+
+/* What is found out about an object. */
+struct object_facts {
+    struct contended *contended; /* locks; NULL: nobody ever waited */
+    uint32_t *latency;           /* a histogram of wake-ups, HISTOGRAM_BUCKETS; NULL: none */
+    int64_t level, least;        /* semaphores: posts less acquisitions, and the least of it */
+    uint64_t round;              /* barriers: the one that is counted */
+    uint32_t arrivals;           /* in it */
+    uint32_t parties;            /* of the largest whole round */
+};
+
+struct link_walk {
+    struct replay_program *program;
+    struct encounters *encounters;
+    struct vec links; /* struct link */
+    struct vec facts; /* struct object_facts, by the encounters' objects */
+    struct walk_thread *threads;
+    uint32_t *signalled;       /* latency of conditions and futexes: one histogram for all */
+    uint32_t *woken, *settled; /* as of a lock, of all */
+};
+
+/* ---- latencies ------------------------------------------------------------------------------ */
+
+static void count_latency(uint32_t **histogram, uint64_t ticks)
+{
+    if (!*histogram)
+        *histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof **histogram);
+    (*histogram)[histogram__bucket(ticks)]++;
+}
+
+/* 0 when there is none. */
+static uint64_t median_of(const uint32_t *histogram)
+{
+    uint64_t count = 0, seen = 0;
+    for (unsigned i = 0; histogram && i < HISTOGRAM_BUCKETS; i++)
+        count += histogram[i];
+    for (unsigned i = 0; count && i < HISTOGRAM_BUCKETS; i++) {
+        seen += histogram[i];
+        if (seen * 2 >= count)
+            return i + 1 < HISTOGRAM_BUCKETS
+                       ? histogram__lower(i) + (histogram__lower(i + 1) - histogram__lower(i)) / 2
+                       : histogram__lower(i);
+    }
+    return 0;
+}
+
+/* ---- encounters ------------------------------------------------------------------------------ */
+
+static struct object_facts *facts_of(struct link_walk *walk, uint32_t object)
+{
+    while (walk->facts.count <= object)
+        vec__push(&walk->facts, NULL);
+    return VEC_AT(&walk->facts, struct object_facts, object);
+}
+
+/* ---- locks: how long sleeping and waking take -------------------------------------------------
+ */
+
+static struct contended *contended_of(struct link_walk *walk, uint32_t object)
+{
+    struct object_facts *facts = facts_of(walk, object);
+    if (!facts->contended)
+        facts->contended = memory__zeroed(1, sizeof *facts->contended);
+    return facts->contended;
+}
+
+static bool is_lock(const struct link_walk *walk, uint32_t object)
+{
+    return object != ENCOUNTER_NO_OBJECT &&
+           encounters__object(walk->encounters, object)->kind == CLASS_LOCK;
+}
+
+static void lock_wait_begins(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct contended *lock = contended_of(walk, encounter->object);
+    struct walk_thread *thread = &walk->threads[encounter->thread];
+    thread->waits_for = encounter->object;
+    thread->waits_since = encounter->tick;
+    thread->slept = false;
+    lock->waiters++;
+    lock->count = 0;
+}
+
+static void lock_wait_ends(struct link_walk *walk, uint32_t index)
+{
+    struct walk_thread *thread = &walk->threads[index];
+    if (thread->waits_for == ENCOUNTER_NO_OBJECT)
+        return;
+    struct contended *lock = contended_of(walk, thread->waits_for);
+    lock->waiters--;
+    lock->count = 0;
+    thread->waits_for = ENCOUNTER_NO_OBJECT;
+}
+
+static void lock_released(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct walk_thread *thread = &walk->threads[encounter->thread];
+    struct contended *lock = facts_of(walk, encounter->object)->contended;
+    bool has_waiters = lock && lock->waiters;
+    if (encounter->again)
+        return;
+    thread->released = encounter->object;
+    thread->release = encounter->tick;
+    thread->had_waiters = has_waiters;
+    if (has_waiters)
+        vec__push(&walk->program->links[encounter->thread].wakes, &encounter->tick);
+    if (has_waiters && lock->waiters == 1 && lock->count < RELEASES_KEPT)
+        lock->releases[lock->count++] = encounter->tick;
+}
+
+/* The first release after it slept woke it, when it was the only one. */
+static void back(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct walk_thread *thread = &walk->threads[encounter->thread];
+    thread->released = ENCOUNTER_NO_OBJECT;
+    if (thread->waits_for == ENCOUNTER_NO_OBJECT || encounter->how == COMPONENT_RUNNABLE ||
+        encounter->how == COMPONENT_PAGE_FAULT || encounter->since < thread->waits_since)
+        return;
+    struct contended *lock = contended_of(walk, thread->waits_for);
+    uint64_t settled = encounter->since - thread->waits_since;
+    uint32_t place = 0;
+    if (!thread->slept) {
+        count_latency(&lock->settled, settled);
+        count_latency(&walk->settled, settled);
+    }
+    thread->slept = true;
+    while (place < lock->count && lock->releases[place] < encounter->since)
+        place++;
+    if (lock->waiters == 1 && place < lock->count && lock->releases[place] < encounter->tick) {
+        count_latency(&lock->woken, encounter->tick - lock->releases[place]);
+        count_latency(&walk->woken, encounter->tick - lock->releases[place]);
+    }
+    lock->count = 0;
+}
+
+/* Something else happens on the thread: its work since it released a lock is known. */
+static void gap_ends(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct walk_thread *thread = &walk->threads[encounter->thread];
+    if (thread->released == ENCOUNTER_NO_OBJECT)
+        return;
+    struct gaps *gaps = &contended_of(walk, thread->released)->gaps[thread->had_waiters];
+    double ticks = (double)(encounter->tick - thread->release);
+    gaps->count++;
+    gaps->sum += ticks;
+    gaps->squares += ticks * ticks;
+    thread->released = ENCOUNTER_NO_OBJECT;
+}
+
+static double variance_of_mean(const struct gaps *gaps)
+{
+    double mean = gaps->sum / gaps->count;
+    return (gaps->squares / gaps->count - mean * mean) / gaps->count;
+}
+
+/* How much longer work takes after a release for which somebody waited; 0: not certain. */
+static uint64_t waking_ticks(const struct contended *lock)
+{
+    const struct gaps *alone = &lock->gaps[0], *waited = &lock->gaps[1];
+    if (alone->count < GAPS_ENOUGH || waited->count < GAPS_ENOUGH)
+        return 0;
+    double more = waited->sum / waited->count - alone->sum / alone->count;
+    double doubt = variance_of_mean(alone) + variance_of_mean(waited);
+    return more > 0 && more * more > 9 * doubt ? (uint64_t)more : 0;
+}
+
+/* ---- what threads do to each other -------------------------------------------------------------
+ */
+
+static uint64_t latency_of(const struct encounter *encounter)
+{
+    return encounter->tick > encounter->by_tick ? encounter->tick - encounter->by_tick : 0;
+}
+
+/* The waiter waited for what the other one did at by_tick. */
+static void add_link(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct vec *awaits = &walk->program->links[encounter->thread].awaits;
+    struct thread_link await = {encounter->tick, UINT32_MAX};
+    if (encounter->by != ENCOUNTER_NOBODY && encounter->by != encounter->thread) {
+        struct link link = {encounter->by_tick, encounter->by, encounter->thread, awaits->count};
+        vec__push(&walk->links, &link);
+        count_latency(&walk->signalled, latency_of(encounter));
+    }
+    vec__push(awaits, &await);
+}
+
+static void started(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct replay_program *program = walk->program;
+    if (encounter->by == ENCOUNTER_NOBODY || encounter->by == encounter->thread)
+        return;
+    uint64_t tick = encounter->by_tick < encounter->tick ? encounter->by_tick : encounter->tick;
+    struct thread_link post = {tick, (uint32_t)program->thread_count + encounter->thread};
+    vec__push(&program->links[encounter->by].posts, &post);
+    program->links[encounter->thread].is_created = true;
+}
+
+static void joined(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct thread_link await = {encounter->tick, encounter->by}; /* its end is that token */
+    vec__push(&walk->program->links[encounter->thread].awaits, &await);
+}
+
+static void acquired(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct object_facts *facts = facts_of(walk, encounter->object);
+    if (encounters__object(walk->encounters, encounter->object)->kind == CLASS_SEMAPHORE)
+        facts->level -= (int64_t)encounter->weight;
+    facts->least = facts->level < facts->least ? facts->level : facts->least;
+    if (encounter->since && !encounter->again && encounter->by != ENCOUNTER_NOBODY)
+        count_latency(&facts->latency, latency_of(encounter));
+}
+
+static void left_barrier(struct link_walk *walk, const struct encounter *encounter)
+{
+    struct object_facts *facts = facts_of(walk, encounter->object);
+    if (encounter->round != facts->round)
+        facts->arrivals = 0;
+    facts->round = encounter->round;
+    facts->arrivals++;
+    facts->parties = facts->arrivals > facts->parties ? facts->arrivals : facts->parties;
+    if (encounter->by != ENCOUNTER_NOBODY && encounter->by != encounter->thread)
+        count_latency(&facts->latency, latency_of(encounter));
+}
+
+/* Its waits for locks and what it does after releasing them. */
+static void take_timing(struct link_walk *walk, const struct encounter *encounter)
+{
+    if (encounter->type == ENCOUNTER_BACK) {
+        back(walk, encounter);
+        return;
+    }
+    gap_ends(walk, encounter);
+    if (encounter->type == ENCOUNTER_WAITS && is_lock(walk, encounter->object))
+        lock_wait_begins(walk, encounter);
+    else if (encounter->type == ENCOUNTER_ACQUIRED || encounter->type == ENCOUNTER_GAVE_UP)
+        lock_wait_ends(walk, encounter->thread);
+    else if (encounter->type == ENCOUNTER_RELEASED)
+        lock_released(walk, encounter);
+}
+
+static void take(struct link_walk *walk, const struct encounter *encounter)
+{
+    take_timing(walk, encounter);
+    switch (encounter->type) {
+    case ENCOUNTER_STARTED:
+        started(walk, encounter);
+        break;
+    case ENCOUNTER_WOKEN:
+        add_link(walk, encounter);
+        break;
+    case ENCOUNTER_JOINED:
+        joined(walk, encounter);
+        break;
+    case ENCOUNTER_ACQUIRED:
+        acquired(walk, encounter);
+        break;
+    case ENCOUNTER_LEFT:
+        left_barrier(walk, encounter);
+        break;
+    case ENCOUNTER_SIGNALLED:
+        facts_of(walk, encounter->object)->level++;
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+static int by_act(const void *a, const void *b)
+{
+    const struct link *left = a, *right = b;
+    if (left->by != right->by)
+        return left->by < right->by ? -1 : 1;
+    return left->by_tick < right->by_tick ? -1 : left->by_tick > right->by_tick;
+}
+
+static int by_tick(const void *a, const void *b)
+{
+    const struct thread_link *left = a, *right = b;
+    return left->tick < right->tick ? -1 : left->tick > right->tick;
+}
+
+/* All that one act ended wait for one token. */
+static void give_tokens(struct link_walk *walk)
+{
+    struct replay_program *program = walk->program;
+    const struct link *before = NULL;
+    uint32_t token = 2 * (uint32_t)program->thread_count;
+    if (walk->links.count)
+        qsort(walk->links.items, walk->links.count, sizeof(struct link), by_act);
+    VEC_EACH(link, &walk->links, struct link)
+    {
+        if (!before || by_act(before, link) != 0) {
+            struct thread_link post = {link->by_tick, token++};
+            vec__push(&program->links[link->by].posts, &post);
+        }
+        VEC_AT(&program->links[link->waiter].awaits, struct thread_link, link->place)->token =
+            token - 1;
+        before = link;
+    }
+    for (size_t i = 0; i < program->thread_count; i++) {
+        struct vec *posts = &program->links[i].posts;
+        if (posts->count)
+            qsort(posts->items, posts->count, sizeof(struct thread_link), by_tick);
+    }
+    program->model.token_count = token;
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static uint64_t count_of(const uint32_t *histogram)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; histogram && i < HISTOGRAM_BUCKETS; i++)
+        count += histogram[i];
+    return count;
+}
+
+/* Of the lock where it is known well enough, else of all. */
+static uint64_t median_or(const uint32_t *own, const uint32_t *all)
+{
+    return median_of(count_of(own) >= SAMPLES_ENOUGH ? own : all);
+}
+
+/* Where the kernel told when waiters slept, how long they need to fall asleep and to be woken; else
+ * what is known is only from the last release until the acquisition. */
+static void model_lock(const struct link_walk *walk, const struct object_facts *facts,
+                       struct replay_object *model)
+{
+    const struct contended *lock = facts->contended;
+    if (model->spins || !lock || !walk->woken)
+        return;
+    model->wake_ticks = median_or(lock->woken, walk->woken);
+    model->settle_ticks = median_or(lock->settled, walk->settled);
+    model->release_ticks = waking_ticks(lock);
+}
+
+static bool model_of(const struct link_walk *walk, const struct encounter_object *object,
+                     const struct object_facts *facts, struct replay_object *model)
+{
+    *model = (struct replay_object){.wake_ticks = median_of(facts->latency)};
+    switch (object->kind) {
+    case CLASS_LOCK:
+        model->kind = REPLAY_LOCK;
+        model->spins = object->lock == HEURT_LOCK_SPIN;
+        model_lock(walk, facts, model);
+        return true;
+    case CLASS_SEMAPHORE:
+        model->kind = REPLAY_SEMAPHORE;
+        model->initial = (uint64_t)-facts->least;
+        return true;
+    case CLASS_BARRIER:
+        model->kind = REPLAY_BARRIER;
+        model->parties = facts->parties ? facts->parties : 1;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void add_objects(struct link_walk *walk)
+{
+    struct replay_program *program = walk->program;
+    for (uint32_t i = 0; i < encounters__objects(walk->encounters); i++) {
+        const struct encounter_object *object = encounters__object(walk->encounters, i);
+        uint64_t key[3] = {object->process, object->kind, object->address};
+        struct replay_object model;
+        struct program_object row = {object->process, object->kind, object->address};
+        if (!model_of(walk, object, facts_of(walk, i), &model))
+            continue;
+        map__put(&program->places, key, sizeof key, program->objects.count);
+        vec__push(&program->objects, &row);
+        vec__push(&program->models, &model);
+    }
+    program->model.object_count = (uint32_t)program->objects.count;
+    program->model.objects = program->models.items;
+}
+
+static void free_facts(struct object_facts *facts)
+{
+    free(facts->latency);
+    if (facts->contended) {
+        free(facts->contended->woken);
+        free(facts->contended->settled);
+    }
+    free(facts->contended);
+}
+
+void program__find_links(struct replay_program *program)
+{
+    struct link_walk walk = {.program = program,
+                             .encounters = encounters__start(program->trace),
+                             .links = VEC_OF(struct link),
+                             .facts = VEC_OF(struct object_facts)};
+    struct encounter encounter;
+    walk.threads = memory__zeroed(program->thread_count, sizeof *walk.threads);
+    for (size_t i = 0; i < program->thread_count; i++)
+        walk.threads[i].waits_for = walk.threads[i].released = ENCOUNTER_NO_OBJECT;
+    while (encounters__next(walk.encounters, &encounter))
+        take(&walk, &encounter);
+    give_tokens(&walk);
+    add_objects(&walk);
+    program->model.token_ticks = median_of(walk.signalled);
+    VEC_EACH(facts, &walk.facts, struct object_facts)
+    free_facts(facts);
+    vec__free(&walk.facts);
+    vec__free(&walk.links);
+    free(walk.signalled);
+    free(walk.woken);
+    free(walk.settled);
+    free(walk.threads);
+    encounters__free(walk.encounters);
+}

@@ -1,0 +1,840 @@
+/* replay_program_rows.c: each thread's events as a row of operations.
+ *
+ * A thread's time is divided as its events come by: on a CPU (work, and what recording cost of it),
+ * blocked, waiting for a CPU (which is left out: the replay finds it anew), and used by the
+ * recording for itself (left out, too). What recording an event cost is taken off the work behind
+ * it; should that be too little, off the work behind that.
+ *
+ * What the kernel tells stands behind what it happened in, so it is collected first. */
+#include "analysis/classes.h"
+#include "analysis/replay_rows.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAITS_AT_MOST 4 /* as in the walk of encounters */
+#define RECENT_OBJECTS 1024u
+
+enum spending { SPENT_WORK, SPENT_BLOCKED, SPENT_RUNNABLE, SPENT_PAUSED };
+
+/* A time not on a CPU, or not for the program. */
+struct away {
+    uint64_t begin, end;
+    enum spending what;
+};
+
+struct spent {
+    uint64_t ticks[SPENT_PAUSED + 1];
+};
+
+/* The outermost wait or call that is open. */
+struct open_call {
+    uint32_t id, class;
+    uint64_t site_word, object, mutex;
+};
+
+struct open_function {
+    uint32_t id, class;
+    uint32_t bias, cost;
+};
+
+struct own_lock {
+    uint32_t object;
+    uint32_t depth;
+};
+
+struct recent_object {
+    uint64_t address, kind_and_1, place;
+};
+
+struct builder {
+    struct replay_program *program;
+    struct class_table classes;
+    struct map numbers; /* identity of a class -> its number in the profile */
+    struct recent_object *recent;
+    /* The current thread. */
+    const struct trace_thread *thread;
+    const struct trace_process *process;
+    uint32_t index;
+    struct vec *row;
+    struct vec away; /* struct away, by begin */
+    size_t next_away, next_post, next_await, next_wake;
+    bool has_kernel;
+    bool ended;
+    uint64_t tick;   /* of the last event, never stepping back */
+    uint64_t at;     /* its time is divided up to here */
+    uint64_t work;   /* since the last operation */
+    uint64_t cost;   /* of it, what recording cost */
+    uint64_t owed;   /* by the work that comes, for recording */
+    uint64_t waking; /* of the work until the next operation: waking another one */
+    uint32_t waits[WAITS_AT_MOST];
+    uint32_t depth;
+    struct open_call call;
+    struct vec functions; /* struct open_function */
+    struct vec held;      /* struct own_lock */
+    uint32_t drawn;       /* weight of the next occurrence */
+    bool too_many;
+};
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void push(struct builder *self, uint64_t work, uint64_t cost, uint32_t kind, uint32_t object,
+                 uint32_t class)
+{
+    struct row_op op = {work, cost, object, kind, class};
+    if (self->program->op_count >= REPLAY_KEPT_OPS) {
+        self->too_many = true;
+        return;
+    }
+    vec__push(self->row, &op);
+    self->program->op_count++;
+}
+
+/* What does not fit into an operation's bits goes in front of it. */
+static void keep_within_bits(struct builder *self)
+{
+    while (self->work > ROW_WORK_MOST || self->cost > ROW_COST_MOST) {
+        uint64_t work = self->work < ROW_WORK_MOST ? self->work : ROW_WORK_MOST;
+        uint64_t cost = self->cost < ROW_COST_MOST ? self->cost : ROW_COST_MOST;
+        push(self, work, cost, REPLAY_WORK, 0, ROW_NO_CLASS);
+        self->work -= work;
+        self->cost -= cost;
+    }
+}
+
+static void add(struct builder *self, uint32_t kind, uint32_t object, uint32_t class)
+{
+    keep_within_bits(self);
+    push(self, self->work, self->cost, kind, object, class);
+    self->work = self->cost = self->waking = 0;
+}
+
+static void flush_work(struct builder *self)
+{
+    if (self->work || self->cost)
+        add(self, REPLAY_WORK, 0, ROW_NO_CLASS);
+}
+
+/* kind: REPLAY_DELAY or ROW_CALL. */
+static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint32_t class)
+{
+    flush_work(self);
+    for (; ticks > ROW_WORK_MOST; ticks -= ROW_WORK_MOST)
+        push(self, ROW_WORK_MOST, 0, kind, 0, class);
+    if (ticks)
+        push(self, ticks, 0, kind, 0, class);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static const struct away *away_at(const struct builder *self)
+{
+    return self->next_away < self->away.count ? VEC_AT(&self->away, struct away, self->next_away)
+                                              : NULL;
+}
+
+/* The next piece of its time until tick, which is spent in one way. False: it is at tick. */
+static bool next_piece(struct builder *self, uint64_t tick, enum spending *what, uint64_t *ticks)
+{
+    const struct away *away = away_at(self);
+    while (away && away->end <= self->at) {
+        self->next_away++;
+        away = away_at(self);
+    }
+    if (self->at >= tick)
+        return false;
+    uint64_t end = tick;
+    *what = SPENT_WORK;
+    if (away && away->begin <= self->at) {
+        end = away->end < tick ? away->end : tick;
+        *what = away->what;
+    } else if (away && away->begin < tick) {
+        end = away->begin;
+    }
+    *ticks = end - self->at;
+    self->at = end;
+    return true;
+}
+
+/* Divides what is known as one wait or call. */
+static struct spent spend(struct builder *self, uint64_t tick)
+{
+    struct spent spent = {{0}};
+    enum spending what;
+    uint64_t ticks;
+    while (next_piece(self, tick, &what, &ticks))
+        spent.ticks[what] += ticks;
+    return spent;
+}
+
+static void add_work(struct builder *self, uint64_t ticks)
+{
+    uint64_t waking = self->waking < ticks ? self->waking : ticks;
+    self->waking -= waking;
+    ticks -= waking;
+    uint64_t paid = self->owed < ticks ? self->owed : ticks;
+    self->owed -= paid;
+    self->cost += paid;
+    self->work += ticks - paid;
+}
+
+static void work_until(struct builder *self, uint64_t tick)
+{
+    enum spending what;
+    uint64_t ticks;
+    while (next_piece(self, tick, &what, &ticks)) {
+        if (what == SPENT_WORK)
+            add_work(self, ticks);
+        else if (what == SPENT_BLOCKED)
+            add_apart(self, REPLAY_DELAY, ticks, ROW_NO_CLASS);
+    }
+}
+
+static const struct thread_link *next_post(const struct builder *self, uint64_t tick)
+{
+    const struct vec *posts = &self->program->links[self->index].posts;
+    const struct thread_link *post =
+        self->next_post < posts->count ? VEC_AT(posts, struct thread_link, self->next_post) : NULL;
+    return post && post->tick <= tick ? post : NULL;
+}
+
+/* What it told others up to tick; on the way to it when its time is work. */
+static void post_until(struct builder *self, uint64_t tick, bool works)
+{
+    const struct thread_link *post;
+    while ((post = next_post(self, tick))) {
+        if (works)
+            work_until(self, post->tick);
+        add(self, REPLAY_POST, post->token, ROW_NO_CLASS);
+        self->next_post++;
+    }
+}
+
+static void owe(struct builder *self, uint64_t ticks)
+{
+    self->owed += ticks;
+}
+
+/* ---- what the kernel tells --------------------------------------------------------------------
+ */
+
+static void put_away(struct builder *self, uint64_t begin, uint64_t end, enum spending what)
+{
+    struct away away = {begin, end, what};
+    if (begin < end)
+        vec__push(&self->away, &away);
+}
+
+static void put_off_cpu(struct builder *self, const struct event *event)
+{
+    uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
+    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
+    uint64_t begin = event->tick > ticks ? event->tick - ticks : 0;
+    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_OFF_PREEMPTED) {
+        put_away(self, begin, event->tick, SPENT_RUNNABLE);
+        return;
+    }
+    if (runnable == HEURT_NOT_KNOWN)
+        runnable = 0;
+    uint64_t middle = ticks > runnable ? event->tick - runnable : begin;
+    put_away(self, begin, middle, SPENT_BLOCKED);
+    put_away(self, middle, event->tick, SPENT_RUNNABLE);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct away *left = a, *right = b;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static void collect_away(struct builder *self)
+{
+    struct trace_cursor cursor;
+    struct event event;
+    self->away.count = 0;
+    self->has_kernel = false;
+    trace_cursor__start(&cursor, self->program->trace, self->thread);
+    while (trace_cursor__next(&cursor, &event)) {
+        if (event.id == HEURT_EVENT_OFF_CPU && event.words >= 2)
+            put_off_cpu(self, &event);
+        else if (event.id == HEURT_EVENT_PAUSED && event.words)
+            put_away(self, event.tick > event.payload[0] ? event.tick - event.payload[0] : 0,
+                     event.tick, SPENT_PAUSED);
+        self->has_kernel |= event.id == HEURT_EVENT_KERNEL;
+    }
+    if (self->away.count)
+        qsort(self->away.items, self->away.count, sizeof(struct away), by_begin);
+}
+
+/* ---- classes ----------------------------------------------------------------------------------
+ */
+
+/* What is the same of a class in two tables of one trace. Compared as bytes: no padding. */
+struct class_identity {
+    uint64_t kind, process, function, address, site, has_object, object, file, line, key_count;
+    uint64_t keys[HEURT_ARGUMENTS_MAX];
+};
+
+static struct class_identity identity_of(const struct profile_class *class)
+{
+    struct class_identity identity = {.kind = class->kind,
+                                      .process = class->process,
+                                      .function = (uintptr_t) class->function,
+                                      .address = class->address,
+                                      .site = class->site,
+                                      .has_object = class->has_object,
+                                      .object = class->object,
+                                      .file = (uintptr_t) class->file,
+                                      .line = class->line,
+                                      .key_count = class->keys.count};
+    for (size_t i = 0; i < class->keys.count && i < HEURT_ARGUMENTS_MAX; i++)
+        identity.keys[i] = VEC_AT(&class->keys, struct profile_key, i)->value;
+    return identity;
+}
+
+static void number_classes(struct builder *self)
+{
+    VEC_EACH(class, &self->program->profile->classes, struct profile_class)
+    {
+        struct class_identity identity = identity_of(class);
+        if (class->number < ROW_NO_CLASS)
+            map__put(&self->numbers, &identity, sizeof identity, class->number);
+    }
+}
+
+/* Its number in the profile; kept in the entry (plus 1) once it is known. */
+static uint32_t number_of(struct builder *self, struct class_entry *entry)
+{
+    if (!entry)
+        return ROW_NO_CLASS;
+    if (!entry->what.recorded) {
+        struct class_identity identity = identity_of(&entry->what);
+        uint64_t number = map__get(&self->numbers, &identity, sizeof identity);
+        entry->what.number = number == MAP_ABSENT ? ROW_NO_CLASS : (uint32_t)number;
+        entry->what.recorded = 1; /* looked up */
+    }
+    return entry->what.number;
+}
+
+static uint32_t class_of_call(struct builder *self, const struct event *event)
+{
+    return number_of(self, class_table__call(&self->classes, self->thread->process, event));
+}
+
+/* ---- objects ----------------------------------------------------------------------------------
+ */
+
+static uint32_t object_of(struct builder *self, enum class_kind kind, uint64_t address)
+{
+    uint64_t hash = (address + kind) * 0x9e3779b97f4a7c15ull;
+    struct recent_object *recent = &self->recent[hash >> 40 & (RECENT_OBJECTS - 1)];
+    if (recent->address != address || recent->kind_and_1 != kind + 1ull)
+        *recent = (struct recent_object){
+            address, kind + 1ull,
+            program__object(self->program, self->process->serial, kind, address)};
+    return (uint32_t)recent->place; /* MAP_ABSENT becomes UINT32_MAX */
+}
+
+static struct own_lock *held_lock(struct builder *self, uint32_t object)
+{
+    for (size_t i = self->held.count; i-- > 0;) {
+        if (VEC_AT(&self->held, struct own_lock, i)->object == object)
+            return VEC_AT(&self->held, struct own_lock, i);
+    }
+    return NULL;
+}
+
+static void acquired(struct builder *self, uint32_t kind, uint64_t address, uint32_t class)
+{
+    uint32_t object = object_of(self, CLASS_LOCK, address);
+    if (object == UINT32_MAX)
+        return;
+    struct own_lock *held = held_lock(self, object), fresh = {object, 1};
+    if (held) {
+        held->depth++;
+        return;
+    }
+    vec__push(&self->held, &fresh);
+    add(self, kind, object, class);
+}
+
+static void drop_held(struct builder *self, struct own_lock *held)
+{
+    struct own_lock *last = VEC_AT(&self->held, struct own_lock, self->held.count - 1);
+    memmove(held, held + 1, (size_t)(last - held) * sizeof *held);
+    self->held.count--;
+}
+
+/* A release for which another one waited: what waking it took, the replay adds where it wakes. */
+static void set_waking(struct builder *self, uint32_t object)
+{
+    const struct vec *wakes = &self->program->links[self->index].wakes;
+    while (self->next_wake < wakes->count && *VEC_AT(wakes, uint64_t, self->next_wake) < self->tick)
+        self->next_wake++;
+    if (self->next_wake < wakes->count && *VEC_AT(wakes, uint64_t, self->next_wake) == self->tick)
+        self->waking = VEC_AT(&self->program->models, struct replay_object, object)->release_ticks;
+}
+
+static void released(struct builder *self, uint64_t address, uint32_t class)
+{
+    uint32_t object = object_of(self, CLASS_LOCK, address);
+    struct own_lock *held = object == UINT32_MAX ? NULL : held_lock(self, object);
+    if (!held || --held->depth > 0)
+        return;
+    drop_held(self, held);
+    add(self, REPLAY_RELEASE, object, class);
+    set_waking(self, object);
+}
+
+/* Whatever it held, nobody may wait for it for ever. */
+static void release_all(struct builder *self)
+{
+    while (self->held.count)
+        add(self, REPLAY_RELEASE, VEC_AT(&self->held, struct own_lock, --self->held.count)->object,
+            ROW_NO_CLASS);
+}
+
+static uint32_t kind_of_lock(uint64_t site_word)
+{
+    return HEURT_SITE_HOW(site_word) == HEURT_LOCK_READ ? REPLAY_SHARE : REPLAY_ACQUIRE;
+}
+
+/* ---- waits and calls ------------------------------------------------------------------------- */
+
+static bool is_wait(uint32_t id)
+{
+    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
+           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
+           id == HEURT_EVENT_JOIN || id == HEURT_EVENT_FUTEX_WAIT;
+}
+
+static bool is_call(uint32_t id)
+{
+    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP;
+}
+
+static bool is_good(const struct event *event)
+{
+    if (!event->words)
+        return false;
+    int64_t result = (int64_t)event->payload[0];
+    uint32_t id = event->id & ~1u;
+    return result == 0 || (id == HEURT_EVENT_LOCK_WAIT && result == 130) || /* EOWNERDEAD */
+           (id == HEURT_EVENT_BARRIER_WAIT && result == -1); /* PTHREAD_BARRIER_SERIAL_THREAD */
+}
+
+/* An I/O call without the kernel's records is taken to be blocked all the time. */
+static void stays_as_long(struct builder *self, const struct spent *spent, uint32_t class)
+{
+    uint64_t work = spent->ticks[SPENT_WORK], blocked = spent->ticks[SPENT_BLOCKED];
+    if (!self->has_kernel) {
+        blocked += work;
+        work = 0;
+    }
+    if (work)
+        add_apart(self, ROW_CALL, work, class);
+    if (blocked)
+        add_apart(self, REPLAY_DELAY, blocked, class);
+}
+
+/* A good end of a wait that a signal, a wake-up or the end of a thread ended. */
+static void awaited(struct builder *self, const struct spent *spent, uint32_t class)
+{
+    const struct vec *awaits = &self->program->links[self->index].awaits;
+    uint32_t token = UINT32_MAX;
+    if (self->next_await < awaits->count)
+        token = VEC_AT(awaits, struct thread_link, self->next_await++)->token;
+    if (token == UINT32_MAX)
+        stays_as_long(self, spent, class);
+    else
+        add(self, REPLAY_AWAIT, token, class);
+}
+
+static void met(struct builder *self, enum class_kind kind, uint32_t op, const struct spent *spent)
+{
+    uint32_t object = object_of(self, kind, self->call.object);
+    if (object == UINT32_MAX)
+        stays_as_long(self, spent, self->call.class);
+    else
+        add(self, op, object, self->call.class);
+}
+
+static void wait_was_good(struct builder *self, const struct spent *spent)
+{
+    switch (self->call.id) {
+    case HEURT_EVENT_LOCK_WAIT:
+        acquired(self, kind_of_lock(self->call.site_word), self->call.object, self->call.class);
+        break;
+    case HEURT_EVENT_BARRIER_WAIT:
+        met(self, CLASS_BARRIER, REPLAY_MEET, spent);
+        break;
+    case HEURT_EVENT_SEMAPHORE_WAIT:
+        met(self, CLASS_SEMAPHORE, REPLAY_TAKE, spent);
+        break;
+    default:
+        awaited(self, spent, self->call.class);
+        break;
+    }
+}
+
+static void take_mutex_again(struct builder *self)
+{
+    if (self->call.id == HEURT_EVENT_CONDITION_WAIT && self->call.mutex)
+        acquired(self, ROW_REACQUIRE, self->call.mutex, self->call.class);
+}
+
+static void outermost_ends(struct builder *self, const struct event *event)
+{
+    struct spent spent = spend(self, self->tick);
+    post_until(self, self->tick, false);
+    if (is_call(self->call.id) || !is_good(event))
+        stays_as_long(self, &spent, self->call.class);
+    else
+        wait_was_good(self, &spent);
+    take_mutex_again(self);
+    owe(self, self->process->event_ticks);
+}
+
+/* However the open ones ended, they did. */
+static void forget_waits(struct builder *self)
+{
+    if (self->depth) {
+        struct spent spent = spend(self, self->tick);
+        stays_as_long(self, &spent, self->call.class);
+        take_mutex_again(self);
+    }
+    self->depth = 0;
+}
+
+static void outermost_begins(struct builder *self, const struct event *event)
+{
+    self->call = (struct open_call){event->id, class_of_call(self, event), event->payload[0],
+                                    event->words > 1 ? event->payload[1] : 0,
+                                    event->words > 2 ? event->payload[2] : 0};
+    if (event->id == HEURT_EVENT_CONDITION_WAIT && self->call.mutex)
+        released(self, self->call.mutex, self->call.class);
+}
+
+static void call_begins(struct builder *self, const struct event *event)
+{
+    if (self->depth == WAITS_AT_MOST)
+        forget_waits(self);
+    self->waits[self->depth++] = event->id;
+    if (self->depth == 1)
+        outermost_begins(self, event);
+}
+
+static void call_ends(struct builder *self, const struct event *event)
+{
+    uint32_t place = self->depth;
+    while (place && self->waits[place - 1] != (event->id & ~1u))
+        place--;
+    if (!place)
+        return;
+    if (place == 1)
+        outermost_ends(self, event);
+    self->depth = place - 1;
+}
+
+/* ---- functions --------------------------------------------------------------------------------
+ */
+
+static void function_begins(struct builder *self, const struct event *event)
+{
+    struct class_entry *entry = class_table__function(&self->classes, self->thread->process, event);
+    if (!entry)
+        return;
+    struct open_function open = {event->id, number_of(self, entry), entry->fold.bias,
+                                 entry->fold.cost};
+    if (self->drawn > 1)
+        owe(self, (uint64_t)(self->drawn - 1) * self->process->left_out_ticks);
+    self->drawn = 0;
+    add(self, ROW_ENTER, 0, open.class);
+    vec__push(&self->functions, &open);
+    owe(self, open.bias);
+}
+
+static void leave_innermost(struct builder *self)
+{
+    const struct open_function *open =
+        VEC_AT(&self->functions, struct open_function, --self->functions.count);
+    add(self, ROW_LEAVE, 0, open->class);
+    owe(self, open->cost > open->bias ? open->cost - open->bias : 0);
+}
+
+static void function_ends(struct builder *self, uint32_t id)
+{
+    size_t place = self->functions.count;
+    while (place && VEC_AT(&self->functions, struct open_function, place - 1)->id != id)
+        place--;
+    while (place && self->functions.count >= place)
+        leave_innermost(self);
+}
+
+static void function_event(struct builder *self, const struct event *event)
+{
+    if (event->id & 1)
+        function_ends(self, event->id & ~1u);
+    else
+        function_begins(self, event);
+}
+
+/* ---- events -----------------------------------------------------------------------------------
+ */
+
+static void semaphore_event(struct builder *self, const struct event *event, uint32_t kind,
+                            uint32_t class)
+{
+    uint32_t object = object_of(self, CLASS_SEMAPHORE, event->payload[1]);
+    if (object != UINT32_MAX)
+        add(self, kind, object, class);
+}
+
+static void lost(struct builder *self)
+{
+    forget_waits(self);
+    while (self->functions.count)
+        leave_innermost(self);
+    release_all(self);
+}
+
+/* What is told of no operation, or within a wait. */
+static bool is_passed_over(const struct builder *self, const struct event *event)
+{
+    switch (event->id) {
+    case HEURT_EVENT_OFF_CPU:
+    case HEURT_EVENT_FAULT:
+    case HEURT_EVENT_KERNEL:
+    case HEURT_EVENT_KERNEL_LOST:
+    case HEURT_EVENT_INSTRUCTIONS:
+    case HEURT_EVENT_STACK:
+    case HEURT_EVENT_PAUSED:
+        return true;
+    default:
+        return self->ended;
+    }
+}
+
+static void fixed_event(struct builder *self, const struct event *event)
+{
+    bool has_object = event->words >= 2;
+    switch (event->id) {
+    case HEURT_EVENT_LOCK_ACQUIRED:
+        if (has_object)
+            acquired(self, kind_of_lock(event->payload[0]), event->payload[1],
+                     class_of_call(self, event));
+        break;
+    case HEURT_EVENT_LOCK_RELEASED:
+        if (has_object)
+            released(self, event->payload[1], ROW_NO_CLASS);
+        break;
+    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
+        if (has_object)
+            semaphore_event(self, event, REPLAY_TAKE, class_of_call(self, event));
+        break;
+    case HEURT_EVENT_SEMAPHORE_POSTED:
+        if (has_object)
+            semaphore_event(self, event, REPLAY_GIVE, ROW_NO_CLASS);
+        break;
+    case HEURT_EVENT_SAMPLED:
+        self->drawn = event->words ? HEURT_SAMPLED_BLOCK(event->payload[0]) : 0;
+        break;
+    case HEURT_EVENT_UNWOUND:
+        forget_waits(self);
+        if (self->functions.count)
+            leave_innermost(self);
+        break;
+    case HEURT_EVENT_LOST:
+        lost(self);
+        break;
+    case HEURT_EVENT_THREAD_END:
+        self->ended = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What the kernel's records cost. In a wait, nobody is kept by it. */
+static void owe_for_record(struct builder *self, const struct event *event)
+{
+    if (self->depth)
+        return;
+    if (event->id == HEURT_EVENT_OFF_CPU)
+        owe(self, self->process->off_cpu_ticks);
+    else if (event->id == HEURT_EVENT_FAULT)
+        owe(self, self->process->fault_ticks);
+}
+
+static void take_event(struct builder *self, const struct event *event)
+{
+    if (is_passed_over(self, event)) {
+        owe_for_record(self, event);
+        return;
+    }
+    self->tick = event->tick > self->tick ? event->tick : self->tick;
+    bool ends = event->id & 1 && self->depth;
+    bool is_of_call = is_wait(event->id & ~1u) || is_call(event->id & ~1u);
+    if (!self->depth) {
+        post_until(self, self->tick, true);
+        work_until(self, self->tick);
+    }
+    if (event->id >= HEURT_EVENT_FUNCTIONS) {
+        if (!self->depth) /* else a handler's */
+            function_event(self, event);
+        return;
+    }
+    if (is_of_call && ends)
+        call_ends(self, event);
+    else if (is_of_call && !(event->id & 1) && event->words)
+        call_begins(self, event);
+    else
+        fixed_event(self, event);
+    if (!self->depth && !ends)
+        owe(self, self->process->event_ticks);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------
+ */
+
+/* Without the kernel's records it is not known when the thread was off the CPU outside of waits;
+ * how long it was on one in all may be. */
+static void scale_to_cpu_time(struct builder *self)
+{
+    uint64_t work = 0, known = 0;
+    double rate = (double)trace__ns(self->program->trace, 1u << 30) / (1u << 30);
+    if (self->has_kernel || self->thread->cpu_ns == UINT64_MAX || !self->thread->ended)
+        return;
+    VEC_EACH(op, self->row, struct row_op)
+    {
+        if (op->kind == REPLAY_DELAY)
+            continue;
+        work += op->work;
+        known += op->cost;
+    }
+    double cpu = (double)self->thread->cpu_ns / rate - (double)known;
+    double factor = work && cpu > 0 ? cpu / (double)work : 1;
+    VEC_EACH(op, self->row, struct row_op)
+    if (op->kind != REPLAY_DELAY && factor < 1)
+        op->work = (uint64_t)((double)op->work * factor);
+}
+
+static void start_thread(struct builder *self, uint32_t index, uint64_t first_tick)
+{
+    struct replay_program *program = self->program;
+    self->index = index;
+    self->thread = VEC_AT(trace__threads(program->trace), struct trace_thread, index);
+    self->process =
+        VEC_AT(trace__processes(program->trace), struct trace_process, self->thread->process);
+    self->row = &program->rows[index];
+    memset(self->recent, 0, RECENT_OBJECTS * sizeof *self->recent);
+    collect_away(self);
+    self->next_away = self->next_post = self->next_await = self->next_wake = 0;
+    self->at = self->tick = self->thread->start_tick;
+    self->work = self->cost = self->owed = self->waking = 0;
+    self->depth = self->drawn = 0;
+    self->functions.count = self->held.count = 0;
+    self->ended = false;
+    class_table__begin_thread(&self->classes, index);
+    if (program->links[index].is_created)
+        add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
+    else if (self->at > first_tick)
+        add_apart(self, REPLAY_DELAY, self->at - first_tick, ROW_NO_CLASS);
+}
+
+static void end_thread(struct builder *self)
+{
+    const struct thread_links *links = &self->program->links[self->index];
+    release_all(self);
+    while (self->next_post < links->posts.count)
+        add(self, REPLAY_POST, VEC_AT(&links->posts, struct thread_link, self->next_post++)->token,
+            ROW_NO_CLASS);
+    add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
+    scale_to_cpu_time(self);
+    class_table__forget_thread(&self->classes);
+}
+
+static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
+{
+    struct trace_cursor cursor;
+    struct event event;
+    start_thread(self, index, first_tick);
+    trace_cursor__start(&cursor, self->program->trace, self->thread);
+    while (trace_cursor__next(&cursor, &event))
+        take_event(self, &event);
+    end_thread(self);
+}
+
+/* ---- the program ------------------------------------------------------------------------------
+ */
+
+static uint64_t first_tick_of(const struct trace *trace)
+{
+    uint64_t first = UINT64_MAX;
+    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
+    first = thread->start_tick < first ? thread->start_tick : first;
+    return first;
+}
+
+/* The classes of the profile that have keys were made by rules; the same ones are made again. */
+static struct vec rules_of(const struct profile *profile)
+{
+    struct vec rules = VEC_OF(struct profile_rule);
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    {
+        bool is_function = class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
+                           class->kind == CLASS_ITERATION;
+        if (!is_function || !class->keys.count)
+            continue;
+        struct profile_rule rule = {.type = RULE_KEY, .function = memory__text(class->function)};
+        VEC_EACH(key, &class->keys, struct profile_key)
+        {
+            char *list = rule.arguments;
+            rule.arguments =
+                list ? memory__format("%s,%s", list, key->name) : memory__text(key->name);
+            free(list);
+        }
+        vec__push(&rules, &rule);
+    }
+    return rules;
+}
+
+static void free_rules(struct vec *rules)
+{
+    VEC_EACH(rule, rules, struct profile_rule)
+    {
+        free(rule->function);
+        free(rule->arguments);
+    }
+    vec__free(rules);
+}
+
+int program__make_rows(struct replay_program *program, struct error *error)
+{
+    struct vec rules = rules_of(program->profile);
+    struct builder self = {.program = program,
+                           .away = VEC_OF(struct away),
+                           .functions = VEC_OF(struct open_function),
+                           .held = VEC_OF(struct own_lock)};
+    uint64_t first_tick = first_tick_of(program->trace);
+    self.recent = memory__zeroed(RECENT_OBJECTS, sizeof *self.recent);
+    class_table__start(&self.classes, program->trace, &rules);
+    number_classes(&self);
+    for (uint32_t i = 0; i < program->thread_count && !self.too_many; i++)
+        make_row(&self, i, first_tick);
+    class_table__free(&self.classes);
+    map__free(&self.numbers);
+    vec__free(&self.away);
+    vec__free(&self.functions);
+    vec__free(&self.held);
+    free(self.recent);
+    free_rules(&rules);
+    if (!self.too_many)
+        return 0;
+    return error__set(error, -E2BIG,
+                      "the trace has more than %u million operations, which is what a replay can "
+                      "keep; record a shorter run, or fewer functions",
+                      REPLAY_KEPT_OPS >> 20);
+}

@@ -1,0 +1,84 @@
+/* replay_rows.h: what the parts of replay_program share. For replay_program*.c only.
+ *
+ *     replay_program.c          the program, its model, its classes
+ *     replay_program_links.c    one walk over all threads: who ends whose wait, objects, latencies
+ *     replay_program_rows.c     each thread's events as a row of operations
+ *     replay_program_change.c   rows as a replay gets them: changed
+ */
+#ifndef HEURT_ANALYSIS_REPLAY_ROWS_H
+#define HEURT_ANALYSIS_REPLAY_ROWS_H
+
+#include "analysis/encounters.h"
+#include "analysis/replay_program.h"
+#include "base/map.h"
+
+/* Beyond enum replay_kind. */
+enum row_kind {
+    ROW_ENTER = 32, /* an occurrence of a function's class begins */
+    ROW_LEAVE,      /* the innermost one of the class ends */
+    ROW_REACQUIRE,  /* ACQUIRE of the mutex that the condition wait just before gave away */
+    ROW_CALL, /* work of a call that is of a class itself (I/O, sleep); its DELAY may follow */
+};
+
+#define ROW_NO_CLASS 0xffffffu
+#define ROW_WORK_MOST ((1ull << 40) - 1)
+#define ROW_COST_MOST ((1ull << 24) - 1)
+
+/* 16 bytes. */
+struct row_op {
+    uint64_t work : 40; /* ticks on a CPU before it; DELAY: its length; CALL: its own work */
+    uint64_t cost : 24; /* ticks on a CPU before it that recording cost */
+    uint32_t object;    /* index into objects; a token */
+    uint32_t kind : 8;
+    uint32_t class : 24; /* number in the profile, of the wait, call or function */
+};
+_Static_assert(sizeof(struct row_op) == 16, "memory is stated in operations");
+
+struct program_object {
+    uint32_t process; /* serial */
+    enum class_kind kind;
+    uint64_t address;
+};
+
+/* Something that a thread tells others, or that it waited for. */
+struct thread_link {
+    uint64_t tick;
+    uint32_t token;
+};
+
+struct thread_links {
+    struct vec posts;  /* struct thread_link, by tick */
+    struct vec awaits; /* struct thread_link, by tick at which the wait ended */
+    struct vec wakes;  /* uint64_t: ticks of releases for which another one waited */
+    bool is_created;   /* by a thread of the trace: it begins with a token */
+};
+
+/* The end of thread t is token t, its creation token count + t. */
+struct replay_program {
+    const struct trace *trace;
+    const struct profile *profile;
+    size_t thread_count;
+    struct vec *rows;           /* struct row_op, by thread */
+    uint64_t op_count;          /* of all rows */
+    bool *counts;               /* by thread: it ended by itself; the program's end is the last
+                                   such one's */
+    struct thread_links *links; /* by thread; empty once the rows are made */
+    struct vec objects;         /* struct program_object */
+    struct vec models;          /* struct replay_object, likewise */
+    struct map places;          /* process, kind, address -> place in objects */
+    const struct profile_class **classes; /* by number; NULL: there is none */
+    uint32_t class_count;
+    struct replay_model model;
+};
+
+/* MAP_ABSENT: not met in the walk. */
+uint64_t program__object(const struct replay_program *program, uint32_t process,
+                         enum class_kind kind, uint64_t address);
+
+/* ---- replay_program_links.c: objects, models, links, latencies; model.token_count */
+void program__find_links(struct replay_program *program);
+
+/* ---- replay_program_rows.c: fails when there are too many operations */
+int program__make_rows(struct replay_program *program, struct error *error);
+
+#endif

@@ -1,0 +1,234 @@
+#include "analysis/whatif.h"
+
+#include "analysis/replay_program.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define VARIANTS_OPS (4u << 20) /* of longer traces the range has no variants of the model */
+
+/* Models that may be as right: their predictions make the range. */
+enum variant {
+    VARIANT_MEASURED, /* wake-ups take as long as in the run */
+    VARIANT_PROMPT,   /* wake-ups take no time */
+    VARIANT_SLOW,     /* wake-ups take twice as long */
+    VARIANTS
+};
+
+struct whatif {
+    const struct trace *trace;
+    struct replay_program *program;
+    unsigned variants;
+    uint64_t measured_ns;
+    uint64_t recorded;            /* ticks: unchanged, with what recording cost */
+    uint64_t unchanged[VARIANTS]; /* ticks: without it */
+    struct replay_result before;  /* VARIANT_MEASURED, unchanged */
+};
+
+/* ---- replays -------------------------------------------------------------------------------- */
+
+static uint64_t wake_ticks(uint64_t ticks, enum variant variant)
+{
+    return variant == VARIANT_PROMPT ? 0 : variant == VARIANT_SLOW ? 2 * ticks : ticks;
+}
+
+static int replay(const struct whatif *whatif, const struct change *changes, size_t count,
+                  enum replay_costs costs, enum variant variant, struct replay_result *result,
+                  struct error *error)
+{
+    struct replay_model model;
+    struct replay_source *source =
+        replay_program__open(whatif->program, changes, count, costs, &model, error);
+    if (!source)
+        return -ENOTSUP;
+    struct replay_object *objects = memory__zeroed(model.object_count, sizeof *objects);
+    for (uint32_t i = 0; i < model.object_count; i++) {
+        objects[i] = model.objects[i];
+        objects[i].wake_ticks = wake_ticks(objects[i].wake_ticks, variant);
+    }
+    model.objects = objects;
+    model.token_ticks = wake_ticks(model.token_ticks, variant);
+    replay__run(&model, source, result);
+    replay_program__close(source);
+    free(objects);
+    return 0;
+}
+
+/* Without any change nothing can be refused. */
+static uint64_t replay_unchanged(struct whatif *whatif, enum replay_costs costs,
+                                 enum variant variant)
+{
+    struct replay_result result;
+    if (replay(whatif, NULL, 0, costs, variant, &result, NULL) < 0)
+        return 0;
+    uint64_t wall = result.wall;
+    replay_result__free(&result);
+    return wall;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool semaphores_are_sampled(const struct profile *profile)
+{
+    VEC_EACH(class, &profile->classes, struct profile_class)
+    if (class->kind == CLASS_SEMAPHORE && class->recorded < class->count)
+        return true;
+    return false;
+}
+
+static int refuse(const struct trace *trace, const struct profile *profile, struct error *error)
+{
+    if (trace__is_aggregated(trace))
+        return error__set(error, -ENOTSUP,
+                          "an aggregated run kept no events that could be replayed; record "
+                          "without --aggregate");
+    if (profile__locks_are_sampled(profile) || semaphores_are_sampled(profile))
+        return error__set(
+            error, -ENOTSUP,
+            "acquisitions of locks were left out of the recording, and a replay needs "
+            "all of them; record without --overhead");
+    if (!trace__threads(trace)->count)
+        return error__set(error, -ENOTSUP, "the trace has no threads that could be replayed");
+    return 0;
+}
+
+int whatif__open(const struct trace *trace, const struct symbols *symbols,
+                 const struct profile *profile, struct whatif **whatif, struct error *error)
+{
+    (void)symbols;
+    int result = refuse(trace, profile, error);
+    if (result < 0)
+        return result;
+    struct whatif *self = memory__zeroed(1, sizeof *self);
+    self->trace = trace;
+    self->measured_ns = trace__wall_ns(trace);
+    result = replay_program__make(trace, profile, &self->program, error);
+    if (result < 0) {
+        free(self);
+        return result;
+    }
+    self->variants = replay_program__ops(self->program) > VARIANTS_OPS ? 1 : VARIANTS;
+    self->recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
+    for (unsigned i = 1; i < self->variants; i++)
+        self->unchanged[i] = replay_unchanged(self, REPLAY_COSTS_LEFT_OUT, i);
+    replay(self, NULL, 0, REPLAY_COSTS_LEFT_OUT, VARIANT_MEASURED, &self->before, NULL);
+    self->unchanged[VARIANT_MEASURED] = self->before.wall;
+    *whatif = self;
+    return 0;
+}
+
+void whatif__close(struct whatif *whatif)
+{
+    if (!whatif)
+        return;
+    replay_result__free(&whatif->before);
+    replay_program__free(whatif->program);
+    free(whatif);
+}
+
+uint64_t whatif__measured_ns(const struct whatif *whatif)
+{
+    return whatif->measured_ns;
+}
+
+uint64_t whatif__replayed_ns(const struct whatif *whatif)
+{
+    return trace__ns(whatif->trace, whatif->recorded);
+}
+
+static double part_of(double whole, uint64_t part, uint64_t of)
+{
+    return of ? whole * (double)part / (double)of : whole;
+}
+
+uint64_t whatif__unrecorded_ns(const struct whatif *whatif)
+{
+    uint64_t ns = (uint64_t)part_of((double)whatif->measured_ns,
+                                    whatif->unchanged[VARIANT_MEASURED], whatif->recorded);
+    return ns < whatif->measured_ns ? ns : whatif->measured_ns;
+}
+
+/* ---- predictions ---------------------------------------------------------------------------- */
+
+static int by_growth(const void *a, const void *b)
+{
+    const struct whatif_object *left = a, *right = b;
+    int64_t first = (int64_t)(left->waited_after_ns - left->waited_before_ns);
+    int64_t second = (int64_t)(right->waited_after_ns - right->waited_before_ns);
+    return first > second ? -1 : first < second;
+}
+
+/* The parts of a split lock stand behind the program's own objects, and are left out. */
+static void compare_objects(const struct whatif *whatif, const struct replay_result *after,
+                            struct vec *objects)
+{
+    uint32_t count = replay_program__model(whatif->program)->object_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct whatif_object object;
+        if (!whatif->before.objects[i].waited && !after->objects[i].waited)
+            continue;
+        replay_program__object(whatif->program, i, &object);
+        object.waited_before_ns = trace__ns(whatif->trace, whatif->before.objects[i].waited);
+        object.waited_after_ns = trace__ns(whatif->trace, after->objects[i].waited);
+        vec__push(objects, &object);
+    }
+    if (objects->count)
+        qsort(objects->items, objects->count, sizeof(struct whatif_object), by_growth);
+}
+
+static void widen(struct prediction *prediction, double wall_ns)
+{
+    uint64_t ns = wall_ns > 0 ? (uint64_t)wall_ns : 0;
+    if (ns < prediction->least_ns)
+        prediction->least_ns = ns;
+    if (ns > prediction->most_ns)
+        prediction->most_ns = ns;
+}
+
+/* What the replay does not see of the run may as well stay as it is, however short the rest gets.
+ */
+static void widen_by_misfit(const struct whatif *whatif, struct prediction *prediction,
+                            uint64_t wall)
+{
+    double unrecorded = (double)whatif__unrecorded_ns(whatif);
+    double before = (double)trace__ns(whatif->trace, whatif->unchanged[VARIANT_MEASURED]);
+    widen(prediction, (double)trace__ns(whatif->trace, wall) + unrecorded - before);
+}
+
+static double gain(double before, uint64_t after)
+{
+    return after ? before / (double)after : 1;
+}
+
+int whatif__predict(struct whatif *whatif, const struct change *changes, size_t count,
+                    struct prediction *prediction, struct error *error)
+{
+    double unrecorded = (double)whatif__unrecorded_ns(whatif);
+    *prediction = (struct prediction){.objects = VEC_OF(struct whatif_object)};
+    for (unsigned i = 0; i < whatif->variants; i++) {
+        struct replay_result after;
+        int result = replay(whatif, changes, count, REPLAY_COSTS_LEFT_OUT, i, &after, error);
+        if (result < 0)
+            return result;
+        double wall_ns = part_of(unrecorded, after.wall, whatif->unchanged[i]);
+        if (i == VARIANT_MEASURED) {
+            prediction->wall_ns = (uint64_t)wall_ns;
+            prediction->least_ns = prediction->most_ns = prediction->wall_ns;
+            prediction->threads = replay_program__model(whatif->program)->thread_count;
+            compare_objects(whatif, &after, &prediction->objects);
+            widen_by_misfit(whatif, prediction, after.wall);
+        }
+        widen(prediction, wall_ns);
+        replay_result__free(&after);
+    }
+    prediction->gain[0] = gain(unrecorded, prediction->most_ns);
+    prediction->gain[1] = gain(unrecorded, prediction->least_ns);
+    return 0;
+}
+
+void prediction__free(struct prediction *prediction)
+{
+    vec__free(&prediction->objects);
+}
