@@ -7,7 +7,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
-	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers bench-wakes \
+	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers bench-wakes bench-whatif \
 	format \
 	check-format fuzz clean-room clean help configure
 
@@ -89,6 +89,9 @@ bench-pack: build ## what packing makes of traces, and how fast it is
 
 bench-causes: build ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes
+
+bench-whatif: build ## what heurt says that cures gain, beside what they gain
+	@$(BUILD)/tests/bench/bench-whatif
 
 bench-choice: build ## the functions that heurt chooses, beside what perf says is hot
 	@$(BUILD)/tests/bench/bench-choice

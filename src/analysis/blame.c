@@ -363,7 +363,7 @@ static void free_walk(struct blame_walk *walk)
         step_thread__stop(&walk->threads[i].steps);
         vec__free(&walk->threads[i].before);
     }
-    locks__free(walk);
+    held_locks__free(walk);
     meetings__free(walk);
     steps__free(&walk->steps);
     free(walk->threads);

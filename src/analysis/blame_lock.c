@@ -311,7 +311,7 @@ void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread)
     lock_at(walk, thread->place)->contention->waiters--;
 }
 
-void locks__free(struct blame_walk *walk)
+void held_locks__free(struct blame_walk *walk)
 {
     VEC_EACH(lock, &walk->locks, struct lock_state)
     {

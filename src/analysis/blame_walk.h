@@ -189,7 +189,7 @@ void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread);
 /* Blames the holders for the wait until the thread's tick. */
 void lock__blame(struct blame_walk *walk, struct blame_thread *thread);
 void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread);
-void locks__free(struct blame_walk *walk);
+void held_locks__free(struct blame_walk *walk);
 
 /* ---- blame_meeting.c */
 

@@ -50,6 +50,17 @@ static struct act forker_of(const struct encounters *walk, const struct thread_s
     return (struct act){fork->thread, fork->tick, 0};
 }
 
+struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+                                 uint64_t pthread)
+{
+    uint64_t key[2] = {thread->serial, pthread};
+    uint64_t place = map__put(&walk->by_pthread, key, sizeof key, walk->pthreads.count);
+    struct pthread_name fresh = {.thread = NOBODY};
+    if (place == walk->pthreads.count)
+        vec__push(&walk->pthreads, &fresh);
+    return VEC_AT(&walk->pthreads, struct pthread_name, place);
+}
+
 /* step: its first one, a THREAD_START unless that was lost. */
 static void start(struct encounters *walk, struct thread_state *thread, const struct step *step)
 {
@@ -58,23 +69,44 @@ static void start(struct encounters *walk, struct thread_state *thread, const st
     thread->started = true;
     if (step->id != HEURT_EVENT_THREAD_START)
         return;
+    struct pthread_name *name = pthread__of(walk, thread, step->payload[0]);
+    name->thread = encounter->thread;
     struct act creator = {thread_of_serial(walk, step->payload[1]), encounter->tick, 0};
     if (step->payload[1] == HEURT_NO_SERIAL)
         creator = forker_of(walk, thread);
+    else if (name->to_begin-- > 0)
+        creator.tick = name->created;
     if (creator.thread != NOBODY && creator.thread != encounter->thread)
         encounter__set_by(encounter, &creator);
-    uint64_t key[2] = {thread->serial, step->payload[0]};
-    uint64_t place = map__put(&walk->by_pthread, key, sizeof key, walk->pthreads.count);
-    if (place == walk->pthreads.count)
-        vec__push(&walk->pthreads, &encounter->thread);
-    *VEC_AT(&walk->pthreads, uint32_t, place) = encounter->thread;
+}
+
+/* Mostly the new thread has begun before. */
+static void created(struct encounters *walk, const struct thread_state *thread,
+                    const struct step *step)
+{
+    struct encounter *encounter =
+        encounters__tell(walk, thread, ENCOUNTER_CREATED, ENCOUNTER_NO_OBJECT);
+    struct pthread_name *name = pthread__of(walk, thread, step->payload[1]);
+    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    name->to_begin++;
+    name->created = encounter->tick;
 }
 
 static void end(struct encounters *walk, struct thread_state *thread)
 {
     waits__forget(walk, thread, false);
     thread->ended = true;
-    thread->end = encounters__tell(walk, thread, ENCOUNTER_ENDED, ENCOUNTER_NO_OBJECT)->tick;
+    thread->end = thread->steps.tick;
+    walk->ending = thread;
+}
+
+static void end_on(struct encounters *walk)
+{
+    struct thread_state *thread = walk->ending;
+    if (lock__ends(walk, thread, thread->end))
+        return;
+    encounters__tell(walk, thread, ENCOUNTER_ENDED, ENCOUNTER_NO_OBJECT)->tick = thread->end;
+    walk->ending = NULL;
 }
 
 static void forked(struct encounters *walk, const struct thread_state *thread)
@@ -98,6 +130,30 @@ static void signalled(struct encounters *walk, struct thread_state *thread, enum
     encounter->how = kind == CLASS_CONDITION ? HEURT_SITE_HOW(step->payload[0]) : 0;
     object_at(walk, object)->last =
         (struct act){encounter->thread, encounter->tick, encounter->site};
+}
+
+static void initialised(struct encounters *walk, const struct thread_state *thread,
+                        const struct step *step)
+{
+    static const struct {
+        enum class_kind kind;
+        uint32_t lock;
+    } made[] = {
+        [HEURT_OBJECT_MUTEX] = {CLASS_LOCK, HEURT_LOCK_MUTEX},
+        [HEURT_OBJECT_RWLOCK] = {CLASS_LOCK, HEURT_LOCK_WRITE},
+        [HEURT_OBJECT_SPIN] = {CLASS_LOCK, HEURT_LOCK_SPIN},
+        [HEURT_OBJECT_CONDITION] = {CLASS_CONDITION, 0},
+        [HEURT_OBJECT_SEMAPHORE] = {CLASS_SEMAPHORE, 0},
+        [HEURT_OBJECT_BARRIER] = {CLASS_BARRIER, 0},
+    };
+    uint32_t what = HEURT_SITE_HOW(step->payload[0]);
+    if (what >= sizeof made / sizeof made[0])
+        return;
+    uint32_t object = object__of(walk, thread, made[what].kind, made[what].lock, step->payload[1]);
+    struct encounter_object *known = &object_at(walk, object)->what;
+    known->initialised_site = HEURT_SITE_ADDRESS(step->payload[0]);
+    known->initialised_by = index_of(walk, thread);
+    known->initial = step->payload[2];
 }
 
 static void take_weight(struct thread_state *thread, const struct step *step)
@@ -175,8 +231,10 @@ static void change(struct encounters *walk, struct thread_state *thread, const s
         end(walk, thread);
         break;
     case HEURT_EVENT_THREAD_CREATED:
-        encounters__tell(walk, thread, ENCOUNTER_CREATED, ENCOUNTER_NO_OBJECT)->site =
-            HEURT_SITE_ADDRESS(step->payload[0]);
+        created(walk, thread, step);
+        break;
+    case HEURT_EVENT_INITIALISED:
+        initialised(walk, thread, step);
         break;
     case HEURT_EVENT_FORKED:
         forked(walk, thread);
@@ -255,6 +313,7 @@ static const uint8_t wanted_words[STEPS_IDS] = {
     [HEURT_EVENT_FUTEX_WAIT] = 3,
     [HEURT_EVENT_FUTEX_WAIT | 1] = 1,
     [HEURT_EVENT_FUTEX_WOKEN] = 3,
+    [HEURT_EVENT_INITIALISED] = 4,
     [HEURT_EVENT_FORKED] = 1,
     [HEURT_EVENT_UNWOUND] = 1,
     [HEURT_EVENT_LOST] = 1,
@@ -315,6 +374,10 @@ static void tell_left(struct encounters *walk, const struct left_thread *left)
 
 static bool go_on(struct encounters *walk)
 {
+    if (walk->ending) {
+        end_on(walk);
+        return true;
+    }
     struct step_thread *earliest = steps__earliest(&walk->steps);
     if (earliest) {
         take_step(walk, (struct thread_state *)earliest);
@@ -351,7 +414,7 @@ struct encounters *encounters__start(const struct trace *trace)
     walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
     walk->objects = VEC_OF(struct object_state);
     walk->forks = VEC_OF(struct fork);
-    walk->pthreads = VEC_OF(uint32_t);
+    walk->pthreads = VEC_OF(struct pthread_name);
     walk->left = VEC_OF(struct left_thread);
     walk->recent = memory__zeroed(RECENT_OBJECTS, sizeof *walk->recent);
     steps__start(&walk->steps, walk->thread_count);

@@ -22,9 +22,11 @@
  *     the kernel's records         BACK
  *
  * Waits nest only where a signal handler waits within a wait; only the outermost is told. Each wait
- * that is told ends by an encounter; one that was open when the trace ended ends by GAVE_UP at the
- * end of its thread, which is behind its last event when it was stuck.  Ticks of a thread never
- * step back.  A recursive lock is acquired once and released once.  For analysis/ only. */
+ * that is told ends by an encounter.  Threads whose end is not in the trace are told to end when
+ * all else was told, by their last event; those that were in a wait by GAVE_UP, at the end of their
+ * process.  Ticks of a thread never step back.  A recursive lock is acquired once and released
+ * once.  Locks that a thread has at its end are RELEASED then, at no site: a robust mutex can be
+ * had by another from then on. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_ENCOUNTERS_H
 #define HEURT_ANALYSIS_ENCOUNTERS_H
 
@@ -88,8 +90,10 @@ struct encounter_object {
     uint32_t lock;        /* LOCK: HEURT_LOCK_MUTEX, _WRITE (a reader-writer lock) or _SPIN */
     uint64_t address;
     uint64_t mutex;            /* CONDITION: address of the one it was last waited with */
-    uint64_t initialised_site; /* return address of pthread_mutex_init and the like; 0: not seen */
+    uint64_t initialised_site; /* return address of the last pthread_mutex_init and the like; 0: not
+                                  seen */
     uint32_t initialised_by;   /* thread; ENCOUNTER_NOBODY */
+    uint64_t initial;          /* then: parties of a barrier, value of a semaphore; else 0 */
 };
 
 /* A lock that a thread has. */

@@ -129,6 +129,15 @@ struct encounter *lock__taken(struct encounters *walk, struct thread_state *thre
     return encounter;
 }
 
+bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t tick)
+{
+    if (!thread->held.count)
+        return false;
+    struct held_lock *held = VEC_AT(&thread->held, struct held_lock, thread->held.count - 1);
+    tell_release(walk, thread, held, tick, 0, false);
+    return true;
+}
+
 void locks__lose(struct encounters *walk, struct thread_state *thread)
 {
     VEC_EACH(held, &thread->held, struct held_lock)

@@ -38,13 +38,11 @@ static void arrive(struct encounters *walk, struct thread_state *thread)
     thread->ended_by = (struct act){.thread = NOBODY};
 }
 
-/* The thread that a join waited for. Asked at its end: the thread may have started after its
- * beginning. */
-static uint32_t joined_thread(const struct encounters *walk, const struct thread_state *thread)
+/* The thread that a join waits for; NOBODY: it has not begun. */
+static uint32_t joined_thread(struct encounters *walk, const struct thread_state *thread)
 {
-    uint64_t key[2] = {thread->serial, thread->joined};
-    uint64_t place = map__get(&walk->by_pthread, key, sizeof key);
-    return place == MAP_ABSENT ? NOBODY : *VEC_AT(&walk->pthreads, uint32_t, place);
+    const struct pthread_name *name = pthread__of(walk, thread, thread->joins);
+    return name->to_begin > 0 ? NOBODY : name->thread;
 }
 
 static void outermost_begins(struct encounters *walk, struct thread_state *thread,
@@ -62,8 +60,10 @@ static void outermost_begins(struct encounters *walk, struct thread_state *threa
     encounter->site = site;
     if (step->id == HEURT_EVENT_LOCK_WAIT)
         encounter->how = how_of_lock(HEURT_SITE_HOW(step->payload[0]));
-    if (step->id == HEURT_EVENT_JOIN)
-        thread->joined = step->payload[1];
+    if (step->id == HEURT_EVENT_JOIN) {
+        thread->joins = step->payload[1];
+        thread->ended_by.thread = joined_thread(walk, thread);
+    }
     thread->wait = *encounter;
     thread->paused_before_wait = thread->paused;
     if (step->id == HEURT_EVENT_BARRIER_WAIT)
@@ -146,7 +146,9 @@ static void barrier_wait_ended(struct encounters *walk, struct thread_state *thr
 static void join_ended(struct encounters *walk, struct thread_state *thread)
 {
     struct encounter *encounter = tell_end(walk, thread, ENCOUNTER_JOINED);
-    uint32_t joined = joined_thread(walk, thread);
+    uint32_t joined = thread->ended_by.thread;
+    if (joined == NOBODY)
+        joined = joined_thread(walk, thread);
     if (joined == NOBODY || joined == encounter->thread)
         return;
     const struct thread_state *other = &walk->threads[joined];

@@ -38,8 +38,9 @@ struct thread_state {
     uint32_t depth;                         /* of waits */
     struct encounter wait;                  /* the outermost one's WAITS */
     uint32_t mutex;                         /* of the condition; ENCOUNTER_NO_OBJECT: none */
-    uint64_t joined;                        /* pthread_t that its join waits for */
-    struct act ended_by;                    /* of a barrier: the last one of its round */
+    struct act ended_by;                    /* of a barrier: the last one of its round; of a join:
+                                               who is joined */
+    uint64_t joins;                         /* pthread_t, of a join */
     uint64_t paused, paused_before_wait;    /* ticks */
     uint32_t lock_weight, semaphore_weight; /* of the acquisition that comes; 0: one */
     uint64_t end;                           /* tick at which it ended */
@@ -49,6 +50,13 @@ struct thread_state {
 struct recent_object {
     uint64_t address;
     uint32_t process, kind, object_and_1;
+};
+
+/* Threads that had one pthread_t, one after the other. */
+struct pthread_name {
+    uint32_t thread;  /* the last one that began; NOBODY */
+    int32_t to_begin; /* created and not yet begun; less than 0: the creation is told later */
+    uint64_t created; /* tick of the last creation */
 };
 
 struct fork {
@@ -64,7 +72,7 @@ struct encounters {
     struct vec objects; /* struct object_state */
     struct map by_address;
     struct map by_pthread;       /* process and pthread_t -> place in pthreads */
-    struct vec pthreads;         /* uint32_t: the last thread of that name */
+    struct vec pthreads;         /* struct pthread_name */
     struct map forks_of_process; /* serial -> place in forks */
     struct vec forks;            /* struct fork: the last one of the process */
     struct recent_object *recent;
@@ -73,6 +81,7 @@ struct encounters {
     struct vec left; /* struct left_thread: whose end is not in the trace, by its end */
     size_t left_told;
     bool all_read;
+    struct thread_state *ending; /* whose locks are released before its end is told; NULL: none */
 };
 
 struct left_thread {
@@ -101,6 +110,10 @@ static inline void encounter__set_by(struct encounter *encounter, const struct a
     encounter->by_site = act->site;
 }
 
+/* Valid until the next call. */
+struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+                                 uint64_t pthread);
+
 /* ---- encounters_held.c */
 
 /* lock: of kind LOCK: the how of an event's site; else 0. */
@@ -112,6 +125,8 @@ struct encounter *lock__taken(struct encounters *walk, struct thread_state *thre
 /* again: all of a recursive one, by a condition wait. */
 void lock__given_up(struct encounters *walk, struct thread_state *thread, uint32_t object,
                     uint64_t site, bool again);
+/* One of the locks that a thread has at its end; false: there is none. */
+bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t tick);
 /* Releases may be among what was lost. */
 void locks__lose(struct encounters *walk, struct thread_state *thread);
 

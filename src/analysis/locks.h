@@ -3,7 +3,19 @@
  *
  * One walk (encounters.h), memory bounded by locks, sites and threads.  Tables belong to the
  * result. Rows are ranked by time waited, never by counts: how many waits block swings tenfold
- * between equal runs.  Units are in the names. */
+ * between equal runs.  Units are in the names.
+ *
+ * What counts as what:
+ *   - A condition wait gives its mutex back and takes it again: that is another acquisition of the
+ *     mutex, at the site of the condition wait. Whatever it waited for the mutex then is part of
+ *     the condition's wait.
+ *   - A wait that ended without what was waited for (a time-out, the end of the trace) is waiting
+ *     like any other, but no acquisition.
+ *   - What the recording used of a wait or a section for itself is in neither.
+ *   - A lock that is still held when its thread ends was held until then.
+ *   - Who ended a wait is blamed for all of it. (profile.h divides by who held the lock meanwhile.)
+ *   - Locks that were got by a try are acquisitions like others, in inversions, too: events do not
+ *     tell them apart, though a try cannot block. */
 #ifndef HEURT_ANALYSIS_LOCKS_H
 #define HEURT_ANALYSIS_LOCKS_H
 
@@ -14,11 +26,15 @@
 /* What counts; of everything, when a field is 0 or NULL. */
 struct locks_filter {
     const char *lock;        /* address (0x…), or glob over the variable's name */
-    const char *site;        /* glob over the function of the acquisition */
+    const char *site;        /* glob over the function of the call */
     const char *thread;      /* tid, or glob over the thread's name */
-    uint64_t min_wait_ns;    /* acquisitions that waited no less */
-    uint64_t from_ns, to_ns; /* since the session's start; to_ns 0: the end */
+    uint64_t min_wait_ns;    /* acquisitions that waited no less, and their sections */
+    uint64_t from_ns, to_ns; /* since the session's start; to_ns 0: the end. What ends within;
+                                lifetimes, the wall time and steps are cut to it */
 };
+
+/* What is on the critical path, and inversions, are of all threads, calls and times; of the locks
+ * that are asked for. */
 
 #define LOCKS_BUCKETS 64 /* of a histogram: durations of 2^i … 2^(i+1) − 1 ns */
 
@@ -30,11 +46,12 @@ struct lock_times {
 
 /* One way to have a lock: exclusive or shared; a semaphore's only one. */
 struct lock_side {
-    uint64_t acquisitions, contended; /* contended: that waited */
+    uint64_t acquisitions, contended; /* contended: that waited. Of conditions and barriers: waits
+                                         that ended as they should, all of them */
     uint64_t busy;                    /* tries that failed */
     uint64_t gave_up;                 /* waits that ended without it */
-    struct lock_times wait;           /* of contended ones */
-    struct lock_times hold;
+    struct lock_times wait;           /* of contended ones, and of those that gave up */
+    struct lock_times hold;           /* sections that ended */
 };
 
 /* The same, on the critical path (path.h): acquisitions whose section is on it. */
@@ -45,14 +62,17 @@ struct lock_on_path {
 };
 
 struct lock_site {
-    uint64_t site;
+    uint64_t site; /* 0: all others, of a lock with very many */
     uint64_t acquisitions, contended;
     uint64_t wait_ns, hold_ns;
 };
 
 /* Who waited for whom. */
 struct lock_pair {
-    uint64_t holder_site, waiter_site; /* of a condition or semaphore: the signaller's */
+    uint64_t holder_site; /* where the one that released it had acquired it; of conditions,
+                             semaphores and barriers: of the signal, the post, the last arrival;
+                             0: not known, or all others of a lock with very many pairs */
+    uint64_t waiter_site;
     uint64_t waits, wait_ns;
 };
 
@@ -60,6 +80,7 @@ struct lock_wait {
     uint32_t thread, holder; /* index into trace__threads; ENCOUNTER_NOBODY: not known */
     uint64_t site, holder_site;
     uint64_t since_start_ns, wait_ns;
+    uint64_t tick; /* of its beginning: of the event, for its stack */
 };
 
 #define LOCK_LONGEST 5
@@ -69,7 +90,8 @@ struct lock_row {
     struct lock_side exclusive, shared;
     double wait_share;           /* of all threads' lifetimes */
     struct lock_times wake;      /* conditions, semaphores: from the signal to the wake-up;
-                                    locks: from the release to the acquisition of who waited */
+                                    locks: from the release to the acquisition of who waited;
+                                    barriers: from the last arrival to the leave of the others */
     uint64_t signals;            /* conditions: how often; semaphores: posts */
     uint64_t broadcasts;         /* of these */
     uint64_t signals_for_nobody; /* conditions: nobody waited */
@@ -83,7 +105,7 @@ struct lock_row {
     struct vec pairs;   /* struct lock_pair, by wait_ns */
     struct vec longest; /* struct lock_wait, the longest first, at most LOCK_LONGEST */
     /* Pressure: Σ over threads of the time spent acquiring it, by step (locks_result.step_ns);
-     * steps of them; NULL: nobody waited. */
+     * steps of them; NULL: nobody waited, or one of very many locks (see warnings). */
     uint64_t *acquiring_ns;
 };
 
@@ -91,13 +113,25 @@ struct lock_row {
 struct lock_inversion {
     struct vec objects; /* uint32_t: places in rows; each was taken while the one before was held,
                            and the first while the last was */
-    struct vec sites;   /* uint64_t: where, likewise */
+    struct vec sites;   /* uint64_t: where (the first time), likewise */
     struct vec times;   /* uint64_t: how often, likewise */
     bool guarded;       /* always under one and the same other lock: it cannot block for ever */
+    bool one_thread;    /* all by the same thread: it cannot block unless others do it, too */
+};
+
+#define LOCKS_ROWS_MOST 10000
+
+/* Whether parts add up to the whole. */
+struct locks_check {
+    const char *what;      /* "waits of locks", … */
+    const char *of, *with; /* what is compared: "objects", "threads", … */
+    uint64_t left, right;  /* ticks, or numbers */
+    bool is_most;          /* left ≤ right is wanted; else left = right */
+    bool is_good;
 };
 
 struct locks_result {
-    struct vec rows; /* struct lock_row, by Σ of waits */
+    struct vec rows; /* struct lock_row, by Σ of waits, then of holds; the first LOCKS_ROWS_MOST */
     struct vec inversions;
     uint64_t wall_ns, lifetime_sum_ns;
     /* All locks (not conditions and barriers) of all threads. */
@@ -108,13 +142,17 @@ struct locks_result {
     uint64_t path_ns;            /* length of the critical path: the wall time, unless filtered */
     /* Pressure: */
     uint64_t step_ns, steps;
+    uint64_t steps_from_ns; /* since the session's start: where the first step begins */
     uint64_t *acquiring_ns; /* [steps] all locks */
-    uint64_t *running_ns;   /* [steps] Σ over threads of the time on a CPU, as far as known */
-    bool is_sampled;        /* acquisitions that did not wait were left out: counts are estimates */
-    struct vec warnings;    /* char * */
+    uint64_t *running_ns; /* [steps] Σ over threads of the time on a CPU, as far as known: without
+                             waits (spinning ones too), and what the kernel tells */
+    bool is_sampled;      /* acquisitions that did not wait were left out: counts are estimates */
+    struct vec checks;    /* struct locks_check */
+    struct vec warnings;  /* char * */
 };
 
-/* symbols: for the filter's globs. */
+/* symbols: for the filter's globs; may be NULL. Fails when the filter names a lock or a thread that
+ * there is not, or a time at which there was no run, and for aggregated runs. */
 int locks__compute(const struct trace *trace, const struct symbols *symbols,
                    const struct locks_filter *filter, struct locks_result **result,
                    struct error *error);

@@ -70,6 +70,7 @@ enum field {
     FIELD_BACK,    /* HEURT_BACK: time without a CPU, and the CPU */
     FIELD_WAKER,
     FIELD_ADDRESS,
+    FIELD_INITIAL, /* a barrier's parties, a semaphore's value */
 };
 
 /* Fields of the enter or point event; a leave has at most its result. */
@@ -78,7 +79,7 @@ struct shape {
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_INSTRUCTIONS + 1] = {
+static const struct shape shapes[HEURT_EVENT_INITIALISED + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -107,6 +108,7 @@ static const struct shape shapes[HEURT_EVENT_INSTRUCTIONS + 1] = {
     [HEURT_EVENT_KERNEL] = {"cpu", {FIELD_NUMBER}},
     [HEURT_EVENT_KERNEL_LOST] = {"records", {FIELD_NUMBER}},
     [HEURT_EVENT_INSTRUCTIONS] = {"retired", {FIELD_NUMBER}},
+    [HEURT_EVENT_INITIALISED] = {"object", {FIELD_SITE, FIELD_POINTER, FIELD_INITIAL}},
 };
 
 static const char *lock_kind(uint32_t how)
@@ -115,6 +117,16 @@ static const char *lock_kind(uint32_t how)
         [HEURT_LOCK_MUTEX] = "mutex",          [HEURT_LOCK_READ] = "read",
         [HEURT_LOCK_WRITE] = "write",          [HEURT_LOCK_SPIN] = "spin",
         [HEURT_LOCK_RW_ANY] = "read or write",
+    };
+    return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
+}
+
+static const char *object_kind(uint32_t how)
+{
+    static const char *const kinds[] = {
+        [HEURT_OBJECT_MUTEX] = "mutex",         [HEURT_OBJECT_RWLOCK] = "reader-writer lock",
+        [HEURT_OBJECT_SPIN] = "spin lock",      [HEURT_OBJECT_CONDITION] = "condition variable",
+        [HEURT_OBJECT_SEMAPHORE] = "semaphore", [HEURT_OBJECT_BARRIER] = "barrier",
     };
     return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
 }
@@ -173,6 +185,8 @@ static struct title title_of(const struct dumped_thread *thread, uint32_t id,
         return (struct title){name, lock_kind(how)};
     if (payload && even == HEURT_EVENT_CONDITION_SIGNALLED)
         return (struct title){name, how ? "broadcast" : "signal"};
+    if (payload && even == HEURT_EVENT_INITIALISED)
+        return (struct title){name, object_kind(how)};
     if (payload && even == HEURT_EVENT_OFF_CPU)
         return (struct title){name, off_kind(how)};
     if (payload && even == HEURT_EVENT_FAULT)
@@ -269,6 +283,14 @@ static void put_sampled(const struct fields *fields, const struct dumped_thread 
     fields__number(fields, "block", NULL, HEURT_SAMPLED_BLOCK(word));
 }
 
+static void put_initial(const struct fields *fields, uint32_t kind, uint64_t word)
+{
+    if (kind == HEURT_OBJECT_BARRIER)
+        fields__number(fields, "parties", NULL, word);
+    else if (kind == HEURT_OBJECT_SEMAPHORE)
+        fields__number(fields, "value", NULL, word);
+}
+
 /* Of the events that the kernel's records become. */
 static void put_kernel_field(const struct dump *dump, const struct fields *fields,
                              const struct shape *shape, enum field field, uint64_t word)
@@ -353,6 +375,9 @@ static void put_field(const struct dump *dump, const struct dumped_thread *threa
         return;
     case FIELD_SAMPLED:
         put_sampled(fields, thread, word);
+        return;
+    case FIELD_INITIAL:
+        put_initial(fields, HEURT_SITE_HOW(event->payload[0]), word);
         return;
     case FIELD_STACK:
         put_stack(dump, thread, event, fields);

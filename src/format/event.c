@@ -75,6 +75,8 @@ const char *event__name(uint32_t id)
         return "kernel lost";
     case HEURT_EVENT_INSTRUCTIONS:
         return "instructions";
+    case HEURT_EVENT_INITIALISED:
+        return "initialised";
     }
     return NULL;
 }

@@ -30,7 +30,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 3u
+#define HEURT_VERSION 4u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -323,7 +323,10 @@ struct heurt_thread_name {
     POINT(KERNEL_LOST, 60, 1)                                                                    \
     /* instructions that this thread has retired until now (of the user's, as counted by a PMU);   \
      * just before the enter and the leave of a function */                                       \
-    POINT(INSTRUCTIONS, 62, 1)
+    POINT(INSTRUCTIONS, 62, 1)                                                                   \
+    /* made by pthread_mutex_init and the like: SITE(enum heurt_object), address, the parties of   \
+     * a barrier or the value of a semaphore (else 0) */                                          \
+    POINT(INITIALISED, 64, 3)
 /* clang-format on */
 
 enum heurt_event_id {
@@ -371,6 +374,16 @@ enum heurt_lock_kind {
     HEURT_LOCK_WRITE = 2, /* rwlock, exclusive */
     HEURT_LOCK_SPIN = 3,
     HEURT_LOCK_RW_ANY = 4, /* release of an rwlock: either side */
+};
+
+/* What INITIALISED has made. */
+enum heurt_object {
+    HEURT_OBJECT_MUTEX = 0,
+    HEURT_OBJECT_RWLOCK = 1,
+    HEURT_OBJECT_SPIN = 2,
+    HEURT_OBJECT_CONDITION = 3,
+    HEURT_OBJECT_SEMAPHORE = 4,
+    HEURT_OBJECT_BARRIER = 5,
 };
 
 /* What a descriptor leads to. */

@@ -23,7 +23,7 @@ void ink__put(const struct style *style, FILE *out, enum ink ink, const char *te
 static bool is_break(const char *text, const char *at)
 {
     bool after_digit = at > text && at[-1] >= '0' && at[-1] <= '9';
-    return *at == ' ' && !after_digit;
+    return *at == ' ' && !(after_digit && !strchr("0123456789", at[1]));
 }
 
 /* ---- flow --------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "present/shared.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,17 +157,44 @@ struct place place__of_class(const struct report *report, const struct profile_c
     return (struct place){class->function, NULL, class->file, class->line};
 }
 
+bool class__is_named(const struct report *report, const struct profile_class *class,
+                     const char *pattern)
+{
+    char unknown[32];
+    struct place place = place__of_class(report, class, unknown);
+    return fnmatch(pattern, class->function, 0) == 0 || fnmatch(pattern, place.function, 0) == 0;
+}
+
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address)
 {
-    if (!process__module_of(report__process(report, process), address))
-        return NULL;
-    const struct symbol *symbol = symbols__get(report->symbols, process, address);
-    return symbol && symbol->named ? symbol->function : NULL;
+    const struct symbol *variable = symbols__variable(report->symbols, process, address);
+    return variable ? variable->function : NULL;
+}
+
+static const struct symbol *class__variable(const struct report *report,
+                                            const struct profile_class *class)
+{
+    return class->has_object ? symbols__variable(report->symbols, class->process, class->object)
+                             : NULL;
 }
 
 const char *class__object_name(const struct report *report, const struct profile_class *class)
 {
-    return class->has_object ? report__variable(report, class->process, class->object) : NULL;
+    const struct symbol *variable = class__variable(report, class);
+    return variable ? variable->function : NULL;
+}
+
+char *class__object_text(const struct report *report, const struct profile_class *class)
+{
+    const struct symbol *variable = class__variable(report, class);
+    if (!variable)
+        return memory__format("0x%" PRIx64, class->object);
+    char *source =
+        place__source(&(struct place){.file = variable->file, .line = variable->line}, true);
+    char *text = memory__format("0x%" PRIx64 " %s%s%s", class->object, variable->function,
+                                *source ? ", declared in " : "", source);
+    free(source);
+    return text;
 }
 
 struct vec stack__frames(const struct report *report, const struct profile_stack *stack,

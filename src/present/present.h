@@ -40,6 +40,12 @@ extern const struct presenter presenter_csv;
 /* Whether the parts of the ledger add up to the whole, as far as they are no estimates. */
 bool report__adds_up(const struct report *report);
 
+/* The variable at that address in the process image (serial), or NULL. */
+const char *report__variable(const struct report *report, uint32_t process, uint64_t address);
+/* Whether a glob matches the class's function, or that of the program which makes the call. */
+bool class__is_named(const struct report *report, const struct profile_class *class,
+                     const char *pattern);
+
 /* "41.8 s", "3.20 ms", "17 ns" into a buffer of 16 bytes; returns it. */
 char *duration__format(uint64_t ns, char buffer[16]);
 

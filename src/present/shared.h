@@ -78,10 +78,10 @@ struct place place__of_class(const struct report *report, const struct profile_c
                              char unknown[32]);
 /* Whether a class is a call that the runtime hooks, not a function or a marker. */
 bool class__is_hooked(const struct profile_class *class);
-/* The variable at that address in the process image, or NULL. */
-const char *report__variable(const struct report *report, uint32_t process, uint64_t address);
 /* The variable at the class's object, or NULL. */
 const char *class__object_name(const struct report *report, const struct profile_class *class);
+/* "0x4a0040 queue.lock, declared in /src/queue.c:12": of a class that has an object. free() it. */
+char *class__object_text(const struct report *report, const struct profile_class *class);
 /* struct frame, innermost first. vec__free it; names without a symbol are in *texts (char *, to be
  * freed by texts__free). */
 struct vec stack__frames(const struct report *report, const struct profile_stack *stack,

@@ -37,11 +37,8 @@ static void put_identity(const struct report *report, const struct profile_class
                          const struct style *style, FILE *out)
 {
     paragraph__take(style, out, "  kind     ", memory__text(class_kind__name(class->kind)));
-    const char *name = class__object_name(report, class);
     if (class->has_object)
-        paragraph__take(style, out, "  object   ",
-                        name ? memory__format("0x%" PRIx64 " %s", class->object, name)
-                             : memory__format("0x%" PRIx64, class->object));
+        paragraph__take(style, out, "  object   ", class__object_text(report, class));
     if (class->keys.count)
         paragraph__take(style, out, "  key      ", class__keys(class));
     const struct trace_process *process = report__process(report, class->process);

@@ -34,11 +34,13 @@
     X(pthread_timedjoin_np, int, (pthread_t, void **, const struct timespec *))                    \
     X(pthread_clockjoin_np, int, (pthread_t, void **, clockid_t, const struct timespec *))         \
     X(pthread_setname_np, int, (pthread_t, const char *))                                          \
+    X(pthread_mutex_init, int, (pthread_mutex_t *, const pthread_mutexattr_t *))                   \
     X(pthread_mutex_lock, int, (pthread_mutex_t *))                                                \
     X(pthread_mutex_trylock, int, (pthread_mutex_t *))                                             \
     X(pthread_mutex_timedlock, int, (pthread_mutex_t *, const struct timespec *))                  \
     X(pthread_mutex_clocklock, int, (pthread_mutex_t *, clockid_t, const struct timespec *))       \
     X(pthread_mutex_unlock, int, (pthread_mutex_t *))                                              \
+    X(pthread_rwlock_init, int, (pthread_rwlock_t *, const pthread_rwlockattr_t *))                \
     X(pthread_rwlock_rdlock, int, (pthread_rwlock_t *))                                            \
     X(pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *))                                         \
     X(pthread_rwlock_timedrdlock, int, (pthread_rwlock_t *, const struct timespec *))              \
@@ -48,16 +50,20 @@
     X(pthread_rwlock_timedwrlock, int, (pthread_rwlock_t *, const struct timespec *))              \
     X(pthread_rwlock_clockwrlock, int, (pthread_rwlock_t *, clockid_t, const struct timespec *))   \
     X(pthread_rwlock_unlock, int, (pthread_rwlock_t *))                                            \
+    X(pthread_spin_init, int, (pthread_spinlock_t *, int))                                         \
     X(pthread_spin_lock, int, (pthread_spinlock_t *))                                              \
     X(pthread_spin_trylock, int, (pthread_spinlock_t *))                                           \
     X(pthread_spin_unlock, int, (pthread_spinlock_t *))                                            \
+    X(pthread_cond_init, int, (pthread_cond_t *, const pthread_condattr_t *))                      \
     X(pthread_cond_wait, int, (pthread_cond_t *, pthread_mutex_t *))                               \
     X(pthread_cond_timedwait, int, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *)) \
     X(pthread_cond_clockwait, int,                                                                 \
       (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))                   \
     X(pthread_cond_signal, int, (pthread_cond_t *))                                                \
     X(pthread_cond_broadcast, int, (pthread_cond_t *))                                             \
+    X(pthread_barrier_init, int, (pthread_barrier_t *, const pthread_barrierattr_t *, unsigned))   \
     X(pthread_barrier_wait, int, (pthread_barrier_t *))                                            \
+    X(sem_init, int, (sem_t *, int, unsigned))                                                     \
     X(sem_wait, int, (sem_t *))                                                                    \
     X(sem_trywait, int, (sem_t *))                                                                 \
     X(sem_timedwait, int, (sem_t *, const struct timespec *))                                      \
@@ -67,10 +73,12 @@
     X(thrd_join, int, (thrd_t, int *))                                                             \
     X(thrd_sleep, int, (const struct timespec *, struct timespec *))                               \
     X(thrd_yield, void, (void))                                                                    \
+    X(mtx_init, int, (mtx_t *, int))                                                               \
     X(mtx_lock, int, (mtx_t *))                                                                    \
     X(mtx_trylock, int, (mtx_t *))                                                                 \
     X(mtx_timedlock, int, (mtx_t *, const struct timespec *))                                      \
     X(mtx_unlock, int, (mtx_t *))                                                                  \
+    X(cnd_init, int, (cnd_t *))                                                                    \
     X(cnd_wait, int, (cnd_t *, mtx_t *))                                                           \
     X(cnd_timedwait, int, (cnd_t *, mtx_t *, const struct timespec *))                             \
     X(cnd_signal, int, (cnd_t *))                                                                  \

@@ -4,6 +4,7 @@
 #include "symbol/interval.h"
 #include "symbol/source.h"
 #include "symbol/unwind.h"
+#include "symbol/variable.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
@@ -105,10 +106,16 @@ static void read_segments(struct image *image, Elf *elf)
     elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD && header.p_flags & PF_X)
-            intervals__add(&image->code, header.p_vaddr, header.p_vaddr + header.p_memsz, 0, 0);
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+            continue;
+        uint64_t end = header.p_vaddr + header.p_memsz;
+        if (header.p_flags & PF_X)
+            intervals__add(&image->code, header.p_vaddr, end, 0, 0);
+        if (header.p_flags & PF_W)
+            intervals__add(&image->data, header.p_vaddr, end, 0, 0);
     }
     intervals__sort(&image->code);
+    intervals__sort(&image->data);
 }
 
 static bool is_same_build(Elf *elf, const struct trace_module *module)
@@ -180,6 +187,7 @@ static struct image *image__new(const struct trace_module *module)
     image->names = VEC_OF(const char *);
     image->symbols = INTERVALS;
     image->code = INTERVALS;
+    image->data = INTERVALS;
     if (strchr(image->path, '/'))
         open_file(image, module);
     else
@@ -208,11 +216,13 @@ static void image__free(struct image *image)
 {
     unwind_table__free(image->unwind);
     source__free(image->source);
+    variables__free(image->variables);
     if (image->dwfl)
         dwfl_end(image->dwfl);
     vec__free(&image->names);
     vec__free(&image->symbols);
     vec__free(&image->code);
+    vec__free(&image->data);
     free(image->path);
     free(image);
 }
@@ -234,4 +244,9 @@ const char *image__symbol(const struct image *image, uint64_t address)
 bool image__is_code(const struct image *image, uint64_t address)
 {
     return intervals__find(&image->code, address) != NULL;
+}
+
+bool image__is_data(const struct image *image, uint64_t address)
+{
+    return intervals__find(&image->data, address) != NULL;
 }

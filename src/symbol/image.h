@@ -29,7 +29,9 @@ struct image {
     struct vec names;            /* const char *: of the symbols */
     struct vec symbols;          /* struct interval: values are indices into names */
     struct vec code;             /* struct interval: executable segments */
+    struct vec data;             /* struct interval: those that can be written to */
     struct source *source;       /* NULL: no DWARF, or not asked for yet */
+    struct variables *variables; /* NULL: not asked for yet */
     struct unwind_table *unwind; /* NULL: not asked for yet */
 };
 
@@ -47,6 +49,7 @@ void images__free(struct images *images);
 
 /* Name of the symbol that holds address, as it stands in the file, or NULL. */
 const char *image__symbol(const struct image *image, uint64_t address);
+bool image__is_data(const struct image *image, uint64_t address);
 bool image__is_code(const struct image *image, uint64_t address);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "symbol/name.h"
 #include "symbol/source.h"
+#include "symbol/variable.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -73,6 +74,28 @@ bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space,
     for (size_t i = 0; i < count; i++)
         free((char *)chain[i].function);
     return is_named;
+}
+
+bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
+                          uint64_t address, uint64_t tick)
+{
+    struct place place = space__find(space, address, tick);
+    struct image *image = place.image;
+    struct variable variable;
+    if (!image || image->state != IMAGE_OPEN || !image__is_data(image, place.address))
+        return false;
+    if (!image->variables)
+        image->variables = variables__open(image->module, image->has_symbol_table);
+    if (!variables__find(image->variables, place.address, &variable))
+        return false;
+    struct symbol symbol = {.function = variable.name,
+                            .module = image->path,
+                            .file = variable.file,
+                            .line = variable.line,
+                            .named = true};
+    symbols__put_variable(symbols, process, address, &symbol);
+    free(variable.name);
+    return true;
 }
 
 void lookup__warn(struct symbols *symbols, struct image *image)

@@ -13,6 +13,11 @@
 bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space, uint64_t address,
                  uint64_t tick, bool is_return);
 
+/* Keeps the static object, or field of one, at a data address; true when there is one with a name.
+ */
+bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
+                          uint64_t address, uint64_t tick);
+
 /* Why addresses of this image have no names; warns once an image. */
 void lookup__warn(struct symbols *symbols, struct image *image);
 

@@ -38,6 +38,24 @@ char *symbol_name__demangle(const char *symbol)
     return name;
 }
 
+static void cut_number(char *name)
+{
+    char *dot = strrchr(name, '.');
+    if (dot && dot != name && dot[1] && dot[1 + strspn(dot + 1, "0123456789")] == 0)
+        *dot = 0;
+}
+
+char *symbol_name__variable(const char *symbol)
+{
+    char *plain = without_version(symbol);
+    cut_number(plain);
+    char *name = demangled(plain, DMGL_ANSI);
+    if (!name)
+        return plain;
+    free(plain);
+    return name;
+}
+
 static bool is_or_matches(const char *pattern, const char *name)
 {
     return name && (strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0);

@@ -8,6 +8,10 @@
  * without its version ("@@GLIBC_2.2.5"). free() it. */
 char *symbol_name__demangle(const char *symbol);
 
+/* The same of a variable: without the parameters of the function that it stands in, and without the
+ * number that gcc puts behind the name of a function's static variable ("lock.0"). free() it. */
+char *symbol_name__variable(const char *symbol);
+
 /* Whether pattern (an fnmatch glob) is or matches the symbol itself, its demangled form, or the
  * demangled form without parameters. */
 bool symbol_name__matches(const char *pattern, const char *symbol);

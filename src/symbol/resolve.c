@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "symbol/image.h"
+#include "symbol/interval.h"
 #include "symbol/lookup.h"
 #include "symbol/space.h"
 #include "symbol/unwind.h"
@@ -23,7 +24,9 @@ struct resolver {
     struct symbols *symbols;
     struct images images;
     struct space *spaces; /* one a process, as trace__processes */
+    struct vec *modules;  /* likewise: struct interval, where modules are or were */
     struct map known;     /* struct address_key: looked up already */
+    struct map variables; /* likewise, as data */
 };
 
 struct address_key {
@@ -36,10 +39,22 @@ static int compare_serial(const void *serial, const void *process)
     return a < b ? -1 : a > b;
 }
 
+/* Most locks are on the heap; that they are in no module is found out by these alone. */
+static struct vec modules_of(const struct space *space)
+{
+    struct vec modules = INTERVALS;
+    for (; space; space = space->parent)
+        for (size_t i = 0; i < space->module_count; i++)
+            intervals__add(&modules, space->modules[i].start, space->modules[i].end, 0, 0);
+    intervals__sort(&modules);
+    return modules;
+}
+
 static void start_spaces(struct resolver *resolver)
 {
     const struct vec *processes = trace__processes(resolver->trace);
     resolver->spaces = memory__zeroed(processes->count, sizeof *resolver->spaces);
+    resolver->modules = memory__zeroed(processes->count, sizeof *resolver->modules);
     struct space *space = resolver->spaces;
     VEC_EACH(process, processes, const struct trace_process)
     {
@@ -51,15 +66,21 @@ static void start_spaces(struct resolver *resolver)
                      parent ? &resolver->spaces[parent - (struct trace_process *)processes->items]
                             : NULL);
     }
+    for (size_t i = 0; i < processes->count; i++)
+        resolver->modules[i] = modules_of(&resolver->spaces[i]);
 }
 
 static void end(struct resolver *resolver)
 {
-    for (size_t i = 0; i < trace__processes(resolver->trace)->count; i++)
+    for (size_t i = 0; i < trace__processes(resolver->trace)->count; i++) {
         space__end(&resolver->spaces[i]);
+        vec__free(&resolver->modules[i]);
+    }
     free(resolver->spaces);
+    free(resolver->modules);
     images__free(&resolver->images);
     map__free(&resolver->known);
+    map__free(&resolver->variables);
 }
 
 /* Every stack ends in libc and the loader; that their private functions have no names there is
@@ -88,6 +109,19 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
     bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
     if (place.image && !(is_frame && is_expected_to_be_stripped(place.image->path)))
         lookup__warn(resolver->symbols, place.image);
+}
+
+static void add_object(struct resolver *resolver, size_t process, uint64_t address, uint64_t tick)
+{
+    const struct trace_process *owner =
+        VEC_AT(trace__processes(resolver->trace), struct trace_process, process);
+    struct address_key key = {owner->serial, address};
+    size_t count = resolver->variables.count;
+    if (!intervals__find(&resolver->modules[process], address) ||
+        map__put(&resolver->variables, &key, sizeof key, count) != count)
+        return;
+    lookup__put_variable(resolver->symbols, owner->serial, &resolver->spaces[process], address,
+                         tick);
 }
 
 /* Entries come first: an address that is both an entry and a return address (behind a call that
@@ -127,18 +161,57 @@ static void add_stack(struct resolver *resolver, const struct trace_thread *thre
 /* Events whose first payload word is a SITE (see HEURT_EVENT_TABLE). */
 static bool has_site(uint32_t id)
 {
-    return id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0;
+    return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0) ||
+           id == HEURT_EVENT_INITIALISED;
+}
+
+/* Of them, how many words behind it are addresses of locks and their kin. */
+static uint32_t objects_of(uint32_t id)
+{
+    if (id == HEURT_EVENT_CONDITION_WAIT)
+        return 2;
+    return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_SEMAPHORE_POSTED) ||
+           id == HEURT_EVENT_FUTEX_WAIT || id == HEURT_EVENT_FUTEX_WOKEN ||
+           id == HEURT_EVENT_INITIALISED;
+}
+
+enum { RECENT = 256 };
+
+/* Addresses that were met last: most events are of a few. */
+struct recent {
+    uint64_t sites[RECENT], objects[RECENT];
+};
+
+static bool is_recent(uint64_t recent[RECENT], uint64_t address)
+{
+    uint64_t *last = &recent[(address ^ address >> 8) % RECENT];
+    bool same = *last == address;
+    *last = address;
+    return same;
+}
+
+static void add_call(struct resolver *resolver, const struct trace_thread *thread,
+                     const struct event *event, struct recent *recent)
+{
+    uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
+    if (!is_recent(recent->sites, site))
+        add_address(resolver, thread->process, site, event->tick, ADDRESS_CALL);
+    uint32_t objects = objects_of(event->id);
+    for (uint32_t i = 1; i <= objects && i < event->words; i++)
+        if (!is_recent(recent->objects, event->payload[i]))
+            add_object(resolver, thread->process, event->payload[i], event->tick);
 }
 
 /* What an aggregated run has kept of the thread's events. */
 static void add_aggregate(struct resolver *resolver, const struct trace_thread *thread)
 {
+    struct recent recent = {0};
     VEC_EACH(place, &thread->aggregate->classes, const struct heurt_class_record *)
     {
         const struct heurt_class_record *class = *place;
+        struct event event = {class->tick, class->id, class->words, class->payload};
         if (has_site(class->id) && class->words > 0)
-            add_address(resolver, thread->process, HEURT_SITE_ADDRESS(class->payload[0]),
-                        class->tick, ADDRESS_CALL);
+            add_call(resolver, thread, &event, &recent);
     }
     VEC_EACH(place, &thread->aggregate->stacks, const struct heurt_stack_record *)
     {
@@ -149,12 +222,9 @@ static void add_aggregate(struct resolver *resolver, const struct trace_thread *
     }
 }
 
-enum { RECENT_SITES = 256 };
-
-/* Most events come from a few sites: those of the last ones are not looked up again. */
 static void add_thread(struct resolver *resolver, const struct trace_thread *thread)
 {
-    uint64_t recent[RECENT_SITES] = {0};
+    struct recent recent = {0};
     struct trace_cursor cursor;
     struct event event;
     if (thread->aggregate)
@@ -164,12 +234,7 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
         if (event.id == HEURT_EVENT_STACK) {
             add_stack(resolver, thread, &event);
         } else if (has_site(event.id) && event.words > 0) {
-            uint64_t address = HEURT_SITE_ADDRESS(event.payload[0]);
-            uint64_t *last = &recent[(address ^ address >> 8) % RECENT_SITES];
-            if (*last == address)
-                continue;
-            *last = address;
-            add_address(resolver, thread->process, address, event.tick, ADDRESS_CALL);
+            add_call(resolver, thread, &event, &recent);
         } else if (event.id == HEURT_EVENT_THREAD_START && event.words >= 3) {
             add_address(resolver, thread->process, event.payload[2], event.tick, ADDRESS_ENTRY);
         }

@@ -36,9 +36,8 @@
 #include <unistd.h>
 
 #define RIGHT_BAR 0.95
-#define FOREIGN_MOST 0.1 /* of the CPUs, before a run begins */
 
-enum { RUNS_LEAST = 1, RUNS_MOST = SAMPLES_MOST, TRIES = 4, LOOKS = 20, WORDS_MOST = 24 };
+enum { RUNS_LEAST = 1, RUNS_MOST = SAMPLES_MOST, TRIES = 4, WORDS_MOST = 24 };
 
 extern char **environ;
 
@@ -158,18 +157,6 @@ static int report(const struct options *options, const struct scratch *scratch,
     return code;
 }
 
-/* Until other programs leave the machine alone, but at most LOOKS times 100 ms. */
-static void await_quiet(void)
-{
-    for (unsigned i = 0; i < LOOKS; i++) {
-        struct cpu_use before = cpu_use__now(), after;
-        usleep(100000);
-        after = cpu_use__now();
-        if (cpu_use__foreign(&before, &after) <= FOREIGN_MOST)
-            return;
-    }
-}
-
 /* alone: a disturbed run is made again. */
 static void measure(const struct options *options, const struct scratch *scratch, size_t index,
                     bool alone, struct samples *samples)
@@ -180,7 +167,7 @@ static void measure(const struct options *options, const struct scratch *scratch
     for (unsigned i = 0; i < TRIES; i++) {
         directory__remove(scratch->trace);
         if (alone)
-            await_quiet();
+            cpu_use__await_quiet();
         int code = record(options, scratch, program, run, &error);
         if (code == 0)
             code = report(options, scratch, program, run, &error);

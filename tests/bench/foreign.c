@@ -5,6 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define QUIET_MOST 0.1 /* of the CPUs */
+enum { LOOKS = 20 };   /* of 100 ms */
+
 static double seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
@@ -49,4 +52,15 @@ double cpu_use__foreign(const struct cpu_use *before, const struct cpu_use *afte
         return 0;
     double share = foreign_s / (wall_s * (double)after->cpus);
     return share < 1 ? share : 1;
+}
+
+void cpu_use__await_quiet(void)
+{
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct cpu_use before = cpu_use__now(), after;
+        usleep(100000);
+        after = cpu_use__now();
+        if (cpu_use__foreign(&before, &after) <= QUIET_MOST)
+            return;
+    }
 }

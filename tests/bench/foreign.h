@@ -15,4 +15,7 @@ struct cpu_use cpu_use__now(void);
 /* The share of all CPUs that others used in between, 0 … 1; 0 when the system does not tell. */
 double cpu_use__foreign(const struct cpu_use *before, const struct cpu_use *after);
 
+/* Waits until other programs leave the machine alone, but at most two seconds. */
+void cpu_use__await_quiet(void);
+
 #endif

@@ -6,55 +6,12 @@
  * wait and by a try or with a time limit included), NAME_contended (of them, after a wait),
  * NAME_busy (tries that failed), NAME_timed_out; whatever is not printed for an object is 0.  The
  * mutex that a condition wait takes again is not counted. */
-#include "known.h"
+#include "helper.h"
 
 #include <semaphore.h>
 #include <threads.h>
 
 enum { CONTENDED = 20, UNCONTENDED = 1000, SHARED_THREADS = 4, ROUNDS = 50 };
-
-/* ---- a second thread that does one job at a time ------------------------------------------- */
-
-enum { IDLE, ASKED, DONE, OVER };
-
-static struct helper {
-    pthread_t thread;
-    int tid, state;
-    int (*job)(void *);
-    void *argument;
-    int result;
-} helper;
-
-static void *helper__run(void *unused)
-{
-    (void)unused;
-    __atomic_store_n(&helper.tid, known__tid(), __ATOMIC_RELEASE);
-    for (;;) {
-        int state = __atomic_load_n(&helper.state, __ATOMIC_ACQUIRE);
-        if (state == OVER)
-            return NULL;
-        if (state != ASKED) {
-            known__yield();
-            continue;
-        }
-        helper.result = helper.job(helper.argument);
-        __atomic_store_n(&helper.state, DONE, __ATOMIC_RELEASE);
-    }
-}
-
-static void helper__ask(int (*job)(void *), void *argument)
-{
-    helper.job = job;
-    helper.argument = argument;
-    __atomic_store_n(&helper.state, ASKED, __ATOMIC_RELEASE);
-}
-
-static int helper__result(void)
-{
-    known__await(&helper.state, DONE);
-    __atomic_store_n(&helper.state, IDLE, __ATOMIC_RELEASE);
-    return helper.result;
-}
 
 static struct timespec far_away(clockid_t clock)
 {
@@ -480,9 +437,7 @@ static void known_c11(void)
 
 int main(void)
 {
-    KNOWN_CHECK(pthread_create(&helper.thread, NULL, helper__run, NULL) == 0);
-    while (__atomic_load_n(&helper.tid, __ATOMIC_ACQUIRE) == 0)
-        known__yield();
+    helper__start();
     known_mutex();
     known_recursive_mutex();
     known_shared_mutex();
@@ -492,8 +447,7 @@ int main(void)
     known_barrier();
     known_condition();
     known_c11();
-    __atomic_store_n(&helper.state, OVER, __ATOMIC_RELEASE);
-    pthread_join(helper.thread, NULL);
+    helper__end();
     known__number("threads_created", 1 + 2 * SHARED_THREADS + ROUNDS);
     return 0;
 }

@@ -21,21 +21,6 @@
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 #define LIBSTDCXX "/lib/x86_64-linux-gnu/libstdc++.so.6"
 
-enum { /* addresses */
-       AT_PUSH = 0x401100,
-       AT_WRITE_BATCH = 0x401200,
-       AT_STEAL = 0x401280,
-       AT_PARSE = 0x401300,
-       AT_PARSE_CALLER = 0x401340,
-       AT_HIST = 0x401400,
-       AT_LOAD = 0x401500,
-       AT_WORKER = 0x401600,
-       AT_LOOP = 0x401700,
-       AT_CXX_LOCK = 0x7f0000100200,
-       AT_CXX_CALLER = 0x401800,
-       AT_QUEUE_LOCK = 0x4a0040,
-};
-
 /* ---- the trace
  * ------------------------------------------------------------------------------------ */
 
@@ -181,7 +166,12 @@ static void name_all(struct fixture *fixture)
     name(fixture, AT_LOAD, "load_block", PROGRAM, "/src/ingest/load.c", 54, NULL);
     name(fixture, AT_WORKER, "start_thread", LIBC, NULL, 0, NULL);
     name(fixture, AT_LOOP, "event_loop", PROGRAM, "/src/ingest/main.c", 60, NULL);
-    name(fixture, AT_QUEUE_LOCK, "queue_lock", PROGRAM, NULL, 0, NULL);
+    const struct symbol lock = {.function = "queue_lock",
+                                .module = PROGRAM,
+                                .file = "/src/ingest/queue.c",
+                                .line = 12,
+                                .named = true};
+    symbols__put_variable(fixture->symbols, 0, AT_QUEUE_LOCK, &lock);
     name(fixture, AT_CXX_LOCK, "std::condition_variable::wait(std::unique_lock<std::mutex>&)",
          LIBSTDCXX, NULL, 0, NULL);
     name(fixture, AT_CXX_CALLER, "pool::take()", PROGRAM, "/src/ingest/pool.cc", 19, NULL);

@@ -4,6 +4,22 @@
 
 #include "present/present.h"
 
+/* Code, and a lock, that have names. */
+enum fixture_address {
+    AT_PUSH = 0x401100,
+    AT_WRITE_BATCH = 0x401200,
+    AT_STEAL = 0x401280,
+    AT_PARSE = 0x401300,
+    AT_PARSE_CALLER = 0x401340,
+    AT_HIST = 0x401400,
+    AT_LOAD = 0x401500,
+    AT_WORKER = 0x401600,
+    AT_LOOP = 0x401700,
+    AT_CXX_LOCK = 0x7f0000100200,
+    AT_CXX_CALLER = 0x401800,
+    AT_QUEUE_LOCK = 0x4a0040,
+};
+
 /* A report with all that it points to. The trace is made in a temporary directory. */
 struct fixture {
     struct report report;

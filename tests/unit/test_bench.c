@@ -1,5 +1,6 @@
 /* The pure parts of the benchmarks: statistics, plot, reading of outcomes. */
 #include "bench/cause.h"
+#include "bench/forecast.h"
 #include "bench/foreign.h"
 #include "bench/outcome.h"
 #include "bench/plot.h"
@@ -303,15 +304,96 @@ static void disturbed_runs(void **state)
     assert_false(cause__is_right(&calm, &disturbed, &lock));
 }
 
+static void forecasts_are_read(void **state)
+{
+    (void)state;
+    static const char predicted[] =
+        "{\"measured_ns\": 2000000000, \"replayed_ns\": 1900000000, \"answers\": [{\"prediction\": "
+        "{\"wall_ns\": 1000000000, \"least_ns\": 900000000, \"most_ns\": 1200000000}}]}";
+    struct forecast forecast;
+    struct error error;
+    assert_int_equal(forecast__read(predicted, &forecast, &error), 0);
+    assert_close(forecast.measured, 2);
+    assert_close(forecast.replayed, 1.9);
+    assert_close(forecast.wall, 1);
+    assert_close(forecast.least, 0.9);
+    assert_close(forecast.most, 1.2);
+    static const char *const others[] = {"{\"measured_ns\": 1, \"replayed_ns\": 1, \"answers\": "
+                                         "[{\"prediction\": null, \"refusal\": "
+                                         "\"because\"}]}",
+                                         "{\"answers\": []}", "{}", "not JSON", ""};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_true(forecast__read(others[i], &forecast, &error) < 0);
+}
+
+static void losers_are_found(void **state)
+{
+    (void)state;
+    static const char classes[] =
+        "{\"classes\": ["
+        "{\"rank\": 1, \"kind\": \"call\", \"function\": \"work\", \"excess_ns\": 900, "
+        "\"object\": null, \"caller\": {\"function\": null}},"
+        "{\"rank\": 2, \"kind\": \"lock\", \"function\": \"pthread_mutex_lock\", \"excess_ns\": "
+        "10, "
+        "\"object\": \"0x10\", \"caller\": {\"function\": \"f\"}},"
+        "{\"rank\": 3, \"kind\": \"lock\", \"function\": \"pthread_mutex_lock\", \"excess_ns\": "
+        "20, "
+        "\"object\": \"0x20\", \"caller\": {\"function\": \"g\"}}]}";
+    static const struct {
+        const char *kind, *function, *object;
+        size_t rank;
+    } cases[] = {{"lock", "", "0x20", 3}, {"lock", "f", "0x10", 2}, {"call", "work", "", 1},
+                 {"", "", "", 1},         {"disk", "", "", 0},      {"lock", "h", "", 0}};
+    struct loser loser;
+    struct error error;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int code = loser__find(classes, cases[i].kind, cases[i].function, &loser, &error);
+        assert_int_equal(code == 0, cases[i].rank > 0);
+        assert_int_equal(loser.rank, cases[i].rank);
+        assert_string_equal(loser.object, cases[i].object);
+    }
+}
+
+static void errors_of_forecasts(void **state)
+{
+    (void)state;
+    const struct forecast_row rows[] = {
+        {.cured = 1, .predicted = 1.05, .least = 1.02, .most = 1.1},
+        {.cured = 2, .predicted = 1.8, .least = 1.7, .most = 2},
+        {.cured = 4, .predicted = 5.2, .least = 5, .most = 6},
+    };
+    assert_close(forecast_row__error(&rows[1]), -0.1);
+    struct forecast_summary all = forecast__summary(rows, 3), two = forecast__summary(rows, 2);
+    assert_close(all.median, 0.1);
+    assert_close(all.worst, 0.3);
+    assert_int_equal(all.in_range, 1);
+    assert_false(forecast_summary__is_met(&all));
+    assert_close(two.median, 0.075);
+    assert_true(forecast_summary__is_met(&two));
+    struct forecast_summary far = forecast__summary(&rows[2], 1);
+    assert_false(forecast_summary__is_met(&far));
+    struct forecast_summary none = forecast__summary(rows, 0);
+    assert_true(isnan(none.median) && isnan(none.worst));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians),        cmocka_unit_test(correlations),
-        cmocka_unit_test(fits),           cmocka_unit_test(steps),
-        cmocka_unit_test(plots),          cmocka_unit_test(plots_nothing),
-        cmocka_unit_test(elapsed_times),  cmocka_unit_test(classes),
-        cmocka_unit_test(foreign_shares), cmocka_unit_test(injected_is_read),
-        cmocka_unit_test(found_is_read),  cmocka_unit_test(right_answers),
+        cmocka_unit_test(medians),
+        cmocka_unit_test(forecasts_are_read),
+        cmocka_unit_test(losers_are_found),
+        cmocka_unit_test(errors_of_forecasts),
+        cmocka_unit_test(correlations),
+        cmocka_unit_test(fits),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(plots),
+        cmocka_unit_test(plots_nothing),
+        cmocka_unit_test(elapsed_times),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(foreign_shares),
+        cmocka_unit_test(injected_is_read),
+        cmocka_unit_test(found_is_read),
+        cmocka_unit_test(right_answers),
         cmocka_unit_test(disturbed_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

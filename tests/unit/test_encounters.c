@@ -188,7 +188,7 @@ static void semaphores_joins_and_the_kernel(void **state)
                       "8000 thread_end 0 0\n",
           "1000 0 started\n"
           "1090 0 created\n"
-          "1100 1 started by 0 at 1100\n"
+          "1100 1 started by 0 at 1090\n"
           "1200 1 acquired a0\n"
           "2000 0 waits a0\n"
           "3000 1 signalled a0\n"
@@ -197,6 +197,34 @@ static void semaphores_joins_and_the_kernel(void **state)
           "4000 0 waits\n"
           "8000 1 ended\n"
           "8100 0 joined since 4000 by 1 at 8000\n"
+          "9000 0 ended\n");
+}
+
+/* One begins after it was joined, one before its creator says that it created it; they have one
+ * pthread_t. */
+static void threads_begin_early_and_late(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "1050 thread_created 0x1 0x22\n"
+                      "1060 join 0x1 0x22\n"
+                      "1210 leave join 0\n"
+                      "1320 thread_created 0x1 0x22\n"
+                      "1330 join 0x1 0x22\n"
+                      "1410 leave join 0\n"
+                      "9000 thread_end 0 0\n" WORKER "1200 thread_end 0 0\n"
+                      "thread 2 second\n1300 thread_start 0x22 0 0x400100\n"
+                      "1400 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1050 0 created\n"
+          "1060 0 waits\n"
+          "1100 1 started by 0 at 1050\n"
+          "1200 1 ended\n"
+          "1210 0 joined since 1060 by 1 at 1200\n"
+          "1300 2 started by 0 at 1300\n"
+          "1320 0 created\n"
+          "1330 0 waits\n"
+          "1400 2 ended\n"
+          "1410 0 joined since 1330 by 2 at 1400\n"
           "9000 0 ended\n");
 }
 
@@ -223,6 +251,52 @@ static void readers_and_threads_without_an_end(void **state)
           "6000 1 ended\n");
 }
 
+/* A thread ends with two locks; one is robust, and had by who waited for it. */
+static void a_thread_ends_with_locks(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "3000 lock_wait 0x2/0 0x70\n"
+                      "5100 leave lock_wait 130\n"
+                      "9000 thread_end 0 0\n" WORKER "2000 lock_acquired 0x1/0 0x70\n"
+                      "2100 lock_acquired 0x1/1 0x72\n"
+                      "5000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2000 1 acquired 70\n"
+          "2100 1 acquired 72 how 1\n"
+          "3000 0 waits 70\n"
+          "5000 1 released 72 since 2100 how 1\n"
+          "5000 1 released 70 since 2000\n"
+          "5000 1 ended\n"
+          "5100 0 acquired 70 since 3000 by 1 at 5000\n"
+          "9000 0 released 70 since 5100\n"
+          "9000 0 ended\n");
+}
+
+static void where_objects_are_made(void **state)
+{
+    (void)state;
+    struct trace *trace = fixture__open(TWO_THREADS "1500 initialised 0x9/1 0x70 0\n"
+                                                    "1600 initialised 0x8/5 0x90 4\n"
+                                                    "2000 lock_acquired 0x1/1 0x70\n" WORKER
+                                                    "1700 initialised 0x7/0 0x70 0\n");
+    struct encounters *walk = encounters__start(trace);
+    struct encounter encounter;
+    while (encounters__next(walk, &encounter))
+        ;
+    assert_int_equal(encounters__objects(walk), 3);
+    const struct encounter_object *lock = encounters__object(walk, 0);
+    assert_int_equal(lock->lock, HEURT_LOCK_WRITE);
+    assert_int_equal(lock->initialised_site, 9);
+    assert_int_equal(lock->initialised_by, 0);
+    assert_int_equal(encounters__object(walk, 1)->initial, 4);
+    assert_int_equal(encounters__object(walk, 1)->kind, CLASS_BARRIER);
+    assert_int_equal(encounters__object(walk, 2)->lock, HEURT_LOCK_MUTEX);
+    assert_int_equal(encounters__object(walk, 2)->initialised_by, 1);
+    encounters__free(walk);
+    trace__close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,7 +305,10 @@ int main(void)
         cmocka_unit_test(a_condition_gives_its_mutex_back),
         cmocka_unit_test(rounds_of_a_barrier),
         cmocka_unit_test(semaphores_joins_and_the_kernel),
+        cmocka_unit_test(threads_begin_early_and_late),
         cmocka_unit_test(readers_and_threads_without_an_end),
+        cmocka_unit_test(where_objects_are_made),
+        cmocka_unit_test(a_thread_ends_with_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,22 @@
 #include <sched.h>
 
 static unsigned still_calling; /* threads */
+static unsigned times = 1;     /* as many calls as the program says */
+
+bool cause__read(int count, char **words)
+{
+    bool cured = false;
+    for (int i = 1; i < count; i++) {
+        if (strcmp(words[i], "--cure") == 0)
+            cured = true;
+        else if (strcmp(words[i], "--times") == 0 && i + 1 < count)
+            times = (unsigned)strtoul(words[++i], NULL, 10);
+        else
+            KNOWN_CHECK(!"an option that is known");
+    }
+    KNOWN_CHECK(times >= 1);
+    return cured;
+}
 
 bool cause__is_over(void)
 {
@@ -202,9 +218,11 @@ static void print_truth(const struct cause *cause, const struct cause_call *call
     known__number("calls", (long long)count);
 }
 
-int cause__run(const struct cause *cause)
+int cause__run(const struct cause *once)
 {
     static struct cause_thread threads[CAUSE_THREADS_MOST + 1];
+    struct cause all_calls = *once, *cause = &all_calls;
+    cause->calls *= times;
     size_t count = (size_t)cause->threads * cause->calls;
     struct cause_call *calls = calloc(count, sizeof *calls);
     long long lifetime_ns = 0;

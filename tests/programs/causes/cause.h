@@ -66,6 +66,10 @@ void work(struct cause_thread *thread, unsigned long amount);
 /* The whole program; its exit status. */
 int cause__run(const struct cause *cause);
 
+/* Of those that have a cure: --cure is among the program's words. Then nothing is injected. --times
+ * N: each thread makes N times as many calls. Reads the words before cause__run. */
+bool cause__read(int count, char **words);
+
 /* Every calling thread has made its calls. */
 bool cause__is_over(void);
 

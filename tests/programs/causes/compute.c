@@ -14,8 +14,9 @@ static unsigned long prepare(struct cause_thread *thread)
     return 400000;
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    cause__read(count, words);
 #ifdef PREEMPTED
     return cause__run(&(struct cause){.name = "preemption",
                                       .parts = {"runnable"},

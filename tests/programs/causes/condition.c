@@ -1,16 +1,18 @@
-/* A turnstile: two threads pass it in turns, each waits for its turn and signals the other's. */
+/* A turnstile: two threads pass it in turns, each waits for its turn and signals the other's.
+ * --cure: each passes when it comes. */
 #include "cause.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t passed = PTHREAD_COND_INITIALIZER;
 static unsigned turn;
+static bool cured;
 
 KNOWN_FUNCTION void work(struct cause_thread *thread, unsigned long amount)
 {
     cause__compute(amount);
     pthread_mutex_lock(&mutex);
     injected__begin(thread);
-    while (turn != thread->number)
+    while (!cured && turn != thread->number)
         pthread_cond_wait(&passed, &mutex);
     injected__end(thread, 0);
     turn = !thread->number;
@@ -24,8 +26,9 @@ static unsigned long prepare(struct cause_thread *thread)
     return 50000;
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    cured = cause__read(count, words);
     return cause__run(&(struct cause){.name = "condition",
                                       .parts = {"condition"},
                                       .threads = 2,

@@ -1,7 +1,10 @@
-/* A reader that now and then meets a writer, who holds the lock for long. */
+/* A reader that now and then meets a writer, who holds the lock for long. --cure: they have a lock
+ * each, as if the writer changed a copy. */
 #include "cause.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t other_lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t *writers_lock = &lock;
 
 KNOWN_FUNCTION void work(struct cause_thread *thread, unsigned long amount)
 {
@@ -16,9 +19,9 @@ static void write_all(struct cause_thread *thread)
 {
     while (!cause__is_over()) {
         cause__rest_us(100 + cause__draw(thread, 200));
-        pthread_rwlock_wrlock(&lock);
+        pthread_rwlock_wrlock(writers_lock);
         cause__compute(400000);
-        pthread_rwlock_unlock(&lock);
+        pthread_rwlock_unlock(writers_lock);
     }
 }
 
@@ -28,8 +31,10 @@ static unsigned long prepare(struct cause_thread *thread)
     return 60000;
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    if (cause__read(count, words))
+        writers_lock = &other_lock;
     return cause__run(&(struct cause){.name = "rwlock",
                                       .parts = {"lock"},
                                       .threads = 1,

@@ -32,8 +32,9 @@ static unsigned long prepare(struct cause_thread *thread)
     return 40000;
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    cause__read(count, words);
     return cause__run(&(struct cause){.name = NAME,
                                       PARTS.measure = CAUSE_ON_CPU,
                                       .threads = 2,

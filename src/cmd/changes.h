@@ -1,0 +1,31 @@
+/* changes.h: what heurt whatif is asked, as its command line says it. */
+#ifndef HEURT_CMD_CHANGES_H
+#define HEURT_CMD_CHANGES_H
+
+#include "analysis/whatif.h"
+
+/* What a change is made to. */
+enum asked_of { ASKED_OF_CLASS, ASKED_OF_FUNCTION, ASKED_OF_LOCK, ASKED_OF_ALL };
+
+/* One option. */
+struct asked {
+    enum change_type type;
+    enum asked_of of;
+    size_t rank;    /* CLASS: from 1 */
+    char *target;   /* FUNCTION: a glob; LOCK: 0x… or the name of a variable; else NULL */
+    double factor;  /* SPEED, SHRINK */
+    uint32_t count; /* SPLIT, THREADS */
+    bool by_site;   /* SPLIT */
+    char *option;   /* "--remove 1" */
+};
+
+/* Each reads the value of its option. -EINVAL with a sentence that begins with the option;
+ * asked__free in any case. */
+int asked__remove(const char *value, struct asked *asked, struct error *error);
+int asked__speed(const char *value, struct asked *asked, struct error *error);
+int asked__shrink(const char *value, struct asked *asked, struct error *error);
+int asked__split(const char *value, struct asked *asked, struct error *error);
+int asked__threads(const char *value, struct asked *asked, struct error *error);
+void asked__free(struct asked *asked);
+
+#endif

@@ -1,0 +1,28 @@
+/* predictions.h: many questions about one trace, answered on all CPUs. */
+#ifndef HEURT_CMD_PREDICTIONS_H
+#define HEURT_CMD_PREDICTIONS_H
+
+#include "analysis/whatif.h"
+
+struct question {
+    struct vec changes; /* struct change */
+    /* The answer: */
+    bool told; /* else error says why not */
+    struct prediction prediction;
+    struct error error;
+};
+
+struct question question__of(const struct change *change);
+/* Frees the changes and the answer. */
+void question__free(struct question *question);
+
+/* Answers all of them. */
+void predictions__make(struct whatif *whatif, struct question *questions, size_t count);
+
+/* The wall gain of the classes that the profile ranks as interference, the first ones first, as far
+ * as that takes no more than a few seconds. only: the one place (from 1) that is asked for; 0: all.
+ */
+void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
+                             struct profile *profile, size_t only);
+
+#endif

@@ -1,0 +1,291 @@
+#include "symbol/member.h"
+
+#include "base/memory.h"
+
+#include <dwarf.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bounds of what a damaged or strange file can cost. */
+enum { PATH_BYTES = 512, DEPTH_MAX = 24, STEPS_MAX = 4096, DIMENSIONS_MAX = 8 };
+
+/* How good a way through the type is; of the members of a union the best one is taken. */
+enum quality {
+    QUALITY_NONE,   /* nothing is there: padding, an unknown type */
+    QUALITY_INSIDE, /* within something that has no members */
+    QUALITY_EXACT,  /* at its begin */
+    QUALITY_LOCK,   /* at the begin of a lock or one of its kin */
+};
+
+struct path {
+    char text[PATH_BYTES];
+    size_t length;
+    unsigned steps;
+};
+
+static void append(struct path *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct path *path, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int written =
+        vsnprintf(path->text + path->length, PATH_BYTES - path->length, format, arguments);
+    va_end(arguments);
+    if (written > 0 && (size_t)written < PATH_BYTES - path->length)
+        path->length += (size_t)written;
+    path->text[path->length] = 0; /* what does not fit is left off whole */
+}
+
+static void cut(struct path *path, size_t length)
+{
+    path->length = length;
+    path->text[length] = 0;
+}
+
+/* A class in a type unit is only declared where it is used. */
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die whole;
+    if (!dwarf_attr_integrate(die, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, type))
+        return false;
+    if (dwarf_attr(type, DW_AT_signature, &attribute) && dwarf_formref_die(&attribute, &whole))
+        *type = whole;
+    return true;
+}
+
+static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word word;
+    if (!dwarf_attr_integrate(die, name, &attribute) || dwarf_formudata(&attribute, &word) != 0)
+        return false;
+    *number = word;
+    return true;
+}
+
+/* The lengths of an array's dimensions, outermost first; 0 where not known. */
+static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
+{
+    Dwarf_Die child;
+    size_t count = 0;
+    if (!dwarf_haschildren(array) || dwarf_child(array, &child) != 0)
+        return 0;
+    do {
+        if (dwarf_tag(&child) != DW_TAG_subrange_type)
+            continue;
+        uint64_t bound;
+        lengths[count] = number_of(&child, DW_AT_count, &bound)         ? bound
+                         : number_of(&child, DW_AT_upper_bound, &bound) ? bound + 1
+                                                                        : 0;
+        count++;
+    } while (count < DIMENSIONS_MAX && dwarf_siblingof(&child, &child) == 0);
+    return count;
+}
+
+/* libdw's own does not go on from a class that is only declared. */
+static uint64_t size_of(Dwarf_Die *type, unsigned depth)
+{
+    Dwarf_Die next;
+    uint64_t bytes = 0, lengths[DIMENSIONS_MAX];
+    if (depth > DEPTH_MAX || number_of(type, DW_AT_byte_size, &bytes))
+        return bytes;
+    switch (dwarf_tag(type)) {
+    case DW_TAG_typedef:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+        return type_of(type, &next) ? size_of(&next, depth + 1) : 0;
+    case DW_TAG_array_type:
+        bytes = type_of(type, &next) ? size_of(&next, depth + 1) : 0;
+        for (size_t i = dimensions_of(type, lengths); i-- > 0;)
+            bytes *= lengths[i];
+        return bytes;
+    default:
+        return dwarf_aggregate_size(type, &bytes) == 0 ? bytes : 0;
+    }
+}
+
+uint64_t member__size(Dwarf_Die *variable)
+{
+    Dwarf_Die type;
+    return type_of(variable, &type) ? size_of(&type, 0) : 0;
+}
+
+static bool is_lock_name(const char *name)
+{
+    static const char *const names[] = {"pthread_mutex_t",
+                                        "pthread_rwlock_t",
+                                        "pthread_spinlock_t",
+                                        "pthread_cond_t",
+                                        "pthread_barrier_t",
+                                        "sem_t",
+                                        "mtx_t",
+                                        "cnd_t"};
+    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Names that the language keeps for its library. */
+static bool is_reserved(const char *name)
+{
+    return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
+}
+
+/* Where a member begins; false: not a part of the object that lies at a fixed place. */
+static bool offset_of(Dwarf_Die *member, uint64_t *offset)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    *offset = 0;
+    if (dwarf_hasattr(member, DW_AT_declaration) || dwarf_hasattr(member, DW_AT_external))
+        return false;
+    if (number_of(member, DW_AT_data_bit_offset, offset)) {
+        *offset /= 8;
+        return true;
+    }
+    if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
+        return true; /* of a union */
+    if (dwarf_formudata(&attribute, offset) == 0)
+        return true;
+    if (dwarf_getlocation(&attribute, &operations, &count) != 0 || count != 1 ||
+        operations[0].atom != DW_OP_plus_uconst)
+        return false;
+    *offset = operations[0].number;
+    return true;
+}
+
+/* is_of_library: of a member whose name is the library's. */
+static enum quality walk(struct path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
+                         bool is_of_library);
+
+static enum quality walk_member(struct path *path, Dwarf_Die *member, uint64_t offset,
+                                unsigned depth)
+{
+    const char *name = dwarf_diename(member);
+    Dwarf_Die type;
+    uint64_t begin;
+    if (!type_of(member, &type) || !offset_of(member, &begin) || offset < begin)
+        return QUALITY_NONE;
+    uint64_t bytes = size_of(&type, 0);
+    if (offset - begin >= (bytes ? bytes : 1))
+        return QUALITY_NONE;
+    bool is_of_library = name && is_reserved(name);
+    if (dwarf_tag(member) == DW_TAG_member && name && *name && !is_of_library)
+        append(path, ".%s", name);
+    return walk(path, &type, offset - begin, depth, is_of_library);
+}
+
+/* Tries each member (or base) that holds the offset, keeps the way of the best. */
+static enum quality walk_members(struct path *path, Dwarf_Die *type, uint64_t offset,
+                                 unsigned depth)
+{
+    Dwarf_Die member;
+    struct path best = *path;
+    enum quality quality = QUALITY_NONE;
+    size_t length = path->length;
+    if (!dwarf_haschildren(type) || dwarf_child(type, &member) != 0)
+        return QUALITY_NONE;
+    do {
+        int tag = dwarf_tag(&member);
+        if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+            continue;
+        enum quality found = walk_member(path, &member, offset, depth);
+        if (found > quality) {
+            quality = found;
+            best = *path;
+        }
+        cut(path, length);
+    } while (quality < QUALITY_LOCK && path->steps < STEPS_MAX &&
+             dwarf_siblingof(&member, &member) == 0);
+    best.steps = path->steps;
+    *path = best;
+    return quality;
+}
+
+static void append_indices(struct path *path, Dwarf_Die *array, uint64_t index)
+{
+    uint64_t lengths[DIMENSIONS_MAX], indices[DIMENSIONS_MAX] = {0};
+    size_t count = dimensions_of(array, lengths);
+    for (size_t i = count; i-- > 0;) {
+        indices[i] = i && lengths[i] ? index % lengths[i] : index;
+        index = i && lengths[i] ? index / lengths[i] : 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        append(path, "[%" PRIu64 "]", indices[i]);
+}
+
+static bool is_scalar(Dwarf_Die *type)
+{
+    Dwarf_Die bare;
+    return dwarf_peel_type(type, &bare) != 0 || dwarf_tag(&bare) == DW_TAG_base_type;
+}
+
+/* Within something that has no members. */
+static enum quality end_inside(struct path *path, uint64_t offset)
+{
+    if (offset)
+        append(path, "+0x%" PRIx64, offset);
+    return offset ? QUALITY_INSIDE : QUALITY_EXACT;
+}
+
+/* Bytes that only fill a library's type have no index. */
+static enum quality walk_array(struct path *path, Dwarf_Die *array, uint64_t offset, unsigned depth,
+                               bool is_of_library)
+{
+    Dwarf_Die element;
+    uint64_t bytes = type_of(array, &element) ? size_of(&element, 0) : 0;
+    if (!bytes)
+        return QUALITY_NONE;
+    if (is_of_library && is_scalar(&element))
+        return end_inside(path, offset);
+    append_indices(path, array, offset / bytes);
+    return walk(path, &element, offset % bytes, depth, is_of_library);
+}
+
+static enum quality walk(struct path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
+                         bool is_of_library)
+{
+    Dwarf_Die next;
+    if (depth > DEPTH_MAX || ++path->steps > STEPS_MAX)
+        return QUALITY_NONE;
+    if (is_lock_name(dwarf_diename(type)))
+        return offset ? QUALITY_INSIDE : QUALITY_LOCK;
+    switch (dwarf_tag(type)) {
+    case DW_TAG_typedef:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+        return type_of(type, &next) ? walk(path, &next, offset, depth + 1, is_of_library)
+                                    : QUALITY_NONE;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+        return walk_members(path, type, offset, depth + 1);
+    case DW_TAG_array_type:
+        return walk_array(path, type, offset, depth + 1, is_of_library);
+    default:
+        return end_inside(path, offset);
+    }
+}
+
+char *member__path(Dwarf_Die *variable, uint64_t offset)
+{
+    struct path path = {.length = 0};
+    Dwarf_Die type;
+    if (!type_of(variable, &type) || walk(&path, &type, offset, 0, false) == QUALITY_NONE) {
+        cut(&path, 0);
+        end_inside(&path, offset);
+    }
+    return memory__text(path.text);
+}

@@ -1,0 +1,17 @@
+/* member.h: from an offset in an object to the member there, by the DWARF of its type. */
+#ifndef HEURT_SYMBOL_MEMBER_H
+#define HEURT_SYMBOL_MEMBER_H
+
+#include <elfutils/libdw.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is to be written behind the object's name: ".choice.guard", "[3].lock"; empty for the object
+ * itself. It ends at what the source calls a lock, not within the library's own insides, and with
+ * "+0x28" where no member is there. variable: a DIE that has a type. free() it. */
+char *member__path(Dwarf_Die *variable, uint64_t offset);
+
+/* Bytes of its type, 0: not known. */
+uint64_t member__size(Dwarf_Die *variable);
+
+#endif

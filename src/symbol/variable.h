@@ -1,0 +1,25 @@
+/* variable.h: from a data address to the static object, or field of one, that lies there. */
+#ifndef HEURT_SYMBOL_VARIABLE_H
+#define HEURT_SYMBOL_VARIABLE_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct variables;
+
+/* The objects of one file; what DWARF has is read when the first of them is asked for. With a
+ * symbol table, what is in none of its objects is nothing. Valid as long as the module. */
+struct variables *variables__open(Dwfl_Module *module, bool has_symbol_table);
+void variables__free(struct variables *variables); /* NULL is allowed */
+
+struct variable {
+    char *name;       /* "queue.head_lock", "tables[3].lock", "cache::mutex"; free() it */
+    const char *file; /* where it is declared; NULL: not known */
+    uint32_t line;
+};
+
+/* address: as in the file. False: nothing with a name. */
+bool variables__find(struct variables *variables, uint64_t address, struct variable *variable);
+
+#endif

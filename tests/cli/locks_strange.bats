@@ -1,0 +1,136 @@
+# Locks in strange use: what is recorded is what happened, and every command gets on with it.
+load ../helpers
+
+cases='robust robust_shared abandoned recursive errorcheck handed_over reborn timed tries upgrade
+    read_twice vain cancelled barriers posted_by_other interrupted forked inversion'
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    # shellcheck disable=SC2086
+    "$HEURT" record --quiet --overhead none -o t "$PROGRAMS/locks_strange" $cases >out </dev/null
+    "$HEURT" dump -i t >dump
+    counted dump >counted
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cp -r "$BATS_FILE_TMPDIR/t" "$BATS_FILE_TMPDIR/out" "$BATS_FILE_TMPDIR/dump" \
+        "$BATS_FILE_TMPDIR/counted" .
+}
+
+# Of a dump: lines "KIND ADDRESS CALLS CONTENDED BUSY GAVE_UP".
+counted() { # FILE
+    awk '
+        function field(name,    at) {
+            at = match($0, name "=0x[0-9a-f]+")
+            return at ? substr($0, RSTART + length(name) + 1, RLENGTH - length(name) - 1) : ""
+        }
+        function side(    at) {
+            match($0, /\([a-z ]+\)/)
+            return substr($0, RSTART + 1, RLENGTH - 2)
+        }
+        function key() {
+            if (/ semaphore /) return "semaphore " field("semaphore")
+            if (/ condition /) return "condition " field("condition")
+            if (/ barrier /) return "barrier " field("barrier")
+            return side() " " field("lock")
+        }
+        $4 == "enter" && / (lock|semaphore|condition|barrier) wait/ { waits[$2] = key(); gave_up[key()]++ }
+        $4 == "leave" && / (lock|semaphore|condition|barrier) wait/ && waits[$2] != "" {
+            match($0, /result=-?[0-9]+/)
+            result = substr($0, RSTART + 7, RLENGTH - 7)
+            # 130: EOWNERDEAD; a barrier tells one of its threads so
+            if (result == 0 || result == 130 || (result == -1 && / barrier /)) {
+                calls[waits[$2]]++
+                contended[waits[$2]]++
+                gave_up[waits[$2]]--
+            }
+            waits[$2] = ""
+        }
+        / point +(lock|semaphore) acquired/ { calls[key()]++ }
+        / point +lock busy/ { busy[key()]++ }
+        END {
+            for (k in calls) all[k]
+            for (k in busy) all[k]
+            for (k in gave_up) all[k]
+            for (k in all) print k, calls[k] + 0, contended[k] + 0, busy[k] + 0, gave_up[k] + 0
+        }' "$1"
+}
+
+known() { # KEY, of a line KEY=VALUE
+    sed -n "s/^$1=//p" out
+}
+
+@test "every call, wait, failed try and wait in vain is recorded" {
+    local name kind address calls acquired contended busy gave_up row seen=0
+    while read -r _ name kind address calls acquired contended busy gave_up; do
+        [ "$kind" != condition ] || calls=$acquired # those in vain are no success
+        row=$(grep "^$kind $address " counted || :)
+        # vain and cancelled, and the three of reborn, share addresses
+        [[ $name != vain_* && $name != cancelled_* ]] || continue
+        # shellcheck disable=SC2086
+        set -- ${row:-$kind $address 0 0 0 0}
+        echo "$name: calls $calls, contended $contended, busy $busy, in vain $gave_up; counted: $row"
+        [ "$3" = "$calls" ]
+        [ "$contended" = -1 ] || [ "$4" = "$contended" ]
+        [ "$busy" = -1 ] || [ "$5" = "$busy" ]
+        [ "$6" = "$gave_up" ]
+        seen=$((seen + 1))
+    done < <(grep '^object' out)
+    [ "$seen" -ge 25 ]
+}
+
+@test "condition waits that are cancelled, time out, or were woken for nothing" {
+    local address vain_woken vain_gave_up cancelled_gave_up
+    read -r address vain_woken vain_gave_up < <(awk '$2 == "vain_condition" { print $4, $6, $9 }' out)
+    cancelled_gave_up=$(awk '$2 == "cancelled_condition" { print $9 }' out)
+    grep "^condition $address $vain_woken $vain_woken 0 $((vain_gave_up + cancelled_gave_up))\$" counted
+    # After a cancellation the mutex is released, as the program does.
+    [ "$(grep -c 'lock released (mutex) site=wait_for_cancellation' dump)" = "$cancelled_gave_up" ]
+}
+
+@test "the report of all of it is whole" {
+    report_json t
+    [ "$(json coverage.events_lost)" = 0 ]
+    [ "$(json exit_status)" = 0 ]
+    heurt report -i t --audit
+    expect_status 0
+}
+
+@test "two hundred thousand locks" {
+    record --overhead none -o many "$PROGRAMS/locks_strange" many_locks
+    expect_status 0
+    local locks acquired
+    locks=$(sed -n 's/^many_locks=//p' <<<"$output")
+    acquired=$(sed -n 's/^many_locks_acquired=//p' <<<"$output")
+    "$HEURT" dump -i many --function 'lock acquired' >dump
+    [ "$(wc -l <dump)" = "$acquired" ]
+    [ "$(grep -o 'lock=0x[0-9a-f]*' dump | sort -u | wc -l)" = "$locks" ]
+    report_json many
+    [ "$(json coverage.events_lost)" = 0 ]
+}
+
+@test "two thousand threads that take one lock each" {
+    record --overhead none -o many "$PROGRAMS/locks_strange" many_threads
+    expect_status 0
+    local address acquired own
+    read -r address acquired < <(awk '$2 == "everyones" { print $4, $6 }' <<<"$output")
+    own=$(sed -n 's/^own_acquired=//p' <<<"$output")
+    "$HEURT" dump -i many >dump
+    [ "$(counted dump | awk -v address="$address" '$2 == address { print $3 }')" = "$acquired" ]
+    [ "$(counted dump | awk '{ all += $3 } END { print all }')" = $((acquired + own)) ]
+    report_json many
+    [ "$(json coverage.events_lost)" = 0 ]
+    is_number_above "$own" "$(json 'threads[].tid' | wc -l)"
+}
+
+@test "killed in the critical section, while another thread waits for it" {
+    record -o killed "$PROGRAMS/locks_strange" killed
+    expect_status 137
+    local address calls gave_up
+    read -r address calls gave_up < <(awk '$2 == "killed" { print $4, $5, $9 }' <<<"$output")
+    "$HEURT" dump -i killed >dump
+    [ "$(counted dump)" = "mutex $address $calls 0 0 $gave_up" ]
+    report_json killed
+    [ "$(json exit_status)" = 137 ]
+}

@@ -1,0 +1,133 @@
+# Locks of real programs under load: how often they are taken is known from what the programs were
+# asked to do, and from their sources.
+load ../helpers
+
+teardown() {
+    [ -z "${server-}" ] || kill -9 "$server" 2>/dev/null || :
+}
+
+# The places that acquire locks in the report of trace t: a line "COUNT FUNCTION" each.
+acquiring() {
+    report_json t
+    [ "$(json coverage.events_lost)" = 0 ]
+    paste -d ' ' <(classes lock count) <(classes lock caller.function) | awk '
+        { count = $1; sub(/^[0-9]+ /, ""); all[$0] += count }
+        END { for (place in all) print all[place], place }'
+}
+
+# taken TIMES [FUNCTION]: so many places took a lock just so often.
+taken() {
+    grep -c "^$1 .*${2-}" places || :
+}
+
+waited() { # KIND: ns, in all classes of that kind
+    classes "$1" sum_ns | sum
+}
+
+number() { # KEY, that the program printed
+    sed -n "s/^$1=//p" out
+}
+
+@test "LevelDB: writers queue, each on a condition of its own, for whom the first one writes" {
+    [ -x "$PROGRAMS/leveldb_writer" ] || skip "LevelDB is not installed"
+    "$HEURT" record --quiet --overhead none -o t "$PROGRAMS/leveldb_writer" . 4 20000 >out </dev/null
+    acquiring >places
+    cat out places
+    [ "$(number found)" = "$(number puts)" ]
+    # Each Write takes the mutex once, each Get twice.
+    json 'classes[kind=lock]' | grep -F DBImpl::Write | while IFS= read -r class; do
+        "$JSON_GET" - count <<<"$class"
+    done >writes
+    grep -qx "$(number puts)" writes
+    [ "$(taken $((2 * $(number puts))) DBImpl::Get)" = 1 ]
+    # Who writes gives the mutex away for it, and writes the log once for all that it has found.
+    local batches log_writes
+    batches=$(grep -vx "$(number puts)" writes | sort -n | tail -n 1)
+    log_writes=$(paste -d ' ' <(classes disk count) <(classes disk function) \
+        <(classes disk caller.function) | awk '/ write .*Flush/ { n += $1 } END { print n }')
+    echo "$batches batches, $log_writes writes"
+    [ "$log_writes" -ge "$batches" ]
+    # Records are cut where the log's blocks of 32 KiB end; the manifest is written, too.
+    [ "$log_writes" -le $((batches + $(number puts) * 150 / 32768 + 10)) ]
+    # The others wait in Write, and are woken from there.
+    is_number_above "$(waited lock)" "$(waited condition)"
+    json 'classes[kind=condition].caller.function' >waiters
+    [ "$(grep -vc DBImpl::Write waiters || :)" = 0 ]
+    json 'classes[kind=condition].blames[].function' | grep -q DBImpl::Write
+}
+
+@test "LevelDB: one writer waits for nobody" {
+    [ -x "$PROGRAMS/leveldb_writer" ] || skip "LevelDB is not installed"
+    "$HEURT" record --quiet --overhead none -o t "$PROGRAMS/leveldb_writer" . 1 20000 >out </dev/null
+    acquiring >places
+    [ "$(waited condition)" = 0 ]
+    [ "$(classes lock contended | sum)" = 0 ]
+    [ "$(taken $((2 * $(number puts))) DBImpl::Write)" = 1 ] # each one a batch of its own
+}
+
+# kcprototest order: THREADS threads set, then get, then remove RECORDS records each, of one hash
+# table under one rwlock. Beside these it opens, counts and closes.
+@test "Kyoto Cabinet: readers and writers of one rwlock" {
+    command -v kcprototest >/dev/null || skip "Kyoto Cabinet's utilities are not installed"
+    local records=10000 threads=4 reads writes
+    "$HEURT" record --quiet --overhead none -o t kcprototest order -th $threads $records >out \
+        </dev/null
+    grep -qx ok out
+    acquiring >places
+    cat places
+    reads=$(sed -n 's/ kyotocabinet::RWLock::lock_reader().*//p' places)
+    writes=$(sed -n 's/ kyotocabinet::RWLock::lock_writer().*//p' places)
+    [ "$((reads / 100))" = $((threads * records / 100)) ]
+    [ "$((writes / 100))" = $((2 * threads * records / 100)) ]
+    # It is one lock, shared by readers and held by writers.
+    [ "$(json 'classes[kind=lock].object' | sort -u | wc -l)" = 1 ]
+    "$HEURT" dump -i t --function 'lock acquired' --function 'lock wait' >dump
+    [ "$(grep -cE 'point +lock acquired \(read\)|leave +lock wait \(read\) result=0' dump)" = "$reads" ]
+    [ "$(grep -cE 'point +lock acquired \(write\)|leave +lock wait \(write\) result=0' dump)" = "$writes" ]
+    "$HEURT" record --quiet --overhead none -o t kcprototest order -th 1 $records >out </dev/null
+    acquiring >places
+    [ "$(classes lock contended | sum)" = 0 ]
+}
+
+@test "pbzip2: a lock of the queue for every block, conditions for who finds it empty" {
+    command -v pbzip2 >/dev/null || skip "pbzip2 is not installed"
+    local blocks
+    seq 600000 | awk '{ print $1 * 7919 % 1000003, $1 }' >data
+    blocks=$((($(stat -c %s data) + 199999) / 200000))
+    "$HEURT" record --quiet --overhead none -o t pbzip2 -k -c -p4 -b2 data >data.bz2 </dev/null
+    pbzip2 -d -c data.bz2 | cmp - data
+    acquiring >places
+    cat places
+    # The producer's, the consumers' and the writer's.
+    is_number_above 1 "$(taken "$blocks" pbzip2)"
+    is_number_above 0 "$(waited condition)"
+}
+
+server_pid() { # a child of the recorder
+    server=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null | tr -d ' ')
+    [ -n "$server" ]
+}
+
+@test "memcached: a lock for every set, for every get, for every answer" {
+    command -v memcached >/dev/null || skip "memcached is not installed"
+    local user= sets gets ended=0
+    [ "$(id -u)" != 0 ] || user="-u root"
+    # shellcheck disable=SC2086
+    "$HEURT" record --overhead none -o t --max-size 2G -- memcached $user -t 4 -s "$PWD/socket" \
+        >server_out 2>err </dev/null 3>&- &
+    recorder=$!
+    wait_for test -S socket
+    "$PROGRAMS/load_memcached" --socket "$PWD/socket" --connections 8 --operations 3000 >out
+    wait_for server_pid
+    kill -TERM "$server"
+    wait "$recorder" || ended=$?
+    server=
+    [ "$ended" = 0 ] || fail "$(cat err)"
+    acquiring >places
+    sets=$(number sets)
+    gets=$(number gets)
+    sort -rn places | head -n 20
+    is_number_above 0 "$(taken "$sets" memcached)"
+    is_number_above 0 "$(taken "$gets" memcached)"
+    is_number_above 2 "$(taken $((sets + gets)) memcached)"
+}
