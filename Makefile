@@ -7,7 +7,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
-	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers bench-wakes bench-whatif \
+	bench-causes bench-choice bench-coverage bench-kernel bench-locks bench-micro bench-pack bench-tracers bench-wakes bench-whatif \
 	format \
 	check-format fuzz clean-room clean help configure
 
@@ -74,6 +74,9 @@ bench-aggregate: build ## what runs without a trace cost: time a call, memory of
 
 bench-kernel: build ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
+
+bench-locks: build ## the analyses of locks on a trace of fifty million events
+	@$(BUILD)/tests/bench/bench-locks
 
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
