@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void check_checks(const struct locks_result *result)
+void check_checks(const struct locks_result *result)
 {
     assert_true(result->checks.count > 0);
     VEC_EACH(check, &result->checks, struct locks_check)

@@ -15,6 +15,8 @@ struct made make_with(const char *fixture, const struct symbols *symbols,
 struct made make(const char *fixture); /* of everything */
 void drop(struct made *made);
 
+/* That the parts add up. */
+void check_checks(const struct locks_result *result);
 /* The one row of the object at that address. */
 const struct lock_row *row_at(const struct made *made, uint64_t address);
 /* Its buckets hold as many. */

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "fixture.h"
+#include "format/writer.h"
 #include "locks_made.h"
 
 #include <setjmp.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -402,6 +404,47 @@ static void ticks_of_a_counter(void **state)
     drop(&made);
 }
 
+/* ---- the critical path ---------------------------------------------------------------------- */
+
+static void check_on_path(const struct lock_on_path *on_path, uint64_t acquisitions,
+                          uint64_t contended, uint64_t wait_ns, uint64_t hold_ns)
+{
+    assert_int_equal(on_path->acquisitions, acquisitions);
+    assert_int_equal(on_path->contended, contended);
+    assert_int_equal(on_path->wait_ns, wait_ns);
+    assert_int_equal(on_path->hold_ns, hold_ns);
+}
+
+/* It is main's until the release at 3000, then the worker's; main's last section is not on it. */
+#define WITH_PATH                                                    \
+    "start 1000\nend 11000\n"                                        \
+    "thread 0 main\n1000 thread_start 0x11 0xffffffff 0x400000\n"    \
+    "2000 lock_acquired 0xa/0 0x70\n3000 lock_released 0xa/0 0x70\n" \
+    "4000 lock_acquired 0xa/0 0x70\n4900 lock_released 0xa/0 0x70\n" \
+    "5000 thread_end 0 0\n" WORKER "2500 lock_wait 0xb/0 0x70\n"     \
+    "3100 leave lock_wait 0\n"                                       \
+    "3200 lock_acquired 0xb/0 0x71\n3300 lock_released 0xb/0 0x71\n" \
+    "3700 lock_released 0xb/0 0x70\n" END
+
+static void on_the_critical_path(void **state)
+{
+    (void)state;
+    struct made made = make(WITH_PATH);
+    assert_int_equal(made.result->path_ns, 10000);
+    check_on_path(&row_at(&made, 0x70)->on_path, 2, 1, 600, 1600);
+    check_on_path(&row_at(&made, 0x71)->on_path, 1, 0, 0, 100);
+    check_on_path(&made.result->on_path, 3, 1, 600, 1600);
+    assert_true(locks__mark(made.trace, made.result));
+    check_checks(made.result);
+    drop(&made);
+    made = make_with(WITH_PATH, NULL, &(struct locks_filter){.lock = "0x71"});
+    check_on_path(&made.result->on_path, 1, 0, 0, 100);
+    drop(&made);
+    made = make(BEGIN "2000 semaphore_posted 0xc 0xa0\n" END WORKER END);
+    assert_false(locks__mark(made.trace, made.result));
+    drop(&made);
+}
+
 /* ---- inversions ----------------------------------------------------------------------------- */
 
 /* "A>B", "A>B" …: a thread takes A, then B, in the first word's way: m, r, w; "G:A>B": with G
@@ -603,6 +646,41 @@ static void filters_that_mean_nothing(void **state)
     check_refused(&(struct locks_filter){.from_ns = 10001}, "the run ended at 1e-05 s");
 }
 
+static void aggregated_runs(void **state)
+{
+    char directory[] = "/tmp/heurt-locks-XXXXXX", path[64];
+    struct heurt_session settings = {.clock = HEURT_CLOCK_MONOTONIC,
+                                     .flags = HEURT_SESSION_AGGREGATE,
+                                     .limit_units = 64,
+                                     .start = {1000, 1000}};
+    struct trace_writer *writer;
+    struct trace *trace;
+    struct locks_result *result;
+    struct error error = {""};
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(trace_writer__create(directory, &settings, &writer, &error), 0);
+    assert_int_equal(trace_writer__finish(writer, 0, (struct heurt_clock_pair){2000, 2000}, &error),
+                     0);
+    assert_int_equal(trace__open(directory, &trace, &error), 0);
+    assert_true(locks__compute(trace, NULL, &(struct locks_filter){0}, &result, &error) < 0);
+    assert_non_null(strstr(error.text, "--aggregate"));
+    trace__close(trace);
+    snprintf(path, sizeof path, "%s/" HEURT_EVENTS_FILE, directory);
+    unlink(path);
+    rmdir(directory);
+}
+
+static void nothing_happened(void **state)
+{
+    (void)state;
+    struct made made = make("start 1000\nend 1000\nnote 0 nothing\n");
+    assert_int_equal(made.result->rows.count, 0);
+    assert_int_equal(made.result->warnings.count, 0);
+    assert_int_equal(made.result->steps, 1);
+    drop(&made);
+}
+
 /* ---- very many ------------------------------------------------------------------------------ */
 
 /* More places of acquisition than a lock has rows: the sums stay whole. */
@@ -652,12 +730,15 @@ int main(void)
         cmocka_unit_test(pressure_over_time),
         cmocka_unit_test(running_leaves_out_what_the_kernel_tells),
         cmocka_unit_test(ticks_of_a_counter),
+        cmocka_unit_test(on_the_critical_path),
         cmocka_unit_test(inversions),
         cmocka_unit_test(gates),
         cmocka_unit_test(readers_do_not_invert),
         cmocka_unit_test(filters),
         cmocka_unit_test(ranges_of_time),
         cmocka_unit_test(filters_that_mean_nothing),
+        cmocka_unit_test(aggregated_runs),
+        cmocka_unit_test(nothing_happened),
         cmocka_unit_test(very_many_sites),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

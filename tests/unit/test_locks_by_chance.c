@@ -263,6 +263,10 @@ static void check_simulation(unsigned seed)
     assert_int_equal(sum_of(result->running_ns, result->steps), lifetimes - wait);
     assert_true(result->steps > 240 && result->steps <= 600);
     assert_int_equal(result->inversions.count, 0);
+    size_t checks = result->checks.count;
+    assert_true(locks__mark(made.trace, made.result));
+    assert_true(result->checks.count > checks);
+    check_checks(result);
     drop(&made);
 }
 
