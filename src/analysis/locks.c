@@ -78,8 +78,6 @@ static void take_all(struct locks_walk *walk)
         pressure__take(walk, &encounter);
         if (encounter.object != ENCOUNTER_NO_OBJECT)
             take_of_object(walk, &encounter);
-        else if (encounter.type == ENCOUNTER_ENDED)
-            lock_thread__ended(walk, &encounter);
     }
 }
 

@@ -199,7 +199,7 @@ static uint32_t add_acquisition(struct locks_walk *walk, struct lock_state *stat
 }
 
 /* Drops what the walk over encounters no longer holds to be held: what was lost among events.
- * acquired: the lock that is being acquired, or ENCOUNTER_NO_OBJECT. */
+ * acquired: the lock that is being acquired. */
 static void drop_lost(struct locks_walk *walk, uint32_t index, uint32_t acquired)
 {
     struct lock_thread *thread = &walk->threads[index];
@@ -315,25 +315,4 @@ void lock_state__released(struct locks_walk *walk, struct lock_state *state,
     state->released_site = encounter->since ? encounter->acquired_site : 0;
     if (encounter->since && take_section(thread, encounter->object, &section))
         end_section(walk, state, encounter, &section);
-    if (thread->sections.count != encounter->held)
-        drop_lost(walk, encounter->thread, ENCOUNTER_NO_OBJECT);
-}
-
-void lock_thread__ended(struct locks_walk *walk, const struct encounter *encounter)
-{
-    struct lock_thread *thread = &walk->threads[encounter->thread];
-    const struct vec *held = encounters__held(walk->encounters, encounter->thread);
-    drop_lost(walk, encounter->thread, ENCOUNTER_NO_OBJECT);
-    for (size_t i = held->count; i-- > 0;) {
-        const struct held_lock *lock = VEC_AT(held, struct held_lock, i);
-        struct encounter released = *encounter;
-        struct section section;
-        released.object = lock->object;
-        released.how = lock->how;
-        released.since = lock->since;
-        released.paused = 0;
-        if (take_section(thread, lock->object, &section))
-            end_section(walk, VEC_AT(&walk->states, struct lock_state, lock->object), &released,
-                        &section);
-    }
 }

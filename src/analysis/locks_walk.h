@@ -207,8 +207,6 @@ void lock_state__busy(struct locks_walk *walk, struct lock_state *state,
 /* GAVE_UP, WOKEN, LEFT. */
 void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
                             const struct encounter *encounter);
-/* What the thread still holds is held to its end. */
-void lock_thread__ended(struct locks_walk *walk, const struct encounter *encounter);
 void times__add(const struct locks_walk *walk, struct times *times, uint64_t ticks,
                 uint64_t weight);
 

@@ -36,7 +36,7 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-    {2, 1, 1}, {4, 1, 1}, {4, 64, 1}, {4, 1000, 1}, {4, 1000, 4}, {4, 1000, 10},
+    {2, 1, 1}, {4, 1, 1}, {4, 1000, 1}, {4, 64, 1}, {4, 64, 4}, {4, 64, 10},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 

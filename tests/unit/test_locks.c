@@ -209,6 +209,28 @@ static void signals(void **state)
     drop(&made);
 }
 
+/* Two wait and one is woken; then all are, and there is nobody left to be. */
+static void broadcasts(void **state)
+{
+    (void)state;
+    struct made made = make(BEGIN "3000 condition_signalled 0xe/0 0x80\n"
+                                  "3100 condition_signalled 0xe/1 0x80\n"
+                                  "3200 condition_signalled 0xe/0 0x80\n" END WORKER
+                                  "2000 condition_wait 0xd 0x80 0x70\n"
+                                  "4000 leave condition_wait 0\n" END "thread 2 other\n"
+                                  "1000 thread_start 0x33 0 0x400200\n"
+                                  "2100 condition_wait 0xd 0x80 0x70\n"
+                                  "4100 leave condition_wait 0\n" END "thread 3 other\n"
+                                  "1000 thread_start 0x44 0 0x400200\n"
+                                  "2200 condition_wait 0xd 0x80 0x70\n"
+                                  "4200 leave condition_wait 0\n" END);
+    const struct lock_row *row = row_at(&made, 0x80);
+    assert_int_equal(row->signals, 3);
+    assert_int_equal(row->broadcasts, 1);
+    assert_int_equal(row->signals_for_nobody, 1);
+    drop(&made);
+}
+
 static void semaphores(void **state)
 {
     (void)state;
@@ -287,7 +309,9 @@ static void what_never_ended(void **state)
 static void nested_sections_count_once(void **state)
 {
     (void)state;
-    struct made made = make(BEGIN "2000 lock_acquired 0xa/0 0x70\n"
+    struct made made = make(BEGIN "1500 lock_acquired 0xa/0 0x72\n"
+                                  "1501 lock_released 0xa/0 0x72\n"
+                                  "2000 lock_acquired 0xa/0 0x70\n"
                                   "2100 lock_acquired 0xa/0 0x71\n"
                                   "2200 lock_released 0xa/0 0x71\n"
                                   "3000 lock_released 0xa/0 0x70\n"
@@ -296,11 +320,10 @@ static void nested_sections_count_once(void **state)
                                   "4200 lock_released 0xa/0 0x70\n"
                                   "4250 lock_acquired 0xa/0 0x72\n"
                                   "4300 lock_released 0xa/0 0x71\n"
-                                  "4400 lock_released 0xa/0 0x72\n"
-                                  "5000 lock_acquired 0xa/0 0x72\n"
-                                  "5001 lock_released 0xa/0 0x72\n" END WORKER END);
+                                  "4400 lock_released 0xa/0 0x72\n" END WORKER END);
     assert_int_equal(made.result->hold_sum_ns, 1000 + 100 + 200 + 200 + 150 + 1);
     assert_int_equal(made.result->hold_covered_ns, 1000 + 400 + 1);
+    assert_int_equal(VEC_AT(&made.result->rows, struct lock_row, 1)->object.address, 0x71);
     drop(&made);
 }
 
@@ -366,18 +389,20 @@ static void pressure_over_time(void **state)
 static void running_leaves_out_what_the_kernel_tells(void **state)
 {
     (void)state;
-    struct made made = make(BEGIN "2000 lock_acquired 0xa/0 0x70\n"
-                                  "3000 lock_released 0xa/0 0x70\n"
-                                  "4500 off_cpu 500/0 0 0\n"
-                                  "5000 fault 100/0 0\n" END WORKER "2500 lock_wait 0xc/0 0x70\n"
-                                  "3050 off_cpu 400/0 0 0\n"
-                                  "3100 leave lock_wait 0\n"
-                                  "3200 lock_released 0xc/0 0x70\n"
-                                  "5000 sleep 0xd 500\n"
-                                  "5600 off_cpu 550/0 0 0\n"
-                                  "5610 leave sleep\n" END);
+    struct made made =
+        make(BEGIN "2000 lock_acquired 0xa/0 0x70\n"
+                   "3000 lock_released 0xa/0 0x70\n"
+                   "4500 off_cpu 500/0 0 0\n"
+                   "5000 fault 100/0 0\n"
+                   "5050 off_cpu 100/0 0 0\n" END WORKER "2500 lock_wait 0xc/0 0x70\n"
+                   "3050 off_cpu 400/0 0 0\n"
+                   "3100 leave lock_wait 0\n"
+                   "3200 lock_released 0xc/0 0x70\n"
+                   "5000 sleep 0xd 500\n"
+                   "5600 off_cpu 550/0 0 0\n"
+                   "5610 leave sleep\n" END);
     const struct locks_result *result = made.result;
-    assert_int_equal(sum_of(result->running_ns, result->steps), 20000 - 500 - 100 - 600 - 550);
+    assert_int_equal(sum_of(result->running_ns, result->steps), 20000 - 500 - 150 - 600 - 550);
     assert_int_equal(sum_of(result->acquiring_ns, result->steps), 600);
     drop(&made);
 }
@@ -440,7 +465,9 @@ static void on_the_critical_path(void **state)
     made = make_with(WITH_PATH, NULL, &(struct locks_filter){.lock = "0x71"});
     check_on_path(&made.result->on_path, 1, 0, 0, 100);
     drop(&made);
-    made = make(BEGIN "2000 semaphore_posted 0xc 0xa0\n" END WORKER END);
+    made = make(BEGIN "2000 semaphore_acquired 0xc 0xa0\n" END WORKER END);
+    check_on_path(&row_at(&made, 0xa0)->on_path, 1, 0, 0, 0);
+    check_on_path(&made.result->on_path, 0, 0, 0, 0);
     assert_false(locks__mark(made.trace, made.result));
     drop(&made);
 }
@@ -526,6 +553,7 @@ static void inversions(void **state)
     CHECK_INVERSIONS("", "m0m1 m0m1", "m0m1 m1");
     CHECK_INVERSIONS("70@10*1 71@11*2", "m0m1 m0m1", "m1m0");
     CHECK_INVERSIONS("70@10*1 71@11*1 one thread", "m0m1 m1m0", "m0");
+    CHECK_INVERSIONS("70@10*1 71@11*2", "m0m1 m1m0", "m0m1");
     CHECK_INVERSIONS("70@10*1 71@11*1 72@12*1", "m0m1", "m1m2", "m2m0");
     CHECK_INVERSIONS("70@10*1 71@11*1 72@12*1; 70@10*1 72@12*1", "m0m1", "m1m2", "m2m0", "m0m2");
     CHECK_INVERSIONS("70@10*1 71@11*1", "m0m1", "m1m0", "m0m2");
@@ -539,6 +567,7 @@ static void gates(void **state)
     CHECK_INVERSIONS("70@10*1 71@11*2", "m5m0m1 m0m1", "m5m1m0");
     CHECK_INVERSIONS("70@10*1 71@11*1", "m5m0m1", "m6m1m0");
     CHECK_INVERSIONS("70@10*1 71@11*1", "r5m0m1", "r5m1m0");
+    CHECK_INVERSIONS("70@10*1 71@11*2", "w5m0m1 r5m0m1", "w5m1m0");
     CHECK_INVERSIONS("70@10*1 71@11*1 guarded", "m6m5m0m1", "m5m1m0");
     /* A lock that is taken in between guards nothing: it is in circles of its own. */
     CHECK_INVERSIONS("70@10*1 75@15*1; 70@10*1 71@11*1; 75@15*1 71@11*1", "m0m5m1", "m1m5m0");
@@ -721,6 +750,7 @@ int main(void)
         cmocka_unit_test(pauses_are_left_out),
         cmocka_unit_test(readers_and_writers),
         cmocka_unit_test(signals),
+        cmocka_unit_test(broadcasts),
         cmocka_unit_test(semaphores),
         cmocka_unit_test(rounds_of_a_barrier),
         cmocka_unit_test(what_never_ended),
