@@ -101,6 +101,7 @@ struct held_lock {
     uint32_t object, how;
     uint32_t depth;       /* how often, of a recursive one */
     uint64_t since, site; /* of its acquisition */
+    uint64_t paused;      /* ticks that the recording had used the thread until then */
 };
 
 struct encounters;

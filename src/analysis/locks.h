@@ -158,4 +158,9 @@ int locks__compute(const struct trace *trace, const struct symbols *symbols,
                    struct error *error);
 void locks__free(struct locks_result *result);
 
+/* Adds checks of the critical path against Chen and Stenström's marking (path__mark), in memory
+ * that grows with the acquisitions. False: there is more to wait for than locks, which the marking
+ * does not know; then there are none. */
+bool locks__mark(const struct trace *trace, struct locks_result *result);
+
 #endif

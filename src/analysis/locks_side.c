@@ -198,8 +198,9 @@ static uint32_t add_acquisition(struct locks_walk *walk, struct lock_state *stat
     return place;
 }
 
-/* Drops what the walk over encounters no longer holds to be held: what was lost among events. */
-static void drop_lost(struct locks_walk *walk, uint32_t index)
+/* Drops what the walk over encounters no longer holds to be held: what was lost among events.
+ * acquired: the lock that is being acquired, or ENCOUNTER_NO_OBJECT. */
+static void drop_lost(struct locks_walk *walk, uint32_t index, uint32_t acquired)
 {
     struct lock_thread *thread = &walk->threads[index];
     const struct vec *held = encounters__held(walk->encounters, index);
@@ -209,7 +210,7 @@ static void drop_lost(struct locks_walk *walk, uint32_t index)
         struct section section = *VEC_AT(&thread->sections, struct section, i);
         bool is_held = false;
         VEC_EACH(lock, held, struct held_lock)
-        is_held |= lock->object == section.object;
+        is_held |= lock->object == section.object && lock->object != acquired;
         if (!is_held)
             continue;
         *VEC_AT(&thread->sections, struct section, kept++) = section;
@@ -223,7 +224,7 @@ static void begin_section(struct locks_walk *walk, const struct encounter *encou
 {
     struct lock_thread *thread = &walk->threads[encounter->thread];
     if (thread->sections.count != encounter->held)
-        drop_lost(walk, encounter->thread);
+        drop_lost(walk, encounter->thread, encounter->object);
     if (section->counts && !thread->counting++) {
         thread->covered_since = encounter->tick;
         thread->covered_paused = 0;
@@ -315,14 +316,14 @@ void lock_state__released(struct locks_walk *walk, struct lock_state *state,
     if (encounter->since && take_section(thread, encounter->object, &section))
         end_section(walk, state, encounter, &section);
     if (thread->sections.count != encounter->held)
-        drop_lost(walk, encounter->thread);
+        drop_lost(walk, encounter->thread, ENCOUNTER_NO_OBJECT);
 }
 
 void lock_thread__ended(struct locks_walk *walk, const struct encounter *encounter)
 {
     struct lock_thread *thread = &walk->threads[encounter->thread];
     const struct vec *held = encounters__held(walk->encounters, encounter->thread);
-    drop_lost(walk, encounter->thread);
+    drop_lost(walk, encounter->thread, ENCOUNTER_NO_OBJECT);
     for (size_t i = held->count; i-- > 0;) {
         const struct held_lock *lock = VEC_AT(held, struct held_lock, i);
         struct encounter released = *encounter;

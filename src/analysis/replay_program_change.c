@@ -290,7 +290,7 @@ static uint64_t work_of(struct program_source *self, uint32_t index, const struc
     uint64_t work = op->work;
     if (factor != 1) {
         double scaled = (double)work * factor + thread->rest;
-        work = (uint64_t)scaled;
+        work = scaled > 0 ? (uint64_t)(scaled + 0.5) : 0;
         thread->rest = scaled - (double)work;
     }
     return work + (self->costs == REPLAY_COSTS_KEPT ? op->cost : 0);
@@ -391,8 +391,11 @@ static bool next_piece(struct program_source *self, uint32_t index, struct repla
     thread->pending = *op;
     thread->pending.ticks -= self->piece_ticks;
     thread->has_pending = true;
-    *op = (struct replay_op){self->piece_ticks, 0,
-                             op->kind == REPLAY_DELAY ? REPLAY_DELAY : REPLAY_WORK};
+    /* After work, something that is nothing: the replay takes all work before an operation at once.
+     */
+    op->kind = op->kind == REPLAY_DELAY ? REPLAY_DELAY : REPLAY_POST;
+    op->object = NOBODY;
+    op->ticks = self->piece_ticks;
     return true;
 }
 

@@ -69,20 +69,33 @@ static void count_latency(uint32_t **histogram, uint64_t ticks)
     (*histogram)[histogram__bucket(ticks)]++;
 }
 
-/* 0 when there is none. */
-static uint64_t median_of(const uint32_t *histogram)
+static uint64_t middle_of(unsigned bucket)
 {
-    uint64_t count = 0, seen = 0;
+    uint64_t lower = histogram__lower(bucket);
+    if (bucket + 1 == HISTOGRAM_BUCKETS)
+        return lower;
+    return lower + (histogram__lower(bucket + 1) - lower) / 2;
+}
+
+static uint64_t count_of(const uint32_t *histogram)
+{
+    uint64_t count = 0;
     for (unsigned i = 0; histogram && i < HISTOGRAM_BUCKETS; i++)
         count += histogram[i];
-    for (unsigned i = 0; count && i < HISTOGRAM_BUCKETS; i++) {
-        seen += histogram[i];
-        if (seen * 2 >= count)
-            return i + 1 < HISTOGRAM_BUCKETS
-                       ? histogram__lower(i) + (histogram__lower(i + 1) - histogram__lower(i)) / 2
-                       : histogram__lower(i);
+    return count;
+}
+
+/* The mean without the longest tenth, which had other reasons; 0: there is none. */
+static uint64_t mean_of(const uint32_t *histogram)
+{
+    uint64_t count = count_of(histogram), left = count - (count + 7) / 10;
+    double sum = 0;
+    for (unsigned i = 0; left && i < HISTOGRAM_BUCKETS; i++) {
+        uint64_t taken = histogram[i] < left ? histogram[i] : left;
+        sum += (double)taken * (double)middle_of(i);
+        left -= taken;
     }
-    return 0;
+    return count ? (uint64_t)(sum / (double)(count - (count + 7) / 10)) : 0;
 }
 
 /* ---- encounters ------------------------------------------------------------------------------ */
@@ -352,18 +365,10 @@ static void give_tokens(struct link_walk *walk)
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-static uint64_t count_of(const uint32_t *histogram)
-{
-    uint64_t count = 0;
-    for (unsigned i = 0; histogram && i < HISTOGRAM_BUCKETS; i++)
-        count += histogram[i];
-    return count;
-}
-
 /* Of the lock where it is known well enough, else of all. */
-static uint64_t median_or(const uint32_t *own, const uint32_t *all)
+static uint64_t mean_or(const uint32_t *own, const uint32_t *all)
 {
-    return median_of(count_of(own) >= SAMPLES_ENOUGH ? own : all);
+    return mean_of(count_of(own) >= SAMPLES_ENOUGH ? own : all);
 }
 
 /* Where the kernel told when waiters slept, how long they need to fall asleep and to be woken; else
@@ -374,15 +379,15 @@ static void model_lock(const struct link_walk *walk, const struct object_facts *
     const struct contended *lock = facts->contended;
     if (model->spins || !lock || !walk->woken)
         return;
-    model->wake_ticks = median_or(lock->woken, walk->woken);
-    model->settle_ticks = median_or(lock->settled, walk->settled);
+    model->wake_ticks = mean_or(lock->woken, walk->woken);
+    model->settle_ticks = mean_or(lock->settled, walk->settled);
     model->release_ticks = waking_ticks(lock);
 }
 
 static bool model_of(const struct link_walk *walk, const struct encounter_object *object,
                      const struct object_facts *facts, struct replay_object *model)
 {
-    *model = (struct replay_object){.wake_ticks = median_of(facts->latency)};
+    *model = (struct replay_object){.wake_ticks = mean_of(facts->latency)};
     switch (object->kind) {
     case CLASS_LOCK:
         model->kind = REPLAY_LOCK;
@@ -444,7 +449,7 @@ void program__find_links(struct replay_program *program)
         take(&walk, &encounter);
     give_tokens(&walk);
     add_objects(&walk);
-    program->model.token_ticks = median_of(walk.signalled);
+    program->model.token_ticks = mean_of(walk.signalled);
     VEC_EACH(facts, &walk.facts, struct object_facts)
     free_facts(facts);
     vec__free(&walk.facts);

@@ -6,7 +6,7 @@
  * it; should that be too little, off the work behind that.
  *
  * What the kernel tells stands behind what it happened in, so it is collected first. */
-#include "analysis/classes.h"
+#include "analysis/class_numbers.h"
 #include "analysis/replay_rows.h"
 #include "base/memory.h"
 
@@ -51,8 +51,7 @@ struct recent_object {
 
 struct builder {
     struct replay_program *program;
-    struct class_table classes;
-    struct map numbers; /* identity of a class -> its number in the profile */
+    struct class_numbers classes;
     struct recent_object *recent;
     /* The current thread. */
     const struct trace_thread *thread;
@@ -271,56 +270,10 @@ static void collect_away(struct builder *self)
 /* ---- classes ----------------------------------------------------------------------------------
  */
 
-/* What is the same of a class in two tables of one trace. Compared as bytes: no padding. */
-struct class_identity {
-    uint64_t kind, process, function, address, site, has_object, object, file, line, key_count;
-    uint64_t keys[HEURT_ARGUMENTS_MAX];
-};
-
-static struct class_identity identity_of(const struct profile_class *class)
-{
-    struct class_identity identity = {.kind = class->kind,
-                                      .process = class->process,
-                                      .function = (uintptr_t) class->function,
-                                      .address = class->address,
-                                      .site = class->site,
-                                      .has_object = class->has_object,
-                                      .object = class->object,
-                                      .file = (uintptr_t) class->file,
-                                      .line = class->line,
-                                      .key_count = class->keys.count};
-    for (size_t i = 0; i < class->keys.count && i < HEURT_ARGUMENTS_MAX; i++)
-        identity.keys[i] = VEC_AT(&class->keys, struct profile_key, i)->value;
-    return identity;
-}
-
-static void number_classes(struct builder *self)
-{
-    VEC_EACH(class, &self->program->profile->classes, struct profile_class)
-    {
-        struct class_identity identity = identity_of(class);
-        if (class->number < ROW_NO_CLASS)
-            map__put(&self->numbers, &identity, sizeof identity, class->number);
-    }
-}
-
-/* Its number in the profile; kept in the entry (plus 1) once it is known. */
-static uint32_t number_of(struct builder *self, struct class_entry *entry)
-{
-    if (!entry)
-        return ROW_NO_CLASS;
-    if (!entry->what.recorded) {
-        struct class_identity identity = identity_of(&entry->what);
-        uint64_t number = map__get(&self->numbers, &identity, sizeof identity);
-        entry->what.number = number == MAP_ABSENT ? ROW_NO_CLASS : (uint32_t)number;
-        entry->what.recorded = 1; /* looked up */
-    }
-    return entry->what.number;
-}
-
 static uint32_t class_of_call(struct builder *self, const struct event *event)
 {
-    return number_of(self, class_table__call(&self->classes, self->thread->process, event));
+    return class_numbers__of(&self->classes,
+                             class_table__call(&self->classes.table, self->thread->process, event));
 }
 
 /* ---- objects ----------------------------------------------------------------------------------
@@ -543,11 +496,12 @@ static void call_ends(struct builder *self, const struct event *event)
 
 static void function_begins(struct builder *self, const struct event *event)
 {
-    struct class_entry *entry = class_table__function(&self->classes, self->thread->process, event);
+    struct class_entry *entry =
+        class_table__function(&self->classes.table, self->thread->process, event);
     if (!entry)
         return;
-    struct open_function open = {event->id, number_of(self, entry), entry->fold.bias,
-                                 entry->fold.cost};
+    struct open_function open = {event->id, class_numbers__of(&self->classes, entry),
+                                 entry->fold.bias, entry->fold.cost};
     if (self->drawn > 1)
         owe(self, (uint64_t)(self->drawn - 1) * self->process->left_out_ticks);
     self->drawn = 0;
@@ -737,7 +691,7 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->depth = self->drawn = 0;
     self->functions.count = self->held.count = 0;
     self->ended = false;
-    class_table__begin_thread(&self->classes, index);
+    class_table__begin_thread(&self->classes.table, index);
     if (program->links[index].is_created)
         add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
     else if (self->at > first_tick)
@@ -753,7 +707,7 @@ static void end_thread(struct builder *self)
             ROW_NO_CLASS);
     add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
     scale_to_cpu_time(self);
-    class_table__forget_thread(&self->classes);
+    class_table__forget_thread(&self->classes.table);
 }
 
 static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
@@ -778,59 +732,22 @@ static uint64_t first_tick_of(const struct trace *trace)
     return first;
 }
 
-/* The classes of the profile that have keys were made by rules; the same ones are made again. */
-static struct vec rules_of(const struct profile *profile)
-{
-    struct vec rules = VEC_OF(struct profile_rule);
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
-        bool is_function = class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
-                           class->kind == CLASS_ITERATION;
-        if (!is_function || !class->keys.count)
-            continue;
-        struct profile_rule rule = {.type = RULE_KEY, .function = memory__text(class->function)};
-        VEC_EACH(key, &class->keys, struct profile_key)
-        {
-            char *list = rule.arguments;
-            rule.arguments =
-                list ? memory__format("%s,%s", list, key->name) : memory__text(key->name);
-            free(list);
-        }
-        vec__push(&rules, &rule);
-    }
-    return rules;
-}
-
-static void free_rules(struct vec *rules)
-{
-    VEC_EACH(rule, rules, struct profile_rule)
-    {
-        free(rule->function);
-        free(rule->arguments);
-    }
-    vec__free(rules);
-}
-
 int program__make_rows(struct replay_program *program, struct error *error)
 {
-    struct vec rules = rules_of(program->profile);
     struct builder self = {.program = program,
                            .away = VEC_OF(struct away),
                            .functions = VEC_OF(struct open_function),
                            .held = VEC_OF(struct own_lock)};
     uint64_t first_tick = first_tick_of(program->trace);
     self.recent = memory__zeroed(RECENT_OBJECTS, sizeof *self.recent);
-    class_table__start(&self.classes, program->trace, &rules);
-    number_classes(&self);
+    class_numbers__start(&self.classes, program->trace, program->profile);
     for (uint32_t i = 0; i < program->thread_count && !self.too_many; i++)
         make_row(&self, i, first_tick);
-    class_table__free(&self.classes);
-    map__free(&self.numbers);
+    class_numbers__free(&self.classes);
     vec__free(&self.away);
     vec__free(&self.functions);
     vec__free(&self.held);
     free(self.recent);
-    free_rules(&rules);
     if (!self.too_many)
         return 0;
     return error__set(error, -E2BIG,

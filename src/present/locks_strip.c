@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ROWS_AT_MOST 5
-#define LABEL_AT_MOST 26
+#define LABEL_AT_MOST 28
 #define TAIL_COLUMNS 24 /* "  max 1234 % at 12.4 ms" */
 #define CELLS_WITHOUT_TERMINAL 72
 #define CELLS_AT_LEAST 10

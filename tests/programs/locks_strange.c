@@ -305,8 +305,10 @@ static int tries_failed;
 
 static int try_until_it_succeeds(void *mutex)
 {
-    while (pthread_mutex_trylock(mutex) != 0)
+    while (pthread_mutex_trylock(mutex) != 0) {
         __atomic_fetch_add(&tries_failed, 1, __ATOMIC_RELEASE);
+        known__yield();
+    }
     return pthread_mutex_unlock(mutex);
 }
 

@@ -1,0 +1,545 @@
+/* Traces as rows of operations, replayed: unchanged, and with each change, whose effect is computed
+ * by hand. Ticks are ns; nothing costs anything, and nobody needs time to wake, where a test does
+ * not say otherwise. */
+#include "scene.h"
+
+#include "analysis/replay_program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEFT | 1
+
+enum {
+    WAIT = HEURT_EVENT_LOCK_WAIT,
+    GOT = HEURT_EVENT_LOCK_ACQUIRED,
+    GAVE = HEURT_EVENT_LOCK_RELEASED,
+    CONDITION = HEURT_EVENT_CONDITION_WAIT,
+    SIGNALLED = HEURT_EVENT_CONDITION_SIGNALLED,
+    BARRIER = HEURT_EVENT_BARRIER_WAIT,
+    SEMAPHORE = HEURT_EVENT_SEMAPHORE_WAIT,
+    TOOK = HEURT_EVENT_SEMAPHORE_ACQUIRED,
+    POSTED = HEURT_EVENT_SEMAPHORE_POSTED,
+    JOIN = HEURT_EVENT_JOIN,
+    OFF = HEURT_EVENT_OFF_CPU,
+    IO = HEURT_EVENT_IO,
+};
+
+enum { A = 0x9a00, B = 0x9b00, C = 0x9c00, LOCK = 0x7000, OTHER = 0x7100, MEETING = 0x7200 };
+enum { WORK = 1024, CALLED = 1026 };
+
+static void start(struct scene *scene, uint32_t thread, uint64_t tick, uint32_t creator)
+{
+    PUT(scene, thread, tick, HEURT_EVENT_THREAD_START, 0xf000 + thread, creator, 0);
+}
+
+static void end(struct scene *scene, uint32_t thread, uint64_t tick)
+{
+    PUT(scene, thread, tick, HEURT_EVENT_THREAD_END, UINT64_MAX, UINT64_MAX);
+}
+
+static void waits(struct scene *scene, uint32_t thread, uint64_t from, uint64_t to, uint64_t site,
+                  uint64_t lock)
+{
+    PUT(scene, thread, from, WAIT, site, lock);
+    PUT(scene, thread, to, WAIT LEFT, 0);
+}
+
+static void section(struct scene *scene, uint32_t thread, uint64_t from, uint64_t to, uint64_t site,
+                    uint64_t lock)
+{
+    PUT(scene, thread, from, GOT, site, lock);
+    PUT(scene, thread, to, GAVE, site, lock);
+}
+
+static struct replay_program *program_of(const struct scene *scene)
+{
+    struct replay_program *program;
+    struct error error = {""};
+    if (replay_program__make(scene->trace, scene->profile, &program, &error) < 0)
+        fail_msg("%s", error.text);
+    return program;
+}
+
+static uint64_t replay(const struct replay_program *program, const struct change *changes,
+                       size_t count, enum replay_costs costs)
+{
+    struct replay_model model;
+    struct replay_result result;
+    struct error error = {""};
+    struct replay_source *source =
+        replay_program__open(program, changes, count, costs, &model, &error);
+    if (!source)
+        fail_msg("%s", error.text);
+    replay__run(&model, source, &result);
+    assert_int_equal(result.stuck, 0);
+    uint64_t wall = result.wall;
+    replay_result__free(&result);
+    replay_program__close(source);
+    return wall;
+}
+
+static uint64_t changed(const struct scene *scene, struct change change)
+{
+    struct replay_program *program = program_of(scene);
+    uint64_t wall = replay(program, &change, 1, REPLAY_COSTS_LEFT_OUT);
+    replay_program__free(program);
+    return wall;
+}
+
+static uint64_t unchanged(const struct scene *scene)
+{
+    struct replay_program *program = program_of(scene);
+    uint64_t wall = replay(program, NULL, 0, REPLAY_COSTS_LEFT_OUT);
+    replay_program__free(program);
+    return wall;
+}
+
+static void check_refused(const struct scene *scene, struct change change, const char *part)
+{
+    struct replay_program *program = program_of(scene);
+    struct replay_model model;
+    struct error error = {""};
+    assert_null(replay_program__open(program, &change, 1, REPLAY_COSTS_LEFT_OUT, &model, &error));
+    if (!strstr(error.text, part))
+        fail_msg("\"%s\" says nothing of \"%s\"", error.text, part);
+    replay_program__free(program);
+}
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+/*      0   100 150   300   400   500 600
+ *   0  |work|======L======|work|
+ *   1  |work    |..wait..|==L==|work|
+ */
+static const struct scene *two_threads(struct scene *scene)
+{
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    section(scene, 0, 1100, 1300, A, LOCK);
+    end(scene, 0, 1400);
+    waits(scene, 1, 1150, 1300, B, LOCK);
+    PUT(scene, 1, 1500, GAVE, B, LOCK);
+    end(scene, 1, 1600);
+    scene__profile(scene);
+    return scene;
+}
+
+static void unchanged_lock_takes_as_long(void **state)
+{
+    assert_int_equal(unchanged(two_threads(*state)), 600);
+}
+
+static void removed_lock(void **state)
+{
+    const struct scene *scene = two_threads(*state);
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE_LOCK, .lock = LOCK}),
+                     450);
+}
+
+static void removed_waits_of_one_place(void **state)
+{
+    const struct scene *scene = two_threads(*state);
+    const struct profile_class *class =
+        scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE, .class = class->number}),
+                     450);
+}
+
+static void shorter_sections(void **state)
+{
+    const struct scene *scene = two_threads(*state);
+    /* 0: 100 + 100, then 1: 100 + 100 */
+    assert_int_equal(
+        changed(scene, (struct change){.type = CHANGE_SHRINK, .lock = LOCK, .factor = 0.5}), 400);
+    /* nothing is left of them: 1 is there at 150 */
+    assert_int_equal(
+        changed(scene, (struct change){.type = CHANGE_SHRINK, .lock = LOCK, .factor = 0}), 250);
+}
+
+static void lock_split_by_place(void **state)
+{
+    const struct scene *scene = two_threads(*state);
+    struct change change = {.type = CHANGE_SPLIT, .lock = LOCK, .count = 2, .by_site = true};
+    assert_int_equal(changed(scene, change), 450);
+    change.count = 1;
+    assert_int_equal(changed(scene, change), 600);
+}
+
+static void lock_that_nobody_took(void **state)
+{
+    check_refused(two_threads(*state), (struct change){.type = CHANGE_REMOVE_LOCK, .lock = 0x1234},
+                  "0x1234");
+}
+
+static void number_of_no_class(void **state)
+{
+    check_refused(two_threads(*state), (struct change){.type = CHANGE_REMOVE, .class = 99}, "99");
+}
+
+static void factor_that_makes_no_sense(void **state)
+{
+    check_refused(two_threads(*state),
+                  (struct change){.type = CHANGE_SHRINK, .lock = LOCK, .factor = -1}, "factor");
+}
+
+/* Acquisitions turn by turn: of many, both parts get some, and who waits is in the way less often.
+ * Two threads do nothing but hold the lock, for 10 ticks a time. */
+static void lock_split_by_turns(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        start(scene, thread, 1000, HEURT_NO_SERIAL);
+        for (uint64_t i = 0; i < 200; i++) {
+            uint64_t tick = 1000 + 20 * i + 10 * thread;
+            if (i || thread)
+                waits(scene, thread, tick - 10, tick, A, LOCK);
+            else
+                PUT(scene, thread, tick, GOT, A, LOCK);
+            PUT(scene, thread, tick + 10, GAVE, A, LOCK);
+        }
+        end(scene, thread, 1000 + 200 * 20 - 10 + 10 * thread);
+    }
+    scene__profile(scene);
+    assert_int_equal(unchanged(scene), 4000);
+    uint64_t wall = changed(scene, (struct change){.type = CHANGE_SPLIT, .lock = LOCK, .count = 2});
+    assert_in_range(wall, 2100, 3500);
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE_LOCK, .lock = LOCK}),
+                     2000);
+}
+
+static void recursive_lock_is_one(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1100, GOT, A, LOCK);
+    section(scene, 0, 1150, 1200, A, LOCK);
+    PUT(scene, 0, 1300, GAVE, A, LOCK);
+    end(scene, 0, 1300);
+    waits(scene, 1, 1150, 1300, B, LOCK);
+    PUT(scene, 1, 1400, GAVE, B, LOCK);
+    end(scene, 1, 1400);
+    scene__profile(scene);
+    assert_int_equal(unchanged(scene), 400);
+}
+
+static void readers_are_not_in_each_others_way(void **state)
+{
+    struct scene *scene = *state;
+    const uint64_t reader = HEURT_SITE(A, HEURT_LOCK_READ);
+    const uint64_t writer = HEURT_SITE(B, HEURT_LOCK_WRITE);
+    const uint64_t any = HEURT_SITE(C, HEURT_LOCK_RW_ANY);
+    for (uint32_t i = 0; i < 2; i++) {
+        start(scene, i, 1000, HEURT_NO_SERIAL);
+        PUT(scene, i, 1100, GOT, reader, LOCK);
+        PUT(scene, i, 1300 + i * 50, GAVE, any, LOCK);
+        end(scene, i, 1350);
+    }
+    start(scene, 2, 1000, HEURT_NO_SERIAL);
+    waits(scene, 2, 1200, 1350, writer, LOCK);
+    PUT(scene, 2, 1400, GAVE, any, LOCK);
+    end(scene, 2, 1400);
+    scene__profile(scene);
+    assert_int_equal(unchanged(scene), 400);
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE_LOCK, .lock = LOCK}),
+                     350);
+}
+
+/* ---- waits that others end --------------------------------------------------------------------
+ */
+
+/* 0 works for 200 and signals; 1 waits from 100 on, works 100 more. */
+static const struct scene *signal_and_wait(struct scene *scene)
+{
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 1, 1050, GOT, B, LOCK);
+    PUT(scene, 1, 1100, CONDITION, B, MEETING, LOCK);
+    PUT(scene, 0, 1150, GOT, A, LOCK);
+    PUT(scene, 0, 1200, SIGNALLED, A, MEETING);
+    PUT(scene, 0, 1250, GAVE, A, LOCK);
+    end(scene, 0, 1250);
+    PUT(scene, 1, 1250, CONDITION LEFT, 0);
+    PUT(scene, 1, 1300, GAVE, B, LOCK);
+    end(scene, 1, 1350);
+    scene__profile(scene);
+    return scene;
+}
+
+static void condition_waits_for_its_signal_and_mutex(void **state)
+{
+    const struct scene *scene = signal_and_wait(*state);
+    struct replay_program *program = program_of(scene);
+    /* From the signal to the wake-up were 50 ticks, in which the mutex was held. */
+    assert_in_range(replay_program__model(program)->token_ticks, 47, 53);
+    assert_in_range(replay(program, NULL, 0, REPLAY_COSTS_LEFT_OUT), 347, 353);
+    replay_program__free(program);
+}
+
+static void removed_wait_for_a_condition(void **state)
+{
+    const struct scene *scene = signal_and_wait(*state);
+    const struct profile_class *class =
+        scene__class(scene, CLASS_CONDITION, "pthread_cond_wait", B, MEETING);
+    /* 1: 100, then it takes the mutex again, before 0 does: 200 in all. 0: 250. */
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE, .class = class->number}),
+                     250);
+}
+
+static const struct scene *three_at_a_barrier(struct scene *scene)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        start(scene, i, 1000, HEURT_NO_SERIAL);
+        PUT(scene, i, 1100 + 50 * i, BARRIER, A, MEETING);
+        PUT(scene, i, i < 2 ? 1201 : 1200, BARRIER LEFT, i ? 0 : UINT64_MAX);
+        end(scene, i, i < 2 ? 1301 : 1300);
+    }
+    scene__profile(scene);
+    return scene;
+}
+
+static void barrier_lets_nobody_pass_alone(void **state)
+{
+    const struct scene *scene = three_at_a_barrier(*state);
+    struct replay_program *program = program_of(scene);
+    assert_int_equal(replay_program__model(program)->objects[0].parties, 3);
+    replay_program__free(program);
+    assert_int_equal(unchanged(scene), 301);
+}
+
+static void removed_barrier(void **state)
+{
+    const struct scene *scene = three_at_a_barrier(*state);
+    const struct profile_class *class =
+        scene__class(scene, CLASS_BARRIER, "pthread_barrier_wait", A, MEETING);
+    /* The last one to arrive takes as long as it did. */
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE, .class = class->number}),
+                     300);
+}
+
+/* The first acquisition needs no post: the semaphore was made with 1. */
+static void semaphore_begins_with_what_it_needs(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 2; i++)
+        start(scene, i, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1100, TOOK, A, MEETING);
+    PUT(scene, 1, 1150, SEMAPHORE, A, MEETING);
+    PUT(scene, 0, 1300, POSTED, B, MEETING);
+    PUT(scene, 1, 1300, SEMAPHORE LEFT, 0);
+    end(scene, 0, 1300);
+    PUT(scene, 1, 1400, POSTED, B, MEETING);
+    end(scene, 1, 1400);
+    scene__profile(scene);
+    struct replay_program *program = program_of(scene);
+    assert_int_equal(replay_program__model(program)->objects[0].initial, 1);
+    replay_program__free(program);
+    assert_int_equal(unchanged(scene), 400);
+}
+
+/* ---- beginnings and ends ----------------------------------------------------------------------
+ */
+
+/* 0 creates 1 and 2 and joins both; 1, which it joins first, ends later. */
+static const struct scene *created_and_joined(struct scene *scene)
+{
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    for (uint32_t i = 1; i < 3; i++) {
+        PUT(scene, 0, 1000 + 100 * i, HEURT_EVENT_THREAD_CREATED, A, 0xf000 + i);
+        start(scene, i, 1000 + 100 * i, 0);
+    }
+    section(scene, 2, 1250, 1350, C, LOCK);
+    end(scene, 2, 1400);
+    waits(scene, 1, 1300, 1350, B, LOCK);
+    PUT(scene, 1, 1500, GAVE, B, LOCK);
+    end(scene, 1, 1500);
+    PUT(scene, 0, 1300, JOIN, A, 0xf001);
+    PUT(scene, 0, 1500, JOIN LEFT, 0);
+    PUT(scene, 0, 1500, JOIN, A, 0xf002);
+    PUT(scene, 0, 1500, JOIN LEFT, 0);
+    end(scene, 0, 1600);
+    scene__profile(scene);
+    return scene;
+}
+
+static void creator_waits_for_its_threads(void **state)
+{
+    const struct scene *scene = created_and_joined(*state);
+    assert_int_equal(unchanged(scene), 600);
+    /* 1 ends at 450, 2 as before */
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE_LOCK, .lock = LOCK}),
+                     550);
+}
+
+/* 1 never ended by itself: it was at work when the program's end came, and has more to do than the
+ * program takes with a change. */
+static void program_ends_with_its_last_thread_that_ends(void **state)
+{
+    struct scene *scene = *state;
+    scene__function(scene, 0, WORK, 0x401000, "work", "");
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    section(scene, 1, 1100, 401000, B, LOCK);
+    PUT(scene, 0, 1000, WORK);
+    PUT(scene, 0, 401000, WORK LEFT);
+    end(scene, 0, 401000);
+    scene__profile(scene);
+    assert_int_equal(unchanged(scene), 400000);
+    struct change change = {.type = CHANGE_SPEED, .pattern = "wor?", .factor = 4};
+    assert_in_range(changed(scene, change), 100000, 100200);
+}
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+static void waiting_for_a_cpu_is_left_out(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1000, HEURT_EVENT_KERNEL, 0);
+    PUT(scene, 0, 1300, OFF, HEURT_OFF(100, HEURT_OFF_PREEMPTED), HEURT_BACK(100, 0), 0);
+    /* Told late: it was blocked before the section, and only waited for a CPU at the end of it. */
+    section(scene, 0, 1500, 1600, A, LOCK);
+    PUT(scene, 0, 1450, OFF, HEURT_OFF(100, HEURT_OFF_BLOCKED), HEURT_BACK(30, 0), 0);
+    end(scene, 0, 1700);
+    scene__profile(scene);
+    assert_int_equal(unchanged(scene), 700 - 100 - 30);
+    /* What it waited for, nobody knows: it stays. */
+    assert_int_equal(
+        changed(scene, (struct change){.type = CHANGE_SHRINK, .lock = LOCK, .factor = 0}),
+        700 - 100 - 30 - 100);
+}
+
+static void recording_is_left_out(void **state)
+{
+    struct scene *scene = *state;
+    scene__costs(scene, 10, 30);
+    scene__function(scene, 0, WORK, 0x401000, "work", "");
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1100, WORK);
+    PUT(scene, 0, 1300, HEURT_EVENT_PAUSED, 100);
+    PUT(scene, 0, 1400, WORK LEFT);
+    end(scene, 0, 1500);
+    scene__profile(scene);
+    struct replay_program *program = program_of(scene);
+    assert_int_equal(replay(program, NULL, 0, REPLAY_COSTS_KEPT), 400);
+    assert_int_equal(replay(program, NULL, 0, REPLAY_COSTS_LEFT_OUT), 400 - 30);
+    replay_program__free(program);
+}
+
+/* ---- classes ----------------------------------------------------------------------------------
+ */
+
+/* Three calls: 100 of work; 100 of work and 200 of waiting for a lock; 300 of work. */
+static const struct scene *calls(struct scene *scene)
+{
+    scene__function(scene, 0, WORK, 0x401000, "work", "");
+    scene__function(scene, 0, CALLED, 0x402000, "called", "");
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1000, WORK);
+    PUT(scene, 0, 1100, WORK LEFT);
+    section(scene, 1, 1100, 1400, B, LOCK);
+    end(scene, 1, 1400);
+    PUT(scene, 0, 1150, WORK);
+    waits(scene, 0, 1200, 1400, A, LOCK);
+    PUT(scene, 0, 1450, GAVE, A, LOCK);
+    PUT(scene, 0, 1450, WORK LEFT);
+    PUT(scene, 0, 1500, WORK);
+    PUT(scene, 0, 1600, CALLED);
+    PUT(scene, 0, 1700, CALLED LEFT);
+    PUT(scene, 0, 1800, WORK LEFT);
+    end(scene, 0, 1850);
+    scene__profile(scene);
+    return scene;
+}
+
+static void every_call_as_the_fastest_one(void **state)
+{
+    const struct scene *scene = calls(*state);
+    assert_int_equal(unchanged(scene), 850);
+    const struct profile_class *class = scene__class(scene, CLASS_CALL, "work", 0, 0);
+    /* three times 100, and 50 behind each; 1 takes 400 */
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE, .class = class->number}),
+                     450);
+}
+
+static void faster_function(void **state)
+{
+    const struct scene *scene = calls(*state);
+    /* its 100, and the 100 of what it calls, and so on: 500 of work become 250; the wait is 75
+     * longer instead, for 1 is no faster */
+    assert_int_equal(
+        changed(scene, (struct change){.type = CHANGE_SPEED, .pattern = "work", .factor = 2}),
+        400 + 25 + 50 + 150 + 50);
+    check_refused(scene, (struct change){.type = CHANGE_SPEED, .pattern = "no*", .factor = 2},
+                  "no*");
+}
+
+static void several_changes_at_once(void **state)
+{
+    const struct scene *scene = calls(*state);
+    struct replay_program *program = program_of(scene);
+    const struct change changes[] = {{.type = CHANGE_SPEED, .pattern = "work", .factor = 2},
+                                     {.type = CHANGE_REMOVE_LOCK, .lock = LOCK}};
+    assert_int_equal(replay(program, changes, 2, REPLAY_COSTS_LEFT_OUT),
+                     50 + 50 + 50 + 50 + 150 + 50);
+    replay_program__free(program);
+}
+
+static void every_read_as_the_fastest_one(void **state)
+{
+    struct scene *scene = *state;
+    const uint64_t read = HEURT_SITE(A, HEURT_IO_READ), file = 3 | 1ull << 32;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1000, HEURT_EVENT_KERNEL, 0);
+    PUT(scene, 0, 1100, IO, read, file, 512);
+    PUT(scene, 0, 1150, IO LEFT, 512); /* from the page cache: on the CPU */
+    PUT(scene, 0, 1200, IO, read, file, 512);
+    PUT(scene, 0, 1600, OFF, HEURT_OFF(380, HEURT_OFF_BLOCKED), HEURT_BACK(0, 0), 0);
+    PUT(scene, 0, 1610, IO LEFT, 512);
+    end(scene, 0, 1700);
+    scene__profile(scene);
+    const struct profile_class *class = scene__class(scene, CLASS_DISK, "read", A, 0);
+    assert_int_equal(unchanged(scene), 700);
+    assert_int_equal(changed(scene, (struct change){.type = CHANGE_REMOVE, .class = class->number}),
+                     700 - 410 + 50);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(unchanged_lock_takes_as_long),
+        TEST(removed_lock),
+        TEST(removed_waits_of_one_place),
+        TEST(shorter_sections),
+        TEST(lock_split_by_place),
+        TEST(lock_split_by_turns),
+        TEST(lock_that_nobody_took),
+        TEST(number_of_no_class),
+        TEST(factor_that_makes_no_sense),
+        TEST(recursive_lock_is_one),
+        TEST(readers_are_not_in_each_others_way),
+        TEST(condition_waits_for_its_signal_and_mutex),
+        TEST(removed_wait_for_a_condition),
+        TEST(barrier_lets_nobody_pass_alone),
+        TEST(removed_barrier),
+        TEST(semaphore_begins_with_what_it_needs),
+        TEST(creator_waits_for_its_threads),
+        TEST(program_ends_with_its_last_thread_that_ends),
+        TEST(waiting_for_a_cpu_is_left_out),
+        TEST(recording_is_left_out),
+        TEST(every_call_as_the_fastest_one),
+        TEST(faster_function),
+        TEST(several_changes_at_once),
+        TEST(every_read_as_the_fastest_one),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
