@@ -14,8 +14,8 @@
  *   - What the recording used of a wait or a section for itself is in neither.
  *   - A lock that is still held when its thread ends was held until then.
  *   - Who ended a wait is blamed for all of it. (profile.h divides by who held the lock meanwhile.)
- *   - Locks that were got by a try are acquisitions like others, in inversions, too: events do not
- *     tell them apart, though a try cannot block. */
+ *   - Locks that were got by a try are acquisitions like others. In an inversion only those count
+ *     that would have waited; the lock that was held then may have been got by a try. */
 #ifndef HEURT_ANALYSIS_LOCKS_H
 #define HEURT_ANALYSIS_LOCKS_H
 

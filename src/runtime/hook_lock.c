@@ -70,7 +70,7 @@ static inline void releasing(struct thread *thread, uint64_t site, const void *l
         struct thread *thread = hook__thread();                                          \
         int result = real;                                                               \
         if (thread && (result == 0 || result == EOWNERDEAD))                             \
-            acquired(thread, SITE(kind), lock);                                          \
+            acquired(thread, SITE((kind) | HEURT_LOCK_TRIED), lock);                     \
         else if (thread && result == (busy))                                             \
             event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(kind), (uintptr_t)(lock)); \
         return result;                                                                   \
