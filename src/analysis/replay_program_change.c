@@ -84,7 +84,7 @@ static uint64_t work_of_occurrence(const struct open_thread *thread, uint32_t cl
     uint32_t depth = 1;
     for (size_t i = thread->at; i < thread->count; i++) {
         const struct row_op *op = &thread->row[i];
-        if (op->kind != REPLAY_DELAY && op->kind != ROW_CALL)
+        if (op->kind != REPLAY_DELAY && op->kind != ROW_CALL && op->kind != ROW_STOLEN)
             work += op->work;
         if (op->class != class)
             continue;
@@ -334,6 +334,8 @@ static bool take_op(struct program_source *self, uint32_t index, const struct ro
     uint32_t object;
     if (row->kind == REPLAY_DELAY)
         return give_delay(thread, length_of(self, index, row), op);
+    if (row->kind == ROW_STOLEN) /* the less it works, the less is taken from it */
+        return give_delay(thread, work_of(self, index, row), op);
     if (row->kind == ROW_CALL) {
         thread->carried += length_of(self, index, row);
         return false;

@@ -9,6 +9,8 @@
 
 #define VARIANTS_OPS (4u << 20) /* of longer traces the range has no variants of the model */
 
+#define RUNS_DIFFER 0.05 /* as medians of equal runs do */
+
 /* Models that may be as right: their predictions make the range. */
 enum variant {
     VARIANT_MEASURED, /* wake-ups take as long as in the run */
@@ -187,14 +189,55 @@ static void widen(struct prediction *prediction, double wall_ns)
         prediction->most_ns = ns;
 }
 
-/* What the replay does not see of the run may as well stay as it is, however short the rest gets.
- */
-static void widen_by_misfit(const struct whatif *whatif, struct prediction *prediction,
-                            uint64_t wall)
+static double waited_in(const struct whatif *whatif, const struct replay_result *result)
 {
-    double unrecorded = (double)whatif__unrecorded_ns(whatif);
-    double before = (double)trace__ns(whatif->trace, whatif->unchanged[VARIANT_MEASURED]);
-    widen(prediction, (double)trace__ns(whatif->trace, wall) + unrecorded - before);
+    double ticks = 0;
+    for (uint32_t i = 0; i < replay_program__model(whatif->program)->object_count; i++)
+        ticks += (double)result->objects[i].waited;
+    return ticks;
+}
+
+/* What is left of the time that the replay does not see of the unchanged run: of the part that is
+ * as large as waiting's in the threads' time, as much as of waiting; of the rest as much as of the
+ * wall time. */
+static double share_of_misfit(const struct whatif *whatif, const struct replay_result *after)
+{
+    double before = waited_in(whatif, &whatif->before);
+    double part = before > 0 ? before / (before + (double)whatif->before.worked) : 0;
+    double waits = before > 0 ? waited_in(whatif, after) / before : 0;
+    double wall = part_of(1, after->wall, whatif->before.wall);
+    part = 2 * part < 1 ? 2 * part : 1;
+    waits = waits < 1 ? waits : 1;
+    return part * waits + (1 - part) * wall;
+}
+
+/* As the model of that variant has it, and (for the range) had the misfit no part in the change. */
+static double predicted_ns(const struct whatif *whatif, const struct replay_result *after,
+                           enum variant variant, double share)
+{
+    double misfit = (double)whatif__unrecorded_ns(whatif) -
+                    (double)trace__ns(whatif->trace, whatif->unchanged[variant]);
+    return (double)trace__ns(whatif->trace, after->wall) + misfit * share;
+}
+
+static void take_variant(struct whatif *whatif, const struct replay_result *after,
+                         enum variant variant, struct prediction *prediction)
+{
+    double share = share_of_misfit(whatif, after);
+    double wall_ns = predicted_ns(whatif, after, variant, share);
+    if (variant != VARIANT_MEASURED) {
+        widen(prediction, wall_ns);
+        return;
+    }
+    prediction->wall_ns = wall_ns > 0 ? (uint64_t)wall_ns : 0;
+    prediction->least_ns = prediction->most_ns = prediction->wall_ns;
+    prediction->threads = replay_program__model(whatif->program)->thread_count;
+    compare_objects(whatif, after, &prediction->objects);
+    if (after->wall == whatif->before.wall)
+        return;
+    widen(prediction, predicted_ns(whatif, after, variant, 1));
+    widen(prediction, wall_ns * (1 - RUNS_DIFFER));
+    widen(prediction, wall_ns * (1 + RUNS_DIFFER));
 }
 
 static double gain(double before, uint64_t after)
@@ -212,15 +255,7 @@ int whatif__predict(struct whatif *whatif, const struct change *changes, size_t 
         int result = replay(whatif, changes, count, REPLAY_COSTS_LEFT_OUT, i, &after, error);
         if (result < 0)
             return result;
-        double wall_ns = part_of(unrecorded, after.wall, whatif->unchanged[i]);
-        if (i == VARIANT_MEASURED) {
-            prediction->wall_ns = (uint64_t)wall_ns;
-            prediction->least_ns = prediction->most_ns = prediction->wall_ns;
-            prediction->threads = replay_program__model(whatif->program)->thread_count;
-            compare_objects(whatif, &after, &prediction->objects);
-            widen_by_misfit(whatif, prediction, after.wall);
-        }
-        widen(prediction, wall_ns);
+        take_variant(whatif, &after, i, prediction);
         replay_result__free(&after);
     }
     prediction->gain[0] = gain(unrecorded, prediction->most_ns);
