@@ -211,13 +211,15 @@ static double share_of_misfit(const struct whatif *whatif, const struct replay_r
     return part * waits + (1 - part) * wall;
 }
 
-/* As the model of that variant has it, and (for the range) had the misfit no part in the change. */
+/* As the model of that variant has it, with that share of the misfit. A replay that is longer than
+ * the run is too long everywhere: what is left of it is scaled, or nothing might be left. */
 static double predicted_ns(const struct whatif *whatif, const struct replay_result *after,
                            enum variant variant, double share)
 {
-    double misfit = (double)whatif__unrecorded_ns(whatif) -
-                    (double)trace__ns(whatif->trace, whatif->unchanged[variant]);
-    return (double)trace__ns(whatif->trace, after->wall) + misfit * share;
+    double unrecorded = (double)whatif__unrecorded_ns(whatif);
+    double before = (double)trace__ns(whatif->trace, whatif->unchanged[variant]);
+    double wall = (double)trace__ns(whatif->trace, after->wall);
+    return before > unrecorded ? unrecorded * wall / before : wall + (unrecorded - before) * share;
 }
 
 static void take_variant(struct whatif *whatif, const struct replay_result *after,
