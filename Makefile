@@ -7,9 +7,9 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
-	bench-causes bench-choice bench-coverage bench-kernel bench-micro bench-pack bench-tracers bench-wakes bench-whatif \
-	format \
-	check-format fuzz clean-room clean help configure
+	bench-causes bench-choice bench-coverage bench-kernel bench-locks bench-micro bench-pack \
+	bench-replay bench-tracers bench-wakes bench-whatif format check-format fuzz clean-room clean \
+	help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -75,6 +75,9 @@ bench-aggregate: build ## what runs without a trace cost: time a call, memory of
 bench-kernel: build ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
 
+bench-locks: build ## how fast the analysis of locks is, in how much memory, of 50 million events
+	@$(BUILD)/tests/bench/bench-locks
+
 bench-micro: build ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
 
@@ -86,6 +89,9 @@ bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
 
 bench-pack: build ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
+
+bench-replay: build ## how many operations a second a replay does, and in what memory
+	@$(BUILD)/tests/bench/bench-replay
 
 bench-causes: build ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report hot dump check help
+set -l verbs record report locks whatif hot dump check help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report dump help
+    else if contains -- "$words[1]" report locks whatif dump help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report hot dump check help
+    and not __fish_seen_subcommand_from report locks whatif hot dump check help
 end
 
 function __heurt_complete_program
@@ -51,12 +51,14 @@ end
 complete -c heurt -f
 complete -c heurt -n __fish_is_first_arg -a record -d 'Run a program and write down what its threads do'
 complete -c heurt -n __fish_is_first_arg -a report -d 'Show where time is lost, how much and why'
+complete -c heurt -n __fish_is_first_arg -a locks -d 'Say what threads did with each lock'
+complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report dump help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report locks whatif dump help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -75,6 +77,20 @@ complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions 
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
 complete -c heurt -n __heurt_records -l quiet -d 'Say only what went wrong'
 
+set -l in_locks '__fish_seen_subcommand_from locks'
+complete -c heurt -n "$in_locks" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_locks" -l lock -x -d 'Only this lock'
+complete -c heurt -n "$in_locks" -l site -x -d 'Only what these functions do'
+complete -c heurt -n "$in_locks" -l min-wait -x -a '20us 1ms 10ms' -d 'Only what waited so long'
+complete -c heurt -n "$in_locks" -l thread -x -d 'Only what this thread did'
+complete -c heurt -n "$in_locks" -l from -x -d 'Only from this time on'
+complete -c heurt -n "$in_locks" -l to -x -d 'Only up to this time'
+complete -c heurt -n "$in_locks" -l path -d 'The critical path, piece by piece'
+complete -c heurt -n "$in_locks" -l dot -d 'Who waited for whom, for Graphviz'
+complete -c heurt -n "$in_locks" -l audit -d 'Check that the parts add up'
+complete -c heurt -n "$in_locks" -l json -d 'As JSON'
+complete -c heurt -n "$in_locks" -l csv -d 'As comma-separated values'
+
 set -l in_report '__fish_seen_subcommand_from report'
 complete -c heurt -n "$in_report" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 complete -c heurt -n "$in_report" -l threshold -x -a '0.1 0.2 0.3' -d 'Score from which a class is shown first'
@@ -86,6 +102,17 @@ complete -c heurt -n "$in_report" -l coverage -d 'List what was not instrumented
 complete -c heurt -n "$in_report" -l audit -d 'Check that the parts add up'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
+
+set -l in_whatif '__fish_seen_subcommand_from whatif'
+complete -c heurt -n "$in_whatif" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_whatif" -l remove -x -d 'Without what a class or a lock loses'
+complete -c heurt -n "$in_whatif" -l speed -x -d 'With a faster function (FUNC=2x)'
+complete -c heurt -n "$in_whatif" -l shrink -x -d 'With shorter sections of a lock'
+complete -c heurt -n "$in_whatif" -l split -x -d 'With several locks in place of one'
+complete -c heurt -n "$in_whatif" -l threads -x -d 'With so many threads'
+complete -c heurt -n "$in_whatif" -l all -d 'A row for every class'
+complete -c heurt -n "$in_whatif" -l json -d 'As JSON'
+complete -c heurt -n "$in_whatif" -l csv -d 'As comma-separated values'
 
 set -l in_dump '__fish_seen_subcommand_from dump'
 complete -c heurt -n "$in_dump" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'

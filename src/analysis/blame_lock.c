@@ -203,7 +203,7 @@ void lock__acquired(struct blame_walk *walk, struct blame_thread *thread, uint64
         return;
     }
     bring_forward(walk, lock, thread->steps.tick, 0);
-    if (HEURT_SITE_HOW(site_word) != HEURT_LOCK_READ) {
+    if (HEURT_LOCK_KIND(site_word) != HEURT_LOCK_READ) {
         lock->holders.count = 0; /* nobody else can have it: a release was not seen */
         if (lock->contention)
             lock->contention->before.count = 0;

@@ -23,7 +23,7 @@ static void describe_lock(const struct event *event, struct call *call)
         [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock",
         [HEURT_LOCK_SPIN] = "pthread_spin_lock",
     };
-    uint32_t kind = HEURT_SITE_HOW(event->payload[0]);
+    uint32_t kind = HEURT_LOCK_KIND(event->payload[0]);
     call->variant = kind;
     call->function = kind <= HEURT_LOCK_SPIN ? names[kind] : "lock";
 }

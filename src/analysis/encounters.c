@@ -175,7 +175,8 @@ static void give_weight(struct encounter *encounter, uint32_t *weight)
 static uint32_t lock_of(struct encounters *walk, const struct thread_state *thread,
                         const struct step *step)
 {
-    return object__of(walk, thread, CLASS_LOCK, HEURT_SITE_HOW(step->payload[0]), step->payload[1]);
+    return object__of(walk, thread, CLASS_LOCK, HEURT_LOCK_KIND(step->payload[0]),
+                      step->payload[1]);
 }
 
 static void semaphore_acquired(struct encounters *walk, struct thread_state *thread,
@@ -188,14 +189,22 @@ static void semaphore_acquired(struct encounters *walk, struct thread_state *thr
     give_weight(encounter, &thread->semaphore_weight);
 }
 
+static void acquired(struct encounters *walk, struct thread_state *thread, const struct step *step)
+{
+    uint32_t how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
+    struct encounter *encounter = lock__taken(walk, thread, lock_of(walk, thread, step), how,
+                                              HEURT_SITE_ADDRESS(step->payload[0]));
+    if (encounter)
+        encounter->tried = HEURT_SITE_HOW(step->payload[0]) & HEURT_LOCK_TRIED;
+    give_weight(encounter, &thread->lock_weight);
+}
+
 static void point(struct encounters *walk, struct thread_state *thread, const struct step *step)
 {
     uint64_t site = HEURT_SITE_ADDRESS(step->payload[0]);
-    uint32_t how = HEURT_SITE_HOW(step->payload[0]);
     switch (step->id) {
     case HEURT_EVENT_LOCK_ACQUIRED:
-        give_weight(lock__taken(walk, thread, lock_of(walk, thread, step), how_of_lock(how), site),
-                    &thread->lock_weight);
+        acquired(walk, thread, step);
         break;
     case HEURT_EVENT_LOCK_RELEASED:
         lock__given_up(walk, thread, lock_of(walk, thread, step), site, false);
@@ -204,7 +213,7 @@ static void point(struct encounters *walk, struct thread_state *thread, const st
         struct encounter *encounter =
             encounters__tell(walk, thread, ENCOUNTER_BUSY, lock_of(walk, thread, step));
         encounter->site = site;
-        encounter->how = how_of_lock(how);
+        encounter->how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
         break;
     }
     case HEURT_EVENT_SEMAPHORE_ACQUIRED:

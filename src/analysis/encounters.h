@@ -74,6 +74,7 @@ struct encounter {
     uint64_t acquired_site; /* RELEASED: where it was acquired */
     uint32_t held;          /* ACQUIRED, RELEASED: locks that the thread holds besides this one */
     uint32_t weight;        /* ACQUIRED: so many it stands for (sampled locks); else 1 */
+    bool tried;             /* ACQUIRED: by a try, which would not have waited */
     bool again;             /* RELEASED, ACQUIRED: the mutex of a condition wait, by the wait */
     bool is_open;           /* GAVE_UP: it did not end before the trace did */
     /* Who ended the wait, and when and where: the last one that released the lock, signalled,
@@ -101,6 +102,7 @@ struct held_lock {
     uint32_t object, how;
     uint32_t depth;       /* how often, of a recursive one */
     uint64_t since, site; /* of its acquisition */
+    uint64_t paused;      /* ticks that the recording had used the thread until then */
 };
 
 struct encounters;

@@ -70,6 +70,7 @@ static void tell_release(struct encounters *walk, struct thread_state *thread,
     encounter->how = held->how;
     encounter->since = held->since;
     encounter->acquired_site = held->site;
+    encounter->paused = thread->paused - held->paused;
     encounter->again = again;
     drop_held(thread, held);
     encounter->held = (uint32_t)thread->held.count;
@@ -124,7 +125,7 @@ struct encounter *lock__taken(struct encounters *walk, struct thread_state *thre
     encounter->how = how;
     encounter->site = site;
     encounter->held = (uint32_t)thread->held.count;
-    struct held_lock fresh = {object, how, 1, encounter->tick, site};
+    struct held_lock fresh = {object, how, 1, encounter->tick, site, thread->paused};
     vec__push(&thread->held, &fresh);
     return encounter;
 }

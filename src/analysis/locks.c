@@ -74,17 +74,17 @@ static void take_all(struct locks_walk *walk)
 {
     struct encounter encounter;
     while (encounters__next(walk->encounters, &encounter)) {
+        path__take(walk->path, &encounter);
         pressure__take(walk, &encounter);
         if (encounter.object != ENCOUNTER_NO_OBJECT)
             take_of_object(walk, &encounter);
-        else if (encounter.type == ENCOUNTER_ENDED)
-            lock_thread__ended(walk, &encounter);
     }
 }
 
 static void start(struct locks_walk *walk)
 {
     walk->encounters = encounters__start(walk->trace);
+    walk->path = path__start(walk->trace, walk->encounters, false);
     walk->states = VEC_OF(struct lock_state);
     walk->sites = memory__zeroed(CACHE_PLACES, sizeof *walk->sites);
     walk->pairs = memory__zeroed(CACHE_PLACES, sizeof *walk->pairs);
@@ -120,6 +120,7 @@ static void free_walk(struct locks_walk *walk)
     free_state(state);
     vec__free(&walk->states);
     lock_order__free(&walk->order);
+    path__free(walk->path);
     encounters__free(walk->encounters);
     free(walk->threads);
     free(walk->sites);

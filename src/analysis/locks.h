@@ -14,8 +14,8 @@
  *   - What the recording used of a wait or a section for itself is in neither.
  *   - A lock that is still held when its thread ends was held until then.
  *   - Who ended a wait is blamed for all of it. (profile.h divides by who held the lock meanwhile.)
- *   - Locks that were got by a try are acquisitions like others, in inversions, too: events do not
- *     tell them apart, though a try cannot block. */
+ *   - Locks that were got by a try are acquisitions like others. In an inversion only those count
+ *     that would have waited; the lock that was held then may have been got by a try. */
 #ifndef HEURT_ANALYSIS_LOCKS_H
 #define HEURT_ANALYSIS_LOCKS_H
 
@@ -157,5 +157,10 @@ int locks__compute(const struct trace *trace, const struct symbols *symbols,
                    const struct locks_filter *filter, struct locks_result **result,
                    struct error *error);
 void locks__free(struct locks_result *result);
+
+/* Adds checks of the critical path against Chen and Stenström's marking (path__mark), in memory
+ * that grows with the acquisitions. False: there is more to wait for than locks, which the marking
+ * does not know; then there are none. */
+bool locks__mark(const struct trace *trace, struct locks_result *result);
 
 #endif

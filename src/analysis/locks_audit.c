@@ -1,10 +1,15 @@
 /* locks_audit.c: whether the parts of the analysis of locks add up, in ticks. */
 #include "analysis/locks_walk.h"
 
+void locks_check__add(struct locks_result *result, const struct locks_check *check)
+{
+    struct locks_check *row = vec__push(&result->checks, check);
+    row->is_good = row->is_most ? row->left <= row->right : row->left == row->right;
+}
+
 static void check(struct locks_result *result, struct locks_check check)
 {
-    check.is_good = check.is_most ? check.left <= check.right : check.left == check.right;
-    vec__push(&result->checks, &check);
+    locks_check__add(result, &check);
 }
 
 /* What the parts come to. */

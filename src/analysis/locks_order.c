@@ -101,8 +101,11 @@ static void add_edge(struct lock_order *order, const struct encounter *wanted,
         keep_gates(edge, held, before);
 }
 
+/* Who only tried would not have waited: that closes no circle. */
 void lock_order__take(struct locks_walk *walk, const struct encounter *encounter)
 {
+    if (encounter->tried)
+        return;
     const struct vec *held = encounters__held(walk->encounters, encounter->thread);
     for (size_t i = 0; i < held->count; i++) {
         if (VEC_AT(held, struct held_lock, i)->object != encounter->object)

@@ -216,15 +216,6 @@ static void make_rows(struct locks_walk *walk, struct locks_result *result, uint
     vec__free(&ranking);
 }
 
-/* ---- the critical path ---------------------------------------------------------------------- */
-
-static void take_path(struct locks_walk *walk, struct locks_result *result, const uint32_t *row_of)
-{
-    (void)walk;
-    (void)row_of;
-    result->path_ns = 0;
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static void add_threads(const struct locks_walk *walk, struct locks_result *result)
@@ -300,7 +291,7 @@ void locks_result__fill(struct locks_walk *walk, struct locks_result *result)
     result->is_sampled = walk->is_sampled;
     add_threads(walk, result);
     make_rows(walk, result, row_of);
-    take_path(walk, result, row_of);
+    locks_path__fill(walk, row_of, result);
     lock_order__find(walk, row_of, result);
     add_warnings(walk, result);
     free(row_of);

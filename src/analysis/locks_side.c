@@ -198,8 +198,9 @@ static uint32_t add_acquisition(struct locks_walk *walk, struct lock_state *stat
     return place;
 }
 
-/* Drops what the walk over encounters no longer holds to be held: what was lost among events. */
-static void drop_lost(struct locks_walk *walk, uint32_t index)
+/* Drops what the walk over encounters no longer holds to be held: what was lost among events.
+ * acquired: the lock that is being acquired. */
+static void drop_lost(struct locks_walk *walk, uint32_t index, uint32_t acquired)
 {
     struct lock_thread *thread = &walk->threads[index];
     const struct vec *held = encounters__held(walk->encounters, index);
@@ -209,7 +210,7 @@ static void drop_lost(struct locks_walk *walk, uint32_t index)
         struct section section = *VEC_AT(&thread->sections, struct section, i);
         bool is_held = false;
         VEC_EACH(lock, held, struct held_lock)
-        is_held |= lock->object == section.object;
+        is_held |= lock->object == section.object && lock->object != acquired;
         if (!is_held)
             continue;
         *VEC_AT(&thread->sections, struct section, kept++) = section;
@@ -223,7 +224,7 @@ static void begin_section(struct locks_walk *walk, const struct encounter *encou
 {
     struct lock_thread *thread = &walk->threads[encounter->thread];
     if (thread->sections.count != encounter->held)
-        drop_lost(walk, encounter->thread);
+        drop_lost(walk, encounter->thread, encounter->object);
     if (section->counts && !thread->counting++) {
         thread->covered_since = encounter->tick;
         thread->covered_paused = 0;
@@ -314,25 +315,4 @@ void lock_state__released(struct locks_walk *walk, struct lock_state *state,
     state->released_site = encounter->since ? encounter->acquired_site : 0;
     if (encounter->since && take_section(thread, encounter->object, &section))
         end_section(walk, state, encounter, &section);
-    if (thread->sections.count != encounter->held)
-        drop_lost(walk, encounter->thread);
-}
-
-void lock_thread__ended(struct locks_walk *walk, const struct encounter *encounter)
-{
-    struct lock_thread *thread = &walk->threads[encounter->thread];
-    const struct vec *held = encounters__held(walk->encounters, encounter->thread);
-    drop_lost(walk, encounter->thread);
-    for (size_t i = held->count; i-- > 0;) {
-        const struct held_lock *lock = VEC_AT(held, struct held_lock, i);
-        struct encounter released = *encounter;
-        struct section section;
-        released.object = lock->object;
-        released.how = lock->how;
-        released.since = lock->since;
-        released.paused = 0;
-        if (take_section(thread, lock->object, &section))
-            end_section(walk, VEC_AT(&walk->states, struct lock_state, lock->object), &released,
-                        &section);
-    }
 }

@@ -6,6 +6,7 @@
  *     locks_meeting.c   signals and barriers' rounds
  *     locks_order.c     which lock was taken while which was held, and the circles in it
  *     locks_pressure.c  steps of time
+ *     locks_path.c      what is on the critical path
  *     locks_rows.c      from these to the tables of locks.h
  *     locks_audit.c     whether the parts add up
  *
@@ -206,8 +207,6 @@ void lock_state__busy(struct locks_walk *walk, struct lock_state *state,
 /* GAVE_UP, WOKEN, LEFT. */
 void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
                             const struct encounter *encounter);
-/* What the thread still holds is held to its end. */
-void lock_thread__ended(struct locks_walk *walk, const struct encounter *encounter);
 void times__add(const struct locks_walk *walk, struct times *times, uint64_t ticks,
                 uint64_t weight);
 
@@ -242,11 +241,20 @@ void pressure__waited(struct locks_walk *walk, struct lock_state *state,
 /* Keeps up which time of a thread is not running. */
 void pressure__take(struct locks_walk *walk, const struct encounter *encounter);
 
+/* ---- locks_path.c */
+
+/* The rows are there. row_of: as above. */
+void locks_path__fill(const struct locks_walk *walk, const uint32_t *row_of,
+                      struct locks_result *result);
+
 /* ---- locks_rows.c */
 
 void locks_result__fill(struct locks_walk *walk, struct locks_result *result);
 
 /* ---- locks_audit.c */
+
+/* Compares it and adds it to the result. */
+void locks_check__add(struct locks_result *result, const struct locks_check *check);
 
 /* What is in ticks: the states before rows are made of them. */
 void locks_audit__ticks(const struct locks_walk *walk, struct locks_result *result);

@@ -33,11 +33,9 @@ struct path_thread {
     bool waits;
     uint32_t waits_at;    /* object */
     struct vec creations; /* struct cut */
-    int64_t to_begin;     /* threads that it created and that have not begun: less than 0 in
-                             between, as a creation may be told after the beginning */
+    bool has_created;     /* a thread that has begun: it tells of it next */
     bool came;            /* the open piece is its first one, which came to it like this: */
     struct path_piece piece;
-    bool stuck; /* its last wait did not end */
 };
 
 /* Of an object; the last cuts are kept while somebody waits there. */
@@ -46,11 +44,11 @@ struct path_object {
     struct vec cuts; /* struct cut */
 };
 
-/* A thread that has ended, and how well it does as the program's end. */
+/* The thread that ended last until now. */
 struct path_end {
     struct branch *branch; /* NULL: none has ended yet */
     uint64_t tick;
-    bool stuck, main;
+    bool is_main;
 };
 
 struct path {
@@ -156,7 +154,7 @@ static void count_section(struct branch *branch, const struct section *section)
 static void charge_section(struct path_thread *thread, const struct section *section, uint64_t tick)
 {
     uint64_t ticks = ticks_between(later(section->since, thread->from), tick);
-    path_sums__at(&thread->open->locks, section->object)->ticks += ticks;
+    path_sums__at(&thread->open->locks, section->object)->ticks += ticks * section->weight;
 }
 
 static void charge_covered(struct path_thread *thread, uint64_t tick)
@@ -235,9 +233,13 @@ static void begin_chain(struct path *path, const struct encounter *encounter, co
 static void thread__created(struct path *path, const struct encounter *encounter)
 {
     struct path_thread *thread = &path->threads[encounter->thread];
-    if (++thread->to_begin <= 0 || thread->creations.count >= path->not_begun)
+    bool has_begun = thread->has_created;
+    thread->has_created = false;
+    if (has_begun || !path->not_begun)
         return;
     struct cut cut = cut_chain(path, encounter->thread, encounter->tick);
+    if (thread->creations.count >= path->not_begun)
+        drop_cut(path, &thread->creations, 0);
     vec__push(&thread->creations, &cut);
 }
 
@@ -251,8 +253,13 @@ static bool cut_now(struct path *path, uint32_t thread, uint64_t tick, uint64_t 
     return true;
 }
 
+static uint32_t process_of(const struct path *path, uint32_t thread)
+{
+    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
+}
+
 /* The creator's chain when it created the thread. Mostly the thread begins before its creator
- * says so. */
+ * tells of it. */
 static bool creation_of(struct path *path, const struct encounter *encounter, struct cut *cut)
 {
     struct path_thread *creator = &path->threads[encounter->by];
@@ -263,70 +270,53 @@ static bool creation_of(struct path *path, const struct encounter *encounter, st
         drop_cut(path, &creator->creations, place);
         return true;
     }
-    if (!creator->open)
-        return false;
-    uint64_t tick = encounter->by_tick;
-    *cut = cut_chain(path, encounter->by, tick && tick < encounter->tick ? tick : encounter->tick);
-    return true;
-}
-
-static uint32_t process_of(const struct path *path, uint32_t thread)
-{
-    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
-}
-
-/* One of the threads that it created has begun. When all have, nobody goes on from there. */
-static void count_creation(struct path *path, uint32_t index)
-{
-    struct path_thread *creator = &path->threads[index];
-    if (--creator->to_begin <= 0)
-        drop_cuts(path, &creator->creations);
+    creator->has_created = encounter->by_tick >= encounter->tick &&
+                           process_of(path, encounter->by) == process_of(path, encounter->thread);
+    return cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
 }
 
 static void thread__started(struct path *path, const struct encounter *encounter)
 {
     struct cut cut;
-    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread;
-    bool is_known = is_created && creation_of(path, encounter, &cut);
-    begin_chain(path, encounter, is_known ? &cut : NULL);
+    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread &&
+                      creation_of(path, encounter, &cut);
+    begin_chain(path, encounter, is_created ? &cut : NULL);
     path->not_begun -= path->not_begun > 0;
     if (path->main == ENCOUNTER_NOBODY)
         path->main = encounter->thread;
-    if (is_known)
+    if (is_created)
         tree__drop(&path->tree, cut.branch);
-    if (is_created && process_of(path, encounter->by) == process_of(path, encounter->thread))
-        count_creation(path, encounter->by);
 }
 
-/* The program ends with the last thread that ends, at a tie with the main thread. One that still
- * waits then does not end the program, unless that is the main thread. */
+/* The program ends with the last thread that ends; of several with the main thread, or the one that
+ * is told of first, which does not still wait for others. */
 static bool is_better_end(const struct path_end *end, const struct path_end *than)
 {
-    bool counts = !end->stuck || end->main, than_counts = !than->stuck || than->main;
-    if (!than->branch || counts != than_counts)
-        return !than->branch || counts;
-    return end->tick > than->tick || (end->tick == than->tick && end->main);
+    return !than->branch || end->tick > than->tick || (end->tick == than->tick && end->is_main);
 }
 
+static void consider_end(struct path *path, const struct cut *cut)
+{
+    struct path_end end = {cut->branch, cut->tick, cut->thread == path->main};
+    if (!is_better_end(&end, &path->end))
+        return;
+    branch__hold(end.branch);
+    tree__drop(&path->tree, path->end.branch);
+    path->end = end;
+}
+
+/* Threads whose end is not in the trace end late in the walk, but perhaps at an early tick. */
 static void thread__ended(struct path *path, const struct encounter *encounter)
 {
     struct path_thread *thread = &path->threads[encounter->thread];
-    charge(path, encounter->thread, encounter->tick);
-    thread->open->closed = path->encounters;
-    struct cut cut = {.thread = encounter->thread, .tick = encounter->tick, .branch = thread->open};
+    struct cut cut = {.thread = encounter->thread,
+                      .tick = later(encounter->tick, thread->from),
+                      .branch = thread->open};
+    charge(path, cut.thread, cut.tick);
+    cut.branch->closed = path->encounters;
     thread->open = NULL;
     vec__free(&thread->sections);
-    struct path_end end = {
-        .branch = cut.branch,
-        .tick = encounter->tick,
-        .stuck = thread->stuck,
-        .main = encounter->thread == path->main,
-    };
-    if (is_better_end(&end, &path->end)) {
-        branch__hold(end.branch);
-        tree__drop(&path->tree, path->end.branch);
-        path->end = end;
-    }
+    consider_end(path, &cut);
     if (path->joining)
         vec__push(&path->ended, &cut);
     else
@@ -376,7 +366,6 @@ static void wait__ends(struct path *path, const struct encounter *encounter)
     if (!thread->waits)
         return;
     thread->waits = false;
-    thread->stuck = encounter->type == ENCOUNTER_GAVE_UP && encounter->is_open;
     if (thread->waits_at == ENCOUNTER_NO_OBJECT) {
         if (--path->joining == 0)
             drop_cuts(path, &path->ended);

@@ -25,7 +25,8 @@ struct path_piece {
     enum encounter_type how; /* ACQUIRED, WOKEN, LEFT, JOINED, STARTED */
 };
 
-/* What of a lock is on the path. Ticks. */
+/* What of a lock is on the path. Ticks. Where acquisitions were sampled, each counts for those that
+ * it stands for, with its section. Semaphores are here, too; nobody has one. */
 struct path_lock {
     uint32_t object;
     uint64_t acquisitions, contended;
@@ -36,7 +37,8 @@ struct path_result {
     uint64_t start, end;  /* of the path; end − start = Σ pieces + hand_over */
     uint64_t hand_over;   /* ticks between pieces */
     uint64_t hand_overs;  /* pieces − 1 */
-    uint64_t in_sections; /* in which the path's thread held any lock */
+    uint64_t in_sections; /* in which the path's thread held any lock, as far as acquisitions are
+                             in the trace */
     struct vec locks;     /* struct path_lock, by object */
     struct vec threads;   /* uint64_t: ticks of the path on each, by index */
     struct vec pieces;    /* struct path_piece, in time order; empty unless kept */
@@ -49,7 +51,8 @@ struct path *path__start(const struct trace *trace, const struct encounters *wal
                          bool keep_pieces);
 /* Every encounter of the walk, in its order. */
 void path__take(struct path *path, const struct encounter *encounter);
-/* Ends at the end of the thread that ended last. */
+/* Ends at the end of the thread that ended last; of several that did, the main thread. When the
+ * walk has ended. */
 void path__finish(struct path *path, struct path_result *result);
 void path_result__free(struct path_result *result);
 void path__free(struct path *path);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Chen and Stenström, "Critical Lock Analysis" (SC 2012), section III: from the end of the last
+/* Chen and Stenström, "Critical Lock Analysis" (SC 2012): from the end of the last
  * thread backwards; where a thread waited for a lock, on to the thread that had it. It has nothing
  * in common with path.c, so that each checks the other. */
 
@@ -30,7 +30,6 @@ struct marked_thread {
     struct vec moments;  /* struct moment */
     struct vec sections; /* struct marked_section, as they were acquired */
     struct vec open;     /* size_t: of sections */
-    bool stuck;          /* it waited at its end */
     size_t first;        /* of sections: those before ended before the piece that is looked at */
 };
 
@@ -44,9 +43,8 @@ struct marking {
     struct encounters *walk;
     struct marked_thread *threads;
     uint32_t count;
-    uint32_t main, last; /* the first that began, the last that ended */
-    bool last_waits;
-    uint64_t end; /* of the last one */
+    uint32_t main, last; /* the first that began, the last that ended (of several: main) */
+    uint64_t end;        /* of the last one */
     uint64_t number;
     struct vec pieces; /* struct marked_piece, the last first */
 };
@@ -119,20 +117,13 @@ static void collect_lock(struct marking *marking, const struct encounter *encoun
         add_moment(marking, encounter);
 }
 
-/* The last end; of the main thread's and another's at the same time the main thread's. Who still
- * waits comes after who does not, unless it is the main thread. */
 static void note_end(struct marking *marking, const struct encounter *encounter)
 {
     bool is_main = encounter->thread == marking->main;
-    bool waits = !is_main && marking->threads[encounter->thread].stuck;
-    bool is_first = marking->last == ENCOUNTER_NOBODY;
-    if (!is_first && waits != marking->last_waits && waits)
-        return;
-    if (!is_first && waits == marking->last_waits &&
-        (encounter->tick < marking->end || (encounter->tick == marking->end && !is_main)))
+    if (marking->last != ENCOUNTER_NOBODY && encounter->tick <= marking->end &&
+        !(is_main && encounter->tick == marking->end))
         return;
     marking->last = encounter->thread;
-    marking->last_waits = waits;
     marking->end = encounter->tick;
 }
 
@@ -148,9 +139,6 @@ static void collect(struct marking *marking, const struct encounter *encounter)
     case ENCOUNTER_ENDED:
         note_end(marking, encounter);
         add_moment(marking, encounter);
-        break;
-    case ENCOUNTER_GAVE_UP:
-        marking->threads[encounter->thread].stuck = encounter->is_open;
         break;
     case ENCOUNTER_CREATED:
         add_moment(marking, encounter);
@@ -275,7 +263,7 @@ static uint64_t add_to_path(struct path_result *result, struct marked_section *s
     struct path_lock *row = row_of(result, section->object);
     uint64_t since = section->since > piece->start ? section->since : piece->start;
     uint64_t until = section->until < piece->end ? section->until : piece->end;
-    row->hold += until - since;
+    row->hold += (until - since) * section->weight;
     if (!section->counted) {
         row->acquisitions += section->weight;
         row->contended += section->contended;

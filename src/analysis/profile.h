@@ -141,7 +141,7 @@ struct profile_class {
     uint64_t exclusive_excess_ns; /* of the time in no nested occurrence; see accumulate.h */
     double score;                 /* largest of the threads' */
     double score_all;             /* excess over the sum of all threads' lifetimes */
-    /* Measured wall time over the one without the excess: at least, at most. 0, 0: not known; the
+    /* Wall time over the one without the excess: at least, at most. 0, 0: not known; the
      * profile leaves it so, whatif.h tells. */
     double wall_gain[2];
     int64_t why_ns[REASONS]; /* adds up to excess_ns */

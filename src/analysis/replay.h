@@ -52,7 +52,8 @@ struct replay_object {
     uint64_t handed_ticks, behind_ticks;
 };
 
-/* Where operations come from. Threads that are created later begin with an AWAIT. */
+/* Where operations come from. Threads that are created later begin with an AWAIT.  What is done to
+ * an object or token that is not there, or of another kind, is work alone. */
 struct replay_source {
     /* The thread's next one; false: its end. */
     bool (*next)(struct replay_source *source, uint32_t thread, struct replay_op *op);
@@ -60,8 +61,9 @@ struct replay_source {
 
 struct replay_model {
     uint32_t cpus;
-    uint64_t slice_ticks;  /* a thread that others wait for gives its CPU away after so long */
-    uint64_t switch_ticks; /* cost of it */
+    uint64_t slice_ticks;  /* a thread that others wait for gives its CPU away after so long; 0:
+                              only when it waits itself */
+    uint64_t switch_ticks; /* cost of it, where a CPU goes from one thread to another */
     uint64_t token_ticks;  /* from a POST until who awaited it runs, given a CPU */
     uint32_t thread_count, object_count, token_count;
     const struct replay_object *objects;
@@ -69,14 +71,15 @@ struct replay_model {
 
 /* What a replay came to. Ticks. Freed by replay_result__free. */
 struct replay_object_result {
-    uint64_t acquisitions, contended;
-    uint64_t waited; /* Σ over threads */
-    uint64_t held;   /* LOCK: Σ of the times it was held, by each holder */
+    uint64_t acquisitions, contended; /* once each, however often a woken thread tries again */
+    uint64_t waited;                  /* Σ over threads, until they go on */
+    uint64_t held; /* LOCK: Σ of the times it was held, by each holder; acquired again: once */
 };
 
 struct replay_result {
-    uint64_t wall;                        /* until the last thread has ended */
-    uint64_t worked, runnable;            /* Σ over threads: on a CPU; without one */
+    uint64_t wall;     /* until the last thread has ended */
+    uint64_t worked;   /* Σ over threads: on a CPU, with switches and what was spun */
+    uint64_t runnable; /* Σ over threads: without one, ready */
     struct replay_object_result *objects; /* as the model's */
     uint32_t stuck; /* threads that wait for ever: then wall is of the others */
 };

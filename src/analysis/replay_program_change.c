@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 #define NOBODY UINT32_MAX
-#define PIECES 4096u /* of the run: so exactly do threads end that the program's end ends */
+#define SITES_AT_MOST 256u /* locks in place of one, by site; above, some sites share one */
+#define PIECES 4096u       /* of the run: so exactly do threads end that the program's end ends */
 
 /* A change and what it means in this program. */
 struct open_change {
@@ -434,6 +435,8 @@ static int find_split(struct program_source *self, struct open_change *change, s
     int result = find_lock(self, change, error);
     if (result < 0)
         return result;
+    if (change->what.by_site && change->what.count == 0)
+        change->what.count = SITES_AT_MOST;
     if (change->what.count < 1 || change->what.count > 4096)
         return error__set(error, -EINVAL, "a lock can be split into 1 to 4096, not into %" PRIu32,
                           change->what.count);

@@ -176,7 +176,6 @@ static void hand_to_writer(struct replay *replay, uint32_t object)
     struct replay_object_state *lock = &replay->objects[object];
     if (lock->waiting.first == REPLAY_NONE)
         return;
-    lock->contended = true;
     own(replay, object,
         release_first(replay, &lock->waiting, replay->model->objects[object].wake_ticks));
 }

@@ -182,7 +182,7 @@ static struct title title_of(const struct dumped_thread *thread, uint32_t id,
     if (payload && even == HEURT_EVENT_SLEEP)
         return (struct title){sleep__name(how), ""};
     if (payload && even >= HEURT_EVENT_LOCK_WAIT && even <= HEURT_EVENT_LOCK_RELEASED)
-        return (struct title){name, lock_kind(how)};
+        return (struct title){name, lock_kind(HEURT_LOCK_KIND(*payload))};
     if (payload && even == HEURT_EVENT_CONDITION_SIGNALLED)
         return (struct title){name, how ? "broadcast" : "signal"};
     if (payload && even == HEURT_EVENT_INITIALISED)
@@ -418,6 +418,9 @@ static void put_fields(const struct dump *dump, const struct dumped_thread *thre
         size_t count = event->words < 3 ? event->words : 3;
         for (size_t i = 0; i < count && event->id < sizeof shapes / sizeof shapes[0]; i++)
             put_field(dump, thread, event, fields, i);
+        if (event->id == HEURT_EVENT_LOCK_ACQUIRED && count &&
+            HEURT_SITE_HOW(event->payload[0]) & HEURT_LOCK_TRIED)
+            fields__number(fields, "tried", NULL, 1);
     }
 }
 

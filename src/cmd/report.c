@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
+#include "cmd/predictions.h"
 #include "cmd/rules.h"
 #include "cmd/show.h"
 #include "present/present.h"
@@ -69,6 +70,8 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
         return EXIT_HEURT;
     }
     report.profile = profile;
+    if (!options->audit && !options->coverage && options->rank <= profile->classes.count)
+        predictions__fill_gains(loaded->trace, loaded->symbols, profile, options->rank);
     if (options->rank > profile->classes.count) {
         say("there is no class %zu: this report has %zu", options->rank, profile->classes.count);
         status = EXIT_USAGE;

@@ -12,13 +12,6 @@
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-static bool is_waited_for(const struct profile_class *class)
-{
-    bool lock = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE;
-    return class->has_object && (lock || class->kind == CLASS_CONDITION ||
-                                 class->kind == CLASS_BARRIER || class->kind == CLASS_FUTEX);
-}
-
 static struct lock_target *find(struct vec *locks, uint32_t process, uint64_t address)
 {
     VEC_EACH(lock, locks, struct lock_target)
@@ -41,10 +34,9 @@ struct vec targets__locks(const struct report *report)
     struct vec locks = VEC_OF(struct lock_target);
     VEC_EACH(class, &report->profile->classes, struct profile_class)
     {
-        if (!is_waited_for(class))
+        if (class->kind != CLASS_LOCK || !class->has_object)
             continue;
         struct lock_target *lock = find(&locks, class->process, class->object);
-        lock->kind = class->kind;
         lock->classes++;
         lock->lost_ns += class->excess_ns;
     }
@@ -104,10 +96,8 @@ static int find_locks(const struct asked *asked, const struct report *report, st
     vec__free(&all);
     const struct vec *processes = trace__processes(report->trace);
     if (found->count == 0 && address && processes->count == 1) { /* nobody waited for it */
-        const struct lock_target lock = {.process =
-                                             VEC_AT(processes, struct trace_process, 0)->serial,
-                                         .address = address,
-                                         .kind = CLASS_LOCK};
+        const struct lock_target lock = {
+            .process = VEC_AT(processes, struct trace_process, 0)->serial, .address = address};
         vec__push(found, &lock);
     }
     if (found->count && is_one_address(found))

@@ -5,11 +5,10 @@
 #include "cmd/changes.h"
 #include "present/present.h"
 
-/* Something that threads wait for. */
+/* A mutex, reader-writer lock or spin lock. */
 struct lock_target {
     uint32_t process; /* serial */
     uint64_t address;
-    enum class_kind kind;
     size_t classes;   /* of the report */
     uint64_t lost_ns; /* by these */
 };

@@ -67,7 +67,6 @@ static void describe(const struct session *session, const struct lock_target *lo
         answer->has_lock = true;
         answer->lock = lock->address;
         answer->process = lock->process;
-        answer->kind = lock->kind;
         answer->lost_ns = lock->lost_ns;
     }
 }
@@ -113,7 +112,7 @@ static void ask_about_locks(struct session *session)
     {
         const struct change change = {
             .type = CHANGE_REMOVE_LOCK, .lock = lock->address, .process = lock->process};
-        if (lock->kind != CLASS_LOCK || lock->classes < 2 || !lock->lost_ns)
+        if (lock->classes < 2 || !lock->lost_ns)
             continue;
         if (!session->options->all && session->questions.count >= ROWS_AT_MOST) {
             session->hidden++;
@@ -125,7 +124,6 @@ static void ask_about_locks(struct session *session)
                                    .has_lock = true,
                                    .process = lock->process,
                                    .lock = lock->address,
-                                   .kind = lock->kind,
                                    .lost_ns = lock->lost_ns});
     }
     vec__free(&locks);
@@ -203,6 +201,7 @@ static int show_answers(const struct session *session)
                                   .view = {.report = session->report,
                                            .measured_ns = whatif__measured_ns(session->whatif),
                                            .replayed_ns = whatif__replayed_ns(session->whatif),
+                                           .unrecorded_ns = whatif__unrecorded_ns(session->whatif),
                                            .rows = session->answers.items,
                                            .count = session->answers.count,
                                            .hidden = session->hidden},

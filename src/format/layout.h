@@ -261,7 +261,7 @@ struct heurt_thread_name {
     POINT(THREAD_END, 4, 2)                                                                      \
     /* SITE(lock kind), lock | result of the call (0 or EOWNERDEAD: acquired) */                 \
     SPAN(LOCK_WAIT, 6, 2, 1)                                                                     \
-    /* without waiting: SITE(lock kind), lock */                                                 \
+    /* without waiting: SITE(lock kind, HEURT_LOCK_TRIED), lock */                                \
     POINT(LOCK_ACQUIRED, 8, 2)                                                                   \
     /* a try that failed: SITE(lock kind), lock */                                               \
     POINT(LOCK_BUSY, 10, 2)                                                                      \
@@ -375,6 +375,10 @@ enum heurt_lock_kind {
     HEURT_LOCK_SPIN = 3,
     HEURT_LOCK_RW_ANY = 4, /* release of an rwlock: either side */
 };
+
+/* Beside the kind, of LOCK_ACQUIRED: by a try, which would not have waited for it. */
+#define HEURT_LOCK_TRIED 0x100u
+#define HEURT_LOCK_KIND(site_word) (HEURT_SITE_HOW(site_word) & 0xffu)
 
 /* What INITIALISED has made. */
 enum heurt_object {

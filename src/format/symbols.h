@@ -43,7 +43,9 @@ void symbols__put_variable(struct symbols *symbols, uint32_t process, uint64_t a
 const struct symbol *symbols__variable(const struct symbols *symbols, uint32_t process,
                                        uint64_t address);
 
-/* The frames of a STACK event, innermost first: keyed by thread serial and the event's tick. */
+/* The frames of a STACK event, innermost first: keyed by thread serial and the event's tick; those
+ * that belong to a wait (LOCK_WAIT, CONDITION_WAIT, …), whether they were taken as it began or as
+ * it ended, by the tick of its enter event, too. */
 void symbols__put_stack(struct symbols *symbols, uint32_t thread, uint64_t tick,
                         const uint64_t *frames, size_t count);
 /* Number of frames, 0 when not kept. */

@@ -109,7 +109,7 @@ static const char *colour_of(const struct locks_report *locks, const struct lock
 static char *label_of(const struct locks_report *locks, const struct edge *edge)
 {
     char waited[16], number[32];
-    char *name = quoted(object__short_name(locks->report, &edge->row->object));
+    char *name = quoted(object__clear_name(locks->report, &edge->row->object));
     char *text = memory__format("%.*s\\n%s, %s wait%s\"", (int)strlen(name) - 1, name,
                                 duration__format(edge->wait_ns, waited),
                                 count__format(edge->waits, number), edge->waits == 1 ? "" : "s");

@@ -16,7 +16,7 @@ static const struct lock_row *row_of(const struct locks_report *locks,
 
 static char *name_of(const struct locks_report *locks, const struct lock_row *row)
 {
-    return row ? object__short_name(locks->report, &row->object) : memory__text("?");
+    return row ? object__clear_name(locks->report, &row->object) : memory__text("?");
 }
 
 /* "b_lock while a_lock is held, in audit bank.c:77 (3 times)" */

@@ -27,8 +27,7 @@ static char *made_at(const struct report *report, const struct encounter_object 
         return memory__text("");
     struct place place = place__of_site(report, object->process, object->initialised_site, unknown);
     char *source = place__source(&place, false);
-    char *text =
-        memory__format("%s made at %s", object__noun(object), *source ? source : place.function);
+    char *text = memory__format("made at %s", *source ? source : place.function);
     free(source);
     return text;
 }
@@ -41,16 +40,28 @@ char *object__known_as(const struct report *report, const struct encounter_objec
 
 char *object__name(const struct report *report, const struct encounter_object *object)
 {
+    const char *variable = report__variable(report, object->process, object->address);
     char *known = object__known_as(report, object);
-    char *text = memory__format("%s%s0x%" PRIx64, known, *known ? " " : "", object->address);
+    const char *noun = *known && !variable ? object__noun(object) : "";
+    char *text = memory__format("%s%s%s%s0x%" PRIx64, noun, *noun ? " " : "", known,
+                                *known ? " " : "", object->address);
     free(known);
     return text;
 }
 
-char *object__short_name(const struct report *report, const struct encounter_object *object)
+char *object__clear_name(const struct report *report, const struct encounter_object *object)
 {
     const char *variable = report__variable(report, object->process, object->address);
     return variable ? memory__text(variable) : object__name(report, object);
+}
+
+char *object__short_name(const struct report *report, const struct encounter_object *object)
+{
+    char *known = object__known_as(report, object);
+    if (*known)
+        return known;
+    free(known);
+    return memory__format("0x%" PRIx64, object->address);
 }
 
 char *site__text(const struct report *report, uint32_t process, uint64_t site)

@@ -44,12 +44,24 @@ static void put_made(const struct locks_report *locks, const struct lock_row *ro
     free(who);
 }
 
+static void put_variable(const struct locks_report *locks, const struct encounter_object *object,
+                         const struct style *style, FILE *out)
+{
+    const struct symbol *variable =
+        symbols__variable(locks->report->symbols, object->process, object->address);
+    if (!variable || !variable->file)
+        return;
+    const struct place place = {.file = variable->file, .line = variable->line};
+    paragraph__take(style, out, "  declared  ", place__source(&place, true));
+}
+
 static void put_identity(const struct locks_report *locks, const struct lock_row *row,
                          const struct style *style, FILE *out)
 {
     const struct encounter_object *object = &row->object;
     const struct trace_process *process = report__process(locks->report, object->process);
     paragraph__take(style, out, "  address   ", memory__format("0x%" PRIx64, object->address));
+    put_variable(locks, object, style, out);
     if (object->kind == CLASS_CONDITION && object->mutex) {
         struct encounter_object mutex = {
             .process = object->process, .kind = CLASS_LOCK, .address = object->mutex};

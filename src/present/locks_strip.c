@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ROWS_AT_MOST 5
-#define LABEL_AT_MOST 26
+#define LABEL_AT_MOST 28
 #define TAIL_COLUMNS 24 /* "  max 1234 % at 12.4 ms" */
 #define CELLS_WITHOUT_TERMINAL 72
 #define CELLS_AT_LEAST 10
@@ -19,7 +19,7 @@ struct strip {
     const struct locks_result *result;
     unsigned cells;
     unsigned label_columns;
-    double scale; /* the pressure of a full cell */
+    double scale; /* the height of a full cell */
 };
 
 double pressure(uint64_t acquiring_ns, uint64_t running_ns)
@@ -54,13 +54,20 @@ static unsigned highest_cell(const struct strip *strip, const uint64_t *acquirin
     return highest;
 }
 
-/* The level of a pressure, from 1; 0: none. */
+/* The share of acquiring in acquiring and running together: a moment in which hardly anybody ran
+ * does not flatten all others. */
+static double height_of(double value)
+{
+    return isinf(value) ? 1 : value / (1 + value);
+}
+
+/* From 1; 0: no pressure. */
 static unsigned level_of(const struct strip *strip, double value)
 {
     if (value <= 0)
         return 0;
-    double level = ceil(value / strip->scale * LEVELS);
-    return level >= LEVELS || isnan(level) ? LEVELS : level < 1 ? 1 : (unsigned)level;
+    double level = ceil(height_of(value) / strip->scale * LEVELS);
+    return level >= LEVELS ? LEVELS : level < 1 ? 1 : (unsigned)level;
 }
 
 static char *cells_text(const struct strip *strip, const uint64_t *acquiring_ns,
@@ -138,15 +145,10 @@ static struct strip make_strip(const struct locks_report *locks, unsigned label_
     return (struct strip){locks->result, steps < cells ? (unsigned)steps : cells, label_columns, 1};
 }
 
-/* The scale is of the highest pressure that is finite. */
 static void set_scale(struct strip *strip, const uint64_t *acquiring_ns)
 {
-    double highest = 0;
-    for (unsigned cell = 0; cell < strip->cells; cell++) {
-        double value = cell_pressure(strip, acquiring_ns, cell);
-        highest = isfinite(value) && value > highest ? value : highest;
-    }
-    strip->scale = highest > 0 ? highest : 1;
+    double highest = cell_pressure(strip, acquiring_ns, highest_cell(strip, acquiring_ns));
+    strip->scale = highest > 0 ? height_of(highest) : 1;
 }
 
 static char *row_label(const struct locks_report *locks, const struct lock_row *row)

@@ -176,23 +176,28 @@ struct lock_line {
     const char *of; /* " writers", " readers" or "" */
 };
 
-static void put_name(struct table *table, const struct locks_report *locks,
-                     const struct lock_line *line, bool wide)
+/* The kind has a column of its own. */
+static void put_wide_name(struct table *table, const struct locks_report *locks,
+                          const struct lock_line *line)
 {
     const struct encounter_object *object = &line->row->object;
-    table__cell(table, line->rank ? memory__format("%zu", line->rank) : memory__text(""),
-                INK_PLAIN);
-    char *name = line->rank ? object__name(locks->report, object) : memory__text("");
-    if (wide) { /* the kind has a column of its own */
-        const char *noun = object__noun(object);
-        bool begins = strncmp(name, noun, strlen(noun)) == 0;
-        table__take(table, memory__text(name + (begins ? strlen(noun) + 1 : 0)), INK_BOLD);
-        free(name);
-        table__cell(table, memory__format("%s%s", object__noun(object), line->of), INK_PLAIN);
-        return;
-    }
-    table__take(table, memory__format("%s%s%s", name, *name ? "" : object__noun(object), line->of),
+    char *known = line->rank ? object__known_as(locks->report, object) : memory__text("");
+    table__take(table,
+                line->rank
+                    ? memory__format("%s%s0x%" PRIx64, known, *known ? " " : "", object->address)
+                    : memory__text(""),
                 INK_BOLD);
+    table__cell(table, memory__format("%s%s", object__noun(object), line->of), INK_PLAIN);
+    free(known);
+}
+
+static void put_narrow_name(struct table *table, const struct locks_report *locks,
+                            const struct lock_line *line)
+{
+    const struct encounter_object *object = &line->row->object;
+    char *name =
+        line->rank ? object__name(locks->report, object) : memory__text(object__noun(object));
+    table__take(table, memory__format("%s%s", name, line->of), INK_BOLD);
     free(name);
 }
 
@@ -226,7 +231,12 @@ static void put_line(struct table *table, const struct locks_report *locks,
     char share[16];
     const struct lock_side *side = line->side;
     double of_time = ratio(side->wait.sum_ns, locks->result->lifetime_sum_ns);
-    put_name(table, locks, line, wide);
+    table__cell(table, line->rank ? memory__format("%zu", line->rank) : memory__text(""),
+                INK_PLAIN);
+    if (wide)
+        put_wide_name(table, locks, line);
+    else
+        put_narrow_name(table, locks, line);
     table__duration(table, side->wait.sum_ns);
     table__cell(table, memory__text(share__format(of_time, share)),
                 of_time >= ALARM_FROM ? INK_ALARM : INK_PLAIN);

@@ -7,6 +7,7 @@
 
 #define PAIRS_AT_MOST 12
 #define BLAMES_AT_MOST 8
+#define REST_FROM 0.01 /* of the waits: less is not worth a sentence */
 
 /* ---- the classes of the lock in the report ----------------------------------------------------
  */
@@ -161,6 +162,23 @@ static void put_blames(const struct locks_report *locks, const struct vec *blame
     table__end(&table, style, out);
 }
 
+/* Who held it meanwhile is asked here; it can be free, and who waited not yet on a CPU. */
+static void put_rest(const struct vec *blames, const struct lock_row *row,
+                     const struct style *style, FILE *out)
+{
+    char rest[16];
+    uint64_t known_ns = 0, all_ns = row__wait_ns(row);
+    VEC_EACH(blame, blames, struct profile_blame)
+    known_ns += blame->wait_ns;
+    if (row->object.kind != CLASS_LOCK || known_ns >= all_ns ||
+        ratio(all_ns - known_ns, all_ns) < REST_FROM)
+        return;
+    paragraph__take(style, out, "  ",
+                    memory__format("In the other %s nobody is known to have held it: it was free "
+                                   "again, and who waited did not have it yet.",
+                                   duration__format(all_ns - known_ns, rest)));
+}
+
 void row__put_doing(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out)
 {
@@ -175,9 +193,10 @@ void row__put_doing(const struct locks_report *locks, const struct lock_row *row
         return;
     }
     struct vec blames = row__blames(locks, row);
-    if (blames.count)
+    if (blames.count) {
         put_blames(locks, &blames, row, style, out);
-    else
+        put_rest(&blames, row, style, out);
+    } else
         paragraph__put(style, out, INK_PLAIN, "  ", "Of no wait is it known who ended it.");
     vec__free(&blames);
 }
@@ -185,21 +204,37 @@ void row__put_doing(const struct locks_report *locks, const struct lock_row *row
 /* ---- the longest waits -------------------------------------------------------------------------
  */
 
+/* Stacks that stand for a site are shown once: shown has the sites (uint64_t). */
+static bool is_shown(struct vec *shown, uint64_t site)
+{
+    VEC_EACH(known, shown, uint64_t)
+    if (*known == site)
+        return true;
+    vec__push(shown, &site);
+    return false;
+}
+
 static void put_stack(const struct locks_report *locks, const struct lock_row *row, uint64_t site,
-                      const struct lock_wait *wait, const char *whose, const struct style *style,
+                      const struct lock_wait *wait, struct vec *shown, const struct style *style,
                       FILE *out)
 {
     struct profile_stack stack;
     bool is_own;
     if (!wait__stack(locks, row, site, wait, &stack, &is_own))
         return;
+    const char *whose = wait ? "who waited" : "the other";
+    if (!is_own && is_shown(shown, site)) {
+        fprintf(out, "      %s: as above\n", whose);
+        return;
+    }
     fprintf(out, "      %s%s\n", whose,
-            is_own ? ", then:" : ", as most of those that were taken there:");
+            is_own ? ", in this wait:" : ", as most of the stacks that were taken there:");
     stack__put(locks->report, &stack, 8, style, out);
 }
 
 static void put_wait(const struct locks_report *locks, const struct lock_row *row,
-                     const struct lock_wait *wait, const struct style *style, FILE *out)
+                     const struct lock_wait *wait, struct vec *shown, const struct style *style,
+                     FILE *out)
 {
     char waited[16], since[16];
     uint32_t process = row->object.process;
@@ -215,9 +250,9 @@ static void put_wait(const struct locks_report *locks, const struct lock_row *ro
                                    known ? ", " : "; who ended it is not known",
                                    known ? kept_by(row) : "", known ? " " : "", known ? holder : "",
                                    known ? " in " : "", known ? other : ""));
-    put_stack(locks, row, wait->site, wait, "stack of who waited", style, out);
+    put_stack(locks, row, wait->site, wait, shown, style, out);
     if (known && wait->holder_site)
-        put_stack(locks, row, wait->holder_site, NULL, "stack of the other", style, out);
+        put_stack(locks, row, wait->holder_site, NULL, shown, style, out);
     free(lead);
     free(waiter);
     free(holder);
@@ -231,6 +266,8 @@ void row__put_longest(const struct locks_report *locks, const struct lock_row *r
     if (row->longest.count == 0)
         return;
     heading__put(style, out, "the longest waits");
+    struct vec shown = VEC_OF(uint64_t);
     VEC_EACH(wait, &row->longest, struct lock_wait)
-    put_wait(locks, row, wait, style, out);
+    put_wait(locks, row, wait, &shown, style, out);
+    vec__free(&shown);
 }

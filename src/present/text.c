@@ -312,6 +312,19 @@ static void put_warnings(const struct report *report, const struct style *style,
     texts__free(&warnings);
 }
 
+/* Whether heurt locks has something to tell: anybody waited for anybody. */
+static bool has_waits(const struct report *report)
+{
+    VEC_EACH(class, &report->profile->classes, struct profile_class)
+    {
+        bool meets = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE ||
+                     class->kind == CLASS_BARRIER || class->kind == CLASS_CONDITION;
+        if (meets && class__standing(class) == STANDING_RANKED)
+            return !trace__is_aggregated(report->trace);
+    }
+    return false;
+}
+
 /* Commands that help from here. */
 static void put_next(const struct report *report, const struct style *style, FILE *out)
 {
@@ -330,6 +343,8 @@ static void put_next(const struct report *report, const struct style *style, FIL
     free(number);
     if (coverage.refused.count)
         flow__hint(&flow, report, "report", "--coverage");
+    if (has_waits(report))
+        flow__hint(&flow, report, "locks", "");
     if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
         flow__hint(&flow, report, "whatif", "");
     flow__hint(&flow, report, "dump", "");

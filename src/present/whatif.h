@@ -12,7 +12,6 @@ struct whatif_answer {
     bool has_lock;     /* it is about one lock, and no class */
     uint32_t process;  /* serial, of the lock */
     uint64_t lock;
-    enum class_kind kind;                /* of the lock */
     uint64_t lost_ns;                    /* of all threads' time by it; UINT64_MAX: not known */
     const struct prediction *prediction; /* NULL: there is none; */
     const char *refusal;                 /* then why */
@@ -22,6 +21,7 @@ struct whatif_view {
     const struct report *report;      /* for names */
     uint64_t measured_ns;             /* wall time of the run */
     uint64_t replayed_ns;             /* of its replay without a change */
+    uint64_t unrecorded_ns;           /* without what recording cost: gains are over it */
     const struct whatif_answer *rows; /* in the order in which they are shown */
     size_t count;
     size_t hidden; /* so many more could be asked for */

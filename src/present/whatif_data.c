@@ -93,6 +93,7 @@ static void put_json(const struct whatif_view *view, const struct style *style, 
     json__command(root, view->report);
     json__number(root, "measured_ns", view->measured_ns);
     json__number(root, "replayed_ns", view->replayed_ns);
+    json__number(root, "unrecorded_ns", view->unrecorded_ns);
     for (size_t i = 0; i < view->count; i++)
         json_object_array_add(rows, new_row(view, &view->rows[i]));
     json__add(root, "answers", rows);
@@ -142,6 +143,7 @@ static void put_row(const struct whatif_view *view, const struct whatif_answer *
     put_known(&line, answer->lost_ns);
     line__number(&line, view->measured_ns);
     line__number(&line, view->replayed_ns);
+    line__number(&line, view->unrecorded_ns);
     put_predicted(&line, answer->prediction);
     line__text(&line, answer->prediction ? "" : answer->refusal);
     fputc('\n', out);
@@ -151,6 +153,7 @@ static void put_csv(const struct whatif_view *view, const struct style *style, F
 {
     (void)style;
     fputs("asked,rank,function,file,line,object,object_name,lost_ns,measured_ns,replayed_ns,"
+          "unrecorded_ns,"
           "wall_ns,least_ns,most_ns,wall_gain_low,wall_gain_high,threads,refusal\n",
           out);
     for (size_t i = 0; i < view->count; i++)

@@ -130,7 +130,7 @@ static void put_subject(const struct whatif_view *view, const struct whatif_answ
         paragraph__take(style, out, "  why       ", class__why(view->report, class, style));
     } else if (answer->has_lock) {
         paragraph__take(style, out, "  where     ",
-                        object_text(view->report, answer->process, answer->lock, answer->kind));
+                        object_text(view->report, answer->process, answer->lock, CLASS_LOCK));
     }
     if (answer->lost_ns != UINT64_MAX)
         paragraph__take(
@@ -141,10 +141,11 @@ static void put_subject(const struct whatif_view *view, const struct whatif_answ
 static void put_prediction(const struct whatif_view *view, const struct prediction *prediction,
                            const struct style *style, FILE *out)
 {
-    char wall[16], least[16], most[16], measured[16], gain[GAIN_BYTES];
-    paragraph__take(
-        style, out, "  measured  ",
-        memory__format("%s of wall time", duration__format(view->measured_ns, measured)));
+    char wall[16], least[16], most[16], measured[16], unrecorded[16], gain[GAIN_BYTES];
+    paragraph__take(style, out, "  measured  ",
+                    memory__format("%s of wall time, %s without what recording cost",
+                                   duration__format(view->measured_ns, measured),
+                                   duration__format(view->unrecorded_ns, unrecorded)));
     paragraph__take(style, out, "  predicted ",
                     memory__format("%s (%s to %s), %" PRIu32 " thread%s",
                                    duration__format(prediction->wall_ns, wall),
@@ -208,7 +209,7 @@ static void put_where(struct table *table, const struct whatif_view *view,
     }
     table__take(table,
                 answer->has_lock
-                    ? object_text(view->report, answer->process, answer->lock, answer->kind)
+                    ? object_text(view->report, answer->process, answer->lock, CLASS_LOCK)
                     : memory__text(answer->asked),
                 INK_BOLD);
     table__take(table, memory__text(""), INK_PLAIN);

@@ -28,16 +28,17 @@ static inline void acquired(struct thread *thread, uint64_t site, const void *lo
         write_acquired(thread, site, lock);
 }
 
-static inline void wait_begins(struct thread *thread, uint64_t site, const void *lock)
+static inline uint64_t wait_begins(struct thread *thread, uint64_t site, const void *lock)
 {
     hook__stack(thread, site, lock);
     event__write2(thread, HEURT_EVENT_LOCK_WAIT, site, (uintptr_t)lock);
+    return clock__tick();
 }
 
-static inline int wait_ended(struct thread *thread, const void *lock, int result)
+static inline int wait_ended(struct thread *thread, uint64_t since, const void *lock, int result)
 {
     lock__was_left_out(thread, lock);
-    event__write1(thread, HEURT_EVENT_LOCK_WAIT | 1, (uint64_t)result);
+    wait__end(thread, HEURT_EVENT_LOCK_WAIT | 1, since, (uint64_t)result);
     return result;
 }
 
@@ -49,18 +50,18 @@ static inline void releasing(struct thread *thread, uint64_t site, const void *l
 }
 
 /* An acquisition: try is called first; busy is its answer for "held"; then the real call. */
-#define ACQUIRE(kind, lock, try, busy, real)             \
-    do {                                                 \
-        struct thread *thread = hook__thread();          \
-        if (unlikely(!thread))                           \
-            return real;                                 \
-        int result = try;                                \
-        if (likely(result == 0 || result == EOWNERDEAD)) \
-            acquired(thread, SITE(kind), lock);          \
-        if (likely(result != (busy)))                    \
-            return result;                               \
-        wait_begins(thread, SITE(kind), lock);           \
-        return wait_ended(thread, lock, real);           \
+#define ACQUIRE(kind, lock, try, busy, real)                    \
+    do {                                                        \
+        struct thread *thread = hook__thread();                 \
+        if (unlikely(!thread))                                  \
+            return real;                                        \
+        int result = try;                                       \
+        if (likely(result == 0 || result == EOWNERDEAD))        \
+            acquired(thread, SITE(kind), lock);                 \
+        if (likely(result != (busy)))                           \
+            return result;                                      \
+        uint64_t since = wait_begins(thread, SITE(kind), lock); \
+        return wait_ended(thread, since, lock, real);           \
     } while (0)
 
 /* A try that the program makes itself. */
@@ -69,7 +70,7 @@ static inline void releasing(struct thread *thread, uint64_t site, const void *l
         struct thread *thread = hook__thread();                                          \
         int result = real;                                                               \
         if (thread && (result == 0 || result == EOWNERDEAD))                             \
-            acquired(thread, SITE(kind), lock);                                          \
+            acquired(thread, SITE((kind) | HEURT_LOCK_TRIED), lock);                     \
         else if (thread && result == (busy))                                             \
             event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(kind), (uintptr_t)(lock)); \
         return result;                                                                   \

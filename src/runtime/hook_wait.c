@@ -6,16 +6,17 @@
 #include <linux/futex.h>
 
 /* A call that waits, as one span: site, object and perhaps a second object. */
-#define WAIT(event, object, real)                                      \
-    do {                                                               \
-        struct thread *thread = hook__thread();                        \
-        if (unlikely(!thread))                                         \
-            return real;                                               \
-        hook__stack(thread, SITE(0), object);                          \
-        event__write2(thread, event, SITE(0), (uintptr_t)(object));    \
-        int result = real;                                             \
-        event__write1(thread, (event) | 1, (uint64_t)(int64_t)result); \
-        return result;                                                 \
+#define WAIT(event, object, real)                                         \
+    do {                                                                  \
+        struct thread *thread = hook__thread();                           \
+        if (unlikely(!thread))                                            \
+            return real;                                                  \
+        hook__stack(thread, SITE(0), object);                             \
+        event__write2(thread, event, SITE(0), (uintptr_t)(object));       \
+        uint64_t since = clock__tick();                                   \
+        int result = real;                                                \
+        wait__end(thread, (event) | 1, since, (uint64_t)(int64_t)result); \
+        return result;                                                    \
     } while (0)
 
 #define CONDITION_WAIT(condition, mutex, real)                                             \
@@ -26,9 +27,10 @@
         hook__stack(thread, SITE(0), condition);                                           \
         event__write3(thread, HEURT_EVENT_CONDITION_WAIT, SITE(0), (uintptr_t)(condition), \
                       (uintptr_t)(mutex));                                                 \
+        uint64_t since = clock__tick();                                                    \
         int result = real;                                                                 \
         lock__was_left_out(thread, mutex); /* it is acquired anew */                       \
-        event__write1(thread, HEURT_EVENT_CONDITION_WAIT | 1, (uint64_t)result);           \
+        wait__end(thread, HEURT_EVENT_CONDITION_WAIT | 1, since, (uint64_t)result);        \
         return result;                                                                     \
     } while (0)
 
@@ -190,9 +192,10 @@ long heurt_futex(long number, long address, long operation, long c, long d, long
     } else if (thread && futex__wakes(command)) {
         event__write2(thread, HEURT_EVENT_FUTEX_WOKEN, site, (uint64_t)address);
     }
+    uint64_t since = waits ? clock__tick() : 0;
     long result = REAL(syscall)(number, address, operation, c, d, e, f);
     if (waits)
-        event__write1(thread, HEURT_EVENT_FUTEX_WAIT | 1, (uint64_t)result);
+        wait__end(thread, HEURT_EVENT_FUTEX_WAIT | 1, since, (uint64_t)result);
     return result;
 }
 

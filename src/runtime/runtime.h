@@ -76,6 +76,7 @@ struct thread {
     uint32_t creator;
     uint32_t next_units;    /* size of the next chunk */
     uint32_t inside;        /* > 0: the runtime itself calls libc: hooks pass through */
+    uint64_t long_wait;     /* ticks of a wait that is worth a call stack (stack.c) */
     uint32_t end_rounds;    /* rounds of destructors seen at the thread's end */
     uint64_t *instructions; /* the way to the page of its counter (instructions.c); NULL: none */
     uint64_t popped_taken, popped_sweep_at; /* records; when to look for dead ones next */
@@ -468,6 +469,27 @@ static inline void hook__stack(struct thread *thread, uint64_t site, const void 
         }
     }
     stack__consider(thread, key);
+}
+
+/* Before the leave event of a wait that lasted longer than thread->long_wait: takes a call stack of
+ * the same tick if it is worth one; returns the ticks that this took, or 0. */
+uint64_t stack__of_wait(struct thread *thread, uint64_t tick, uint64_t waited);
+
+/* The leave event of a wait that began at since. */
+static inline void wait__end(struct thread *thread, uint32_t id, uint64_t since, uint64_t result)
+{
+    uint64_t drained = event__begin(thread, id), took = 0;
+    uint64_t tick = drained ? drained : clock__tick();
+    if (unlikely(tick - since > thread->long_wait))
+        took = stack__of_wait(thread, tick, tick - since);
+    uint64_t *at = event__claim(thread, 2);
+    if (unlikely(!at))
+        return;
+    at[1] = result;
+    event__publish(at, tick, id);
+    event__end(thread, drained);
+    if (unlikely(took))
+        event__write1(thread, HEURT_EVENT_PAUSED, took);
 }
 
 /* Whether this occurrence of a hook's event is left out to stay within the budget; if not, says

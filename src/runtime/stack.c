@@ -22,7 +22,9 @@ static size_t copy_readable(void *to, uint64_t from, size_t bytes)
     return copied < 0 ? 0 : (size_t)copied;
 }
 
-void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS])
+/* tick: 0: that of its end. */
+static void write_stack(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS],
+                        uint64_t tick)
 {
     size_t words = heurt_state.session->stack_bytes / 8;
     uint64_t *at = event__claim(thread, (unsigned)(2 + HEURT_STACK_REGISTERS + words));
@@ -32,12 +34,17 @@ void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REG
     size_t copied = copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
     popped__translate(at + 2, at + 2 + HEURT_STACK_REGISTERS, copied / 8);
     at[1] = HEURT_STACK_REGISTERS + words;
-    event__publish(at, clock__tick(), HEURT_EVENT_STACK);
+    event__publish(at, tick ? tick : clock__tick(), HEURT_EVENT_STACK);
 }
 
-/* The registers of the hook that called stack__consider are not needed: the unwinder finds them
- * from ours by this library's own unwind information. */
-static __attribute__((noinline)) void take_here(struct thread *thread)
+void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS])
+{
+    write_stack(thread, registers, 0);
+}
+
+/* The registers of the hook that called are not needed: the unwinder finds them from ours by this
+ * library's own unwind information. */
+static __attribute__((noinline)) void take_here(struct thread *thread, uint64_t tick)
 {
     uint64_t registers[HEURT_STACK_REGISTERS];
     __asm__ volatile("lea 0f(%%rip), %%rax\n\t"
@@ -52,7 +59,7 @@ static __attribute__((noinline)) void take_here(struct thread *thread)
                      :
                      : "r"(registers)
                      : "rax", "memory");
-    stack__take(thread, registers);
+    write_stack(thread, registers, tick);
 }
 
 #define PROBES 4
@@ -81,5 +88,32 @@ void stack__consider(struct thread *thread, uint64_t key)
     if (likely(--found->left >= 0))
         return;
     found->left = heurt_state.session->stack_every - 1;
-    take_here(thread);
+    take_here(thread, 0);
+}
+
+/* ---- long waits ------------------------------------------------------------------------------ */
+
+#define LONG_WAIT_TICKS 200000u /* some 0.1 ms */
+
+/* The stack that is taken now and then at the begin of a class's occurrences is hardly that of a
+ * long one, so these have their own. Each one that is taken makes the next one wait a quarter
+ * longer, and half as long as itself at least: a thread takes some sixty in a run of minutes, and
+ * no wait without one is a quarter longer than all that have one. An aggregated run has nowhere to
+ * keep them. */
+uint64_t stack__of_wait(struct thread *thread, uint64_t tick, uint64_t waited)
+{
+    if (!heurt_state.session->stack_every || heurt_state.aggregates) {
+        thread->long_wait = UINT64_MAX;
+        return 0;
+    }
+    if (thread->long_wait < LONG_WAIT_TICKS)
+        thread->long_wait = LONG_WAIT_TICKS;
+    if (waited <= thread->long_wait || (int64_t)waited < 0) /* clocks of CPUs that differ */
+        return 0;
+    thread->long_wait += thread->long_wait / 4;
+    if (thread->long_wait < waited / 2)
+        thread->long_wait = waited / 2;
+    uint64_t before = clock__tick();
+    take_here(thread, tick);
+    return clock__tick() - before;
 }

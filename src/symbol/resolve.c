@@ -136,6 +136,40 @@ static void add_functions(struct resolver *resolver)
     }
 }
 
+/* Whether it is the enter of a wait. */
+static bool is_wait(uint32_t id)
+{
+    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
+           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
+           id == HEURT_EVENT_FUTEX_WAIT;
+}
+
+/* A stack belongs to the event that follows it. Who looks for a wait's knows when it began. */
+struct wait_stacks {
+    uint64_t stack;                                 /* tick of the STACK just before; 0: none */
+    uint64_t begin[HEURT_EVENT_FUTEX_WAIT / 2 + 1]; /* by id / 2: of the wait that is open */
+};
+
+static void keep_stack_of_wait(struct resolver *resolver, const struct trace_thread *thread,
+                               struct wait_stacks *waits, const struct event *event)
+{
+    uint32_t wait = event->id & ~1u;
+    const uint64_t *frames;
+    uint64_t stack = waits->stack;
+    waits->stack = 0;
+    if (!is_wait(wait))
+        return;
+    uint64_t *begin = &waits->begin[wait / 2];
+    if (event->id == wait)
+        *begin = event->tick;
+    size_t count =
+        stack ? symbols__get_stack(resolver->symbols, thread->serial, stack, &frames) : 0;
+    if (count && *begin)
+        symbols__put_stack(resolver->symbols, thread->serial, *begin, frames, count);
+    if (event->id != wait)
+        *begin = 0;
+}
+
 static void add_stack(struct resolver *resolver, const struct trace_thread *thread,
                       const struct event *event)
 {
@@ -225,6 +259,7 @@ static void add_aggregate(struct resolver *resolver, const struct trace_thread *
 static void add_thread(struct resolver *resolver, const struct trace_thread *thread)
 {
     struct recent recent = {0};
+    struct wait_stacks waits = {0};
     struct trace_cursor cursor;
     struct event event;
     if (thread->aggregate)
@@ -233,7 +268,11 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     while (trace_cursor__next(&cursor, &event)) {
         if (event.id == HEURT_EVENT_STACK) {
             add_stack(resolver, thread, &event);
-        } else if (has_site(event.id) && event.words > 0) {
+            waits.stack = event.tick;
+            continue;
+        }
+        keep_stack_of_wait(resolver, thread, &waits, &event);
+        if (has_site(event.id) && event.words > 0) {
             add_call(resolver, thread, &event, &recent);
         } else if (event.id == HEURT_EVENT_THREAD_START && event.words >= 3) {
             add_address(resolver, thread->process, event.payload[2], event.tick, ADDRESS_ENTRY);

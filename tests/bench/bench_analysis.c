@@ -4,25 +4,15 @@
  *
  *     events/s = difference of the events / difference of the CPU times
  *
- * which leaves out what does not grow with the trace: start, symbols, output.  Memory is the most
- * anonymous memory that was seen (looked at every millisecond): pages of the mapped trace, which
- * the system may drop at any time, are not the report's. */
-#include "child.h"
+ * which leaves out what does not grow with the trace: start, symbols, output. */
+#include "measured_run.h"
 #include "options.h"
 #include "recording.h"
 #include "statistics.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { RUNS_LEAST = 5, RUNS_MOST = 99 };
 enum { SHORT, LONG, LENGTHS };
@@ -37,10 +27,6 @@ static const struct sort sorts[] = {
 };
 enum { SORTS = sizeof sorts / sizeof sorts[0] };
 
-struct run {
-    double cpu_s, wall_s, memory_kb;
-};
-
 struct traces {
     char trace[LENGTHS][320];
     struct recording recording[LENGTHS];
@@ -53,66 +39,6 @@ struct options {
     size_t runs;
     bool json;
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double seconds(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
-/* Anonymous memory that the process has now; 0 when it cannot be told. */
-static double anonymous_kb(pid_t process)
-{
-    char path[64], line[256];
-    double kb = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)process);
-    FILE *in = fopen(path, "re");
-    while (in && fgets(line, sizeof line, in))
-        if (sscanf(line, "RssAnon: %lf", &kb) == 1)
-            break;
-    if (in)
-        fclose(in);
-    return kb;
-}
-
-static pid_t start_report(const struct options *options, const char *trace, const char *log)
-{
-    pid_t process = fork();
-    if (process != 0)
-        return process;
-    int out = open("/dev/null", O_WRONLY), err = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
-    dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
-    execl(options->heurt, options->heurt, "report", "--json", "-i", trace, (char *)NULL);
-    _exit(127);
-}
-
-static int report(const struct options *options, const char *trace, const char *log,
-                  struct run *run, struct error *error)
-{
-    struct rusage usage;
-    int status = 0;
-    double before = now_s();
-    pid_t process = start_report(options, trace, log);
-    if (process < 0)
-        return error__set(error, -errno, "cannot start the report: %s", strerror(errno));
-    run->memory_kb = 0;
-    while (wait4(process, &status, WNOHANG, &usage) == 0) {
-        run->memory_kb = fmax(run->memory_kb, anonymous_kb(process));
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    run->wall_s = now_s() - before;
-    run->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return error__set(error, -ECHILD, "heurt report failed; what it said is in %s", log);
-    return 0;
-}
 
 static int record(const struct options *options, const struct scratch *scratch,
                   const struct sort *sort, struct traces *traces, int length, struct error *error)
@@ -136,8 +62,11 @@ static int measure(const struct options *options, const struct scratch *scratch,
                    struct traces *traces, size_t index, struct error *error)
 {
     for (int length = 0; length < LENGTHS; length++) {
-        struct run run = {0};
-        int code = report(options, traces->trace[length], scratch->log, &run, error);
+        struct measured_run run;
+        struct words words = {0};
+        words__add(&words, (const char *const[]){options->heurt, "report", "--json", "-i",
+                                                 traces->trace[length], NULL});
+        int code = measured_run__make(&words, scratch->log, &run, error);
         if (code != 0)
             return code;
         traces->cpu_s[length][index] = run.cpu_s;

@@ -46,7 +46,7 @@ setup() {
     awk '!/point +kernel cpu=[0-9]+$/ { exit 1 }' kernel
     "$HEURT" dump --function 'off cpu' --function 'page fault' >dump
     # Threads of the program slept and waited.
-    [ "$(grep -c 'off cpu (blocked)' dump)" -gt 10 ]
+    [ "$(grep -cE 'off cpu \((blocked|futex)\)' dump)" -gt 10 ]
     ! grep -Evq "$records" dump || fail "$(grep -Ev "$records" dump | head -n 3)"
     sed -n 's/.* off=\([0-9]*\) ns runnable=\([0-9]*\) ns .*/\1 \2/p' dump >times
     awk '$2 > $1 { print; exit 1 }' times

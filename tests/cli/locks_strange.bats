@@ -57,6 +57,36 @@ counted() { # FILE
         }' "$1"
 }
 
+# locks_json DIR: heurt locks of it, in locks.json, and in rows as lines
+# "KIND ADDRESS ACQUIRED CONTENDED BUSY GAVE_UP HOLDS", processes and sides apart.
+locks_json() {
+    "$HEURT" locks -i "$1" --json >locks.json
+    [ "$("$JSON_GET" locks.json schema)" = heurt.locks/1 ]
+    ! "$JSON_GET" locks.json 'audit.checks[].is_good' | grep -q false
+    {
+        side exclusive write
+        side shared read
+    } >rows
+}
+
+side() { # SIDE KIND_OF_RWLOCK
+    paste -d ' ' <("$JSON_GET" locks.json 'locks[].kind') <("$JSON_GET" locks.json 'locks[].address') \
+        <("$JSON_GET" locks.json "locks[].$1") | while read -r kind address numbers; do
+        [ "$numbers" != null ] || continue
+        [ "$kind" != rwlock ] || kind=$2
+        echo "$kind $address $(for field in acquisitions contended busy gave_up hold.count; do
+            "$JSON_GET" - "$field" <<<"$numbers"
+        done | paste -sd ' ')"
+    done
+}
+
+# The sums over processes of rows: "ACQUIRED CONTENDED BUSY GAVE_UP HOLDS".
+row_of() { # KIND ADDRESS
+    awk -v kind="$1" -v address="$2" '
+        $1 == kind && $2 == address { for (i = 3; i <= 7; i++) sum[i] += $i }
+        END { print sum[3] + 0, sum[4] + 0, sum[5] + 0, sum[6] + 0, sum[7] + 0 }' rows
+}
+
 known() { # KEY, of a line KEY=VALUE
     sed -n "s/^$1=//p" out
 }
@@ -89,6 +119,77 @@ known() { # KEY, of a line KEY=VALUE
     [ "$(grep -c 'lock released (mutex) site=wait_for_cancellation' dump)" = "$cancelled_gave_up" ]
 }
 
+@test "heurt locks: recursion is one acquisition, each ends in a release or with its thread" {
+    local name kind address calls acquired contended busy gave_up seen=0
+    locks_json t
+    while read -r _ name kind address calls acquired contended busy gave_up; do
+        [[ $name != vain_* && $name != cancelled_* ]] || continue
+        # shellcheck disable=SC2046
+        set -- $(row_of "$kind" "$address")
+        echo "$name: acquired $acquired, contended $contended, busy $busy, in vain $gave_up; told: $*"
+        [ "$kind" != barrier ] || acquired=$calls
+        [ "$1" = "$acquired" ]
+        [ "$contended" = -1 ] || [ "$2" = "$contended" ]
+        [ "$busy" = -1 ] || [ "$3" = "$busy" ]
+        [ "$4" = "$gave_up" ]
+        [[ $kind == barrier || $kind == semaphore ]] || [ "$5" = "$acquired" ]
+        seen=$((seen + 1))
+    done < <(grep '^object' out)
+    [ "$seen" -ge 27 ]
+    # One barrier's place for one to four threads.
+    [ "$("$JSON_GET" locks.json 'locks[kind=barrier].rounds')" = \
+        "$(awk '$2 == "barriers" { print $6 }' out)" ]
+    [ "$("$JSON_GET" locks.json "locks[address=$(awk '$2 == "posted_by_other" { print $4 }' \
+        out)].signals")" = "$(known posted_by_other_posts)" ]
+}
+
+@test "heurt locks: conditions, who signalled and for whom" {
+    local condition mutex woken gave_up acquired
+    record --overhead none -o vain "$PROGRAMS/locks_strange" vain
+    printf '%s\n' "$output" >out
+    locks_json vain
+    read -r condition woken gave_up < <(awk '$2 == "vain_condition" { print $4, $6, $9 }' out)
+    read -r mutex acquired < <(awk '$2 == "vain_mutex" { print $4, $6 }' out)
+    [ "$(row_of condition "$condition")" = "$woken $woken 0 $gave_up 0" ]
+    [ "$("$JSON_GET" locks.json "locks[kind=condition].broadcasts")" = "$(known vain_broadcasts)" ]
+    [ "$("$JSON_GET" locks.json "locks[kind=condition].signals_for_nobody")" = \
+        "$(known vain_signals_for_nobody)" ]
+    # Every wait gives the mutex back and takes it again.
+    [ "$(row_of mutex "$mutex" | cut -d' ' -f1)" = $((acquired + woken + gave_up)) ]
+    record --overhead none -o cancelled "$PROGRAMS/locks_strange" cancelled
+    printf '%s\n' "$output" >out
+    locks_json cancelled
+    read -r mutex acquired < <(awk '$2 == "cancelled_mutex" { print $4, $6 }' out)
+    [ "$(row_of mutex "$mutex" | cut -d' ' -f1)" = "$acquired" ]
+    read -r condition gave_up < <(awk '$2 == "cancelled_condition" { print $4, $9 }' out)
+    [ "$(row_of condition "$condition")" = "0 0 0 $gave_up 0" ]
+}
+
+# inversion NAME: how "heurt locks --json" tells of the circle that these locks are in, or nothing.
+inversion() {
+    local address ranks=
+    for address in $(awk -v name="inversion_$1" '$2 == name { print $4 }' out); do
+        ranks+=" $("$JSON_GET" locks.json "locks[address=$address].rank")"
+    done
+    "$JSON_GET" locks.json 'inversions[]' | while IFS= read -r line; do
+        [ "$("$JSON_GET" - 'orders[].taken' <<<"$line" | sort | paste -sd ' ')" != \
+            "$(tr ' ' '\n' <<<"$ranks" | sed '/^$/d' | sort | paste -sd ' ')" ] || echo "$line"
+    done
+}
+
+@test "locks in both orders, in a circle, under a guard, by tries, in one order" {
+    locks_json t
+    [ "$("$JSON_GET" locks.json 'inversions[].guarded' | wc -l)" = 3 ]
+    [ "$(inversion pair | "$JSON_GET" - guarded)" = false ]
+    [ "$(inversion pair | "$JSON_GET" - one_thread)" = false ]
+    [ "$(inversion pair | "$JSON_GET" - 'orders[].times' | paste -sd ' ')" = "20 20" ]
+    [ "$(inversion circle | "$JSON_GET" - one_thread)" = true ]
+    [ "$(inversion guarded | "$JSON_GET" - guarded)" = true ]
+    [ -z "$(inversion tried)" ]
+    [ -z "$(inversion ordered)" ]
+    [ "$(grep -c 'site=nest_try .* tried=1' dump)" = 20 ]
+}
+
 @test "the report of all of it is whole" {
     report_json t
     [ "$(json coverage.events_lost)" = 0 ]
@@ -108,6 +209,11 @@ known() { # KEY, of a line KEY=VALUE
     [ "$(grep -o 'lock=0x[0-9a-f]*' dump | sort -u | wc -l)" = "$locks" ]
     report_json many
     [ "$(json coverage.events_lost)" = 0 ]
+    "$HEURT" locks -i many --json >locks.json
+    [ "$("$JSON_GET" locks.json all.acquisitions)" = "$acquired" ]
+    heurt locks -i many
+    expect_status 0
+    [[ $output == *"200,000 locks"* || $output =~ 190,?000\ locks\ are\ left\ out ]]
 }
 
 @test "two thousand threads that take one lock each" {
@@ -133,4 +239,6 @@ known() { # KEY, of a line KEY=VALUE
     [ "$(counted dump)" = "mutex $address $calls 0 0 $gave_up" ]
     report_json killed
     [ "$(json exit_status)" = 137 ]
+    locks_json killed
+    [ "$(row_of mutex "$address")" = "$calls 0 0 $gave_up $calls" ]
 }

@@ -99,3 +99,23 @@ as_named() {
     address=$(sed -n 's/^name \(.*\) queue.ends.tail_lock$/\1/p' out)
     [ "$(json "classes[object=$address].object_name" | sort -u)" = queue.ends.tail_lock ]
 }
+
+@test "a long wait has the stack of its own thread, not that of its class" {
+    local address
+    address=$(sed -n 's/^slow //p' "$BATS_FILE_TMPDIR/out")
+    "$HEURT" dump -i "$BATS_FILE_TMPDIR/t" >dump
+    # Its leave, the stack just before of the same time, and by which way it came there.
+    awk -v lock="lock=$address" '
+        / stack / { stack[$2] = $0; time[$2] = $1 }
+        / enter +lock wait/ && index($0, lock) { waits[$2] = 1 }
+        / leave +lock wait/ && waits[$2] {
+            waits[$2] = 0
+            if (time[$2] == $1) print stack[$2]
+        }' dump >stacks
+    grep -q 'lock_and_unlock .* < come_late .* < visit ' stacks
+    report_json "$BATS_FILE_TMPDIR/t"
+    # The class's stacks are those of the first occurrences, and of every ten-thousandth.
+    json "classes[object=$address].stacks[].frames[].function" >frames
+    grep -qx come_early frames
+    ! grep -qx come_late frames
+}

@@ -305,8 +305,10 @@ static int tries_failed;
 
 static int try_until_it_succeeds(void *mutex)
 {
-    while (pthread_mutex_trylock(mutex) != 0)
+    while (pthread_mutex_trylock(mutex) != 0) {
         __atomic_fetch_add(&tries_failed, 1, __ATOMIC_RELEASE);
+        known__yield();
+    }
     return pthread_mutex_unlock(mutex);
 }
 
@@ -628,6 +630,7 @@ static pthread_mutex_t circle[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INI
                                     PTHREAD_MUTEX_INITIALIZER};
 static pthread_mutex_t guarded[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_mutex_t ordered[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t tried[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 
 struct nesting {
@@ -649,7 +652,16 @@ static int nest_guarded(void *nesting)
     return pthread_mutex_unlock(&guard);
 }
 
-/* Never at the same time, so that none of it blocks; two of these could. */
+static int nest_try(void *argument)
+{
+    struct nesting *nesting = argument;
+    pthread_mutex_lock(nesting->outer);
+    KNOWN_CHECK(pthread_mutex_trylock(nesting->inner) == 0);
+    pthread_mutex_unlock(nesting->inner);
+    return pthread_mutex_unlock(nesting->outer);
+}
+
+/* Never at the same time, so that none of it blocks; the pair and the circle could. */
 static void inversion(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -659,12 +671,16 @@ static void inversion(void)
             nest(&(struct nesting){&circle[j], &circle[(j + 1) % 3]});
         nest_guarded(&(struct nesting){&guarded[0], &guarded[1]});
         helper__do(nest_guarded, &(struct nesting){&guarded[1], &guarded[0]});
+        nest(&(struct nesting){&tried[0], &tried[1]});
+        helper__do(nest_try, &(struct nesting){&tried[1], &tried[0]});
         nest(&(struct nesting){&ordered[0], &ordered[1]});
         helper__do(nest, &(struct nesting){&ordered[0], &ordered[1]});
     }
     for (int i = 0; i < 2; i++) {
         tell("inversion_pair", "mutex", &pair[i], (struct truth){2 * ROUNDS, 2 * ROUNDS, 0, 0, 0});
         tell("inversion_guarded", "mutex", &guarded[i],
+             (struct truth){2 * ROUNDS, 2 * ROUNDS, 0, 0, 0});
+        tell("inversion_tried", "mutex", &tried[i],
              (struct truth){2 * ROUNDS, 2 * ROUNDS, 0, 0, 0});
         tell("inversion_ordered", "mutex", &ordered[i],
              (struct truth){2 * ROUNDS, 2 * ROUNDS, 0, 0, 0});

@@ -185,6 +185,77 @@ static void wait_for_others(void)
     printf("name 0x%llx queue.room\n", (unsigned long long)(uintptr_t)&queue.room);
 }
 
+/* ---- a wait that is much longer than the others, from elsewhere -------------------------------
+ */
+
+static pthread_mutex_t slow_lock = PTHREAD_MUTEX_INITIALIZER;
+
+KNOWN_FUNCTION static void lock_and_unlock(void)
+{
+    KNOWN_CHECK(pthread_mutex_lock(&slow_lock) == 0);
+    KNOWN_CHECK(pthread_mutex_unlock(&slow_lock) == 0);
+}
+
+KNOWN_FUNCTION static void come_early(void)
+{
+    lock_and_unlock();
+    __asm__ volatile(""); /* no tail call */
+}
+
+KNOWN_FUNCTION static void come_late(void)
+{
+    lock_and_unlock();
+    __asm__ volatile("");
+}
+
+static struct visitor {
+    int tid, turn, passed; /* turn: set by the thread that holds the lock */
+} visitor;
+
+static void *visit(void *unused)
+{
+    __atomic_store_n(&visitor.tid, known__tid(), __ATOMIC_RELEASE);
+    known__await(&visitor.turn, 1);
+    come_early();
+    __atomic_store_n(&visitor.passed, 1, __ATOMIC_RELEASE);
+    known__await(&visitor.turn, 2);
+    come_late();
+    __atomic_store_n(&visitor.passed, 2, __ATOMIC_RELEASE);
+    return unused;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* The visitor waits for the lock for at least that long. */
+static void hold_for(int turn, uint64_t ns)
+{
+    int tid;
+    while (!(tid = __atomic_load_n(&visitor.tid, __ATOMIC_ACQUIRE)))
+        known__yield();
+    KNOWN_CHECK(pthread_mutex_lock(&slow_lock) == 0);
+    __atomic_store_n(&visitor.turn, turn, __ATOMIC_RELEASE);
+    known__await_sleep(tid, &slow_lock, sizeof slow_lock);
+    for (uint64_t until = now_ns() + ns; now_ns() < until;)
+        known__yield();
+    KNOWN_CHECK(pthread_mutex_unlock(&slow_lock) == 0);
+    known__await(&visitor.passed, turn);
+}
+
+static void wait_long(void)
+{
+    pthread_t thread;
+    KNOWN_CHECK(pthread_create(&thread, NULL, visit, NULL) == 0);
+    hold_for(1, 0);
+    hold_for(2, 300000000);
+    pthread_join(thread, NULL);
+    printf("slow 0x%llx\n", (unsigned long long)(uintptr_t)&slow_lock);
+}
+
 static void contend_local(void)
 {
     static pthread_mutex_t local_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -205,5 +276,6 @@ int main(void)
     contend_guard();
     meet();
     wait_for_others();
+    wait_long();
     return 0;
 }

@@ -20,6 +20,16 @@ taken() {
     grep -c "^$1 .*${2-}" places || :
 }
 
+# What heurt locks tells of trace t, in locks.json; the parts add up to the whole.
+locks_json() {
+    "$HEURT" locks -i t --json >locks.json
+    ! "$JSON_GET" locks.json 'audit.checks[].is_good' | grep -q false
+}
+
+locks() { # PATH, in locks.json; nothing when there is none
+    "$JSON_GET" locks.json "$1" || :
+}
+
 waited() { # KIND: ns, in all classes of that kind
     classes "$1" sum_ns | sum
 }
@@ -54,6 +64,22 @@ number() { # KEY, that the program printed
     json 'classes[kind=condition].caller.function' >waiters
     [ "$(grep -vc DBImpl::Write waiters || :)" = 0 ]
     json 'classes[kind=condition].blames[].function' | grep -q DBImpl::Write
+    # Each condition is one writer's, waited with the database's mutex, and signalled for somebody:
+    # the few signals for nobody come before the wait for which they were meant.
+    locks_json
+    local conditions signals waits for_nobody
+    conditions=$(locks 'locks[kind=condition]' | grep -F DBImpl::Write)
+    [ "$(wc -l <<<"$conditions")" -le 4 ]
+    [ "$(while IFS= read -r row; do "$JSON_GET" - mutex <<<"$row"; done <<<"$conditions" |
+        sort -u | wc -l)" = 1 ]
+    signals=$(while IFS= read -r row; do "$JSON_GET" - signals <<<"$row"; done <<<"$conditions" | sum)
+    waits=$(while IFS= read -r row; do "$JSON_GET" - exclusive.acquisitions <<<"$row"; done \
+        <<<"$conditions" | sum)
+    for_nobody=$(while IFS= read -r row; do "$JSON_GET" - signals_for_nobody <<<"$row"; done \
+        <<<"$conditions" | sum)
+    echo "$signals signals, $for_nobody for nobody, $waits waits"
+    [ "$signals" -ge "$waits" ]
+    [ $((signals - for_nobody)) -le "$waits" ]
 }
 
 @test "LevelDB: one writer waits for nobody" {
@@ -84,6 +110,13 @@ number() { # KEY, that the program printed
     "$HEURT" dump -i t --function 'lock acquired' --function 'lock wait' >dump
     [ "$(grep -cE 'point +lock acquired \(read\)|leave +lock wait \(read\) result=0' dump)" = "$reads" ]
     [ "$(grep -cE 'point +lock acquired \(write\)|leave +lock wait \(write\) result=0' dump)" = "$writes" ]
+    # It sets, gets and removes one after the other: no reader ever meets a writer.
+    locks_json
+    [ "$(locks 'locks[kind=rwlock].exclusive.acquisitions')" = "$writes" ]
+    [ "$(locks 'locks[kind=rwlock].shared.acquisitions')" = "$reads" ]
+    [ "$(locks 'locks[kind=rwlock].shared.contended')" = 0 ]
+    [ "$(locks 'locks[kind=rwlock].exclusive.hold.count')" = "$writes" ]
+    [ "$(locks 'locks[kind=rwlock].shared.hold.count')" = "$reads" ]
     "$HEURT" record --quiet --overhead none -o t kcprototest order -th 1 $records >out </dev/null
     acquiring >places
     [ "$(classes lock contended | sum)" = 0 ]
@@ -101,6 +134,10 @@ number() { # KEY, that the program printed
     # The producer's, the consumers' and the writer's.
     is_number_above 1 "$(taken "$blocks" pbzip2)"
     is_number_above 0 "$(waited condition)"
+    # A signal for each block that is queued, one for each that is taken.
+    locks_json
+    [ "$(locks 'locks[kind=condition].signals' | awk -v blocks="$blocks" '$1 >= blocks' | wc -l)" -ge 2 ]
+    [ "$(locks inversions)" = '[]' ]
 }
 
 server_pid() { # a child of the recorder
@@ -130,4 +167,7 @@ server_pid() { # a child of the recorder
     is_number_above 0 "$(taken "$sets" memcached)"
     is_number_above 0 "$(taken "$gets" memcached)"
     is_number_above 2 "$(taken $((sets + gets)) memcached)"
+    # It takes the locks of items in front of those of its lists, and behind them only by trying.
+    locks_json
+    [ "$(locks inversions)" = '[]' ]
 }

@@ -15,8 +15,11 @@ enum { AT_TABLE_LOCK = 0x4a0100, AT_GATE = 0x4a0080, AT_STATS_LOCK = 0x4a0200 };
 
 static void name_variable(struct locks_fixture *locks, uint64_t address, const char *variable)
 {
-    const struct symbol symbol = {
-        .function = variable, .module = "/opt/ingest/bin/ingest", .named = true};
+    const struct symbol symbol = {.function = variable,
+                                  .module = "/opt/ingest/bin/ingest",
+                                  .file = "/src/ingest/table.c",
+                                  .line = 12,
+                                  .named = true};
     symbols__put_variable(locks->fixture.symbols, 0, address, &symbol);
 }
 

@@ -42,9 +42,10 @@ static char *text_of(const char *fixture)
             used += snprintf(line + used, sizeof line - (size_t)used, " %" PRIx64,
                              encounters__object(walk, encounter.object)->address);
         used += add_who(line + used, sizeof line - (size_t)used, &encounter);
-        snprintf(line + used, sizeof line - (size_t)used, "%s%s%s",
+        snprintf(line + used, sizeof line - (size_t)used, "%s%s%s%s",
                  encounter.how == 1 && encounter.type != ENCOUNTER_BACK ? " how 1" : "",
-                 encounter.again ? " again" : "", encounter.is_open ? " open" : "");
+                 encounter.tried ? " tried" : "", encounter.again ? " again" : "",
+                 encounter.is_open ? " open" : "");
         length += (size_t)snprintf(text + length, room - length, "%s\n", line);
     }
     encounters__free(walk);
@@ -87,6 +88,27 @@ static void a_lock_is_handed_over(void **state)
           "4000 1 waits 71\n"
           "4100 1 gave up 71 since 4000\n"
           "8000 1 ended\n"
+          "9000 0 ended\n");
+}
+
+/* Tries that succeed say so; a wait or a failed try is none. */
+static void locks_that_are_tried(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "2000 lock_acquired 0x1/256 0x70\n"
+                      "2100 lock_acquired 0x1/257 0x72\n"
+                      "2200 lock_acquired 0x1/0 0x74\n"
+                      "3000 lock_released 0x2/0 0x70\n"
+                      "3100 lock_released 0x2/4 0x72\n"
+                      "3200 lock_released 0x2/0 0x74\n"
+                      "9000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "2000 0 acquired 70 tried\n"
+          "2100 0 acquired 72 how 1 tried\n"
+          "2200 0 acquired 74\n"
+          "3000 0 released 70 since 2000\n"
+          "3100 0 released 72 since 2100 how 1\n"
+          "3200 0 released 74 since 2200\n"
           "9000 0 ended\n");
 }
 
@@ -301,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_is_handed_over),
+        cmocka_unit_test(locks_that_are_tried),
         cmocka_unit_test(recursion_and_clocks),
         cmocka_unit_test(a_condition_gives_its_mutex_back),
         cmocka_unit_test(rounds_of_a_barrier),

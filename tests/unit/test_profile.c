@@ -835,6 +835,10 @@ static void stacks_belong_to_the_event_that_follows(void **state)
     snapshot(scene, 1600, one, 3);
     PUT(scene, 0, 1601, HEURT_EVENT_LOCK_RELEASED, MUTEX(0x9000), 0x7000);
     call(scene, 0, H, 1602, 1603);
+    /* That of a long wait is none of the first and every N-th of its class. */
+    PUT(scene, 0, 1610, HEURT_EVENT_SEMAPHORE_WAIT, 0x9100, 0x7100);
+    snapshot(scene, 1650, one, 3);
+    PUT(scene, 0, 1650, HEURT_EVENT_SEMAPHORE_WAIT | 1, 0);
     PUT(scene, 0, 1700, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8); /* could not be unwound */
     call(scene, 0, G, 1701, 1702);
     scene__profile(scene);
@@ -848,6 +852,7 @@ static void stacks_belong_to_the_event_that_follows(void **state)
     assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->stacks.count, 0);
     assert_int_equal(scene__class(scene, CLASS_CALL, "h", 0, 0)->stacks.count, 0);
     assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0, 0)->stacks.count, 1);
+    assert_int_equal(scene__class(scene, CLASS_SEMAPHORE, "sem_wait", 0, 0)->stacks.count, 0);
 }
 
 static void an_empty_trace_has_a_profile(void **state)

@@ -427,6 +427,31 @@ static void who_has_run_as_much_waits_for_its_slice(void **state)
            (struct outcome){.wall = 1100, .worked = 1100, .runnable = 100 + 90 + 70 + 10});
 }
 
+/* On its CPU since 320; at 370 the other one wakes up, which has run 100 less by then. */
+static void who_slept_long_displaces_within_a_slice(void **state)
+{
+    (void)state;
+    expect(PLAY(1, "300x 10d 1000x", "10x 260d 10x"),
+           (struct outcome){.wall = 1330, .worked = 1320, .runnable = 100 + 10 + 10});
+}
+
+/* From 610 on they take turns, beginning with the one that has slept. */
+static void sleep_is_no_store_of_cpu_time(void **state)
+{
+    (void)state;
+    expect(
+        PLAY(1, "1000x", "10x 500d 300x"),
+        (struct outcome){.wall = 1310, .worked = 1310, .runnable = 100 + 100 + 100 + 10 + 3 * 100});
+}
+
+/* It begins at 420, and waits for the end of the slice that began at 360. */
+static void a_new_thread_has_no_credit(void **state)
+{
+    (void)state;
+    expect(PLAY(1, "350x 10d 60p0 500x", "0w0 10x"),
+           (struct outcome){.wall = 930, .worked = 920, .runnable = 40 + 10});
+}
+
 /* ---- spinning -------------------------------------------------------------------------------- */
 
 static void who_spins_has_it_at_the_release(void **state)
@@ -566,6 +591,9 @@ int main(void)
         cmocka_unit_test(an_idle_cpu_is_taken_at_once),
         cmocka_unit_test(who_slept_long_displaces),
         cmocka_unit_test(who_has_run_as_much_waits_for_its_slice),
+        cmocka_unit_test(who_slept_long_displaces_within_a_slice),
+        cmocka_unit_test(sleep_is_no_store_of_cpu_time),
+        cmocka_unit_test(a_new_thread_has_no_credit),
         cmocka_unit_test(who_spins_has_it_at_the_release),
         cmocka_unit_test(a_displaced_holder_makes_others_spin),
         cmocka_unit_test(who_spins_at_a_barrier_has_come),

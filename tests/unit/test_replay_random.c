@@ -268,11 +268,11 @@ static void work_is_conserved(void **state)
 static void check_locks(struct program *program)
 {
     uint64_t acquisitions[OBJECTS] = {0};
-    for (uint32_t i = 0; i < program->model.thread_count; i++)
+    for (uint32_t i = 0; i < program->model.thread_count; i++) {
         VEC_EACH(op, &program->rows[i], struct replay_op)
-    if (op->kind == REPLAY_ACQUIRE || op->kind == REPLAY_SHARE || op->kind == REPLAY_TAKE ||
-        op->kind == REPLAY_MEET)
-        acquisitions[op->object]++;
+        acquisitions[op->object] += op->kind == REPLAY_ACQUIRE || op->kind == REPLAY_SHARE ||
+                                    op->kind == REPLAY_TAKE || op->kind == REPLAY_MEET;
+    }
     struct replay_result result = replay(program);
     for (int i = 0; i < OBJECTS; i++) {
         assert_int_equal(result.objects[i].acquisitions, acquisitions[i]);
@@ -378,19 +378,23 @@ static void several_replay_the_same_program(void **state)
 
 /* ---- damaged traces -------------------------------------------------------------------------- */
 
+static void damage(struct program *program, struct replay_op *op)
+{
+    if (below(program, 4) == 0)
+        op->kind = below(program, 12);
+    if (below(program, 4) == 0)
+        op->object = below(program, OBJECTS + 2);
+    if (below(program, 50) == 0)
+        op->ticks = (uint64_t)below(program, UINT32_MAX) << below(program, 20);
+}
+
 /* Operations of any kind on anything, as often as not without their counterpart. */
 static void check_garbage(struct program *program)
 {
-    for (uint32_t i = 0; i < program->model.thread_count; i++)
+    for (uint32_t i = 0; i < program->model.thread_count; i++) {
         VEC_EACH(op, &program->rows[i], struct replay_op)
-        {
-            if (below(program, 4) == 0)
-                op->kind = below(program, 12);
-            if (below(program, 4) == 0)
-                op->object = below(program, OBJECTS + 2);
-            if (below(program, 50) == 0)
-                op->ticks = (uint64_t)below(program, UINT32_MAX) << below(program, 20);
-        }
+        damage(program, op);
+    }
     program->model.cpus = below(program, 4);
     program->model.slice_ticks = below(program, 2) ? 0 : (uint64_t)1 << 44;
     program->model.switch_ticks = below(program, 3);

@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <link.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -652,6 +653,35 @@ static void put_stack(struct trace_writer *writer, uint64_t tick)
     free(payload);
 }
 
+static struct {
+    long before[3];
+    struct {
+        pthread_mutex_t lock;
+        pthread_cond_t filled;
+    } rows[2];
+} resolved;
+
+/* One with a call stack as it begins, one with a call stack as it ends, two with none. */
+static void put_waits(struct trace_writer *writer, uint64_t site)
+{
+    uint64_t lock[] = {HEURT_SITE(site, HEURT_LOCK_MUTEX), (uint64_t)&resolved.rows[1].lock};
+    uint64_t condition[] = {site, (uint64_t)&resolved.rows[0].filled,
+                            (uint64_t)&resolved.rows[0].lock};
+    const uint64_t result = 0;
+    put_stack(writer, 1990);
+    put_event(writer, 2000, HEURT_EVENT_LOCK_WAIT, lock, 2);
+    put_event(writer, 2050, HEURT_EVENT_LOCK_WAIT | 1, &result, 1);
+    put_event(writer, 2100, HEURT_EVENT_LOCK_WAIT, lock, 2);
+    put_stack(writer, 2500);
+    put_event(writer, 2500, HEURT_EVENT_LOCK_WAIT | 1, &result, 1);
+    put_event(writer, 2600, HEURT_EVENT_CONDITION_WAIT, condition, 3);
+    put_event(writer, 2700, HEURT_EVENT_CONDITION_WAIT | 1, &result, 1);
+    put_stack(writer, 2790);
+    put_event(writer, 2800, HEURT_EVENT_LOCK_ACQUIRED, lock, 2);
+    put_event(writer, 2900, HEURT_EVENT_LOCK_WAIT, lock, 2);
+    put_event(writer, 2950, HEURT_EVENT_LOCK_WAIT | 1, &result, 1);
+}
+
 static void put_events(struct trace_writer *writer, struct fixture *fixture)
 {
     uint64_t start[] = {1, HEURT_NO_SERIAL, (uint64_t)dlsym(fixture->cxx, "cxx_begin")};
@@ -661,6 +691,7 @@ static void put_events(struct trace_writer *writer, struct fixture *fixture)
     put_stack(writer, 1600);
     put_event(writer, 1700, HEURT_EVENT_LOCK_ACQUIRED, lock, 2);
     put_event(writer, 1800, HEURT_EVENT_LOCK_RELEASED, lock, 2);
+    put_waits(writer, site);
 }
 
 static struct trace *write_trace(struct fixture *fixture, const char *directory)
@@ -679,6 +710,36 @@ static struct trace *write_trace(struct fixture *fixture, const char *directory)
     if (trace__open(directory, &trace, &error) < 0)
         fail_msg("%s", error.text);
     return trace;
+}
+
+static void assert_variables(const struct symbols *symbols)
+{
+    const struct {
+        const void *address;
+        const char *name;
+    } known[] = {{&resolved.rows[1].lock, "resolved.rows[1].lock"},
+                 {&resolved.rows[0].filled, "resolved.rows[0].filled"},
+                 {&resolved.rows[0].lock, "resolved.rows[0].lock"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const struct symbol *variable =
+            symbols__variable(symbols, PROCESS, (uint64_t)known[i].address);
+        assert_non_null(variable);
+        assert_string_equal(variable->function, known[i].name);
+        assert_string_equal(base_name(variable->file), "test_symbol.c");
+    }
+    assert_null(symbols__variable(symbols, PROCESS, 0x7000));
+}
+
+/* Found by the tick at which the wait began. */
+static void assert_stacks_of_waits(const struct symbols *symbols)
+{
+    const uint64_t *frames;
+    assert_int_equal(symbols__get_stack(symbols, 7, 2000, &frames), taken.truth_count);
+    assert_int_equal(symbols__get_stack(symbols, 7, 2100, &frames), taken.truth_count);
+    assert_int_equal(symbols__get_stack(symbols, 7, 2500, &frames), taken.truth_count);
+    assert_int_equal(symbols__get_stack(symbols, 7, 2600, &frames), 0);
+    assert_int_equal(symbols__get_stack(symbols, 7, 2800, &frames), 0);
+    assert_int_equal(symbols__get_stack(symbols, 7, 2900, &frames), 0);
 }
 
 static void a_whole_trace_is_resolved(void **state)
@@ -706,6 +767,8 @@ static void a_whole_trace_is_resolved(void **state)
     symbol = symbols__get(symbols, PROCESS, middle + 1);
     is_symbol(symbol, "chain_middle", "symbol_chain.c", symbol->line);
     assert_null(symbols__get(symbols, PROCESS, middle + 2));
+    assert_variables(symbols);
+    assert_stacks_of_waits(symbols);
     assert_string_equal(symbols__get(symbols, PROCESS, frames[0])->function, "take");
     symbols__free(symbols);
     trace__close(trace);

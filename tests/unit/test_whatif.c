@@ -226,6 +226,7 @@ static void one_name_for_two_locks_is_not_guessed(void **state)
     struct symbol symbol = {
         .function = "queue_lock", .module = "/opt/ingest/bin/ingest", .named = true};
     struct profile_class *condition = VEC_AT(&fixture.profile.classes, struct profile_class, 3);
+    condition->kind = CLASS_LOCK;
     condition->object = 0x4a0100;
     symbols__put_variable(fixture.symbols, 0, 0x4a0100, &symbol);
     assert_int_equal(resolve(&fixture.report, "lock=queue_lock", &changes, &lock, &error), -EINVAL);
@@ -326,12 +327,12 @@ struct scene {
 
 static void predict(struct prediction *prediction, uint64_t wall_ms, unsigned percent)
 {
-    const double measured = 12410;
+    const double unrecorded = 12100;
     prediction->wall_ns = wall_ms * MILLISECOND;
     prediction->least_ns = prediction->wall_ns - prediction->wall_ns / 100 * percent;
     prediction->most_ns = prediction->wall_ns + prediction->wall_ns / 100 * percent;
-    prediction->gain[0] = measured * MILLISECOND / (double)prediction->most_ns;
-    prediction->gain[1] = measured * MILLISECOND / (double)prediction->least_ns;
+    prediction->gain[0] = unrecorded * MILLISECOND / (double)prediction->most_ns;
+    prediction->gain[1] = unrecorded * MILLISECOND / (double)prediction->least_ns;
     prediction->threads = 8;
     prediction->objects = VEC_OF(struct whatif_object);
 }
@@ -363,7 +364,6 @@ static void scene__make(struct scene *scene)
     scene->rows[1] = (struct whatif_answer){.asked = "--remove lock=0x4a0040",
                                             .has_lock = true,
                                             .lock = 0x4a0040,
-                                            .kind = CLASS_LOCK,
                                             .lost_ns = 41 * SECOND};
     scene->rows[2] =
         (struct whatif_answer){.asked = "--remove 3", .rank = 3, .lost_ns = 8 * SECOND};
@@ -374,6 +374,7 @@ static void scene__make(struct scene *scene)
     scene->view = (struct whatif_view){.report = &scene->fixture.report,
                                        .measured_ns = 12410 * MILLISECOND,
                                        .replayed_ns = 12160 * MILLISECOND,
+                                       .unrecorded_ns = 12100 * MILLISECOND,
                                        .rows = scene->rows,
                                        .count = ROWS,
                                        .hidden = 3};

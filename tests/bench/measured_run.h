@@ -1,0 +1,18 @@
+/* measured_run.h: what one run of a command costs: its time, and its memory. */
+#ifndef HEURT_BENCH_MEASURED_RUN_H
+#define HEURT_BENCH_MEASURED_RUN_H
+
+#include "child.h"
+
+struct measured_run {
+    double cpu_s, wall_s;
+    double
+        memory_kb; /* the most anonymous memory that was seen, looked at every millisecond: pages
+                      of a mapped trace, which the system may drop at any time, are not its own */
+};
+
+/* Its stdout is thrown away, its stderr goes to the log. Fails when its status is not 0. */
+int measured_run__make(const struct words *words, const char *log, struct measured_run *run,
+                       struct error *error);
+
+#endif

@@ -1,0 +1,190 @@
+# heurt whatif on real runs: what it predicts, what it refuses, and the report's wall gain.
+load ../helpers
+
+# contended [TURNS]: three threads that hold one lock for most of their time, then a second one for so
+# many turns, and then one of their own, which nobody else takes.
+contended() {
+    compile contended -no-pie "-DTURNS=${1:-0}" <<'C'
+#include <pthread.h>
+pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER, second_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t own_locks[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                                PTHREAD_MUTEX_INITIALIZER};
+static void spin(long turns)
+{
+    for (unsigned long value = 3; turns-- > 0;)
+        __asm__ volatile("" : "+r"(value));
+}
+static void hold(pthread_mutex_t *lock, long turns)
+{
+    pthread_mutex_lock(lock);
+    spin(turns);
+    pthread_mutex_unlock(lock);
+}
+static void *work(void *argument)
+{
+    for (int i = 0; i < 400; i++) {
+        hold(&first_lock, 200000);
+        if (TURNS)
+            hold(&second_lock, TURNS);
+        hold(&own_locks[(long)argument], 20000);
+    }
+    return argument;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    for (long i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, work, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+C
+    record -o t --quiet --no-choice ./contended
+    expect_status 0
+}
+
+address_of() { # VARIABLE of ./contended
+    echo "0x$(nm contended | awk -v name="$1" '$3 == name { print $1 }' | sed 's/^0*//')"
+}
+
+whatif() { # ARG…: its answer is in report.json
+    heurt whatif -i t --json "$@"
+    expect_status 0
+    printf '%s\n' "$output" >report.json
+    [ "$(json schema)" = heurt.whatif/1 ] || fail "not heurt.whatif/1"
+}
+
+gain() { # least, most
+    json "answers[0].prediction.wall_gain[$1]"
+}
+
+needs_cpus() {
+    [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"
+}
+
+@test "without the contended lock the program is faster, without another one it is not" {
+    needs_cpus 2
+    contended
+    whatif --remove "lock=$(address_of first_lock)"
+    is_number_above 1.2 "$(gain 0)"
+    is_number_above "$(json 'answers[0].prediction.wall_ns')" "$(json measured_ns)"
+    [ "$(json 'answers[0].object')" = "$(address_of first_lock)" ]
+    [ "$(json 'answers[0].object_name')" = first_lock ]
+    local by_address
+    by_address=$(gain 0)
+    whatif --remove lock=first_lock
+    [ "$(gain 0)" = "$by_address" ]
+    whatif --remove "lock=$(address_of own_locks)"
+    is_number_above "$(gain 1)" 1.1
+    whatif --shrink lock=first_lock:100%
+    is_number_above "$(gain 0)" 1.05
+    whatif --shrink lock=first_lock:0
+    is_number_above "$((3 * $(json 'answers[0].prediction.wall_ns')))" "$(json unrecorded_ns)"
+}
+
+@test "the contention of a lock that is removed moves to the next one" {
+    needs_cpus 2
+    contended 150000
+    whatif --remove lock=first_lock
+    local second="answers[0].prediction.objects[object=$(address_of second_lock)]"
+    is_number_above "$((2 * $(json "$second.waited_before_ns")))" "$(json "$second.waited_after_ns")"
+    is_number_above "$(($(json 'answers[0].prediction.wall_ns') / 10))" \
+        "$(json "$second.waited_after_ns")"
+    heurt whatif -i t --remove lock=first_lock
+    grep -q 'What limits then' <<<"$output"
+    grep -Eq 'lock second_lock' <<<"$output"
+}
+
+@test "without a change each class has its row, and the report the same gain" {
+    contended
+    whatif
+    [ "$(json 'answers[].prediction.wall_ns')" = "$(json 'answers[].prediction.wall_ns' | sort -n)" ]
+    local first least most
+    first=$(json 'answers[rank=1].asked')
+    [ "$first" = '--remove 1' ]
+    least=$(json 'answers[rank=1].prediction.wall_gain[0]')
+    most=$(json 'answers[rank=1].prediction.wall_gain[1]')
+    report_json t
+    [ "$(json 'classes[rank=1].wall_gain[0]')" = "$least" ]
+    [ "$(json 'classes[rank=1].wall_gain[1]')" = "$most" ]
+    heurt whatif -i t --csv
+    expect_status 0
+    [ "$(head -n 1 <<<"$output" | cut -d, -f1-3)" = asked,rank,function ]
+    grep -q '^--remove 1,1,pthread_mutex_lock\|^--remove 1,1,hold,' <<<"$output"
+    heurt whatif -i t
+    expect_status 0
+    grep -q 'Replayed without a change it takes' <<<"$output"
+    heurt report -i t
+    grep -Eq '^ *1 .*(×|x|none) ' <<<"$output"
+}
+
+@test "several changes are one question" {
+    contended
+    local own
+    own=lock=$(address_of own_locks)
+    whatif --remove "$own" --shrink lock=first_lock:50%
+    [ "$(json 'answers[].asked')" = "--remove $own --shrink lock=first_lock:50%" ]
+    [ "$(json 'answers[0].object')" = null ]
+}
+
+refuses() { # STATUS SENTENCE ARG…
+    local status_wanted=$1 sentence=$2
+    shift 2
+    heurt whatif -i t "$@"
+    expect_status "$status_wanted"
+    [ -z "$output" ]
+    says "$sentence"
+}
+
+@test "what makes no sense is refused before the trace is read" {
+    refuses 2 '--remove wants' --remove ''
+    refuses 2 '--remove wants' --remove 0
+    refuses 2 '--speed wants' --speed work
+    refuses 2 '--speed wants' --speed work=0x
+    refuses 2 '--shrink wants' --shrink lock=0x10
+    refuses 2 '--shrink wants' --shrink lock=0x10:150%
+    refuses 2 '--split wants' --split lock=0x10:1
+    refuses 2 '--threads wants' --threads none
+    refuses 2 'exclude each other' --json --csv
+    refuses 2 "no option of whatif" --remov
+    refuses 2 "found 'first'" first
+    refuses 125 'no trace at t' 1
+}
+
+@test "classes, functions and locks that are not there are named" {
+    contended
+    refuses 2 'there is no class 99' 99
+    refuses 2 'no class of the report is of that function' --remove nobody
+    refuses 2 'no lock' --remove lock=nobody
+}
+
+@test "a name that two locks have is not guessed" {
+    printf '%s\n' '#include <pthread.h>' \
+        'static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;' \
+        'void NAME(void) { pthread_mutex_lock(&lock);' \
+        'for (volatile long i = 0; i < 100000; i++); pthread_mutex_unlock(&lock); }' >part.c
+    local cc=${HEURT_CC:-${CC:-cc}}
+    "$cc" -g -w -c -DNAME=left -o left.o part.c
+    "$cc" -g -w -c -DNAME=right -o right.o part.c
+    printf '%s\n' '#include <pthread.h>' 'void left(void); void right(void);' \
+        'static void *work(void *a) { for (int i = 0; i < 100; i++) left(), right(); return a; }' \
+        'int main(void) { pthread_t t; pthread_create(&t, 0, work, 0); work(0);' \
+        'return pthread_join(t, 0); }' >main.c
+    "$cc" -g -w -pthread -o twins main.c left.o right.o
+    record -o t --quiet --no-choice ./twins
+    report_json t
+    [ "$(classes lock object | grep -c 0x)" = 2 ] || skip "only one of the locks was waited for"
+    refuses 2 '2 locks have that name; choose one: lock=0x[0-9a-f]*, lock=0x[0-9a-f]*$' \
+        --remove lock=lock
+}
+
+@test "a run without a trace cannot be replayed, and its report knows no gain" {
+    contended
+    record -o t --quiet --aggregate ./contended
+    refuses 125 'aggregated'
+    report_json t
+    [ "$(json 'classes[rank=1].wall_gain')" = null ]
+    heurt report -i t 1
+    grep -q 'a run without a trace cannot be replayed' <<<"$output"
+}
