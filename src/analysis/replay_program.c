@@ -64,6 +64,7 @@ static struct replay_program *new_program(const struct trace *trace, const struc
     program->rows = memory__zeroed(threads, sizeof *program->rows);
     program->links = memory__zeroed(threads, sizeof *program->links);
     program->counts = memory__zeroed(threads, sizeof *program->counts);
+    program->origins = memory__zeroed(threads, sizeof *program->origins);
     program->objects = VEC_OF(struct program_object);
     program->models = VEC_OF(struct replay_object);
     program->model.thread_count = (uint32_t)threads;
@@ -105,6 +106,7 @@ void replay_program__free(struct replay_program *program)
     free(program->rows);
     free(program->links);
     free(program->counts);
+    free(program->origins);
     free(program->classes);
     free(program);
 }

@@ -564,6 +564,12 @@ static void fixed_event(struct builder *self, const struct event *event)
     case HEURT_EVENT_LOST:
         lost(self);
         break;
+    case HEURT_EVENT_THREAD_START:
+        if (event->words >= 3)
+            self->program->origins[self->index] =
+                (struct thread_origin){event->payload[1], event->payload[2], self->process->serial,
+                                       self->program->links[self->index].is_created};
+        break;
     case HEURT_EVENT_THREAD_END:
         self->ended = true;
         break;

@@ -4,6 +4,7 @@
  *     replay_program_links.c    one walk over all threads: who ends whose wait, objects, latencies
  *     replay_program_away.c     when threads had no CPU, and why
  *     replay_program_rows.c     each thread's events as a row of operations
+ *     replay_program_threads.c  rows of another number of threads
  *     replay_program_change.c   rows as a replay gets them: changed
  */
 #ifndef HEURT_ANALYSIS_REPLAY_ROWS_H
@@ -48,6 +49,13 @@ struct thread_link {
     uint32_t token;
 };
 
+/* Who created a thread to do what. */
+struct thread_origin {
+    uint64_t creator, routine; /* serial; address */
+    uint32_t process;          /* serial */
+    bool is_created;           /* by a thread of the trace: it begins with a token */
+};
+
 struct thread_links {
     struct vec posts;  /* struct thread_link, by tick */
     struct vec awaits; /* struct thread_link, by tick at which the wait ended */
@@ -61,14 +69,15 @@ struct replay_program {
     const struct trace *trace;
     const struct profile *profile;
     size_t thread_count;
-    struct vec *rows;           /* struct row_op, by thread */
-    uint64_t op_count;          /* of all rows */
-    bool *counts;               /* by thread: it ended by itself; the program's end is the last
-                                   such one's */
-    struct thread_links *links; /* by thread; empty once the rows are made */
-    struct vec objects;         /* struct program_object */
-    struct vec models;          /* struct replay_object, likewise */
-    struct map places;          /* process, kind, address -> place in objects */
+    struct vec *rows;              /* struct row_op, by thread */
+    uint64_t op_count;             /* of all rows */
+    struct thread_origin *origins; /* by thread */
+    bool *counts;                  /* by thread: it ended by itself; the program's end is the last
+                                      such one's */
+    struct thread_links *links;    /* by thread; empty once the rows are made */
+    struct vec objects;            /* struct program_object */
+    struct vec models;             /* struct replay_object, likewise */
+    struct map places;             /* process, kind, address -> place in objects */
     const struct profile_class **classes; /* by number; NULL: there is none */
     uint32_t class_count;
     struct replay_model model;
@@ -112,5 +121,13 @@ void program__free_away(const struct replay_program *program, struct thread_away
 
 /* ---- replay_program_rows.c: fails when there are too many operations */
 int program__make_rows(struct replay_program *program, struct error *error);
+
+/* ---- replay_program_threads.c */
+
+/* A program in which count threads do the work of those that are alike. It stands on program.
+ * Fails (-ENOTSUP) with a sentence where that cannot be known. */
+int program__deal(const struct replay_program *program, uint32_t count,
+                  struct replay_program **dealt, struct error *error);
+void program__free_dealt(struct replay_program *dealt); /* NULL is allowed */
 
 #endif

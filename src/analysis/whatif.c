@@ -38,13 +38,14 @@ static uint64_t wake_ticks(uint64_t ticks, enum variant variant)
 
 static int replay(const struct whatif *whatif, const struct change *changes, size_t count,
                   enum replay_costs costs, enum variant variant, struct replay_result *result,
-                  struct error *error)
+                  uint32_t *threads, struct error *error)
 {
     struct replay_model model;
     struct replay_source *source =
         replay_program__open(whatif->program, changes, count, costs, &model, error);
     if (!source)
         return -ENOTSUP;
+    *threads = model.thread_count;
     struct replay_object *objects = memory__zeroed(model.object_count, sizeof *objects);
     for (uint32_t i = 0; i < model.object_count; i++) {
         objects[i] = model.objects[i];
@@ -63,7 +64,8 @@ static uint64_t replay_unchanged(struct whatif *whatif, enum replay_costs costs,
                                  enum variant variant)
 {
     struct replay_result result;
-    if (replay(whatif, NULL, 0, costs, variant, &result, NULL) < 0)
+    uint32_t threads;
+    if (replay(whatif, NULL, 0, costs, variant, &result, &threads, NULL) < 0)
         return 0;
     uint64_t wall = result.wall;
     replay_result__free(&result);
@@ -115,7 +117,8 @@ int whatif__open(const struct trace *trace, const struct symbols *symbols,
     self->recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
     for (unsigned i = 1; i < self->variants; i++)
         self->unchanged[i] = replay_unchanged(self, REPLAY_COSTS_LEFT_OUT, i);
-    replay(self, NULL, 0, REPLAY_COSTS_LEFT_OUT, VARIANT_MEASURED, &self->before, NULL);
+    uint32_t threads;
+    replay(self, NULL, 0, REPLAY_COSTS_LEFT_OUT, VARIANT_MEASURED, &self->before, &threads, NULL);
     self->unchanged[VARIANT_MEASURED] = self->before.wall;
     *whatif = self;
     return 0;
@@ -233,7 +236,6 @@ static void take_variant(struct whatif *whatif, const struct replay_result *afte
     }
     prediction->wall_ns = wall_ns > 0 ? (uint64_t)wall_ns : 0;
     prediction->least_ns = prediction->most_ns = prediction->wall_ns;
-    prediction->threads = replay_program__model(whatif->program)->thread_count;
     compare_objects(whatif, after, &prediction->objects);
     if (after->wall == whatif->before.wall)
         return;
@@ -254,7 +256,8 @@ int whatif__predict(struct whatif *whatif, const struct change *changes, size_t 
     *prediction = (struct prediction){.objects = VEC_OF(struct whatif_object)};
     for (unsigned i = 0; i < whatif->variants; i++) {
         struct replay_result after;
-        int result = replay(whatif, changes, count, REPLAY_COSTS_LEFT_OUT, i, &after, error);
+        int result = replay(whatif, changes, count, REPLAY_COSTS_LEFT_OUT, i, &after,
+                            &prediction->threads, error);
         if (result < 0)
             return result;
         take_variant(whatif, &after, i, prediction);
