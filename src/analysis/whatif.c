@@ -24,9 +24,8 @@ struct whatif {
     struct replay_program *program;
     unsigned variants;
     uint64_t measured_ns;
-    uint64_t recorded;            /* ticks: unchanged, with what recording cost */
-    uint64_t unchanged[VARIANTS]; /* ticks: without it */
-    struct replay_result before;  /* VARIANT_MEASURED, unchanged */
+    uint64_t recorded;                     /* ticks: unchanged, with what recording cost */
+    struct replay_result before[VARIANTS]; /* unchanged, without it */
 };
 
 /* ---- replays -------------------------------------------------------------------------------- */
@@ -60,16 +59,13 @@ static int replay(const struct whatif *whatif, const struct change *changes, siz
 }
 
 /* Without any change nothing can be refused. */
-static uint64_t replay_unchanged(struct whatif *whatif, enum replay_costs costs,
-                                 enum variant variant)
+static struct replay_result replay_unchanged(const struct whatif *whatif, enum replay_costs costs,
+                                             enum variant variant)
 {
-    struct replay_result result;
+    struct replay_result result = {0};
     uint32_t threads;
-    if (replay(whatif, NULL, 0, costs, variant, &result, &threads, NULL) < 0)
-        return 0;
-    uint64_t wall = result.wall;
-    replay_result__free(&result);
-    return wall;
+    replay(whatif, NULL, 0, costs, variant, &result, &threads, NULL);
+    return result;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -114,12 +110,11 @@ int whatif__open(const struct trace *trace, const struct symbols *symbols,
         return result;
     }
     self->variants = replay_program__ops(self->program) > VARIANTS_OPS ? 1 : VARIANTS;
-    self->recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
-    for (unsigned i = 1; i < self->variants; i++)
-        self->unchanged[i] = replay_unchanged(self, REPLAY_COSTS_LEFT_OUT, i);
-    uint32_t threads;
-    replay(self, NULL, 0, REPLAY_COSTS_LEFT_OUT, VARIANT_MEASURED, &self->before, &threads, NULL);
-    self->unchanged[VARIANT_MEASURED] = self->before.wall;
+    struct replay_result recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
+    self->recorded = recorded.wall;
+    replay_result__free(&recorded);
+    for (unsigned i = 0; i < self->variants; i++)
+        self->before[i] = replay_unchanged(self, REPLAY_COSTS_LEFT_OUT, i);
     *whatif = self;
     return 0;
 }
@@ -128,7 +123,8 @@ void whatif__close(struct whatif *whatif)
 {
     if (!whatif)
         return;
-    replay_result__free(&whatif->before);
+    for (unsigned i = 0; i < whatif->variants; i++)
+        replay_result__free(&whatif->before[i]);
     replay_program__free(whatif->program);
     free(whatif);
 }
@@ -151,7 +147,7 @@ static double part_of(double whole, uint64_t part, uint64_t of)
 uint64_t whatif__unrecorded_ns(const struct whatif *whatif)
 {
     uint64_t ns = (uint64_t)part_of((double)whatif->measured_ns,
-                                    whatif->unchanged[VARIANT_MEASURED], whatif->recorded);
+                                    whatif->before[VARIANT_MEASURED].wall, whatif->recorded);
     return ns < whatif->measured_ns ? ns : whatif->measured_ns;
 }
 
@@ -172,10 +168,11 @@ static void compare_objects(const struct whatif *whatif, const struct replay_res
     uint32_t count = replay_program__model(whatif->program)->object_count;
     for (uint32_t i = 0; i < count; i++) {
         struct whatif_object object;
-        if (!whatif->before.objects[i].waited && !after->objects[i].waited)
+        if (!whatif->before[VARIANT_MEASURED].objects[i].waited && !after->objects[i].waited)
             continue;
         replay_program__object(whatif->program, i, &object);
-        object.waited_before_ns = trace__ns(whatif->trace, whatif->before.objects[i].waited);
+        object.waited_before_ns =
+            trace__ns(whatif->trace, whatif->before[VARIANT_MEASURED].objects[i].waited);
         object.waited_after_ns = trace__ns(whatif->trace, after->objects[i].waited);
         vec__push(objects, &object);
     }
@@ -203,12 +200,13 @@ static double waited_in(const struct whatif *whatif, const struct replay_result 
 /* What is left of the time that the replay does not see of the unchanged run: of the part that is
  * as large as waiting's in the threads' time, as much as of waiting; of the rest as much as of the
  * wall time. */
-static double share_of_misfit(const struct whatif *whatif, const struct replay_result *after)
+static double share_of_misfit(const struct whatif *whatif, const struct replay_result *before,
+                              const struct replay_result *after)
 {
-    double before = waited_in(whatif, &whatif->before);
-    double part = before > 0 ? before / (before + (double)whatif->before.worked) : 0;
-    double waits = before > 0 ? waited_in(whatif, after) / before : 0;
-    double wall = part_of(1, after->wall, whatif->before.wall);
+    double waited = waited_in(whatif, before);
+    double part = waited > 0 ? waited / (waited + (double)before->worked) : 0;
+    double waits = waited > 0 ? waited_in(whatif, after) / waited : 0;
+    double wall = part_of(1, after->wall, before->wall);
     part = 2 * part < 1 ? 2 * part : 1;
     waits = waits < 1 ? waits : 1;
     return part * waits + (1 - part) * wall;
@@ -220,7 +218,7 @@ static double predicted_ns(const struct whatif *whatif, const struct replay_resu
                            enum variant variant, double share)
 {
     double unrecorded = (double)whatif__unrecorded_ns(whatif);
-    double before = (double)trace__ns(whatif->trace, whatif->unchanged[variant]);
+    double before = (double)trace__ns(whatif->trace, whatif->before[variant].wall);
     double wall = (double)trace__ns(whatif->trace, after->wall);
     double predicted = wall + (unrecorded - before) * share;
     double scaled = before > 0 ? unrecorded * wall / before : predicted;
@@ -230,7 +228,7 @@ static double predicted_ns(const struct whatif *whatif, const struct replay_resu
 static void take_variant(struct whatif *whatif, const struct replay_result *after,
                          enum variant variant, struct prediction *prediction)
 {
-    double share = share_of_misfit(whatif, after);
+    double share = share_of_misfit(whatif, &whatif->before[variant], after);
     double wall_ns = predicted_ns(whatif, after, variant, share);
     if (variant != VARIANT_MEASURED) {
         widen(prediction, wall_ns);
@@ -239,7 +237,7 @@ static void take_variant(struct whatif *whatif, const struct replay_result *afte
     prediction->wall_ns = wall_ns > 0 ? (uint64_t)wall_ns : 0;
     prediction->least_ns = prediction->most_ns = prediction->wall_ns;
     compare_objects(whatif, after, &prediction->objects);
-    if (after->wall == whatif->before.wall)
+    if (after->wall == whatif->before[variant].wall)
         return;
     widen(prediction, predicted_ns(whatif, after, variant, 1));
     widen(prediction, wall_ns * (1 - RUNS_DIFFER));
