@@ -146,7 +146,7 @@ static void release(struct simulated *program, uint32_t thread)
         20 + (program->depth[thread] ? SECTION_TICKS : chance(program, OUTSIDE_TICKS));
 }
 
-/* Every sixteenth section has another one in it, of the lock that follows. */
+/* One section in 32 has another one in it, of the lock that follows. */
 static void step(struct simulated *program, const struct shape *shape, uint32_t thread)
 {
     uint32_t outer = program->depth[thread] ? program->held[thread][0] : 0;
