@@ -351,6 +351,9 @@ static void sampled_locks(void **state)
     assert_int_equal(row->exclusive.acquisitions, 11);
     check_times(&row->exclusive.hold, 11, 507, 50);
     check_site(row, 0, 0xa, 11, 0, 0, 507);
+    assert_int_equal(made.result->hold_sum_ns, 507);
+    assert_int_equal(made.result->hold_covered_ns, 507);
+    assert_int_equal(made.result->on_path.hold_ns, 507);
     drop(&made);
 }
 
