@@ -62,8 +62,8 @@ static void go_on(struct replay *replay, uint32_t index)
             return;
         end_wait(replay, thread);
         fetch(replay, index);
-        thread->work = replay__plus(thread->work, replay->charge);
-        replay->charge = 0;
+        thread->work = replay__plus(thread->work, thread->charge);
+        thread->charge = 0;
         uint64_t due = replay__plus(replay->now, thread->work);
         if (!is_next(replay, due, index)) {
             heap__push(&replay->due, due, index);
@@ -134,6 +134,7 @@ static void prepare_objects(struct replay *replay)
             .waiting = {REPLAY_NONE, REPLAY_NONE},
             .sharing = {REPLAY_NONE, REPLAY_NONE},
             .owner = REPLAY_NONE,
+            .last = REPLAY_NONE,
             .value = replay->model->objects[i].kind == REPLAY_SEMAPHORE
                          ? replay->model->objects[i].initial
                          : 0,

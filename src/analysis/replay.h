@@ -47,6 +47,9 @@ struct replay_object {
      * at once, and nobody has to wake it. */
     uint64_t settle_ticks;
     uint64_t release_ticks; /* LOCK, likewise: on a CPU, to wake one who is asleep */
+    /* LOCK: on a CPU, in a section before which another thread had the lock, and behind it: its
+     * memory is in another cache. */
+    uint64_t handed_ticks, behind_ticks;
 };
 
 /* Where operations come from. Threads that are created later begin with an AWAIT.  What is done to

@@ -16,10 +16,10 @@ uint64_t program__object(const struct replay_program *program, uint32_t process,
     return map__get(&program->places, key, sizeof key);
 }
 
-static uint64_t ticks_of_ns(const struct trace *trace, uint64_t ns)
+uint64_t program__ticks_of_ns(const struct replay_program *program, uint64_t ns)
 {
     const uint64_t many = 1u << 30;
-    uint64_t many_ns = trace__ns(trace, many);
+    uint64_t many_ns = trace__ns(program->trace, many);
     return many_ns ? (uint64_t)((double)ns * (double)many / (double)many_ns) : ns;
 }
 
@@ -64,17 +64,19 @@ static struct replay_program *new_program(const struct trace *trace, const struc
     program->rows = memory__zeroed(threads, sizeof *program->rows);
     program->links = memory__zeroed(threads, sizeof *program->links);
     program->counts = memory__zeroed(threads, sizeof *program->counts);
+    program->origins = memory__zeroed(threads, sizeof *program->origins);
     program->objects = VEC_OF(struct program_object);
     program->models = VEC_OF(struct replay_object);
     program->model.thread_count = (uint32_t)threads;
     program->model.cpus = cpus_of(trace);
-    program->model.slice_ticks = ticks_of_ns(trace, SLICE_NS);
-    program->model.switch_ticks = ticks_of_ns(trace, SWITCH_NS);
+    program->model.slice_ticks = program__ticks_of_ns(program, SLICE_NS);
+    program->model.switch_ticks = program__ticks_of_ns(program, SWITCH_NS);
     for (size_t i = 0; i < threads; i++) {
         program->rows[i] = VEC_OF(struct row_op);
         program->links[i].posts = VEC_OF(struct thread_link);
         program->links[i].awaits = VEC_OF(struct thread_link);
         program->links[i].wakes = VEC_OF(uint64_t);
+        program->links[i].handed = VEC_OF(uint64_t);
     }
     find_classes(program);
     find_ends(program);
@@ -87,6 +89,7 @@ static void free_links(struct replay_program *program)
         vec__free(&program->links[i].posts);
         vec__free(&program->links[i].awaits);
         vec__free(&program->links[i].wakes);
+        vec__free(&program->links[i].handed);
     }
 }
 
@@ -103,6 +106,7 @@ void replay_program__free(struct replay_program *program)
     free(program->rows);
     free(program->links);
     free(program->counts);
+    free(program->origins);
     free(program->classes);
     free(program);
 }

@@ -59,6 +59,7 @@ struct open_thread {
 struct program_source {
     struct replay_source source; /* first: the replay gives this */
     const struct replay_program *program;
+    struct replay_program *dealt; /* THREADS: program is this one */
     enum replay_costs costs;
     struct open_change *changes;
     size_t change_count;
@@ -84,7 +85,7 @@ static uint64_t work_of_occurrence(const struct open_thread *thread, uint32_t cl
     uint32_t depth = 1;
     for (size_t i = thread->at; i < thread->count; i++) {
         const struct row_op *op = &thread->row[i];
-        if (op->kind != REPLAY_DELAY && op->kind != ROW_CALL)
+        if (op->kind != REPLAY_DELAY && op->kind != ROW_CALL && op->kind != ROW_STOLEN)
             work += op->work;
         if (op->class != class)
             continue;
@@ -334,6 +335,8 @@ static bool take_op(struct program_source *self, uint32_t index, const struct ro
     uint32_t object;
     if (row->kind == REPLAY_DELAY)
         return give_delay(thread, length_of(self, index, row), op);
+    if (row->kind == ROW_STOLEN) /* the less it works, the less is taken from it */
+        return give_delay(thread, work_of(self, index, row), op);
     if (row->kind == ROW_CALL) {
         thread->carried += length_of(self, index, row);
         return false;
@@ -537,8 +540,16 @@ static int find_meaning(struct program_source *self, struct open_change *change,
     case CHANGE_SPLIT:
         return find_split(self, change, error);
     default:
-        return error__set(error, -ENOTSUP, "the number of threads cannot be changed in this trace");
+        return 0; /* THREADS: done before */
     }
+}
+
+/* Barriers at which another number of threads meet. */
+static void take_parties(struct program_source *self)
+{
+    for (size_t i = 0; i < self->dealt->models.count; i++)
+        VEC_AT(&self->objects, struct replay_object, i)->parties =
+            VEC_AT(&self->dealt->models, struct replay_object, i)->parties;
 }
 
 /* A barrier at which fewer meet. */
@@ -573,6 +584,12 @@ static void count_parties(struct program_source *self)
 /* ---- opening
  * --------------------------------------------------------------------------------------- */
 
+static uint64_t life_of(const struct trace *trace, size_t index)
+{
+    const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, index);
+    return thread->end_tick > thread->start_tick ? thread->end_tick - thread->start_tick : 0;
+}
+
 static void start_threads(struct program_source *self)
 {
     const struct replay_program *program = self->program;
@@ -580,10 +597,8 @@ static void start_threads(struct program_source *self)
     self->threads = memory__zeroed(program->thread_count, sizeof *self->threads);
     self->states = memory__zeroed(program->thread_count * self->change_count, sizeof *self->states);
     for (size_t i = 0; i < program->thread_count; i++) {
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(program->trace), struct trace_thread, i);
-        uint64_t life = thread->end_tick - thread->start_tick;
-        longest = thread->end_tick > thread->start_tick && life > longest ? life : longest;
+        uint64_t life = i < trace__threads(program->trace)->count ? life_of(program->trace, i) : 0;
+        longest = life > longest ? life : longest;
         self->threads[i].row = program->rows[i].items;
         self->threads[i].count = program->rows[i].count;
         self->threads[i].locks = VEC_OF(struct replaced_lock);
@@ -592,6 +607,29 @@ static void start_threads(struct program_source *self)
             states_of(self, (uint32_t)i)[j].factor = 1;
     }
     self->piece_ticks = longest / PIECES + 1;
+}
+
+/* Where pieces of work are dealt anew, nobody knows in which function they are. */
+static int deal_threads(struct program_source *self, struct error *error)
+{
+    const struct change *threads = NULL;
+    for (size_t i = 0; i < self->change_count; i++) {
+        if (self->changes[i].what.type == CHANGE_THREADS)
+            threads = &self->changes[i].what;
+    }
+    if (!threads)
+        return 0;
+    for (size_t i = 0; i < self->change_count; i++) {
+        const struct open_change *change = &self->changes[i];
+        if (change->what.type == CHANGE_SPEED || change->of_function)
+            return error__set(error, -ENOTSUP,
+                              "another number of threads and a change of a function cannot be "
+                              "predicted together");
+    }
+    int result = program__deal(self->program, threads->count, &self->dealt, error);
+    if (result == 0)
+        self->program = self->dealt;
+    return result;
 }
 
 static struct program_source *new_source(const struct replay_program *program,
@@ -626,10 +664,16 @@ struct replay_source *replay_program__open(const struct replay_program *program,
             return NULL;
         }
     }
+    if (deal_threads(self, error) < 0) {
+        replay_program__close(&self->source);
+        return NULL;
+    }
+    if (self->dealt)
+        take_parties(self);
     if (count)
         count_parties(self);
     start_threads(self);
-    *model = program->model;
+    *model = self->program->model;
     model->object_count = (uint32_t)self->objects.count;
     model->objects = self->objects.items;
     return &self->source;
@@ -646,6 +690,7 @@ void replay_program__close(struct replay_source *source)
         free(self->changes[i].functions);
         free(self->changes[i].parts);
     }
+    program__free_dealt(self->dealt);
     free(self->changes);
     free(self->threads);
     free(self->states);

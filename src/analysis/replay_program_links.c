@@ -11,43 +11,59 @@ struct link {
     size_t place; /* in the waiter's awaits */
 };
 
-#define RELEASES_KEPT 16
-#define GAPS_ENOUGH 30
+#define SETTLE_NS 700 /* from the hook until futex(2) has seen that the lock is held, about */
+#define SPELLS_ENOUGH 30
+#define SHORTER 0.5 /* of spells: the longer ones may have met something else */
 #define SAMPLES_ENOUGH 5
 
-/* Work after releases of a lock: Σ, Σ of squares. */
-struct gaps {
-    double count, sum, squares;
+struct spell_bucket {
+    uint32_t count;
+    double sum, squares;
+};
+
+/* Durations of one kind. */
+struct spells {
+    uint64_t count;
+    struct spell_bucket *buckets; /* HISTOGRAM_BUCKETS; NULL: none */
+};
+
+/* What the shorter ones of them come to. */
+struct spell_sums {
+    double count, mean, variance; /* of the mean */
 };
 
 /* A lock for which somebody waited. */
 struct contended {
-    uint32_t waiters;
-    uint32_t count;                   /* of releases */
-    uint64_t releases[RELEASES_KEPT]; /* while one thread waited, since that was last on a CPU */
-    struct gaps gaps[2];              /* after releases: nobody waited; somebody did */
-    uint32_t *woken;   /* from the release until who slept was on a CPU: a histogram */
-    uint32_t *settled; /* from the beginning of a wait until it slept: likewise */
+    struct vec waiters;  /* uint32_t: threads, the first to come first */
+    uint32_t *woken;     /* from the release until who slept was on a CPU: a histogram */
+    uint32_t *sleepless; /* waits without sleep: likewise */
 };
 
 /* Where a thread is. */
 struct walk_thread {
-    uint32_t waits_for; /* lock; ENCOUNTER_NO_OBJECT */
-    uint64_t waits_since;
-    bool slept;        /* in that wait */
-    uint32_t released; /* the lock that it released last, nothing happened since */
-    uint64_t release;  /* when */
-    bool had_waiters;
+    uint32_t waits_for;   /* lock; ENCOUNTER_NO_OBJECT */
+    uint64_t waits_since; /* or since it was last on a CPU in that wait */
+    uint64_t woken;       /* the release that woke it since; 0: none */
+    bool slept;           /* in that wait */
+    uint32_t released;    /* the lock that it released last, nothing happened since */
+    uint64_t release;     /* when */
+    bool handed;          /* another one had it before */
+    uint64_t acquired;    /* when it got the lock that it got last, nothing happened since */
+    bool has_woken;       /* then */
 };
 
 /* What is found out about an object. */
 struct object_facts {
     struct contended *contended; /* locks; NULL: nobody ever waited */
-    uint32_t *latency;           /* a histogram of wake-ups, HISTOGRAM_BUCKETS; NULL: none */
-    int64_t level, least;        /* semaphores: posts less acquisitions, and the least of it */
-    uint64_t round;              /* barriers: the one that is counted */
-    uint32_t arrivals;           /* in it */
-    uint32_t parties;            /* of the largest whole round */
+    /* Locks: sections before which the same thread had it, and another one had; what follows them,
+     * unless the release woke somebody; what follows a release that did. */
+    struct spells sections[2], behind[2], waking;
+    uint32_t last;        /* thread that had it, plus 1; 0: none yet */
+    uint32_t *latency;    /* a histogram of wake-ups, HISTOGRAM_BUCKETS; NULL: none */
+    int64_t level, least; /* semaphores: posts less acquisitions, and the least of it */
+    uint64_t round;       /* barriers: the one that is counted */
+    uint32_t arrivals;    /* in it */
+    uint32_t parties;     /* of the largest whole round */
 };
 
 struct link_walk {
@@ -56,8 +72,9 @@ struct link_walk {
     struct vec links; /* struct link */
     struct vec facts; /* struct object_facts, by the encounters' objects */
     struct walk_thread *threads;
-    uint32_t *signalled;       /* latency of conditions and futexes: one histogram for all */
-    uint32_t *woken, *settled; /* as of a lock, of all */
+    uint32_t *signalled;         /* latency of conditions and futexes: one histogram for all */
+    uint32_t *woken, *sleepless; /* as of a lock, of all */
+    uint64_t settle_ticks;
 };
 
 /* ---- latencies ------------------------------------------------------------------------------ */
@@ -113,8 +130,10 @@ static struct object_facts *facts_of(struct link_walk *walk, uint32_t object)
 static struct contended *contended_of(struct link_walk *walk, uint32_t object)
 {
     struct object_facts *facts = facts_of(walk, object);
-    if (!facts->contended)
+    if (!facts->contended) {
         facts->contended = memory__zeroed(1, sizeof *facts->contended);
+        facts->contended->waiters = VEC_OF(uint32_t);
+    }
     return facts->contended;
 }
 
@@ -126,95 +145,141 @@ static bool is_lock(const struct link_walk *walk, uint32_t object)
 
 static void lock_wait_begins(struct link_walk *walk, const struct encounter *encounter)
 {
-    struct contended *lock = contended_of(walk, encounter->object);
     struct walk_thread *thread = &walk->threads[encounter->thread];
     thread->waits_for = encounter->object;
     thread->waits_since = encounter->tick;
+    thread->woken = 0;
     thread->slept = false;
-    lock->waiters++;
-    lock->count = 0;
+    vec__push(&contended_of(walk, encounter->object)->waiters, &encounter->thread);
 }
 
-static void lock_wait_ends(struct link_walk *walk, uint32_t index)
+static void lock_wait_ends(struct link_walk *walk, const struct encounter *encounter)
 {
-    struct walk_thread *thread = &walk->threads[index];
+    struct walk_thread *thread = &walk->threads[encounter->thread];
     if (thread->waits_for == ENCOUNTER_NO_OBJECT)
         return;
     struct contended *lock = contended_of(walk, thread->waits_for);
-    lock->waiters--;
-    lock->count = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < lock->waiters.count; i++) {
+        uint32_t waiter = *VEC_AT(&lock->waiters, uint32_t, i);
+        if (waiter != encounter->thread)
+            *VEC_AT(&lock->waiters, uint32_t, kept++) = waiter;
+    }
+    lock->waiters.count = kept;
+    if (!thread->slept && encounter->type == ENCOUNTER_ACQUIRED) {
+        count_latency(&lock->sleepless, encounter->tick - thread->waits_since);
+        count_latency(&walk->sleepless, encounter->tick - thread->waits_since);
+    }
     thread->waits_for = ENCOUNTER_NO_OBJECT;
+}
+
+/* A release wakes the first one that had the time to fall asleep. */
+static bool wakes(struct link_walk *walk, const struct contended *lock, uint64_t tick)
+{
+    VEC_EACH(index, &lock->waiters, uint32_t)
+    {
+        struct walk_thread *waiter = &walk->threads[*index];
+        if (waiter->woken || tick < waiter->waits_since + walk->settle_ticks)
+            continue;
+        waiter->woken = tick;
+        return true;
+    }
+    return false;
 }
 
 static void lock_released(struct link_walk *walk, const struct encounter *encounter)
 {
     struct walk_thread *thread = &walk->threads[encounter->thread];
     struct contended *lock = facts_of(walk, encounter->object)->contended;
-    bool has_waiters = lock && lock->waiters;
+    bool has_woken = lock && wakes(walk, lock, encounter->tick);
     if (encounter->again)
         return;
     thread->released = encounter->object;
     thread->release = encounter->tick;
-    thread->had_waiters = has_waiters;
-    if (has_waiters)
+    thread->has_woken = has_woken;
+    if (has_woken)
         vec__push(&walk->program->links[encounter->thread].wakes, &encounter->tick);
-    if (has_waiters && lock->waiters == 1 && lock->count < RELEASES_KEPT)
-        lock->releases[lock->count++] = encounter->tick;
 }
 
-/* The first release after it slept woke it, when it was the only one. */
 static void back(struct link_walk *walk, const struct encounter *encounter)
 {
     struct walk_thread *thread = &walk->threads[encounter->thread];
     thread->released = ENCOUNTER_NO_OBJECT;
+    thread->acquired = 0;
     if (thread->waits_for == ENCOUNTER_NO_OBJECT || encounter->how == COMPONENT_RUNNABLE ||
         encounter->how == COMPONENT_PAGE_FAULT || encounter->since < thread->waits_since)
         return;
-    struct contended *lock = contended_of(walk, thread->waits_for);
-    uint64_t settled = encounter->since - thread->waits_since;
-    uint32_t place = 0;
-    if (!thread->slept) {
-        count_latency(&lock->settled, settled);
-        count_latency(&walk->settled, settled);
+    if (thread->woken && thread->woken < encounter->tick) {
+        struct contended *lock = contended_of(walk, thread->waits_for);
+        count_latency(&lock->woken, encounter->tick - thread->woken);
+        count_latency(&walk->woken, encounter->tick - thread->woken);
     }
     thread->slept = true;
-    while (place < lock->count && lock->releases[place] < encounter->since)
-        place++;
-    if (lock->waiters == 1 && place < lock->count && lock->releases[place] < encounter->tick) {
-        count_latency(&lock->woken, encounter->tick - lock->releases[place]);
-        count_latency(&walk->woken, encounter->tick - lock->releases[place]);
-    }
-    lock->count = 0;
+    thread->waits_since = encounter->tick;
+    thread->woken = 0;
 }
 
-/* Something else happens on the thread: its work since it released a lock is known. */
-static void gap_ends(struct link_walk *walk, const struct encounter *encounter)
+static void add_spell(struct spells *spells, uint64_t from, uint64_t to)
+{
+    double ticks = (double)(to - from);
+    if (!spells->buckets)
+        spells->buckets = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *spells->buckets);
+    struct spell_bucket *bucket = &spells->buckets[histogram__bucket(to - from)];
+    spells->count++;
+    bucket->count++;
+    bucket->sum += ticks;
+    bucket->squares += ticks * ticks;
+}
+
+/* Something else happens on the thread: its work since it got or released a lock is known. */
+static void spell_ends(struct link_walk *walk, const struct encounter *encounter)
 {
     struct walk_thread *thread = &walk->threads[encounter->thread];
+    if (thread->acquired && encounter->type == ENCOUNTER_RELEASED)
+        add_spell(&facts_of(walk, encounter->object)->sections[thread->handed], thread->acquired,
+                  encounter->tick);
+    thread->acquired = 0;
     if (thread->released == ENCOUNTER_NO_OBJECT)
         return;
-    struct gaps *gaps = &contended_of(walk, thread->released)->gaps[thread->had_waiters];
-    double ticks = (double)(encounter->tick - thread->release);
-    gaps->count++;
-    gaps->sum += ticks;
-    gaps->squares += ticks * ticks;
+    struct object_facts *facts = facts_of(walk, thread->released);
+    add_spell(thread->has_woken ? &facts->waking : &facts->behind[thread->handed], thread->release,
+              encounter->tick);
     thread->released = ENCOUNTER_NO_OBJECT;
 }
 
-static double variance_of_mean(const struct gaps *gaps)
+static void lock_acquired(struct link_walk *walk, const struct encounter *encounter)
 {
-    double mean = gaps->sum / gaps->count;
-    return (gaps->squares / gaps->count - mean * mean) / gaps->count;
+    struct object_facts *facts = facts_of(walk, encounter->object);
+    struct walk_thread *thread = &walk->threads[encounter->thread];
+    thread->handed = facts->last && facts->last != encounter->thread + 1;
+    thread->acquired = encounter->tick;
+    facts->last = encounter->thread + 1;
+    if (thread->handed)
+        vec__push(&walk->program->links[encounter->thread].handed, &encounter->tick);
 }
 
-/* How much longer work takes after a release for which somebody waited; 0: not certain. */
-static uint64_t waking_ticks(const struct contended *lock)
+/* Of the shortest, as large a part as is told. */
+static struct spell_sums sums_of(const struct spells *spells, double part)
 {
-    const struct gaps *alone = &lock->gaps[0], *waited = &lock->gaps[1];
-    if (alone->count < GAPS_ENOUGH || waited->count < GAPS_ENOUGH)
+    double left = part * (double)spells->count, sum = 0, squares = 0, count = left;
+    for (unsigned i = 0; left > 0 && i < HISTOGRAM_BUCKETS; i++) {
+        const struct spell_bucket *bucket = &spells->buckets[i];
+        double taken = left < bucket->count ? left / bucket->count : 1;
+        sum += taken * bucket->sum;
+        squares += taken * bucket->squares;
+        left -= bucket->count;
+    }
+    double mean = sum / count;
+    return (struct spell_sums){count, mean, (squares / count - mean * mean) / count};
+}
+
+/* How much longer some take, on average; 0: not certain. part: of the shortest of both. */
+static uint64_t longer(const struct spells *some, const struct spells *others, double part)
+{
+    if (some->count < SPELLS_ENOUGH || others->count < SPELLS_ENOUGH)
         return 0;
-    double more = waited->sum / waited->count - alone->sum / alone->count;
-    double doubt = variance_of_mean(alone) + variance_of_mean(waited);
+    struct spell_sums first = sums_of(some, part), second = sums_of(others, part);
+    double more = first.mean - second.mean, doubt = first.variance + second.variance;
     return more > 0 && more * more > 9 * doubt ? (uint64_t)more : 0;
 }
 
@@ -285,11 +350,13 @@ static void take_timing(struct link_walk *walk, const struct encounter *encounte
         back(walk, encounter);
         return;
     }
-    gap_ends(walk, encounter);
+    spell_ends(walk, encounter);
     if (encounter->type == ENCOUNTER_WAITS && is_lock(walk, encounter->object))
         lock_wait_begins(walk, encounter);
     else if (encounter->type == ENCOUNTER_ACQUIRED || encounter->type == ENCOUNTER_GAVE_UP)
-        lock_wait_ends(walk, encounter->thread);
+        lock_wait_ends(walk, encounter);
+    if (encounter->type == ENCOUNTER_ACQUIRED && is_lock(walk, encounter->object))
+        lock_acquired(walk, encounter);
     else if (encounter->type == ENCOUNTER_RELEASED)
         lock_released(walk, encounter);
 }
@@ -377,11 +444,15 @@ static void model_lock(const struct link_walk *walk, const struct object_facts *
                        struct replay_object *model)
 {
     const struct contended *lock = facts->contended;
+    model->handed_ticks = longer(&facts->sections[1], &facts->sections[0], SHORTER);
+    model->behind_ticks = longer(&facts->behind[1], &facts->behind[0], SHORTER);
     if (model->spins || !lock || !walk->woken)
         return;
     model->wake_ticks = mean_or(lock->woken, walk->woken);
-    model->settle_ticks = mean_or(lock->settled, walk->settled);
-    model->release_ticks = waking_ticks(lock);
+    model->settle_ticks = mean_or(lock->sleepless, walk->sleepless);
+    if (!model->settle_ticks)
+        model->settle_ticks = walk->settle_ticks;
+    model->release_ticks = longer(&facts->waking, &facts->behind[0], 1);
 }
 
 static bool model_of(const struct link_walk *walk, const struct encounter_object *object,
@@ -428,9 +499,15 @@ static void add_objects(struct link_walk *walk)
 static void free_facts(struct object_facts *facts)
 {
     free(facts->latency);
+    for (unsigned i = 0; i < 2; i++) {
+        free(facts->sections[i].buckets);
+        free(facts->behind[i].buckets);
+    }
+    free(facts->waking.buckets);
     if (facts->contended) {
         free(facts->contended->woken);
-        free(facts->contended->settled);
+        free(facts->contended->sleepless);
+        vec__free(&facts->contended->waiters);
     }
     free(facts->contended);
 }
@@ -442,6 +519,7 @@ void program__find_links(struct replay_program *program)
                              .links = VEC_OF(struct link),
                              .facts = VEC_OF(struct object_facts)};
     struct encounter encounter;
+    walk.settle_ticks = program__ticks_of_ns(program, SETTLE_NS);
     walk.threads = memory__zeroed(program->thread_count, sizeof *walk.threads);
     for (size_t i = 0; i < program->thread_count; i++)
         walk.threads[i].waits_for = walk.threads[i].released = ENCOUNTER_NO_OBJECT;
@@ -456,7 +534,7 @@ void program__find_links(struct replay_program *program)
     vec__free(&walk.links);
     free(walk.signalled);
     free(walk.woken);
-    free(walk.settled);
+    free(walk.sleepless);
     free(walk.threads);
     encounters__free(walk.encounters);
 }

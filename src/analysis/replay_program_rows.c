@@ -1,9 +1,10 @@
 /* replay_program_rows.c: each thread's events as a row of operations.
  *
  * A thread's time is divided as its events come by: on a CPU (work, and what recording cost of it),
- * blocked, waiting for a CPU (which is left out: the replay finds it anew), and used by the
- * recording for itself (left out, too). What recording an event cost is taken off the work behind
- * it; should that be too little, off the work behind that.
+ * blocked, waiting for a CPU that the program itself used (which is left out: the replay finds it
+ * anew) or that others used (which stays), and used by the recording for itself (left out, too).
+ * What recording an event cost is taken off the work behind it; should that be too little, off the
+ * work behind that.
  *
  * What the kernel tells stands behind what it happened in, so it is collected first. */
 #include "analysis/class_numbers.h"
@@ -17,16 +18,8 @@
 #define WAITS_AT_MOST 4 /* as in the walk of encounters */
 #define RECENT_OBJECTS 1024u
 
-enum spending { SPENT_WORK, SPENT_BLOCKED, SPENT_RUNNABLE, SPENT_PAUSED };
-
-/* A time not on a CPU, or not for the program. */
-struct away {
-    uint64_t begin, end;
-    enum spending what;
-};
-
 struct spent {
-    uint64_t ticks[SPENT_PAUSED + 1];
+    uint64_t ticks[SPENDINGS];
 };
 
 /* The outermost wait or call that is open. */
@@ -43,6 +36,7 @@ struct open_function {
 struct own_lock {
     uint32_t object;
     uint32_t depth;
+    bool handed; /* another thread had it before */
 };
 
 struct recent_object {
@@ -51,6 +45,7 @@ struct recent_object {
 
 struct builder {
     struct replay_program *program;
+    struct thread_away *all_away; /* by thread */
     struct class_numbers classes;
     struct recent_object *recent;
     /* The current thread. */
@@ -58,16 +53,15 @@ struct builder {
     const struct trace_process *process;
     uint32_t index;
     struct vec *row;
-    struct vec away; /* struct away, by begin */
-    size_t next_away, next_post, next_await, next_wake;
-    bool has_kernel;
+    const struct thread_away *away;
+    size_t next_away, next_post, next_await, next_wake, next_handed;
     bool ended;
-    uint64_t tick;   /* of the last event, never stepping back */
-    uint64_t at;     /* its time is divided up to here */
-    uint64_t work;   /* since the last operation */
-    uint64_t cost;   /* of it, what recording cost */
-    uint64_t owed;   /* by the work that comes, for recording */
-    uint64_t waking; /* of the work until the next operation: waking another one */
+    uint64_t tick;    /* of the last event, never stepping back */
+    uint64_t at;      /* its time is divided up to here */
+    uint64_t work;    /* since the last operation */
+    uint64_t cost;    /* of it, what recording cost */
+    uint64_t owed;    /* by the work that comes, for recording */
+    uint64_t excused; /* of the work until the next operation: the replay adds it where it is due */
     uint32_t waits[WAITS_AT_MOST];
     uint32_t depth;
     struct open_call call;
@@ -107,7 +101,7 @@ static void add(struct builder *self, uint32_t kind, uint32_t object, uint32_t c
 {
     keep_within_bits(self);
     push(self, self->work, self->cost, kind, object, class);
-    self->work = self->cost = self->waking = 0;
+    self->work = self->cost = self->excused = 0;
 }
 
 static void flush_work(struct builder *self)
@@ -116,7 +110,7 @@ static void flush_work(struct builder *self)
         add(self, REPLAY_WORK, 0, ROW_NO_CLASS);
 }
 
-/* kind: REPLAY_DELAY or ROW_CALL. */
+/* kind: REPLAY_DELAY, ROW_STOLEN or ROW_CALL. */
 static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint32_t class)
 {
     flush_work(self);
@@ -130,8 +124,8 @@ static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint3
 
 static const struct away *away_at(const struct builder *self)
 {
-    return self->next_away < self->away.count ? VEC_AT(&self->away, struct away, self->next_away)
-                                              : NULL;
+    const struct vec *periods = &self->away->periods;
+    return self->next_away < periods->count ? VEC_AT(periods, struct away, self->next_away) : NULL;
 }
 
 /* The next piece of its time until tick, which is spent in one way. False: it is at tick. */
@@ -170,9 +164,9 @@ static struct spent spend(struct builder *self, uint64_t tick)
 
 static void add_work(struct builder *self, uint64_t ticks)
 {
-    uint64_t waking = self->waking < ticks ? self->waking : ticks;
-    self->waking -= waking;
-    ticks -= waking;
+    uint64_t excused = self->excused < ticks ? self->excused : ticks;
+    self->excused -= excused;
+    ticks -= excused;
     uint64_t paid = self->owed < ticks ? self->owed : ticks;
     self->owed -= paid;
     self->cost += paid;
@@ -188,6 +182,8 @@ static void work_until(struct builder *self, uint64_t tick)
             add_work(self, ticks);
         else if (what == SPENT_BLOCKED)
             add_apart(self, REPLAY_DELAY, ticks, ROW_NO_CLASS);
+        else if (what == SPENT_STOLEN)
+            add_apart(self, ROW_STOLEN, ticks, ROW_NO_CLASS);
     }
 }
 
@@ -214,57 +210,6 @@ static void post_until(struct builder *self, uint64_t tick, bool works)
 static void owe(struct builder *self, uint64_t ticks)
 {
     self->owed += ticks;
-}
-
-/* ---- what the kernel tells --------------------------------------------------------------------
- */
-
-static void put_away(struct builder *self, uint64_t begin, uint64_t end, enum spending what)
-{
-    struct away away = {begin, end, what};
-    if (begin < end)
-        vec__push(&self->away, &away);
-}
-
-static void put_off_cpu(struct builder *self, const struct event *event)
-{
-    uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
-    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
-    uint64_t begin = event->tick > ticks ? event->tick - ticks : 0;
-    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_OFF_PREEMPTED) {
-        put_away(self, begin, event->tick, SPENT_RUNNABLE);
-        return;
-    }
-    if (runnable == HEURT_NOT_KNOWN)
-        runnable = 0;
-    uint64_t middle = ticks > runnable ? event->tick - runnable : begin;
-    put_away(self, begin, middle, SPENT_BLOCKED);
-    put_away(self, middle, event->tick, SPENT_RUNNABLE);
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct away *left = a, *right = b;
-    return left->begin < right->begin ? -1 : left->begin > right->begin;
-}
-
-static void collect_away(struct builder *self)
-{
-    struct trace_cursor cursor;
-    struct event event;
-    self->away.count = 0;
-    self->has_kernel = false;
-    trace_cursor__start(&cursor, self->program->trace, self->thread);
-    while (trace_cursor__next(&cursor, &event)) {
-        if (event.id == HEURT_EVENT_OFF_CPU && event.words >= 2)
-            put_off_cpu(self, &event);
-        else if (event.id == HEURT_EVENT_PAUSED && event.words)
-            put_away(self, event.tick > event.payload[0] ? event.tick - event.payload[0] : 0,
-                     event.tick, SPENT_PAUSED);
-        self->has_kernel |= event.id == HEURT_EVENT_KERNEL;
-    }
-    if (self->away.count)
-        qsort(self->away.items, self->away.count, sizeof(struct away), by_begin);
 }
 
 /* ---- classes ----------------------------------------------------------------------------------
@@ -299,18 +244,29 @@ static struct own_lock *held_lock(struct builder *self, uint32_t object)
     return NULL;
 }
 
+/* Whether the event's tick is the next one, or a later one, of the list. */
+static bool is_listed(const struct builder *self, const struct vec *ticks, size_t *next)
+{
+    while (*next < ticks->count && *VEC_AT(ticks, uint64_t, *next) < self->tick)
+        ++*next;
+    return *next < ticks->count && *VEC_AT(ticks, uint64_t, *next) == self->tick;
+}
+
 static void acquired(struct builder *self, uint32_t kind, uint64_t address, uint32_t class)
 {
     uint32_t object = object_of(self, CLASS_LOCK, address);
     if (object == UINT32_MAX)
         return;
-    struct own_lock *held = held_lock(self, object), fresh = {object, 1};
+    struct own_lock *held = held_lock(self, object), fresh = {object, 1, false};
     if (held) {
         held->depth++;
         return;
     }
+    fresh.handed = is_listed(self, &self->program->links[self->index].handed, &self->next_handed);
     vec__push(&self->held, &fresh);
     add(self, kind, object, class);
+    if (fresh.handed)
+        self->excused += VEC_AT(&self->program->models, struct replay_object, object)->handed_ticks;
 }
 
 static void drop_held(struct builder *self, struct own_lock *held)
@@ -320,14 +276,16 @@ static void drop_held(struct builder *self, struct own_lock *held)
     self->held.count--;
 }
 
-/* A release for which another one waited: what waking it took, the replay adds where it wakes. */
-static void set_waking(struct builder *self, uint32_t object)
+/* What waking another one took, and fetching memory that another one had used, the replay adds
+ * where that happens. */
+static void excuse_release(struct builder *self, uint32_t object, bool handed)
 {
-    const struct vec *wakes = &self->program->links[self->index].wakes;
-    while (self->next_wake < wakes->count && *VEC_AT(wakes, uint64_t, self->next_wake) < self->tick)
-        self->next_wake++;
-    if (self->next_wake < wakes->count && *VEC_AT(wakes, uint64_t, self->next_wake) == self->tick)
-        self->waking = VEC_AT(&self->program->models, struct replay_object, object)->release_ticks;
+    const struct replay_object *model =
+        VEC_AT(&self->program->models, struct replay_object, object);
+    if (is_listed(self, &self->program->links[self->index].wakes, &self->next_wake))
+        self->excused += model->release_ticks;
+    else if (handed)
+        self->excused += model->behind_ticks;
 }
 
 static void released(struct builder *self, uint64_t address, uint32_t class)
@@ -336,9 +294,10 @@ static void released(struct builder *self, uint64_t address, uint32_t class)
     struct own_lock *held = object == UINT32_MAX ? NULL : held_lock(self, object);
     if (!held || --held->depth > 0)
         return;
+    bool handed = held->handed;
     drop_held(self, held);
     add(self, REPLAY_RELEASE, object, class);
-    set_waking(self, object);
+    excuse_release(self, object, handed);
 }
 
 /* Whatever it held, nobody may wait for it for ever. */
@@ -382,7 +341,7 @@ static bool is_good(const struct event *event)
 static void stays_as_long(struct builder *self, const struct spent *spent, uint32_t class)
 {
     uint64_t work = spent->ticks[SPENT_WORK], blocked = spent->ticks[SPENT_BLOCKED];
-    if (!self->has_kernel) {
+    if (!self->away->has_kernel) {
         blocked += work;
         work = 0;
     }
@@ -390,6 +349,8 @@ static void stays_as_long(struct builder *self, const struct spent *spent, uint3
         add_apart(self, ROW_CALL, work, class);
     if (blocked)
         add_apart(self, REPLAY_DELAY, blocked, class);
+    if (spent->ticks[SPENT_STOLEN])
+        add_apart(self, ROW_STOLEN, spent->ticks[SPENT_STOLEN], class);
 }
 
 /* A good end of a wait that a signal, a wake-up or the end of a thread ended. */
@@ -603,6 +564,12 @@ static void fixed_event(struct builder *self, const struct event *event)
     case HEURT_EVENT_LOST:
         lost(self);
         break;
+    case HEURT_EVENT_THREAD_START:
+        if (event->words >= 3)
+            self->program->origins[self->index] =
+                (struct thread_origin){event->payload[1], event->payload[2], self->process->serial,
+                                       self->program->links[self->index].is_created};
+        break;
     case HEURT_EVENT_THREAD_END:
         self->ended = true;
         break;
@@ -659,7 +626,7 @@ static void scale_to_cpu_time(struct builder *self)
 {
     uint64_t work = 0, known = 0;
     double rate = (double)trace__ns(self->program->trace, 1u << 30) / (1u << 30);
-    if (self->has_kernel || self->thread->cpu_ns == UINT64_MAX || !self->thread->ended)
+    if (self->away->has_kernel || self->thread->cpu_ns == UINT64_MAX || !self->thread->ended)
         return;
     VEC_EACH(op, self->row, struct row_op)
     {
@@ -684,10 +651,10 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
         VEC_AT(trace__processes(program->trace), struct trace_process, self->thread->process);
     self->row = &program->rows[index];
     memset(self->recent, 0, RECENT_OBJECTS * sizeof *self->recent);
-    collect_away(self);
-    self->next_away = self->next_post = self->next_await = self->next_wake = 0;
+    self->away = &self->all_away[index];
+    self->next_away = self->next_post = self->next_await = self->next_wake = self->next_handed = 0;
     self->at = self->tick = self->thread->start_tick;
-    self->work = self->cost = self->owed = self->waking = 0;
+    self->work = self->cost = self->owed = self->excused = 0;
     self->depth = self->drawn = 0;
     self->functions.count = self->held.count = 0;
     self->ended = false;
@@ -735,7 +702,7 @@ static uint64_t first_tick_of(const struct trace *trace)
 int program__make_rows(struct replay_program *program, struct error *error)
 {
     struct builder self = {.program = program,
-                           .away = VEC_OF(struct away),
+                           .all_away = program__collect_away(program),
                            .functions = VEC_OF(struct open_function),
                            .held = VEC_OF(struct own_lock)};
     uint64_t first_tick = first_tick_of(program->trace);
@@ -744,7 +711,7 @@ int program__make_rows(struct replay_program *program, struct error *error)
     for (uint32_t i = 0; i < program->thread_count && !self.too_many; i++)
         make_row(&self, i, first_tick);
     class_numbers__free(&self.classes);
-    vec__free(&self.away);
+    program__free_away(program, self.all_away);
     vec__free(&self.functions);
     vec__free(&self.held);
     free(self.recent);

@@ -34,6 +34,7 @@ struct replay_thread {
     uint64_t virtual_run; /* what it has run, as the scheduler counts: up to `since` */
     uint64_t wait_began;
     uint64_t waits_since;    /* in the row that it is in */
+    uint64_t charge;         /* work that it has besides, for what it just did */
     uint32_t waits_for;      /* object, or REPLAY_NONE; also while it is woken and tries again */
     uint32_t next, previous; /* in the row of those that wait for the same */
     enum thread_state state;
@@ -49,6 +50,8 @@ struct replay_object_state {
     struct replay_row waiting, sharing; /* sharing: readers */
     uint64_t value;                     /* SEMAPHORE: free; BARRIER: have come */
     uint32_t owner, depth;              /* LOCK: who holds it exclusively, how often */
+    uint32_t last;                      /* LOCK: who owned it last, or does */
+    bool handed;                        /* LOCK: another one did before */
     uint32_t readers;
     bool contended; /* LOCK: its release has to wake */
 };
@@ -60,7 +63,6 @@ struct replay {
     struct replay_thread *threads;
     struct replay_object_state *objects;
     uint64_t now;
-    uint64_t charge; /* work of the thread that acts now, for what it just did */
     struct heap due; /* by time */
 
     struct heap on_cpu; /* by the end of the slice */

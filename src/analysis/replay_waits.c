@@ -106,8 +106,12 @@ static void count_holder(struct replay *replay, uint32_t object)
 
 static void own(struct replay *replay, uint32_t object, uint32_t thread)
 {
-    replay->objects[object].owner = thread;
-    replay->objects[object].depth = 1;
+    struct replay_object_state *lock = &replay->objects[object];
+    lock->handed = lock->last != thread && lock->last != REPLAY_NONE;
+    if (lock->handed)
+        replay->threads[thread].charge += replay->model->objects[object].handed_ticks;
+    lock->last = lock->owner = thread;
+    lock->depth = 1;
     count_holder(replay, object);
 }
 
@@ -177,18 +181,18 @@ static void hand_to_writer(struct replay *replay, uint32_t object)
 }
 
 /* The first one that waits tries again: woken, or not yet asleep. */
-static void wake_waiter(struct replay *replay, uint32_t object)
+static void wake_waiter(struct replay *replay, uint32_t object, uint32_t by)
 {
     const struct replay_object *what = &replay->model->objects[object];
     struct replay_row *row = &replay->objects[object].waiting;
     if (row->first == REPLAY_NONE)
         return;
     bool asleep = replay->now - replay->threads[row->first].waits_since >= what->settle_ticks;
-    replay->charge = asleep ? what->release_ticks : 0;
+    replay->threads[by].charge += asleep ? what->release_ticks : 0;
     wake_first(replay, row, asleep ? what->wake_ticks : 0);
 }
 
-static void hand_on(struct replay *replay, uint32_t object)
+static void hand_on(struct replay *replay, uint32_t object, uint32_t by)
 {
     struct replay_object_state *lock = &replay->objects[object];
     const struct replay_object *what = &replay->model->objects[object];
@@ -199,7 +203,7 @@ static void hand_on(struct replay *replay, uint32_t object)
         hand_to_writer(replay, object);
     } else if (lock->contended) {
         lock->contended = false;
-        wake_waiter(replay, object);
+        wake_waiter(replay, object, by);
     }
 }
 
@@ -211,7 +215,9 @@ static bool release(struct replay *replay, uint32_t thread, uint32_t object)
             return true;
         lock->owner = REPLAY_NONE;
         replay->result->objects[object].held += replay->now;
-        hand_on(replay, object);
+        if (lock->handed)
+            replay->threads[thread].charge += replay->model->objects[object].behind_ticks;
+        hand_on(replay, object, thread);
     } else if (lock->readers && end_share(replay, object, thread) && lock->readers == 0) {
         hand_to_writer(replay, object);
     }

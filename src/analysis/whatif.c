@@ -9,6 +9,8 @@
 
 #define VARIANTS_OPS (4u << 20) /* of longer traces the range has no variants of the model */
 
+#define RUNS_DIFFER 0.05 /* as medians of equal runs do */
+
 /* Models that may be as right: their predictions make the range. */
 enum variant {
     VARIANT_MEASURED, /* wake-ups take as long as in the run */
@@ -22,9 +24,8 @@ struct whatif {
     struct replay_program *program;
     unsigned variants;
     uint64_t measured_ns;
-    uint64_t recorded;            /* ticks: unchanged, with what recording cost */
-    uint64_t unchanged[VARIANTS]; /* ticks: without it */
-    struct replay_result before;  /* VARIANT_MEASURED, unchanged */
+    uint64_t recorded;                     /* ticks: unchanged, with what recording cost */
+    struct replay_result before[VARIANTS]; /* unchanged, without it */
 };
 
 /* ---- replays -------------------------------------------------------------------------------- */
@@ -36,13 +37,14 @@ static uint64_t wake_ticks(uint64_t ticks, enum variant variant)
 
 static int replay(const struct whatif *whatif, const struct change *changes, size_t count,
                   enum replay_costs costs, enum variant variant, struct replay_result *result,
-                  struct error *error)
+                  uint32_t *threads, struct error *error)
 {
     struct replay_model model;
     struct replay_source *source =
         replay_program__open(whatif->program, changes, count, costs, &model, error);
     if (!source)
         return -ENOTSUP;
+    *threads = model.thread_count;
     struct replay_object *objects = memory__zeroed(model.object_count, sizeof *objects);
     for (uint32_t i = 0; i < model.object_count; i++) {
         objects[i] = model.objects[i];
@@ -57,15 +59,13 @@ static int replay(const struct whatif *whatif, const struct change *changes, siz
 }
 
 /* Without any change nothing can be refused. */
-static uint64_t replay_unchanged(struct whatif *whatif, enum replay_costs costs,
-                                 enum variant variant)
+static struct replay_result replay_unchanged(const struct whatif *whatif, enum replay_costs costs,
+                                             enum variant variant)
 {
-    struct replay_result result;
-    if (replay(whatif, NULL, 0, costs, variant, &result, NULL) < 0)
-        return 0;
-    uint64_t wall = result.wall;
-    replay_result__free(&result);
-    return wall;
+    struct replay_result result = {0};
+    uint32_t threads;
+    replay(whatif, NULL, 0, costs, variant, &result, &threads, NULL);
+    return result;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -110,11 +110,11 @@ int whatif__open(const struct trace *trace, const struct symbols *symbols,
         return result;
     }
     self->variants = replay_program__ops(self->program) > VARIANTS_OPS ? 1 : VARIANTS;
-    self->recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
-    for (unsigned i = 1; i < self->variants; i++)
-        self->unchanged[i] = replay_unchanged(self, REPLAY_COSTS_LEFT_OUT, i);
-    replay(self, NULL, 0, REPLAY_COSTS_LEFT_OUT, VARIANT_MEASURED, &self->before, NULL);
-    self->unchanged[VARIANT_MEASURED] = self->before.wall;
+    struct replay_result recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
+    self->recorded = recorded.wall;
+    replay_result__free(&recorded);
+    for (unsigned i = 0; i < self->variants; i++)
+        self->before[i] = replay_unchanged(self, REPLAY_COSTS_LEFT_OUT, i);
     *whatif = self;
     return 0;
 }
@@ -123,7 +123,8 @@ void whatif__close(struct whatif *whatif)
 {
     if (!whatif)
         return;
-    replay_result__free(&whatif->before);
+    for (unsigned i = 0; i < whatif->variants; i++)
+        replay_result__free(&whatif->before[i]);
     replay_program__free(whatif->program);
     free(whatif);
 }
@@ -146,7 +147,7 @@ static double part_of(double whole, uint64_t part, uint64_t of)
 uint64_t whatif__unrecorded_ns(const struct whatif *whatif)
 {
     uint64_t ns = (uint64_t)part_of((double)whatif->measured_ns,
-                                    whatif->unchanged[VARIANT_MEASURED], whatif->recorded);
+                                    whatif->before[VARIANT_MEASURED].wall, whatif->recorded);
     return ns < whatif->measured_ns ? ns : whatif->measured_ns;
 }
 
@@ -167,10 +168,11 @@ static void compare_objects(const struct whatif *whatif, const struct replay_res
     uint32_t count = replay_program__model(whatif->program)->object_count;
     for (uint32_t i = 0; i < count; i++) {
         struct whatif_object object;
-        if (!whatif->before.objects[i].waited && !after->objects[i].waited)
+        if (!whatif->before[VARIANT_MEASURED].objects[i].waited && !after->objects[i].waited)
             continue;
         replay_program__object(whatif->program, i, &object);
-        object.waited_before_ns = trace__ns(whatif->trace, whatif->before.objects[i].waited);
+        object.waited_before_ns =
+            trace__ns(whatif->trace, whatif->before[VARIANT_MEASURED].objects[i].waited);
         object.waited_after_ns = trace__ns(whatif->trace, after->objects[i].waited);
         vec__push(objects, &object);
     }
@@ -187,14 +189,55 @@ static void widen(struct prediction *prediction, double wall_ns)
         prediction->most_ns = ns;
 }
 
-/* What the replay does not see of the run may as well stay as it is, however short the rest gets.
- */
-static void widen_by_misfit(const struct whatif *whatif, struct prediction *prediction,
-                            uint64_t wall)
+static double waited_in(const struct whatif *whatif, const struct replay_result *result)
 {
-    double unrecorded = (double)whatif__unrecorded_ns(whatif);
-    double before = (double)trace__ns(whatif->trace, whatif->unchanged[VARIANT_MEASURED]);
-    widen(prediction, (double)trace__ns(whatif->trace, wall) + unrecorded - before);
+    double ticks = 0;
+    for (uint32_t i = 0; i < replay_program__model(whatif->program)->object_count; i++)
+        ticks += (double)result->objects[i].waited;
+    return ticks;
+}
+
+/* What is left of the time that the replay does not see of the unchanged run: of the part that is
+ * as large as waiting's in the threads' time, as much as of waiting; of the rest as much as of the
+ * wall time. */
+static double share_of_misfit(const struct whatif *whatif, const struct replay_result *before,
+                              const struct replay_result *after)
+{
+    double waited = waited_in(whatif, before);
+    double part = waited > 0 ? waited / (waited + (double)before->worked) : 0;
+    double waits = waited > 0 ? waited_in(whatif, after) / waited : 0;
+    double wall = part_of(1, after->wall, before->wall);
+    part = 2 * part < 1 ? 2 * part : 1;
+    waits = waits < 1 ? waits : 1;
+    return part * waits + (1 - part) * wall;
+}
+
+/* As the model of that variant has it, and (for the range) had the misfit no part in the change. */
+static double predicted_ns(const struct whatif *whatif, const struct replay_result *after,
+                           enum variant variant, double share)
+{
+    double misfit = (double)whatif__unrecorded_ns(whatif) -
+                    (double)trace__ns(whatif->trace, whatif->before[variant].wall);
+    return (double)trace__ns(whatif->trace, after->wall) + misfit * share;
+}
+
+static void take_variant(struct whatif *whatif, const struct replay_result *after,
+                         enum variant variant, struct prediction *prediction)
+{
+    double share = share_of_misfit(whatif, &whatif->before[variant], after);
+    double wall_ns = predicted_ns(whatif, after, variant, share);
+    if (variant != VARIANT_MEASURED) {
+        widen(prediction, wall_ns);
+        return;
+    }
+    prediction->wall_ns = wall_ns > 0 ? (uint64_t)wall_ns : 0;
+    prediction->least_ns = prediction->most_ns = prediction->wall_ns;
+    compare_objects(whatif, after, &prediction->objects);
+    if (after->wall == whatif->before[variant].wall)
+        return;
+    widen(prediction, predicted_ns(whatif, after, variant, 1));
+    widen(prediction, wall_ns * (1 - RUNS_DIFFER));
+    widen(prediction, wall_ns * (1 + RUNS_DIFFER));
 }
 
 static double gain(double before, uint64_t after)
@@ -209,18 +252,11 @@ int whatif__predict(struct whatif *whatif, const struct change *changes, size_t 
     *prediction = (struct prediction){.objects = VEC_OF(struct whatif_object)};
     for (unsigned i = 0; i < whatif->variants; i++) {
         struct replay_result after;
-        int result = replay(whatif, changes, count, REPLAY_COSTS_LEFT_OUT, i, &after, error);
+        int result = replay(whatif, changes, count, REPLAY_COSTS_LEFT_OUT, i, &after,
+                            &prediction->threads, error);
         if (result < 0)
             return result;
-        double wall_ns = part_of(unrecorded, after.wall, whatif->unchanged[i]);
-        if (i == VARIANT_MEASURED) {
-            prediction->wall_ns = (uint64_t)wall_ns;
-            prediction->least_ns = prediction->most_ns = prediction->wall_ns;
-            prediction->threads = replay_program__model(whatif->program)->thread_count;
-            compare_objects(whatif, &after, &prediction->objects);
-            widen_by_misfit(whatif, prediction, after.wall);
-        }
-        widen(prediction, wall_ns);
+        take_variant(whatif, &after, i, prediction);
         replay_result__free(&after);
     }
     prediction->gain[0] = gain(unrecorded, prediction->most_ns);

@@ -4,11 +4,15 @@
  * (replay.h).  A prediction is relative to the replay of the unchanged program, whose distance to
  * the measured wall time is part of what is told.
  *
- *     measured M, its replay with what recording cost R₁, without it R₀, changed R
- *     wall time without recording  W = M · R₀ / R₁        predicted P = W · R / R₀
+ *     measured M; its replay with what recording cost R₁, without it R₀; changed R
+ *     wall time without recording  W = M · R₀ / R₁
+ *     predicted                    P = R + (W − R₀) · share
  *
- * So what the replay does not see of the run counts for as much of the changed one, and P is that
- * of the program without heurt; gains are W / P, so that no cure gets what not recording gains. */
+ * The share of the misfit that stays follows waiting where threads waited much, else the wall time,
+ * so that what changes nothing has no gain.  P is that of the program without heurt, and gains are
+ * W / P: no cure gets what not recording gains.  The range is what models give whose wake-ups take
+ * no time, or twice as long, and what P is when all of the misfit stays; no less than 5 % to either
+ * side.  */
 #ifndef HEURT_ANALYSIS_WHATIF_H
 #define HEURT_ANALYSIS_WHATIF_H
 

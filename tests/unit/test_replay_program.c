@@ -511,6 +511,122 @@ static void every_read_as_the_fastest_one(void **state)
                      700 - 410 + 50);
 }
 
+/* ---- another number of threads ----------------------------------------------------------------
+ */
+
+/* 0 creates 1 and 2, which do the same, and joins them. Each works for 1000 and then holds the lock
+ * for 100; with barriers, both then meet and work for 500 more. */
+static void begin_alike(struct scene *scene, uint32_t thread)
+{
+    PUT(scene, thread, 1000, HEURT_EVENT_THREAD_START, 0xf000 + thread, 0, 0x401000);
+}
+
+static const struct scene *threads_alike(struct scene *scene, bool meet)
+{
+    uint64_t last = meet ? 2700 : 2200;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    begin_alike(scene, 1);
+    begin_alike(scene, 2);
+    section(scene, 1, 2000, 2100, A, LOCK);
+    waits(scene, 2, 2000, 2100, B, LOCK);
+    PUT(scene, 2, 2200, GAVE, B, LOCK);
+    if (meet) {
+        PUT(scene, 1, 2100, BARRIER, A, MEETING);
+        PUT(scene, 2, 2200, BARRIER, A, MEETING);
+        PUT(scene, 2, 2200, BARRIER LEFT, 0);
+        PUT(scene, 1, 2201, BARRIER LEFT, 0);
+    }
+    end(scene, 1, meet ? 2701 : 2100);
+    end(scene, 2, last);
+    PUT(scene, 0, 1000, JOIN, A, 0xf001);
+    PUT(scene, 0, last + 1, JOIN LEFT, 0);
+    PUT(scene, 0, last + 1, JOIN, A, 0xf002);
+    PUT(scene, 0, last + 1, JOIN LEFT, 0);
+    end(scene, 0, last + 1);
+    scene__profile(scene);
+    return scene;
+}
+
+static struct change threads(uint32_t count)
+{
+    return (struct change){.type = CHANGE_THREADS, .count = count};
+}
+
+static void work_is_dealt(void **state)
+{
+    const struct scene *scene = threads_alike(*state, false);
+    assert_int_equal(unchanged(scene), 1200);
+    assert_int_equal(changed(scene, threads(1)), 2200);
+    /* 2000 of work and twice 100 in the lock, in pieces of about 1/64 of each one's part */
+    assert_in_range(changed(scene, threads(2)), 1100, 1220);
+    /* the sections come last: two threads have one, and one of them waits for the other */
+    assert_in_range(changed(scene, threads(4)), 680, 710);
+    struct replay_program *program = program_of(scene);
+    struct replay_model model;
+    struct error error = {""};
+    struct change four = threads(4);
+    struct replay_source *source =
+        replay_program__open(program, &four, 1, REPLAY_COSTS_LEFT_OUT, &model, &error);
+    assert_non_null(source);
+    assert_int_equal(model.thread_count, 5);
+    replay_program__close(source);
+    replay_program__free(program);
+}
+
+static void all_threads_meet(void **state)
+{
+    const struct scene *scene = threads_alike(*state, true);
+    assert_in_range(unchanged(scene), 1700, 1702);
+    assert_int_equal(changed(scene, threads(1)), 3200);
+    assert_in_range(changed(scene, threads(4)), 680 + 250, 710 + 250 + 10);
+}
+
+static void threads_that_nobody_is_like(void **state)
+{
+    const struct scene *scene = two_threads(*state);
+    check_refused(scene, threads(4), "alike");
+    check_refused(scene, threads(0), "1 to 4096");
+}
+
+static void threads_that_signal_each_other(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    begin_alike(scene, 1);
+    begin_alike(scene, 2);
+    PUT(scene, 1, 1050, GOT, B, LOCK);
+    PUT(scene, 1, 1100, CONDITION, B, MEETING, LOCK);
+    PUT(scene, 2, 1200, SIGNALLED, A, MEETING);
+    PUT(scene, 1, 1250, CONDITION LEFT, 0);
+    PUT(scene, 1, 1300, GAVE, B, LOCK);
+    for (uint32_t i = 1; i < 3; i++)
+        end(scene, i, 1400);
+    end(scene, 0, 1400);
+    scene__profile(scene);
+    check_refused(scene, threads(4), "wait for each other");
+}
+
+static void threads_and_functions_together(void **state)
+{
+    struct scene *scene = *state;
+    scene__function(scene, 0, WORK, 0x401000, "work", "");
+    PUT(scene, 1, 1000, HEURT_EVENT_THREAD_START, 0xf001, 0, 0x401000);
+    PUT(scene, 1, 1000, WORK);
+    PUT(scene, 1, 1100, WORK LEFT);
+    end(scene, 1, 1100);
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    end(scene, 0, 1100);
+    scene__profile(scene);
+    struct replay_program *program = program_of(scene);
+    const struct change changes[] = {threads(2),
+                                     {.type = CHANGE_SPEED, .pattern = "work", .factor = 2}};
+    struct replay_model model;
+    struct error error = {""};
+    assert_null(replay_program__open(program, changes, 2, REPLAY_COSTS_LEFT_OUT, &model, &error));
+    assert_non_null(strstr(error.text, "together"));
+    replay_program__free(program);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
@@ -539,6 +655,11 @@ int main(void)
         TEST(faster_function),
         TEST(several_changes_at_once),
         TEST(every_read_as_the_fastest_one),
+        TEST(work_is_dealt),
+        TEST(all_threads_meet),
+        TEST(threads_that_nobody_is_like),
+        TEST(threads_that_signal_each_other),
+        TEST(threads_and_functions_together),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
