@@ -177,6 +177,12 @@ ends() {
         awk '$1 != $2 { total += $3 } END { printf "%.0f\n", total }'
 }
 
+# cause NAME: its trace is told of in locks.json; what it printed is in NAME.out
+cause() {
+    "$HEURT" record --quiet -o "$1" "$PROGRAMS/causes/cause_$1" >"$BATS_FILE_TMPDIR/$1.out"
+    locks_json "$1"
+}
+
 # caused PART WAITED NAME: what the program counts as injected is without waiting for a CPU meanwhile.
 caused() {
     awk -v waited="$2" -v injected="$(printed "$3" "injected_$1_ns")" \
@@ -325,6 +331,9 @@ caused() {
     within 0.5 1.01 "$(of 'locks[0].holders[].wait_ns' | sum)" "$(of 'locks[0].wait_ns')"
     is "longest waits" "$(of 'locks[0].longest[].wait_ns' | wc -l)" 5
     of 'locks[0].longest[0].waiter_stack.frames[].function' | grep -q '^take_turns$'
+    # A long wait has a stack of its own; that of the holder is the one most often taken there.
+    of 'locks[0].longest[].waiter_stack.of_this_wait' | grep -q true
+    is "the holder's" "$(of 'locks[0].longest[].holder_stack.of_this_wait' | sort -u)" false
     # Of a part of the run that is not known, and it is said.
     heurt locks -i "$BATS_FILE_TMPDIR/one" 1 --site go_second
     grep -q 'Not shown: it is known of the whole run only' <<<"$output"
