@@ -102,6 +102,7 @@ known_lock() {
     # The section of who came last in the last round may be off it.
     is_number_above "$((2 * rounds - 2))" "$(of all.on_path.acquisitions)"
     is_number_above "$((rounds - 2))" "$(of all.on_path.contended)"
+    is_number_above "$(of all.on_path.contended)" "$((rounds + 1))"
     within 0.7 1 "$(of all.on_path.hold_ns)" "$(of all.path_ns)"
     within 0.8 1 "$(of all.on_path.wait_ns)" "$(of all.wait_ns)"
     is name "$(of 'locks[0].name')" head
