@@ -136,8 +136,9 @@ struct locks_result {
     uint64_t wall_ns, lifetime_sum_ns;
     /* All locks (not conditions and barriers) of all threads. */
     uint64_t acquisitions, contended, wait_ns;
-    uint64_t hold_sum_ns;        /* sections counted each */
-    uint64_t hold_covered_ns;    /* nested sections of a thread counted once */
+    uint64_t hold_sum_ns;     /* sections counted each */
+    uint64_t hold_covered_ns; /* nested sections of a thread counted once; of sampled locks as far
+                                 as that is known */
     struct lock_on_path on_path; /* likewise all locks; hold_ns counted once */
     uint64_t path_ns;            /* length of the critical path: the wall time, unless filtered */
     /* Pressure: */

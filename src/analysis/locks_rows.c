@@ -172,13 +172,11 @@ static int by_rank(const void *a, const void *b)
     return order ? order : (left->object < right->object ? -1 : left->object > right->object);
 }
 
-/* Whether anything of it counts. */
-static bool is_shown(const struct lock_state *state)
+/* Whether anything of it counts: of signals alone, not when long waits are asked for. */
+static bool is_shown(const struct locks_walk *walk, const struct lock_state *state)
 {
-    bool shown = state->sites.count || state->signals || state->rounds;
-    for (int i = 0; i < 2; i++)
-        shown |= state->sides[i].busy > 0;
-    return shown;
+    bool tries = state->sides[0].busy || state->sides[1].busy;
+    return state->sites.count || (!walk->least_wait && (state->signals || tries));
 }
 
 static struct vec rank(const struct locks_walk *walk)
@@ -187,7 +185,7 @@ static struct vec rank(const struct locks_walk *walk)
     for (uint32_t i = 0; i < walk->states.count; i++) {
         const struct lock_state *state = VEC_AT(&walk->states, struct lock_state, i);
         struct ranked row = {wait_of(state), hold_of(state), i};
-        if (is_shown(state))
+        if (is_shown(walk, state))
             vec__push(&ranking, &row);
     }
     sort(&ranking, by_rank);

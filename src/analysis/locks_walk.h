@@ -104,7 +104,8 @@ struct lock_thread {
     uint64_t away;           /* until then, what it did not run is taken off */
     struct vec sections;     /* struct section, in the order in which it got them */
     uint32_t counting;       /* of these that count */
-    uint64_t covered_since;  /* when the first of these began */
+    uint64_t covered_since;  /* when the first of these began, */
+    uint32_t covered_weight; /* and for how many it stands */
     uint64_t covered_paused; /* most that one of them was paused */
     /* Of locks. */
     uint64_t acquisitions, contended, wait, hold, covered;

@@ -212,13 +212,17 @@ static double share_of_misfit(const struct whatif *whatif, const struct replay_r
     return part * waits + (1 - part) * wall;
 }
 
-/* As the model of that variant has it, and (for the range) had the misfit no part in the change. */
+/* As the model of that variant has it, with that share of the misfit. Where the replay is longer
+ * than the run, no more is taken off than if it were too long everywhere alike. */
 static double predicted_ns(const struct whatif *whatif, const struct replay_result *after,
                            enum variant variant, double share)
 {
-    double misfit = (double)whatif__unrecorded_ns(whatif) -
-                    (double)trace__ns(whatif->trace, whatif->before[variant].wall);
-    return (double)trace__ns(whatif->trace, after->wall) + misfit * share;
+    double unrecorded = (double)whatif__unrecorded_ns(whatif);
+    double before = (double)trace__ns(whatif->trace, whatif->before[variant].wall);
+    double wall = (double)trace__ns(whatif->trace, after->wall);
+    double predicted = wall + (unrecorded - before) * share;
+    double scaled = before > 0 ? unrecorded * wall / before : predicted;
+    return predicted < scaled && before > unrecorded ? scaled : predicted;
 }
 
 static void take_variant(struct whatif *whatif, const struct replay_result *after,

@@ -44,6 +44,7 @@ struct cure {
     const char *change[WORDS];   /* as heurt whatif is asked */
     const char *kind, *function; /* of the loser; NULL: any */
     const char *record[WORDS];   /* options of the recording */
+    const char *beyond;          /* why no replay can know it; NULL: it can */
 };
 
 #define EXAMPLE(name, ...)      \
@@ -64,6 +65,10 @@ struct cure {
 #define REMOVE_WORK \
     ASKED("--remove", LOSER), .kind = "call", .function = "work", .record = {"-f", "work"}
 
+/* What a thread decides by looking at a variable is not in a trace. */
+#define POLLS .beyond = "other threads work on until one is done"
+#define ANSWERS .beyond = "a thread of its own answers, over a socket"
+
 static const struct cure cures[] = {
     EXAMPLE("mutex", TAKES("--iterations", "30000"), CURED_BY("--private"), .change = REMOVE_LOCK),
     EXAMPLE("mutex", TAKES("--iterations", "30000"), CURED_BY("--delay", "0"),
@@ -76,6 +81,10 @@ static const struct cure cures[] = {
             .change = REMOVE_LOCK),
     EXAMPLE("spinlock", TAKES("--iterations", "200000", "--oversubscribe"), CURED_BY("--private"),
             .change = REMOVE_LOCK),
+    EXAMPLE("spinlock", TAKES("--threads", "3", "--iterations", "200000"),
+            CURED_BY("--threads", "2", "--iterations", "300000"), ASKED("--threads", "2")),
+    EXAMPLE("mutex", TAKES("--threads", "2", "--iterations", "30000"),
+            CURED_BY("--threads", "4", "--iterations", "15000"), ASKED("--threads", "4")),
     EXAMPLE("queue", TAKES("--iterations", "100000"), CURED_BY("--locks", "2"),
             ASKED("--split", "lock=" LOCK ":site")),
     EXAMPLE("ray_counter", TAKES("--iterations", "500000", "--delay", "200"),
@@ -84,11 +93,11 @@ static const struct cure cures[] = {
             CURED_BY("--cure", "padded"), .change = REMOVE_LOCK),
     EXAMPLE("false_sharing", TAKES("--iterations", "200000", "--delay", "2000"),
             CURED_BY("--padded"), ASKED("--remove", LOSER), .kind = "call",
-            .function = "first_thread_access", .record = {"-f", "*_access"}),
+            .function = "first_thread_access", .record = {"-f", "*_access"}, POLLS),
     EXAMPLE("disk", TAKES("--iterations", "4000"), CURED_BY("--threads", "1"),
-            ASKED("--remove", LOSER), .kind = "disk", .function = "first_thread_read"),
+            ASKED("--remove", LOSER), .kind = "disk", .function = "first_thread_read", POLLS),
     CAUSE("mutex", TAKES("--times", "2"), CURED_BY("--cure"), .change = REMOVE_LOCK),
-    CAUSE("rwlock", TAKES("--times", "2"), CURED_BY("--cure"), .change = REMOVE_LOCK),
+    CAUSE("rwlock", TAKES("--times", "2"), CURED_BY("--cure"), .change = REMOVE_LOCK, POLLS),
     CAUSE("spinlock", TAKES("--times", "2"), CURED_BY("--cure"), .change = REMOVE_LOCK),
     CAUSE("oversubscribed", TAKES("--times", "2"), CURED_BY("--cure"), .change = REMOVE_LOCK),
     CAUSE("condition", TAKES("--times", "2"), CURED_BY("--cure"), ASKED("--remove", LOSER),
@@ -98,7 +107,7 @@ static const struct cure cures[] = {
     CAUSE("barrier", TAKES("--times", "2"), CURED_BY("--cure"), ASKED("--remove", LOSER),
           .kind = "barrier"),
     CAUSE("disk", TAKES("--times", "4"), CURED_BY("--cure"), REMOVE_WORK),
-    CAUSE("network", TAKES("--times", "2"), CURED_BY("--cure"), REMOVE_WORK),
+    CAUSE("network", TAKES("--times", "2"), CURED_BY("--cure"), REMOVE_WORK, ANSWERS),
     CAUSE("sleep", TAKES("--times", "4"), CURED_BY("--cure"), REMOVE_WORK),
     CAUSE("page_fault", TAKES("--times", "2"), CURED_BY("--cure"), REMOVE_WORK),
     {"cause_false_sharing", "cause_padded", TAKES("--times", "2"), CURED_BY(NULL), REMOVE_WORK},
@@ -316,7 +325,8 @@ static void print_row(const struct cure *cure, const struct samples *samples)
     char change[128], cured[128];
     join(cure->change, change, sizeof change);
     join(cure->cure, cured, sizeof cured);
-    printf("  %-19s %-27s %-22s", cure->program, *cured ? cured : cure->cured, change);
+    printf("%c %-20s %-25s %-23s", cure->beyond ? '*' : ' ', cure->program,
+           *cured ? cured : cure->cured, change);
     if (!samples->count) {
         printf(" %s: %s\n", samples->failed ? "failed" : "skipped", samples->missing);
         return;
@@ -328,33 +338,46 @@ static void print_row(const struct cure *cure, const struct samples *samples)
            samples->disturbed);
 }
 
-static struct forecast_summary summary_of(const struct samples *samples)
+/* all: also of the rows that are beyond any replay. */
+static struct forecast_summary summary_of(const struct samples *samples, bool all)
 {
     struct forecast_row rows[CURES];
     size_t count = 0;
     for (size_t i = 0; i < CURES; i++)
-        if (samples[i].count)
+        if (samples[i].count && (all || !cures[i].beyond))
             rows[count++] = row_of(&samples[i]);
     return forecast__summary(rows, count);
+}
+
+static void print_summary(const char *of, const struct forecast_summary *summary)
+{
+    printf(
+        "  %-30s median error %.1f %% (at most %.0f), largest %.1f %% (at most %.0f), %zu of %zu "
+        "in range: %s\n",
+        of, 100 * summary->median, 100 * FORECAST_MEDIAN_BAR, 100 * summary->worst,
+        100 * FORECAST_WORST_BAR, summary->in_range, summary->rows,
+        !summary->rows                      ? "not measured"
+        : forecast_summary__is_met(summary) ? "met"
+                                            : "MISSED");
 }
 
 static void print_all(const struct options *options, const struct samples *samples)
 {
     printf("%zu runs of each, interleaved; wall times in seconds, medians; errors in %%\n\n",
            options->runs);
-    printf("  %-19s %-27s %-22s %6s %-24s %6s %6s %4s %7s %7s %5s\n", "program", "cure", "change",
+    printf("  %-20s %-25s %-23s %6s %-24s %6s %6s %4s %7s %7s %5s\n", "program", "cure", "change",
            "wall", "predicted (range)", "cured", "error", "in", "replay", "record", "again");
     for (size_t i = 0; i < CURES; i++)
         if (is_chosen(options, &cures[i]))
             print_row(&cures[i], &samples[i]);
-    const struct forecast_summary summary = summary_of(samples);
-    printf("\n  median error %.1f %% (at most %.0f), largest %.1f %% (at most %.0f), %zu of %zu in "
-           "range: %s\n",
-           100 * summary.median, 100 * FORECAST_MEDIAN_BAR, 100 * summary.worst,
-           100 * FORECAST_WORST_BAR, summary.in_range, summary.rows,
-           !summary.rows                        ? "not measured"
-           : forecast_summary__is_met(&summary) ? "met"
-                                                : "MISSED");
+    const struct forecast_summary known = summary_of(samples, false);
+    const struct forecast_summary all = summary_of(samples, true);
+    puts("");
+    for (size_t i = 0; i < CURES; i++)
+        if (is_chosen(options, &cures[i]) && cures[i].beyond)
+            printf("  * %s: %s\n", cures[i].program, cures[i].beyond);
+    print_summary("what a replay can know (no *):", &known);
+    print_summary("all:", &all);
 }
 
 static struct json_object *json__row(const struct cure *cure, const struct samples *samples)
@@ -387,7 +410,7 @@ static struct json_object *json__row(const struct cure *cure, const struct sampl
 static void print_json(const struct options *options, const struct samples *samples)
 {
     struct json_object *all = json_object_new_object(), *rows = json_object_new_array();
-    const struct forecast_summary summary = summary_of(samples);
+    const struct forecast_summary summary = summary_of(samples, true);
     json_object_object_add(all, "schema", json_object_new_string("heurt.bench-whatif/1"));
     for (size_t i = 0; i < CURES; i++)
         if (is_chosen(options, &cures[i]))
@@ -448,7 +471,7 @@ int main(int argc, char **argv)
     }
     measure_all(&options, &scratch, samples);
     directory__remove(scratch.directory);
-    const struct forecast_summary summary = summary_of(samples);
+    const struct forecast_summary summary = summary_of(samples, true);
     if (options.json)
         print_json(&options, samples);
     else
