@@ -89,6 +89,7 @@ struct lock_row {
     struct encounter_object object;
     struct lock_side exclusive, shared;
     double wait_share;           /* of all threads' lifetimes */
+    bool is_idle;                /* conditions, semaphores: threads wait there for work (blame.h) */
     struct lock_times wake;      /* conditions, semaphores: from the signal to the wake-up;
                                     locks: from the release to the acquisition of who waited;
                                     barriers: from the last arrival to the leave of the others */
@@ -131,7 +132,8 @@ struct locks_check {
 };
 
 struct locks_result {
-    struct vec rows; /* struct lock_row, by Σ of waits, then of holds; the first LOCKS_ROWS_MOST */
+    struct vec rows; /* struct lock_row, by Σ of waits, then of holds, idle ones last; the first
+                        LOCKS_ROWS_MOST */
     struct vec inversions;
     uint64_t wall_ns, lifetime_sum_ns;
     /* All locks (not conditions and barriers) of all threads. */
