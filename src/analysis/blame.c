@@ -394,6 +394,6 @@ void blame__find(struct class_table *table, const struct thread_result *results)
         start_thread(&walk, i);
     merge(&walk);
     close_waits(&walk);
-    turns__find(&walk);
+    meetings__find_idle(&walk);
     free_walk(&walk);
 }

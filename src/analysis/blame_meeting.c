@@ -15,8 +15,7 @@ static uint64_t place_of(struct blame_walk *walk, uint32_t process, enum class_k
     uint64_t place = map__put(&walk->meeting_places, key, sizeof key, walk->meetings.count);
     if (place == walk->meetings.count) {
         struct meeting fresh = {
-            .process = process, .kind = kind, .object = object, .signaller = NOBODY};
-        fresh.members = VEC_OF(struct member);
+            .turnstile = turnstile__start(process, kind), .object = object, .signaller = NOBODY};
         fresh.arrivals = VEC_OF(struct arrival);
         fresh.parties = VEC_OF(struct watched);
         vec__push(&walk->meetings, &fresh);
@@ -57,7 +56,7 @@ static void add_party(struct meeting *barrier, uint32_t thread)
 static void start_round(struct blame_walk *walk, struct meeting *barrier, uint64_t tick)
 {
     for (uint32_t i = 0; i < walk->thread_count && !barrier->round; i++) {
-        if (walk->threads[i].serial == barrier->process && !walk->threads[i].ended &&
+        if (walk->threads[i].serial == barrier->turnstile.process && !walk->threads[i].ended &&
             barrier->parties.count < PARTIES_AT_FIRST)
             add_party(barrier, i);
     }
@@ -95,7 +94,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier)
     const struct arrival *last =
         VEC_AT(&barrier->arrivals, struct arrival, barrier->arrivals.count - 1);
     const struct doing *before = before_round(barrier, last->thread);
-    struct culprit culprit = {barrier->process, last->thread, true, last->site};
+    struct culprit culprit = {barrier->turnstile.process, last->thread, true, last->site};
     VEC_EACH(arrival, &barrier->arrivals, struct arrival)
     {
         struct blame_thread *waiter = &walk->threads[arrival->thread];
@@ -211,16 +210,16 @@ void signal__given(struct blame_walk *walk, struct blame_thread *thread, enum cl
     meeting->site = HEURT_SITE_ADDRESS(site);
     keep_recent(meeting, thread->index);
     if (kind == CLASS_SEMAPHORE)
-        meeting__member(meeting, thread->index)->given++;
+        turnstile__member(&meeting->turnstile, thread->index)->given++;
 }
 
 void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread, enum class_kind kind)
 {
     thread->place = place_of(walk, thread->serial, kind, thread->waits[0].object);
     struct meeting *meeting = meeting_at(walk, thread->place);
-    meeting->any_wait = true;
+    meeting->turnstile.any_wait = true;
     if (kind == CLASS_CONDITION)
-        meeting->mutex = thread->waits[0].mutex;
+        meeting->turnstile.mutex = thread->waits[0].mutex;
     thread->number = meeting->signals;
     watch_signallers(walk, thread, meeting);
 }
@@ -229,12 +228,12 @@ void signal__wait_ends(struct blame_walk *walk, struct blame_thread *thread, boo
 {
     struct meeting *meeting = meeting_at(walk, thread->place);
     uint64_t ticks = wait__ticks(thread);
-    struct culprit culprit = {meeting->process, meeting->signaller, false, meeting->site};
-    meeting->waited += ticks;
-    meeting__member(meeting, thread->index)->waited += ticks;
+    struct culprit culprit = {meeting->turnstile.process, meeting->signaller, false, meeting->site};
+    meeting->turnstile.waited += ticks;
+    turnstile__member(&meeting->turnstile, thread->index)->waited += ticks;
     if (!blame || meeting->signals == thread->number || culprit.thread == thread->index)
         return;
-    meeting__member(meeting, culprit.thread)->ended += ticks;
+    turnstile__member(&meeting->turnstile, culprit.thread)->ended += ticks;
     if (thread->entry)
         blame_watched(walk, thread, &culprit);
 }
@@ -243,14 +242,37 @@ void semaphore__taken(struct blame_walk *walk, const struct blame_thread *thread
                       uint64_t times)
 {
     uint64_t place = place_of(walk, thread->serial, CLASS_SEMAPHORE, object);
-    meeting__member(meeting_at(walk, place), thread->index)->taken += times;
+    turnstile__member(&meeting_at(walk, place)->turnstile, thread->index)->taken += times;
+}
+
+void meetings__find_idle(struct blame_walk *walk)
+{
+    struct vec turnstiles = VEC_OF(struct turnstile *);
+    VEC_EACH(meeting, &walk->meetings, struct meeting)
+    {
+        struct turnstile *turnstile = &meeting->turnstile;
+        vec__push(&turnstiles, &turnstile);
+    }
+    turns__find(&turnstiles, walk->thread_count);
+    vec__free(&turnstiles);
+    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
+    {
+        struct profile_class *what = &(*entry)->what;
+        uint64_t key[3] = {what->process, what->kind, what->object};
+        if (what->kind != CLASS_CONDITION && what->kind != CLASS_SEMAPHORE)
+            continue;
+        uint64_t place = map__get(&walk->meeting_places, key, sizeof key);
+        if (place != MAP_ABSENT)
+            what->idle =
+                turnstile__is_idle(&VEC_AT(&walk->meetings, struct meeting, place)->turnstile);
+    }
 }
 
 void meetings__free(struct blame_walk *walk)
 {
     VEC_EACH(meeting, &walk->meetings, struct meeting)
     {
-        vec__free(&meeting->members);
+        turnstile__free(&meeting->turnstile);
         vec__free(&meeting->arrivals);
         vec__free(&meeting->parties);
     }

@@ -3,7 +3,7 @@
  *     blame.c          the threads' events by time, and the waits they are in
  *     blame_lock.c     who holds what; what threads do
  *     blame_meeting.c  barriers and signals
- *     blame_turns.c    which waits are for work
+ *     turns.c          which waits are for work
  *
  * Time goes on only: whatever is brought forward to a tick was at an earlier one. */
 #ifndef HEURT_ANALYSIS_BLAME_WALK_H
@@ -11,6 +11,7 @@
 
 #include "analysis/blame.h"
 #include "analysis/steps.h"
+#include "analysis/turns.h"
 
 #define NOBODY UINT32_MAX
 #define WAITS_AT_MOST 4 /* of handlers that interrupted each other */
@@ -97,14 +98,6 @@ struct recent_lock {
     uint64_t place; /* in locks */
 };
 
-/* What a thread has to do with a condition or semaphore. */
-struct member {
-    uint32_t thread;
-    uint64_t waited, ended; /* ticks: that it waited, that others waited until it signalled */
-    uint64_t taken, given;  /* semaphores: how often */
-    uint64_t turns;         /* ticks of ended in which it passed a turn on */
-};
-
 struct arrival {
     uint32_t thread;
     uint64_t tick, site;
@@ -113,19 +106,13 @@ struct arrival {
 
 /* A condition, semaphore or futex, or a barrier. */
 struct meeting {
-    uint32_t process; /* serial */
-    enum class_kind kind;
+    struct turnstile turnstile; /* process and kind of it; waits */
     uint64_t object;
     /* Signals: how many until now, and the last one. */
     uint64_t signals, site;
     uint32_t signaller;
     uint32_t recent[WATCHED]; /* who signalled lately, the last first */
     uint32_t recent_count;
-    /* Waits (see blame_turns.c): */
-    uint64_t mutex;     /* that goes with the condition */
-    uint64_t waited;    /* ticks, in waits that ended */
-    struct vec members; /* struct member */
-    bool any_wait, turns;
     /* A barrier's round: */
     uint64_t round;
     struct vec arrivals; /* struct arrival */
@@ -206,10 +193,7 @@ void semaphore__taken(struct blame_walk *walk, const struct blame_thread *thread
                       uint64_t times);
 void meetings__free(struct blame_walk *walk);
 
-/* ---- blame_turns.c */
-
-struct member *meeting__member(struct meeting *meeting, uint32_t thread);
 /* Says of the table's classes which are idle. */
-void turns__find(struct blame_walk *walk);
+void meetings__find_idle(struct blame_walk *walk);
 
 #endif

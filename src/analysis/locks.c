@@ -44,6 +44,8 @@ static struct lock_state *state_of(struct locks_walk *walk, uint32_t object)
 static void take_of_object(struct locks_walk *walk, const struct encounter *encounter)
 {
     struct lock_state *state = state_of(walk, encounter->object);
+    if (state->kind != CLASS_LOCK)
+        locks_idle__take(walk, state, encounter);
     switch (encounter->type) {
     case ENCOUNTER_ACQUIRED:
         lock_state__acquired(walk, state, encounter);
@@ -110,6 +112,7 @@ static void free_state(struct lock_state *state)
     if (state->round)
         vec__free(&state->round->arrivers);
     free(state->round);
+    locks_idle__free(state);
 }
 
 static void free_walk(struct locks_walk *walk)
@@ -182,6 +185,7 @@ static int walk_all(struct locks_walk *walk, struct locks_result **result, struc
     if (code < 0)
         return code;
     *result = new_result();
+    locks_idle__find(walk);
     locks_audit__ticks(walk, *result);
     locks_result__fill(walk, *result);
     return 0;

@@ -89,6 +89,7 @@ struct lock_row {
     struct encounter_object object;
     struct lock_side exclusive, shared;
     double wait_share;           /* of all threads' lifetimes */
+    bool is_idle;                /* conditions, semaphores: threads wait there for work (blame.h) */
     struct lock_times wake;      /* conditions, semaphores: from the signal to the wake-up;
                                     locks: from the release to the acquisition of who waited;
                                     barriers: from the last arrival to the leave of the others */
@@ -131,13 +132,15 @@ struct locks_check {
 };
 
 struct locks_result {
-    struct vec rows; /* struct lock_row, by Σ of waits, then of holds; the first LOCKS_ROWS_MOST */
+    struct vec rows; /* struct lock_row, by Σ of waits, then of holds, idle ones last; the first
+                        LOCKS_ROWS_MOST */
     struct vec inversions;
     uint64_t wall_ns, lifetime_sum_ns;
     /* All locks (not conditions and barriers) of all threads. */
     uint64_t acquisitions, contended, wait_ns;
-    uint64_t hold_sum_ns;        /* sections counted each */
-    uint64_t hold_covered_ns;    /* nested sections of a thread counted once */
+    uint64_t hold_sum_ns;     /* sections counted each */
+    uint64_t hold_covered_ns; /* nested sections of a thread counted once; of sampled locks as far
+                                 as that is known */
     struct lock_on_path on_path; /* likewise all locks; hold_ns counted once */
     uint64_t path_ns;            /* length of the critical path: the wall time, unless filtered */
     /* Pressure: */

@@ -2,7 +2,10 @@
  *
  * An edge is one pair of locks and of the ways in which they were held and wanted. A circle is one
  * of edges, each of which begins at the lock at which the one before ends, where at no lock both
- * only read. Of all circles the shortest ones through each edge are found. */
+ * only read. Of all circles the shortest ones through each edge are found.
+ *
+ * Of a thread that holds very many locks the last ones that it got are looked at, and the first
+ * ones as gates: locks between them make a longer circle of a short one, but none is missed. */
 #include "analysis/locks_walk.h"
 #include "base/memory.h"
 
@@ -10,6 +13,7 @@
 
 #define CIRCLES_MOST 100u
 #define LOOKS_MOST 20000000u /* edges that are looked at in all */
+#define HELD_LOOKED_AT 16u
 #define GATES_MOST (sizeof((struct order_edge *)0)->gates / sizeof(uint32_t))
 
 void lock_order__start(struct lock_order *order)
@@ -80,6 +84,7 @@ static void add_edge(struct lock_order *order, const struct encounter *wanted,
                      const struct held_lock *held, size_t before)
 {
     const struct held_lock *from = &held[before];
+    before = before < HELD_LOOKED_AT ? before : HELD_LOOKED_AT;
     uint64_t place = find_edge(order, key_of(from, wanted));
     if (place == MAP_ABSENT)
         return;
@@ -107,7 +112,8 @@ void lock_order__take(struct locks_walk *walk, const struct encounter *encounter
     if (encounter->tried)
         return;
     const struct vec *held = encounters__held(walk->encounters, encounter->thread);
-    for (size_t i = 0; i < held->count; i++) {
+    size_t first = held->count > HELD_LOOKED_AT + 1 ? held->count - HELD_LOOKED_AT - 1 : 0;
+    for (size_t i = first; i < held->count; i++) {
         if (VEC_AT(held, struct held_lock, i)->object != encounter->object)
             add_edge(&walk->order, encounter, held->items, i);
     }

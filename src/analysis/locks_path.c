@@ -16,6 +16,7 @@ static void add_lock(const struct locks_walk *walk, struct locks_result *result,
     result->on_path.hold_ns += trace__ns(trace, lock->hold);
 }
 
+/* What is nested counts once, as far as that is known: sampled sections stand for others. */
 static void take_locks(const struct locks_walk *walk, const struct path_result *path,
                        const uint32_t *row_of, struct locks_result *result)
 {
@@ -31,9 +32,10 @@ static void take_locks(const struct locks_walk *walk, const struct path_result *
             (struct lock_on_path){lock->acquisitions, lock->contended, trace__ns(trace, lock->wait),
                                   trace__ns(trace, lock->hold)};
     }
-    uint64_t in_sections = trace__ns(trace, path->in_sections);
-    if (!walk->filter->lock || in_sections < result->on_path.hold_ns)
-        result->on_path.hold_ns = in_sections;
+    uint64_t most = walk->is_sampled ? result->path_ns : trace__ns(trace, path->in_sections);
+    bool is_whole = !walk->filter->lock && !walk->is_sampled;
+    if (is_whole || most < result->on_path.hold_ns)
+        result->on_path.hold_ns = most;
 }
 
 /* ---- checks --------------------------------------------------------------------------------- */

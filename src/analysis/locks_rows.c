@@ -145,6 +145,7 @@ static void make_row(struct locks_walk *walk, uint32_t object, struct lock_row *
         .exclusive = side_ns(trace, &state->sides[ENCOUNTER_EXCLUSIVE]),
         .shared = side_ns(trace, &state->sides[ENCOUNTER_SHARED]),
         .wait_share = walk->lifetimes ? (double)wait_of(state) / (double)walk->lifetimes : 0.0,
+        .is_idle = lock_state__is_idle(state),
         .wake = times_ns(trace, &state->wake),
         .signals = state->signals,
         .broadcasts = state->broadcasts,
@@ -160,6 +161,7 @@ static void make_row(struct locks_walk *walk, uint32_t object, struct lock_row *
 }
 
 struct ranked {
+    unsigned group; /* 0: waits that are a loss, 1: idle ones, 2: none */
     uint64_t wait, hold;
     uint32_t object;
 };
@@ -167,18 +169,17 @@ struct ranked {
 static int by_rank(const void *a, const void *b)
 {
     const struct ranked *left = a, *right = b;
-    int order = compare(left->wait, right->wait);
+    int order = (int)left->group - (int)right->group;
+    order = order ? order : compare(left->wait, right->wait);
     order = order ? order : compare(left->hold, right->hold);
     return order ? order : (left->object < right->object ? -1 : left->object > right->object);
 }
 
-/* Whether anything of it counts. */
-static bool is_shown(const struct lock_state *state)
+/* Whether anything of it counts: of signals alone, not when long waits are asked for. */
+static bool is_shown(const struct locks_walk *walk, const struct lock_state *state)
 {
-    bool shown = state->sites.count || state->signals || state->rounds;
-    for (int i = 0; i < 2; i++)
-        shown |= state->sides[i].busy > 0;
-    return shown;
+    bool tries = state->sides[0].busy || state->sides[1].busy;
+    return state->sites.count || (!walk->least_wait && (state->signals || tries));
 }
 
 static struct vec rank(const struct locks_walk *walk)
@@ -186,8 +187,9 @@ static struct vec rank(const struct locks_walk *walk)
     struct vec ranking = VEC_OF(struct ranked);
     for (uint32_t i = 0; i < walk->states.count; i++) {
         const struct lock_state *state = VEC_AT(&walk->states, struct lock_state, i);
-        struct ranked row = {wait_of(state), hold_of(state), i};
-        if (is_shown(state))
+        unsigned group = lock_state__is_idle(state) ? 1 : wait_of(state) ? 0 : 2;
+        struct ranked row = {group, wait_of(state), hold_of(state), i};
+        if (is_shown(walk, state))
             vec__push(&ranking, &row);
     }
     sort(&ranking, by_rank);

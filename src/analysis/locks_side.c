@@ -227,6 +227,7 @@ static void begin_section(struct locks_walk *walk, const struct encounter *encou
         drop_lost(walk, encounter->thread, encounter->object);
     if (section->counts && !thread->counting++) {
         thread->covered_since = encounter->tick;
+        thread->covered_weight = section->weight;
         thread->covered_paused = 0;
     }
     *(struct section *)vec__extend(&thread->sections, 1) = *section;
@@ -277,7 +278,8 @@ static bool take_section(struct lock_thread *thread, uint32_t object, struct sec
     return true;
 }
 
-/* Nested sections are counted once: from where the first of them began to where the last ended. */
+/* Nested sections are counted once: from where the first of them began to where the last ended. Of
+ * sampled ones the first stands for others, which is too much where those were nested. */
 static void cover(struct lock_thread *thread, const struct encounter *released, bool in_time)
 {
     if (released->paused > thread->covered_paused)
@@ -286,7 +288,7 @@ static void cover(struct lock_thread *thread, const struct encounter *released, 
         return;
     uint64_t ticks = released->tick - thread->covered_since;
     if (ticks > thread->covered_paused)
-        thread->covered += ticks - thread->covered_paused;
+        thread->covered += (ticks - thread->covered_paused) * thread->covered_weight;
 }
 
 static void end_section(struct locks_walk *walk, struct lock_state *state,

@@ -4,6 +4,7 @@
  *     locks_filter.c    what counts
  *     locks_side.c      acquisitions, waits and holds; sites, pairs, the longest waits
  *     locks_meeting.c   signals and barriers' rounds
+ *     locks_idle.c      at which conditions and semaphores threads wait for work
  *     locks_order.c     which lock was taken while which was held, and the circles in it
  *     locks_pressure.c  steps of time
  *     locks_path.c      what is on the critical path
@@ -17,6 +18,7 @@
 
 #include "analysis/locks.h"
 #include "analysis/path.h"
+#include "analysis/turns.h"
 #include "base/map.h"
 
 #define SITES_MOST 256u /* of a lock; what is beyond is one row without an address */
@@ -86,6 +88,7 @@ struct lock_state {
     uint64_t rounds;
     struct times spread;
     struct barrier_round *round; /* NULL: not a barrier, or nobody arrived yet */
+    struct turnstile *turnstile; /* NULL: no condition or semaphore, or nobody waited yet */
 };
 
 /* A lock that a thread has. */
@@ -104,7 +107,8 @@ struct lock_thread {
     uint64_t away;           /* until then, what it did not run is taken off */
     struct vec sections;     /* struct section, in the order in which it got them */
     uint32_t counting;       /* of these that count */
-    uint64_t covered_since;  /* when the first of these began */
+    uint64_t covered_since;  /* when the first of these began, */
+    uint32_t covered_weight; /* and for how many it stands */
     uint64_t covered_paused; /* most that one of them was paused */
     /* Of locks. */
     uint64_t acquisitions, contended, wait, hold, covered;
@@ -195,6 +199,15 @@ static inline bool is_in_time(const struct locks_walk *walk, uint64_t tick)
 {
     return tick >= walk->from && tick < walk->to;
 }
+
+/* ---- locks_idle.c */
+
+/* Of whom, where and when does not matter to it: the filter is not asked. */
+void locks_idle__take(struct locks_walk *walk, struct lock_state *state,
+                      const struct encounter *encounter);
+void locks_idle__find(struct locks_walk *walk);
+bool lock_state__is_idle(const struct lock_state *state);
+void locks_idle__free(struct lock_state *state);
 
 /* ---- locks_side.c */
 

@@ -11,7 +11,8 @@ struct link {
     size_t place; /* in the waiter's awaits */
 };
 
-#define SETTLE_NS 700 /* from the hook until futex(2) has seen that the lock is held, about */
+#define SETTLE_NS 700       /* from the hook until futex(2) has seen that the lock is held, about */
+#define PLACES_AT_MOST 1024 /* where locks are released; 24 KiB each and more */
 #define SPELLS_ENOUGH 30
 #define SHORTER 0.5 /* of spells: the longer ones may have met something else */
 #define SAMPLES_ENOUGH 5
@@ -49,21 +50,28 @@ struct walk_thread {
     uint64_t release;     /* when */
     bool handed;          /* another one had it before */
     uint64_t acquired;    /* when it got the lock that it got last, nothing happened since */
-    bool has_woken;       /* then */
+    uint64_t release_site;
+    bool has_woken; /* then */
+};
+
+/* Where a lock is released: sections before which the same thread had it, and another one had; what
+ * follows them, unless the release woke somebody; what follows a release that did. */
+struct lock_place {
+    uint64_t site;
+    struct spells sections[2], behind[2], waking;
 };
 
 /* What is found out about an object. */
 struct object_facts {
     struct contended *contended; /* locks; NULL: nobody ever waited */
-    /* Locks: sections before which the same thread had it, and another one had; what follows them,
-     * unless the release woke somebody; what follows a release that did. */
-    struct spells sections[2], behind[2], waking;
-    uint32_t last;        /* thread that had it, plus 1; 0: none yet */
-    uint32_t *latency;    /* a histogram of wake-ups, HISTOGRAM_BUCKETS; NULL: none */
-    int64_t level, least; /* semaphores: posts less acquisitions, and the least of it */
-    uint64_t round;       /* barriers: the one that is counted */
-    uint32_t arrivals;    /* in it */
-    uint32_t parties;     /* of the largest whole round */
+    struct vec places;           /* struct lock_place; of locks */
+    bool is_shared;              /* several threads had it */
+    uint32_t last;               /* thread that had it, plus 1; 0: none yet */
+    uint32_t *latency;           /* a histogram of wake-ups, HISTOGRAM_BUCKETS; NULL: none */
+    int64_t level, least;        /* semaphores: posts less acquisitions, and the least of it */
+    uint64_t round;              /* barriers: the one that is counted */
+    uint32_t arrivals;           /* in it */
+    uint32_t parties;            /* of the largest whole round */
 };
 
 struct link_walk {
@@ -72,6 +80,7 @@ struct link_walk {
     struct vec links; /* struct link */
     struct vec facts; /* struct object_facts, by the encounters' objects */
     struct walk_thread *threads;
+    uint32_t place_count;        /* of all locks */
     uint32_t *signalled;         /* latency of conditions and futexes: one histogram for all */
     uint32_t *woken, *sleepless; /* as of a lock, of all */
     uint64_t settle_ticks;
@@ -196,6 +205,7 @@ static void lock_released(struct link_walk *walk, const struct encounter *encoun
         return;
     thread->released = encounter->object;
     thread->release = encounter->tick;
+    thread->release_site = encounter->site;
     thread->has_woken = has_woken;
     if (has_woken)
         vec__push(&walk->program->links[encounter->thread].wakes, &encounter->tick);
@@ -231,19 +241,41 @@ static void add_spell(struct spells *spells, uint64_t from, uint64_t to)
     bucket->squares += ticks * ticks;
 }
 
+/* NULL: nobody else had the lock yet, or there are too many places to look at. */
+static struct lock_place *place_of(struct link_walk *walk, uint32_t object, uint64_t site)
+{
+    struct object_facts *facts = facts_of(walk, object);
+    struct vec *places = &facts->places;
+    if (!facts->is_shared)
+        return NULL;
+    VEC_EACH(place, places, struct lock_place)
+    {
+        if (place->site == site)
+            return place;
+    }
+    if (walk->place_count++ >= PLACES_AT_MOST)
+        return NULL;
+    *places = places->item_bytes ? *places : VEC_OF(struct lock_place);
+    struct lock_place fresh = {.site = site};
+    return vec__push(places, &fresh);
+}
+
 /* Something else happens on the thread: its work since it got or released a lock is known. */
 static void spell_ends(struct link_walk *walk, const struct encounter *encounter)
 {
     struct walk_thread *thread = &walk->threads[encounter->thread];
+    struct lock_place *place = NULL;
     if (thread->acquired && encounter->type == ENCOUNTER_RELEASED)
-        add_spell(&facts_of(walk, encounter->object)->sections[thread->handed], thread->acquired,
-                  encounter->tick);
+        place = place_of(walk, encounter->object, encounter->site);
+    if (place)
+        add_spell(&place->sections[thread->handed], thread->acquired, encounter->tick);
     thread->acquired = 0;
     if (thread->released == ENCOUNTER_NO_OBJECT)
         return;
-    struct object_facts *facts = facts_of(walk, thread->released);
-    add_spell(thread->has_woken ? &facts->waking : &facts->behind[thread->handed], thread->release,
-              encounter->tick);
+    place = place_of(walk, thread->released, thread->release_site);
+    if (place)
+        add_spell(thread->has_woken ? &place->waking : &place->behind[thread->handed],
+                  thread->release, encounter->tick);
     thread->released = ENCOUNTER_NO_OBJECT;
 }
 
@@ -254,6 +286,7 @@ static void lock_acquired(struct link_walk *walk, const struct encounter *encoun
     thread->handed = facts->last && facts->last != encounter->thread + 1;
     thread->acquired = encounter->tick;
     facts->last = encounter->thread + 1;
+    facts->is_shared |= thread->handed;
     if (thread->handed)
         vec__push(&walk->program->links[encounter->thread].handed, &encounter->tick);
 }
@@ -274,13 +307,32 @@ static struct spell_sums sums_of(const struct spells *spells, double part)
 }
 
 /* How much longer some take, on average; 0: not certain. part: of the shortest of both. */
-static uint64_t longer(const struct spells *some, const struct spells *others, double part)
+static double longer(const struct spells *some, const struct spells *others, double part)
 {
     if (some->count < SPELLS_ENOUGH || others->count < SPELLS_ENOUGH)
         return 0;
     struct spell_sums first = sums_of(some, part), second = sums_of(others, part);
     double more = first.mean - second.mean, doubt = first.variance + second.variance;
-    return more > 0 && more * more > 9 * doubt ? (uint64_t)more : 0;
+    return more > 0 && more * more > 9 * doubt ? more : 0;
+}
+
+/* The mean over the places where it is released, by how often it is. */
+static void model_costs(const struct object_facts *facts, struct replay_object *model)
+{
+    double handed = 0, behind = 0, waking = 0, handed_count = 0, waking_count = 0;
+    VEC_EACH(place, &facts->places, struct lock_place)
+    {
+        const struct spells *quiet = &place->behind[place->behind[0].count < SPELLS_ENOUGH];
+        double count = (double)place->sections[1].count, woken = (double)place->waking.count;
+        handed += count * longer(&place->sections[1], &place->sections[0], SHORTER);
+        behind += count * longer(&place->behind[1], &place->behind[0], SHORTER);
+        waking += woken * longer(&place->waking, quiet, 1);
+        handed_count += count;
+        waking_count += woken;
+    }
+    model->handed_ticks = handed_count > 0 ? (uint64_t)(handed / handed_count) : 0;
+    model->behind_ticks = handed_count > 0 ? (uint64_t)(behind / handed_count) : 0;
+    model->release_ticks = waking_count > 0 ? (uint64_t)(waking / waking_count) : 0;
 }
 
 /* ---- what threads do to each other -------------------------------------------------------------
@@ -444,15 +496,15 @@ static void model_lock(const struct link_walk *walk, const struct object_facts *
                        struct replay_object *model)
 {
     const struct contended *lock = facts->contended;
-    model->handed_ticks = longer(&facts->sections[1], &facts->sections[0], SHORTER);
-    model->behind_ticks = longer(&facts->behind[1], &facts->behind[0], SHORTER);
-    if (model->spins || !lock || !walk->woken)
+    model_costs(facts, model);
+    if (model->spins || !lock || !walk->woken) {
+        model->release_ticks = 0;
         return;
+    }
     model->wake_ticks = mean_or(lock->woken, walk->woken);
     model->settle_ticks = mean_or(lock->sleepless, walk->sleepless);
     if (!model->settle_ticks)
         model->settle_ticks = walk->settle_ticks;
-    model->release_ticks = longer(&facts->waking, &facts->behind[0], 1);
 }
 
 static bool model_of(const struct link_walk *walk, const struct encounter_object *object,
@@ -499,11 +551,15 @@ static void add_objects(struct link_walk *walk)
 static void free_facts(struct object_facts *facts)
 {
     free(facts->latency);
-    for (unsigned i = 0; i < 2; i++) {
-        free(facts->sections[i].buckets);
-        free(facts->behind[i].buckets);
+    VEC_EACH(place, &facts->places, struct lock_place)
+    {
+        for (unsigned i = 0; i < 2; i++) {
+            free(place->sections[i].buckets);
+            free(place->behind[i].buckets);
+        }
+        free(place->waking.buckets);
     }
-    free(facts->waking.buckets);
+    vec__free(&facts->places);
     if (facts->contended) {
         free(facts->contended->woken);
         free(facts->contended->sleepless);

@@ -127,6 +127,49 @@ static bool is_own_token(const struct replay_program *program, uint32_t thread,
     return op->object == (op->kind == REPLAY_POST ? thread : program->thread_count + thread);
 }
 
+static struct row_op only_work(const struct row_op *op)
+{
+    return (struct row_op){
+        .work = op->work, .cost = op->cost, .kind = REPLAY_WORK, .class = ROW_NO_CLASS};
+}
+
+/* At a barrier. False: not the one at which the first of them is then. */
+static bool end_round(struct dealing *dealing, struct vec *rounds, const struct row_op *op)
+{
+    struct row_op work = only_work(op);
+    uint32_t object = op->object;
+    add_op(dealing, last_round(rounds), &work, true);
+    if (rounds == dealing->rounds)
+        vec__push(&dealing->barriers, &object);
+    else if (rounds->count > dealing->barriers.count ||
+             *VEC_AT(&dealing->barriers, uint32_t, rounds->count - 1) != object)
+        return false;
+    add_round(rounds);
+    return true;
+}
+
+/* How many locks and places of semaphores it has more. */
+static int more_held(const struct row_op *op)
+{
+    switch (op->kind) {
+    case REPLAY_ACQUIRE:
+    case REPLAY_SHARE:
+    case ROW_REACQUIRE:
+    case REPLAY_TAKE:
+        return 1;
+    case REPLAY_RELEASE:
+    case REPLAY_GIVE:
+        return -1;
+    default:
+        return 0;
+    }
+}
+
+static bool is_only_time(const struct row_op *op)
+{
+    return op->kind == REPLAY_DELAY || op->kind == ROW_STOLEN || op->kind == ROW_CALL;
+}
+
 /* False: it waits for others, or others for it, in a way that no other thread could stand for. */
 static bool cut_row(struct dealing *dealing, uint32_t thread, struct vec *rounds)
 {
@@ -135,41 +178,21 @@ static bool cut_row(struct dealing *dealing, uint32_t thread, struct vec *rounds
     VEC_EACH(row, &dealing->program->rows[thread], struct row_op)
     {
         struct row_op op = *row;
-        switch (op.kind) {
-        case REPLAY_AWAIT:
-        case REPLAY_POST:
+        if (op.kind == REPLAY_MEET) {
+            if (held || !end_round(dealing, rounds, &op))
+                return false;
+            continue;
+        }
+        if (op.kind == REPLAY_AWAIT || op.kind == REPLAY_POST) {
             if (!is_own_token(dealing->program, thread, &op))
                 return false;
-            op = (struct row_op){
-                .work = op.work, .cost = op.cost, .kind = REPLAY_WORK, .class = ROW_NO_CLASS};
-            break;
-        case REPLAY_MEET:
-            if (held)
-                return false;
-            add_op(
-                dealing, last_round(rounds),
-                &(struct row_op){
-                    .work = op.work, .cost = op.cost, .kind = REPLAY_WORK, .class = ROW_NO_CLASS},
-                true);
-            if (rounds == dealing->rounds)
-                vec__push(&dealing->barriers, &(uint32_t){op.object});
-            else if (rounds->count > dealing->barriers.count ||
-                     *VEC_AT(&dealing->barriers, uint32_t, rounds->count - 1) != op.object)
-                return false;
-            add_round(rounds);
-            continue;
-        case ROW_ENTER: /* a function may be dealt to several */
-        case ROW_LEAVE:
-            op.kind = REPLAY_WORK;
-            break;
-        default:
-            break;
+            op = only_work(&op);
         }
-        if (!held && op.kind != REPLAY_DELAY && op.kind != ROW_STOLEN && op.kind != ROW_CALL)
+        if (op.kind == ROW_ENTER || op.kind == ROW_LEAVE) /* it may be dealt to several */
+            op = only_work(&op);
+        if (!held && !is_only_time(&op))
             add_work(dealing, last_round(rounds), &op);
-        held += op.kind == REPLAY_ACQUIRE || op.kind == REPLAY_SHARE || op.kind == ROW_REACQUIRE ||
-                op.kind == REPLAY_TAKE;
-        held -= op.kind == REPLAY_RELEASE || op.kind == REPLAY_GIVE;
+        held += more_held(&op);
         if (held < 0)
             return false;
         add_op(dealing, last_round(rounds), &op, !held);

@@ -134,6 +134,8 @@ static int locks_of(const struct options *options)
         say("%s", error.text);
         status = code == -ENOENT || code == -EINVAL ? EXIT_USAGE : EXIT_HEURT;
     } else {
+        if (options->view == VIEW_AUDIT)
+            locks__mark(loaded.trace, result);
         status = show_result(options, &loaded, result);
         locks__free(result);
     }

@@ -15,7 +15,7 @@ static void put_header(FILE *out)
           "read_wait_mean_ns,read_wait_max_ns,read_hold_ns,read_hold_mean_ns,read_hold_max_ns,"
           "path_acquisitions,path_contended,path_wait_ns,path_hold_ns,"
           "signals,broadcasts,signals_for_nobody,wake_mean_ns,wake_max_ns,"
-          "rounds,spread_mean_ns,spread_max_ns,last_arriver,last_arrivals\n",
+          "rounds,spread_mean_ns,spread_max_ns,last_arriver,last_arrivals,idle\n",
           out);
 }
 
@@ -77,6 +77,7 @@ static void put_meeting(struct csv_line *line, const struct locks_report *locks,
     else
         line__text(line, "");
     line__number(line, row->last_arrivals);
+    line__number(line, row->is_idle);
 }
 
 static void put_row(const struct locks_report *locks, const struct lock_row *row, size_t rank,

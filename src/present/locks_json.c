@@ -212,6 +212,7 @@ static struct json_object *new_lock(const struct locks_report *locks, const stru
     add_identity(object, locks, &row->object);
     json__number(object, "wait_ns", row__wait_ns(row));
     json__share(object, "wait_share", row->wait_share);
+    json__boolean(object, "idle", row->is_idle);
     json__number(object, "acquisitions", row__acquisitions(row));
     json__number(object, "contended", row__contended(row));
     json__add(object, "exclusive", new_side(&row->exclusive));

@@ -10,7 +10,7 @@
 /* A section: its rows' kind, its heading, and what stands in a line behind # and name. */
 struct section {
     enum class_kind kind;
-    const char *heading;
+    const char *heading, *idle_heading;
     const struct table_column *columns;
     size_t column_count;
     void (*put)(struct table *table, const struct locks_report *locks, const struct lock_row *row);
@@ -88,34 +88,36 @@ static const struct table_column futex_columns[] = {
 
 static const struct section sections[] = {
     {CLASS_CONDITION, "conditions (to wake: from the signal until the waiting thread runs, mean)",
-     condition_columns, 8, put_condition},
+     "conditions at which threads wait for work, events or time", condition_columns, 8,
+     put_condition},
     {CLASS_SEMAPHORE, "semaphores (to wake: from the post until the waiting thread runs, mean)",
-     semaphore_columns, 8, put_semaphore},
-    {CLASS_BARRIER, "barriers (spread: from the first arrival to the last, mean)", barrier_columns,
-     7, put_barrier},
-    {CLASS_FUTEX, "futexes of the program's own", futex_columns, 8, put_condition},
+     "semaphores at which threads wait for work, events or time", semaphore_columns, 8,
+     put_semaphore},
+    {CLASS_BARRIER, "barriers (spread: from the first arrival to the last, mean)", NULL,
+     barrier_columns, 7, put_barrier},
+    {CLASS_FUTEX, "futexes of the program's own", NULL, futex_columns, 8, put_condition},
 };
 
-static size_t rows_of(const struct locks_report *locks, enum class_kind kind)
+static size_t rows_of(const struct locks_report *locks, enum class_kind kind, bool idle)
 {
     size_t count = 0;
     VEC_EACH(row, &locks->result->rows, struct lock_row)
-    count += row->object.kind == kind;
+    count += row->object.kind == kind && row->is_idle == idle;
     return count;
 }
 
-static void put_section(const struct section *section, const struct locks_report *locks,
+static void put_section(const struct section *section, const struct locks_report *locks, bool idle,
                         const struct style *style, FILE *out)
 {
-    size_t shown = 0, rank = 0, all = rows_of(locks, section->kind);
+    size_t shown = 0, rank = 0, all = rows_of(locks, section->kind, idle);
     if (all == 0)
         return;
-    heading__put(style, out, section->heading);
+    heading__put(style, out, idle ? section->idle_heading : section->heading);
     struct table table = table__start(section->columns, section->column_count, 1);
     VEC_EACH(row, &locks->result->rows, struct lock_row)
     {
         rank++;
-        if (row->object.kind != section->kind || shown == ROWS_AT_MOST)
+        if (row->object.kind != section->kind || row->is_idle != idle || shown == ROWS_AT_MOST)
             continue;
         table__cell(&table, memory__format("%zu", rank), INK_PLAIN);
         table__take(&table, object__name(locks->report, &row->object), INK_BOLD);
@@ -129,6 +131,7 @@ static void put_section(const struct section *section, const struct locks_report
 
 void meetings__put(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        put_section(&sections[i], locks, style, out);
+    const size_t count = sizeof sections / sizeof sections[0];
+    for (size_t i = 0; i < 2 * count; i++)
+        put_section(&sections[i % count], locks, i >= count, style, out);
 }

@@ -146,6 +146,10 @@ static void put_waits(const struct lock_row *row, const struct style *style, FIL
                                    count__format(wait.count, number),
                                    duration__format(times__mean_ns(&wait), mean),
                                    duration__format(wait.max_ns, most)));
+    if (row->is_idle)
+        paragraph__take(style, out, "  idle      ",
+                        memory__text("who ends these waits does not wait there in turn: they are "
+                                     "for work, events or time, and no loss"));
 }
 
 /* Of a condition, a futex, a barrier. */

@@ -146,7 +146,7 @@ static void release(struct simulated *program, uint32_t thread)
         20 + (program->depth[thread] ? SECTION_TICKS : chance(program, OUTSIDE_TICKS));
 }
 
-/* Every sixteenth section has another one in it, of the lock that follows. */
+/* One section in 32 has another one in it, of the lock that follows. */
 static void step(struct simulated *program, const struct shape *shape, uint32_t thread)
 {
     uint32_t outer = program->depth[thread] ? program->held[thread][0] : 0;
@@ -199,8 +199,7 @@ static int write_trace(const char *directory, const struct shape *shape, uint64_
     return program.code < 0 ? error__set(error, program.code, "cannot write %s", directory) : code;
 }
 
-/* ---- one analysis, in a process of its own ----------------------------------------------------
- */
+/* ---- one analysis, in a process of its own --------------------------------------------------- */
 
 static double cpu_s(void)
 {
@@ -282,8 +281,7 @@ static int measure(const char *directory, struct outcome *outcome, double *memor
     return 0;
 }
 
-/* ---- traces -----------------------------------------------------------------------------------
- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 static double length_of(const char *trace)
 {

@@ -102,6 +102,7 @@ known_lock() {
     # The section of who came last in the last round may be off it.
     is_number_above "$((2 * rounds - 2))" "$(of all.on_path.acquisitions)"
     is_number_above "$((rounds - 2))" "$(of all.on_path.contended)"
+    is_number_above "$(of all.on_path.contended)" "$((rounds + 1))"
     within 0.7 1 "$(of all.on_path.hold_ns)" "$(of all.path_ns)"
     within 0.8 1 "$(of all.on_path.wait_ns)" "$(of all.wait_ns)"
     is name "$(of 'locks[0].name')" head
@@ -175,6 +176,12 @@ ends() {
     of 'locks[kind=mutex].pairs[]' |
         sed -n "s/.*\"holder\":{$function.*\"waiter\":{$function.*\"wait_ns\":\([0-9]*\).*/\1 \2 \3/p" |
         awk '$1 != $2 { total += $3 } END { printf "%.0f\n", total }'
+}
+
+# cause NAME: its trace is told of in locks.json; what it printed is in NAME.out
+cause() {
+    "$HEURT" record --quiet -o "$1" "$PROGRAMS/causes/cause_$1" >"$BATS_FILE_TMPDIR/$1.out"
+    locks_json "$1"
 }
 
 # caused PART WAITED NAME: what the program counts as injected is without waiting for a CPU meanwhile.
@@ -325,6 +332,9 @@ caused() {
     within 0.5 1.01 "$(of 'locks[0].holders[].wait_ns' | sum)" "$(of 'locks[0].wait_ns')"
     is "longest waits" "$(of 'locks[0].longest[].wait_ns' | wc -l)" 5
     of 'locks[0].longest[0].waiter_stack.frames[].function' | grep -q '^take_turns$'
+    # A long wait has a stack of its own; that of the holder is the one most often taken there.
+    of 'locks[0].longest[].waiter_stack.of_this_wait' | grep -q true
+    is "the holder's" "$(of 'locks[0].longest[].holder_stack.of_this_wait' | sort -u)" false
     # Of a part of the run that is not known, and it is said.
     heurt locks -i "$BATS_FILE_TMPDIR/one" 1 --site go_second
     grep -q 'Not shown: it is known of the whole run only' <<<"$output"

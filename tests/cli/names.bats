@@ -72,7 +72,8 @@ as_named() {
 @test "with the symbol table alone: the object's name and how far in it" {
     as_named names_symbols
     sed -nE 's/ ([a-z_]+)[.[].*/ \1/; p' said >objects
-    sed -nE 's/\+0x[0-9a-f]+$//; p' seen | diff objects -
+    # clang calls a function's static variable FUNCTION.VARIABLE.
+    sed -nE 's/\+0x[0-9a-f]+$//; s/ contend_local\./ /; p' seen | diff objects -
     grep -Eq ' tables\+0x[0-9a-f]+$' seen
     grep -Eq ' plain_lock$' seen
 }

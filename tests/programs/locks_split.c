@@ -64,7 +64,8 @@ static void *take_turns(void *argument)
         else
             waited_ns[own] += go_second(own, round);
         __atomic_store_n(&met[own], round + 1, __ATOMIC_RELEASE);
-        known__await(&met[!own], round + 1);
+        while (__atomic_load_n(&met[!own], __ATOMIC_ACQUIRE) <= round)
+            known__yield(); /* it may be a round ahead by now */
     }
     return NULL;
 }

@@ -26,6 +26,16 @@ locks_json() {
     ! "$JSON_GET" locks.json 'audit.checks[].is_good' | grep -q false
 }
 
+# heurt locks and heurt report find the same conditions idle.
+same_idle() {
+    paste -d ' ' <(classes condition object) <(classes condition idle) | sort -u >idle_of_report
+    paste -d ' ' <(locks 'locks[kind=condition].address') <(locks 'locks[kind=condition].idle') \
+        <(locks 'locks[kind=condition].exclusive.wait.count') | sed -n 's/ [1-9][0-9]*$//p' |
+        sort -u >idle_of_locks
+    [ -s idle_of_locks ]
+    diff idle_of_report idle_of_locks
+}
+
 locks() { # PATH, in locks.json; nothing when there is none
     "$JSON_GET" locks.json "$1" || :
 }
@@ -67,6 +77,7 @@ number() { # KEY, that the program printed
     # Each condition is one writer's, waited with the database's mutex, and signalled for somebody:
     # the few signals for nobody come before the wait for which they were meant.
     locks_json
+    same_idle
     local conditions signals waits for_nobody
     conditions=$(locks 'locks[kind=condition]' | grep -F DBImpl::Write)
     [ "$(wc -l <<<"$conditions")" -le 4 ]
@@ -78,6 +89,7 @@ number() { # KEY, that the program printed
     for_nobody=$(while IFS= read -r row; do "$JSON_GET" - signals_for_nobody <<<"$row"; done \
         <<<"$conditions" | sum)
     echo "$signals signals, $for_nobody for nobody, $waits waits"
+    ! grep -q '"idle":true' <<<"$conditions"
     [ "$signals" -ge "$waits" ]
     [ $((signals - for_nobody)) -le "$waits" ]
 }
@@ -134,8 +146,9 @@ number() { # KEY, that the program printed
     # The producer's, the consumers' and the writer's.
     is_number_above 1 "$(taken "$blocks" pbzip2)"
     is_number_above 0 "$(waited condition)"
-    # A signal for each block that is queued, one for each that is taken.
     locks_json
+    same_idle
+    # A signal for each block that is queued, one for each that is taken.
     [ "$(locks 'locks[kind=condition].signals' | awk -v blocks="$blocks" '$1 >= blocks' | wc -l)" -ge 2 ]
     [ "$(locks inversions)" = '[]' ]
 }

@@ -160,6 +160,7 @@ static void add_condition(struct locks_fixture *locks)
 static void add_semaphore(struct locks_fixture *locks)
 {
     struct lock_row *row = add_row(locks, CLASS_SEMAPHORE, 0x7ffc40000000);
+    row->is_idle = true;
     row->exclusive = (struct lock_side){.acquisitions = 800,
                                         .contended = 200,
                                         .wait = times_of(200, 2 * MILLISECOND, 7 * MILLISECOND)};

@@ -4,6 +4,14 @@
 
 #include "analysis/locks.h"
 
+/* A session of 10,000 ns with two threads that live as long. */
+#define BEGIN      \
+    "start 1000\n" \
+    "end 11000\n"  \
+    "thread 0 main\n1000 thread_start 0x11 0xffffffff 0x400000\n"
+#define END "11000 thread_end 0 0\n"
+#define WORKER "thread 1 worker\n1000 thread_start 0x22 0 0x400100\n"
+
 struct made {
     struct trace *trace;
     struct locks_result *result;

@@ -1,5 +1,5 @@
-/* Screens of locks are compared with files in tests/golden/locks; HEURT_UPDATE_GOLDEN=1 writes
- * these anew (read them before they are committed). */
+/* Screens of locks are compared with files in tests/golden/locks. */
+#include "golden.h"
 #include "locks_fixture.h"
 
 #include "base/memory.h"
@@ -46,40 +46,12 @@ static char *render(struct locks_fixture *locks, const struct locks_presenter *p
     return text;
 }
 
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return NULL;
-    char *text = memory__zeroed(1, 1 << 20);
-    size_t bytes = fread(text, 1, (1 << 20) - 1, file);
-    assert_true(bytes < (1 << 20) - 1);
-    fclose(file);
-    return text;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Takes over text. */
 static void assert_golden(const char *name, char *text)
 {
-    char path[512];
-    snprintf(path, sizeof path, GOLDEN_DIRECTORY "/locks/%s", name);
-    if (getenv("HEURT_UPDATE_GOLDEN"))
-        write_file(path, text);
-    char *expected = read_file(path);
-    if (!expected)
-        fail_msg("there is no %s; HEURT_UPDATE_GOLDEN=1 writes it", path);
-    if (strcmp(text, expected) != 0)
-        fail_msg("differs from %s; this came:\n%s", path, text);
-    free(expected);
-    free(text);
+    char path[128];
+    snprintf(path, sizeof path, "locks/%s", name);
+    golden__assert(path, text);
 }
 
 /* ---- golden ------------------------------------------------------------------------------------

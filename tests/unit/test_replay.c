@@ -137,6 +137,51 @@ static void work_and_delays_take_their_time(void **state)
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
+/* The other comes at 95 and is not yet asleep when the lock is released: it has it at once. */
+static void who_is_not_yet_asleep_need_not_be_woken(void **state)
+{
+    (void)state;
+    static const struct replay_object settling = {
+        .kind = REPLAY_LOCK, .wake_ticks = 5, .settle_ticks = 20, .release_ticks = 7};
+    expect(with_objects(PLAY(2, "10a0 100r0", "95a0 50r0"), &settling, 1),
+           (struct outcome){.wall = 160,
+                            .worked = 255,
+                            .waited = 15,
+                            .held = 150,
+                            .acquisitions = 2,
+                            .contended = 1});
+}
+
+/* Waking the other one is work behind the release; the other's own release wakes nobody. */
+static void waking_takes_time(void **state)
+{
+    (void)state;
+    static const struct replay_object waking = {
+        .kind = REPLAY_LOCK, .wake_ticks = 5, .release_ticks = 7};
+    expect(with_objects(PLAY(2, "10a0 100r0 60x", "20a0 50r0"), &waking, 1),
+           (struct outcome){.wall = 177,
+                            .worked = 247,
+                            .waited = 95,
+                            .held = 150,
+                            .acquisitions = 2,
+                            .contended = 1});
+}
+
+/* The second owner's section, and what is behind it, take longer; taking it again does not. */
+static void handing_over_takes_time(void **state)
+{
+    (void)state;
+    static const struct replay_object handed = {
+        .kind = REPLAY_LOCK, .wake_ticks = 5, .handed_ticks = 3, .behind_ticks = 4};
+    expect(with_objects(PLAY(2, "10a0 100r0", "20a0 50r0 10a0 50r0 10x"), &handed, 1),
+           (struct outcome){.wall = 115 + 53 + 14 + 50 + 10,
+                            .worked = 110 + 20 + 53 + 14 + 50 + 10,
+                            .waited = 95,
+                            .held = 203,
+                            .acquisitions = 3,
+                            .contended = 1});
+}
+
 /* Held from 10 to 110; the other comes at 20, is woken at 110 and runs at 115. */
 static void who_comes_later_waits(void **state)
 {
@@ -564,6 +609,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_and_delays_take_their_time),
         cmocka_unit_test(who_comes_later_waits),
+        cmocka_unit_test(who_is_not_yet_asleep_need_not_be_woken),
+        cmocka_unit_test(waking_takes_time),
+        cmocka_unit_test(handing_over_takes_time),
         cmocka_unit_test(who_comes_before_the_woken_one_has_it),
         cmocka_unit_test(who_comes_after_the_woken_one_waits),
         cmocka_unit_test(waiters_come_in_turn),

@@ -1,5 +1,4 @@
-/* blame_turns.c: which waits for conditions and semaphores are for work, by the rule in blame.h. */
-#include "analysis/blame_walk.h"
+#include "analysis/turns.h"
 
 #include "base/memory.h"
 
@@ -8,7 +7,28 @@
 #define TURNS_SHARE 10       /* one in so many ticks of the waited time */
 #define COMPANY_AT_MOST 128u /* of more conditions of a mutex no ways are looked for */
 
-struct member *meeting__member(struct meeting *meeting, uint32_t thread)
+struct turnstile turnstile__start(uint32_t process, enum class_kind kind)
+{
+    return (struct turnstile){.process = process, .kind = kind, .members = VEC_OF(struct member)};
+}
+
+void turnstile__free(struct turnstile *turnstile)
+{
+    vec__free(&turnstile->members);
+}
+
+static bool may_pass_turns(const struct turnstile *turnstile)
+{
+    return (turnstile->kind == CLASS_CONDITION || turnstile->kind == CLASS_SEMAPHORE) &&
+           turnstile->any_wait;
+}
+
+bool turnstile__is_idle(const struct turnstile *turnstile)
+{
+    return may_pass_turns(turnstile) && !turnstile->passes_turns;
+}
+
+struct member *turnstile__member(struct turnstile *meeting, uint32_t thread)
 {
     VEC_EACH(member, &meeting->members, struct member)
     {
@@ -21,7 +41,7 @@ struct member *meeting__member(struct meeting *meeting, uint32_t thread)
 
 /* Conditions of one mutex, or semaphores of one process. */
 struct company {
-    struct meeting *meetings[COMPANY_AT_MOST];
+    struct turnstile *meetings[COMPANY_AT_MOST];
     unsigned count;
     /* Whether who waits for the first ends a tenth of the waits for the second. */
     bool leads[COMPANY_AT_MOST][COMPANY_AT_MOST];
@@ -33,7 +53,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static bool is_share(uint64_t ticks, const struct meeting *meeting)
+static bool is_share(uint64_t ticks, const struct turnstile *meeting)
 {
     return ticks && ticks >= meeting->waited / TURNS_SHARE;
 }
@@ -45,7 +65,7 @@ static void set_turns(struct member *member, uint64_t ticks)
 }
 
 /* Those who end waits and wait there themselves. */
-static void find_own_turns(struct meeting *meeting)
+static void find_own_turns(struct turnstile *meeting)
 {
     VEC_EACH(member, &meeting->members, struct member)
     {
@@ -59,7 +79,7 @@ static void find_own_turns(struct meeting *meeting)
 }
 
 /* What is passed on from the one, for which its members wait, to the other. */
-static uint64_t passed_on(const struct company *company, const struct meeting *to)
+static uint64_t passed_on(const struct company *company, const struct turnstile *to)
 {
     uint64_t sum = 0;
     VEC_EACH(member, &to->members, struct member)
@@ -67,7 +87,7 @@ static uint64_t passed_on(const struct company *company, const struct meeting *t
     return sum;
 }
 
-static void set_waited(struct company *company, const struct meeting *from, bool waited)
+static void set_waited(struct company *company, const struct turnstile *from, bool waited)
 {
     VEC_EACH(member, &from->members, struct member)
     company->waited[member->thread] = waited ? member->waited : 0;
@@ -123,7 +143,8 @@ static void find_rings(struct company *company)
 
 static int by_company(const void *a, const void *b)
 {
-    const struct meeting *left = *(struct meeting *const *)a, *right = *(struct meeting *const *)b;
+    const struct turnstile *left = *(struct turnstile *const *)a,
+                           *right = *(struct turnstile *const *)b;
     if (left->process != right->process)
         return left->process < right->process ? -1 : 1;
     if (left->kind != right->kind)
@@ -131,21 +152,7 @@ static int by_company(const void *a, const void *b)
     return left->mutex < right->mutex ? -1 : left->mutex > right->mutex;
 }
 
-static struct vec sorted_meetings(const struct blame_walk *walk)
-{
-    struct vec sorted = VEC_OF(struct meeting *);
-    VEC_EACH(meeting, &walk->meetings, struct meeting)
-    {
-        if ((meeting->kind == CLASS_CONDITION || meeting->kind == CLASS_SEMAPHORE) &&
-            meeting->any_wait)
-            vec__push(&sorted, &meeting);
-    }
-    if (sorted.count)
-        qsort(sorted.items, sorted.count, sizeof(struct meeting *), by_company);
-    return sorted;
-}
-
-static void find_company(struct company *company, struct meeting *const *meetings, size_t count)
+static void find_company(struct company *company, struct turnstile *const *meetings, size_t count)
 {
     company->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -159,40 +166,34 @@ static void find_company(struct company *company, struct meeting *const *meeting
         uint64_t turns = 0;
         VEC_EACH(member, &meetings[i]->members, struct member)
         turns += member->turns;
-        meetings[i]->turns = is_share(turns, meetings[i]);
+        meetings[i]->passes_turns = is_share(turns, meetings[i]);
     }
 }
 
-static void find_companies(struct blame_walk *walk)
+static void keep_those_that_may(struct vec *turnstiles)
 {
-    struct vec sorted = sorted_meetings(walk);
+    size_t kept = 0;
+    VEC_EACH(turnstile, turnstiles, struct turnstile *)
+    {
+        if (may_pass_turns(*turnstile))
+            *VEC_AT(turnstiles, struct turnstile *, kept++) = *turnstile;
+    }
+    turnstiles->count = kept;
+}
+
+void turns__find(struct vec *turnstiles, size_t thread_count)
+{
     struct company *company = memory__zeroed(1, sizeof *company);
-    company->waited = memory__zeroed(walk->thread_count, sizeof *company->waited);
-    for (size_t first = 0, end; first < sorted.count; first = end) {
-        struct meeting *const *meetings = VEC_AT(&sorted, struct meeting *, first);
-        for (end = first + 1;
-             end < sorted.count && !by_company(&meetings[0], &meetings[end - first]);)
+    company->waited = memory__zeroed(thread_count, sizeof *company->waited);
+    keep_those_that_may(turnstiles);
+    if (turnstiles->count)
+        qsort(turnstiles->items, turnstiles->count, sizeof(struct turnstile *), by_company);
+    for (size_t first = 0, end; first < turnstiles->count; first = end) {
+        struct turnstile *const *own = VEC_AT(turnstiles, struct turnstile *, first);
+        for (end = first + 1; end < turnstiles->count && !by_company(&own[0], &own[end - first]);)
             end++;
-        find_company(company, meetings, end - first);
+        find_company(company, own, end - first);
     }
     free(company->waited);
     free(company);
-    vec__free(&sorted);
-}
-
-void turns__find(struct blame_walk *walk)
-{
-    find_companies(walk);
-    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
-    {
-        struct profile_class *what = &(*entry)->what;
-        uint64_t key[3] = {what->process, what->kind, what->object};
-        if (what->kind != CLASS_CONDITION && what->kind != CLASS_SEMAPHORE)
-            continue;
-        uint64_t place = map__get(&walk->meeting_places, key, sizeof key);
-        if (place != MAP_ABSENT) {
-            const struct meeting *meeting = VEC_AT(&walk->meetings, struct meeting, place);
-            what->idle = meeting->any_wait && !meeting->turns;
-        }
-    }
 }
