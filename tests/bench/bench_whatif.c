@@ -30,7 +30,7 @@
 
 #define QUIET_MOST 0.1 /* of the CPUs */
 
-enum { RUNS_LEAST = 1, RUNS_MOST = SAMPLES_MOST, WORDS = 8, TRIES = 4 };
+enum { RUNS_LEAST = 1, RUNS_MOST = SAMPLES_MOST, WORDS = 8 };
 
 /* In words of a change: the object of the lock that lost the most, the number of the costliest
  * class of the kind or function. */
@@ -124,7 +124,7 @@ struct samples {
 
 struct options {
     const char *heurt, *examples, *programs, *parent, *only;
-    size_t runs;
+    size_t runs, tries;
     bool json;
 };
 
@@ -160,13 +160,15 @@ static void record_words(const struct options *options, const struct scratch *sc
 
 /* One run and its whole time. While other programs have more than QUIET_MOST of the CPUs during it,
  * it is made again, a few times at most. */
-static int run(const struct scratch *scratch, const struct words *words, double *wall,
-               struct samples *samples, struct error *error)
+static int run(const struct options *options, const struct scratch *scratch,
+               const struct words *words, double *wall, struct samples *samples,
+               struct error *error)
 {
-    for (unsigned i = 0; i < TRIES; i++) {
+    for (size_t i = 0; i < options->tries; i++) {
         char *text;
         directory__remove(scratch->trace);
-        cpu_use__await_quiet();
+        if (options->tries > 1)
+            cpu_use__await_quiet();
         struct cpu_use before = cpu_use__now(), after;
         int code = child__run(words, scratch->log, &text, error);
         after = cpu_use__now();
@@ -187,7 +189,7 @@ static int run_plain(const struct options *options, const struct scratch *scratc
     char path[4096];
     plain_words(options, cure, cured, path, &words);
     double *walls = cured ? samples->cured : samples->wall;
-    return run(scratch, &words, &walls[samples->count], samples, error);
+    return run(options, scratch, &words, &walls[samples->count], samples, error);
 }
 
 static int record(const struct options *options, const struct scratch *scratch,
@@ -197,7 +199,7 @@ static int record(const struct options *options, const struct scratch *scratch,
     char path[4096];
     double wall;
     record_words(options, scratch, cure, path, &words);
-    return run(scratch, &words, &wall, samples, error);
+    return run(options, scratch, &words, &wall, samples, error);
 }
 
 static int find_loser(const struct options *options, const struct scratch *scratch,
@@ -447,10 +449,14 @@ static bool any_failed(const struct samples *samples)
 int main(int argc, char **argv)
 {
     static struct samples samples[CURES];
-    struct options options = {
-        .heurt = BENCH_HEURT, .examples = BENCH_EXAMPLES, .programs = BENCH_CAUSES, .runs = 5};
+    struct options options = {.heurt = BENCH_HEURT,
+                              .examples = BENCH_EXAMPLES,
+                              .programs = BENCH_CAUSES,
+                              .runs = 5,
+                              .tries = 4};
     const struct bench_option table[] = {
         {"runs", "N", .number = &options.runs, .least = RUNS_LEAST, .most = RUNS_MOST},
+        {"tries", "N", .number = &options.tries, .least = 1, .most = 100},
         {"only", "PROGRAM", .text = &options.only, .choice = program_name},
         {"json", .flag = &options.json},
         {"on", "DIR", .text = &options.parent},
@@ -462,8 +468,11 @@ int main(int argc, char **argv)
     struct scratch scratch;
     struct error error;
     int status;
-    if (!options__read(argc, argv, table,
-                       "DIR: where the traces go (in memory when that is possible)\n", &status))
+    if (!options__read(
+            argc, argv, table,
+            "DIR: where the traces go (in memory when that is possible)\n"
+            "--tries: how often a run that others disturb is made; 1: waits for nobody\n",
+            &status))
         return status;
     if (scratch__make(&scratch, options.parent, &error) < 0) {
         fprintf(stderr, "bench-whatif: %s\n", error.text);
