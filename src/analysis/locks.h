@@ -134,6 +134,7 @@ struct locks_check {
 struct locks_result {
     struct vec rows; /* struct lock_row, by Σ of waits, then of holds, idle ones last; the first
                         LOCKS_ROWS_MOST */
+    uint64_t left_out[CLASS_KINDS]; /* rows beyond that, by kind */
     struct vec inversions;
     uint64_t wall_ns, lifetime_sum_ns;
     /* All locks (not conditions and barriers) of all threads. */

@@ -209,6 +209,10 @@ static void make_rows(struct locks_walk *walk, struct locks_result *result, uint
         make_row(walk, object, VEC_AT(&result->rows, struct lock_row, i));
         row_of[object] = i;
     }
+    for (size_t i = count; i < ranking.count; i++) {
+        uint32_t object = VEC_AT(&ranking, struct ranked, i)->object;
+        result->left_out[VEC_AT(&walk->states, struct lock_state, object)->kind]++;
+    }
     if (ranking.count > count) {
         char *text = memory__format("%zu locks are left out of the table, those with the least "
                                     "waiting; the sums are of all",

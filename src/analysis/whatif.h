@@ -56,7 +56,9 @@ struct prediction {
 
 struct whatif; /* a trace made ready to be replayed */
 
-/* Fails (-E2BIG, -ENOTSUP) with a sentence: too large, aggregated, sampled so that it cannot be. */
+/* Fails (-E2BIG, -ENOTSUP) with a sentence: too large (more than REPLAY_KEPT_OPS operations, 64
+ * million, about as many as there are events of locks and functions), aggregated, sampled so that
+ * it cannot be. */
 int whatif__open(const struct trace *trace, const struct symbols *symbols,
                  const struct profile *profile, struct whatif **whatif, struct error *error);
 void whatif__close(struct whatif *whatif);

@@ -38,7 +38,7 @@ static void put_counts(struct flow *flow, const struct locks_report *locks)
                  {CLASS_BARRIER, "barrier", "barriers"},
                  {CLASS_FUTEX, "futex", "futexes"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        size_t count = rows_of(locks, kinds[i].kind);
+        uint64_t count = rows_of(locks, kinds[i].kind) + locks->result->left_out[kinds[i].kind];
         if (count)
             flow__take(flow, counted(count, kinds[i].one, kinds[i].many), INK_PLAIN, 3);
     }

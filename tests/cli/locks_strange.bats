@@ -213,7 +213,8 @@ inversion() {
     [ "$("$JSON_GET" locks.json all.acquisitions)" = "$acquired" ]
     heurt locks -i many
     expect_status 0
-    [[ $output == *"200,000 locks"* || $output =~ 190,?000\ locks\ are\ left\ out ]]
+    [[ $output == *"200,000 locks"* ]]
+    [[ $output =~ 190,?000\ locks\ are\ left\ out ]]
 }
 
 @test "two thousand threads that take one lock each" {

@@ -448,6 +448,38 @@ static void waiting_for_a_cpu_is_left_out(void **state)
         700 - 100 - 30 - 100);
 }
 
+/* Of two CPUs the program uses one at most while thread 0 is preempted from 1200 to 1300: another
+ * program has the other one. From 1500 to 1600 both threads 1 and 2 are on CPUs. */
+static void what_other_programs_took_stays(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t begin = i < 2 ? 1000 : 1450;
+        PUT(scene, i, begin, HEURT_EVENT_THREAD_START, 0xf000 + i, HEURT_NO_SERIAL, 0);
+        PUT(scene, i, begin, HEURT_EVENT_KERNEL, 0);
+    }
+    PUT(scene, 0, 1300, OFF, HEURT_OFF(100, HEURT_OFF_PREEMPTED), HEURT_BACK(100, 0), 0);
+    PUT(scene, 0, 1600, OFF, HEURT_OFF(100, HEURT_OFF_PREEMPTED), HEURT_BACK(100, 0), 0);
+    end(scene, 0, 1700);
+    end(scene, 1, 1600);
+    end(scene, 2, 1600);
+    scene__profile(scene);
+    struct replay_program *program = program_of(scene);
+    struct replay_model model;
+    struct error error = {""};
+    uint64_t delays = 0;
+    struct replay_op op;
+    struct replay_source *source =
+        replay_program__open(program, NULL, 0, REPLAY_COSTS_LEFT_OUT, &model, &error);
+    assert_int_equal(model.cpus, 2);
+    while (source->next(source, 0, &op))
+        delays += op.kind == REPLAY_DELAY ? op.ticks : 0;
+    assert_int_equal(delays, 100);
+    replay_program__close(source);
+    replay_program__free(program);
+}
+
 static void recording_is_left_out(void **state)
 {
     struct scene *scene = *state;
@@ -684,6 +716,7 @@ int main(void)
         TEST(creator_waits_for_its_threads),
         TEST(program_ends_with_its_last_thread_that_ends),
         TEST(waiting_for_a_cpu_is_left_out),
+        TEST(what_other_programs_took_stays),
         TEST(recording_is_left_out),
         TEST(every_call_as_the_fastest_one),
         TEST(faster_function),
