@@ -144,6 +144,7 @@ struct locks_result {
                                  as that is known */
     struct lock_on_path on_path; /* likewise all locks; hold_ns counted once */
     uint64_t path_ns;            /* length of the critical path: the wall time, unless filtered */
+    uint64_t path_blocked_ns;    /* of it: struct path_result.blocked */
     /* Pressure: */
     uint64_t step_ns, steps;
     uint64_t steps_from_ns; /* since the session's start: where the first step begins */

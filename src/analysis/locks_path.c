@@ -79,6 +79,7 @@ void locks_path__fill(const struct locks_walk *walk, const uint32_t *row_of,
     struct path_result path;
     path__finish(walk->path, &path);
     result->path_ns = trace__ns(walk->trace, path.end - path.start);
+    result->path_blocked_ns = trace__ns(walk->trace, path.blocked);
     take_locks(walk, &path, row_of, result);
     check_path(walk, &path, result);
     path_result__free(&path);

@@ -323,6 +323,15 @@ static void thread__ended(struct path *path, const struct encounter *encounter)
         tree__drop(&path->tree, cut.branch);
 }
 
+/* What it was off its CPU for. If another thread ends a wait around it, none of it stays. */
+static void thread__back(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    if (encounter->how != COMPONENT_RUNNABLE && encounter->how != COMPONENT_PAGE_FAULT)
+        thread->open->blocked +=
+            ticks_between(later(encounter->since, thread->from), encounter->tick);
+}
+
 /* ---- waits ---------------------------------------------------------------------------------- */
 
 static bool is_of_kind(const struct path *path, uint32_t object, enum class_kind kind)
@@ -511,8 +520,10 @@ void path__take(struct path *path, const struct encounter *encounter)
         if (object_at(path, encounter->object)->waiting)
             cut_at(path, encounter);
         break;
-    case ENCOUNTER_BUSY:
     case ENCOUNTER_BACK:
+        thread__back(path, encounter);
+        break;
+    case ENCOUNTER_BUSY:
         break;
     }
 }
@@ -595,6 +606,7 @@ void path__finish(struct path *path, struct path_result *result)
         result->hand_over += branch->hand_over;
         result->hand_overs += branch->hand_overs;
         result->in_sections += branch->in_sections;
+        result->blocked += branch->blocked;
     }
     if (path->end.branch) {
         result->start = path->end.branch->start;

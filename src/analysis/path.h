@@ -39,6 +39,8 @@ struct path_result {
     uint64_t hand_overs;  /* pieces − 1 */
     uint64_t in_sections; /* in which the path's thread held any lock, as far as acquisitions are
                              in the trace */
+    uint64_t blocked;     /* in which it was off its CPU, and no thread of the program is known to
+                             have ended that: sleep, I/O, whatever; needs the kernel's records */
     struct vec locks;     /* struct path_lock, by object */
     struct vec threads;   /* uint64_t: ticks of the path on each, by index */
     struct vec pieces;    /* struct path_piece, in time order; empty unless kept */

@@ -200,6 +200,7 @@ static void add_to_child(struct branch_tree *tree, struct branch *branch)
     child->hand_over += branch->hand_over;
     child->hand_overs += branch->hand_overs;
     child->in_sections += branch->in_sections;
+    child->blocked += branch->blocked;
     unite(&child->locks, &branch->locks);
     unite(&child->threads, &branch->threads);
     unlink_from_parent(branch);

@@ -50,7 +50,7 @@ struct branch {
     uint64_t holders;               /* children are among them */
     uint64_t closed;                /* number of the encounter; UINT64_MAX: it is open */
     uint64_t start;                 /* tick at which the whole chain began */
-    uint64_t hand_over, hand_overs, in_sections;
+    uint64_t hand_over, hand_overs, in_sections, blocked;
     struct path_sums locks, threads;
     struct kept_piece *last_piece; /* of the chain up to here; NULL: none was closed */
 };

@@ -48,6 +48,8 @@ struct replay_source *replay_program__open(const struct replay_program *program,
                                            const struct change *changes, size_t count,
                                            enum replay_costs costs, struct replay_model *model,
                                            struct error *error);
+/* How many threads do anything in it: peers that are dealt out to fewer have nothing left. */
+uint32_t replay_program__threads(const struct replay_source *source);
 void replay_program__close(struct replay_source *source); /* NULL is allowed */
 
 #endif

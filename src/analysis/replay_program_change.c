@@ -679,6 +679,15 @@ struct replay_source *replay_program__open(const struct replay_program *program,
     return &self->source;
 }
 
+uint32_t replay_program__threads(const struct replay_source *source)
+{
+    const struct program_source *self = (const struct program_source *)source;
+    uint32_t threads = 0;
+    for (size_t i = 0; i < self->program->thread_count; i++)
+        threads += !self->dealt || self->threads[i].count > 2; /* more than to begin and to end */
+    return threads;
+}
+
 void replay_program__close(struct replay_source *source)
 {
     struct program_source *self = (struct program_source *)source;

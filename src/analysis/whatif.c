@@ -44,7 +44,7 @@ static int replay(const struct whatif *whatif, const struct change *changes, siz
         replay_program__open(whatif->program, changes, count, costs, &model, error);
     if (!source)
         return -ENOTSUP;
-    *threads = model.thread_count;
+    *threads = replay_program__threads(source);
     struct replay_object *objects = memory__zeroed(model.object_count, sizeof *objects);
     for (uint32_t i = 0; i < model.object_count; i++) {
         objects[i] = model.objects[i];

@@ -254,6 +254,7 @@ static void add_totals(struct json_object *root, const struct locks_result *resu
     json__number(object, "hold_covered_ns", result->hold_covered_ns);
     json__add(object, "on_path", new_on_path(&result->on_path));
     json__number(object, "path_ns", result->path_ns);
+    json__number(object, "path_blocked_ns", result->path_blocked_ns);
     json__boolean(object, "sampled", result->is_sampled);
     json__add(root, "all", object);
 }
@@ -428,6 +429,7 @@ static void add_path(struct json_object *root, const struct locks_report *locks)
     json__number(object, "hand_over_ns", trace__ns(trace, path->hand_over));
     json__number(object, "hand_overs", path->hand_overs);
     json__number(object, "in_sections_ns", trace__ns(trace, path->in_sections));
+    json__number(object, "blocked_ns", trace__ns(trace, path->blocked));
     json__add(object, "threads", new_path_threads(locks));
     json__add(object, "locks", new_path_locks(locks));
     json__add(object, "pieces", new_pieces(locks));

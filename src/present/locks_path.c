@@ -52,6 +52,7 @@ static void put_whole(const struct locks_report *locks, const struct style *styl
             share__format(ratio(path->in_sections, length_of(path)), share),
             duration__format(hand_over_ns, hand_over),
             duration__format(path->hand_overs ? hand_over_ns / path->hand_overs : 0, each)));
+    locks_text__blocked(path->blocked, length_of(path), style, out);
 }
 
 /* ---- by thread and by lock ---------------------------------------------------------------------

@@ -55,6 +55,10 @@ void inversions__put(const struct locks_report *locks, const struct style *style
 /* ---- locks_text.c ------------------------------------------------------------------------------
  */
 
+/* Says how much of the critical path, in either unit, nobody worked (struct path_result.blocked);
+ * nothing when that is little. */
+void locks_text__blocked(uint64_t blocked, uint64_t path, const struct style *style, FILE *out);
+
 /* The program, its wall time and threads, the trace. */
 void locks__put_header(const struct locks_report *locks, const struct style *style, FILE *out);
 /* One clear sentence where there is nothing to show; then true. */

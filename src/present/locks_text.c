@@ -8,6 +8,7 @@
 
 #define ROWS_AT_MOST 15
 #define WIDE_FROM_COLUMNS 116 /* a narrower terminal shows fewer figures */
+#define BLOCKED_SHARE 0.05    /* of the critical path, to be worth a sentence */
 #define ALARM_FROM 0.2        /* share of all threads' time that waits for one lock */
 
 /* ---- header ------------------------------------------------------------------------------------
@@ -102,6 +103,23 @@ static void put_waiting(const struct locks_report *locks, const struct style *st
                        result->is_sampled ? "~" : "", count__format(result->acquisitions, number)));
 }
 
+/* Where it is a loss to wait: not for work. */
+static void put_meetings(const struct locks_report *locks, const struct style *style, FILE *out)
+{
+    char waited[16], share[16];
+    const struct locks_result *result = locks->result;
+    uint64_t wait_ns = 0;
+    VEC_EACH(row, &result->rows, struct lock_row)
+    wait_ns += row->object.kind == CLASS_LOCK || row->is_idle ? 0 : row->exclusive.wait.sum_ns;
+    if (wait_ns)
+        paragraph__take(
+            style, out, "  Meetings:  ",
+            memory__format("%s waited at conditions, semaphores, barriers and futexes, "
+                           "%s of thread time (not counting waits for work).",
+                           duration__format(wait_ns, waited),
+                           share__format(ratio(wait_ns, result->lifetime_sum_ns), share)));
+}
+
 static void put_sections(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     char all[16], covered[16], share[16];
@@ -114,6 +132,17 @@ static void put_sections(const struct locks_report *locks, const struct style *s
             duration__format(result->hold_sum_ns, all),
             duration__format(result->hold_covered_ns, covered),
             share__format(ratio(result->hold_covered_ns, result->lifetime_sum_ns), share)));
+}
+
+void locks_text__blocked(uint64_t blocked, uint64_t path, const struct style *style, FILE *out)
+{
+    char share[16];
+    if (ratio(blocked, path) >= BLOCKED_SHARE)
+        paragraph__take(
+            style, out, "    ",
+            memory__format("In %s of it its thread was off the CPU for what no thread "
+                           "of the program is known to have ended: sleep, I/O, a signal.",
+                           share__format(ratio(blocked, path), share)));
 }
 
 static void put_on_path(const struct locks_report *locks, const struct style *style, FILE *out)
@@ -131,14 +160,19 @@ static void put_on_path(const struct locks_report *locks, const struct style *st
                        count__format(result->on_path.acquisitions, number),
                        count__format(result->on_path.contended, contended),
                        duration__format(result->on_path.wait_ns, waited)));
+    locks_text__blocked(result->path_blocked_ns, result->path_ns, style, out);
 }
 
 static void put_totals(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    if (rows_of(locks, CLASS_LOCK) == 0)
+    bool any_lock = rows_of(locks, CLASS_LOCK) > 0;
+    if (any_lock) {
+        put_waiting(locks, style, out);
+        put_sections(locks, style, out);
+    }
+    put_meetings(locks, style, out);
+    if (!any_lock)
         return;
-    put_waiting(locks, style, out);
-    put_sections(locks, style, out);
     put_on_path(locks, style, out);
     if (!locks->result->is_sampled)
         return;

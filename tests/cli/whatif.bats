@@ -189,3 +189,12 @@ refuses() { # STATUS SENTENCE ARG…
     heurt report -i t 1
     grep -q 'a run without a trace cannot be replayed' <<<"$output"
 }
+
+@test "with fewer and with more threads that are alike, main is there all the same" {
+    "$HEURT" record -q -o t "$EXAMPLES/mutex" --threads 2 --iterations 500 >out
+    local count
+    for count in 1 3; do
+        "$HEURT" whatif -i t --threads $count --json >report.json
+        [ "$(json 'answers[0].prediction.threads')" = $((count + 1)) ] || fail "$count threads"
+    done
+}

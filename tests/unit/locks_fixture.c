@@ -203,6 +203,7 @@ static void add_totals(struct locks_fixture *locks)
     result->hold_covered_ns = result->hold_sum_ns - 300 * MILLISECOND;
     result->on_path = (struct lock_on_path){1720, 1540, 32100 * MILLISECOND, 7730 * MILLISECOND};
     result->path_ns = result->wall_ns;
+    result->path_blocked_ns = result->wall_ns / 10;
 }
 
 /* A third of the run is quiet, then comes a phase in which most of the waiting is. */

@@ -175,6 +175,8 @@ static char *text_of(const struct encounters *walk, const struct path_result *re
     write_piece(file, walk, piece);
     write_locks(file, walk, &result->locks);
     fprintf(file, "in sections %" PRIu64 "\n", result->in_sections);
+    if (result->blocked)
+        fprintf(file, "blocked %" PRIu64 "\n", result->blocked);
     fprintf(file, "hand-over %" PRIu64 " in %" PRIu64 "\n", result->hand_over, result->hand_overs);
     fprintf(file, "path %" PRIu64 " %" PRIu64 "\n", result->start, result->end);
     fclose(file);
