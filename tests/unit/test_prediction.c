@@ -99,7 +99,7 @@ static void next_lock_saturates(void **state)
         predict(whatif, (struct change){.type = CHANGE_REMOVE_LOCK, .lock = FIRST});
     /* Alone, each thread would need 19 for a turn. But now the second lock is never free. */
     assert_int_equal(prediction.wall_ns, FIRST_TICKS + THREADS * TURNS * SECOND_TICKS);
-    assert_true(prediction.gain[1] < 1.18 && prediction.gain[0] > 1.05);
+    assert_true(prediction.gain[1] < 1.25 && prediction.gain[0] > 1);
     assert_int_equal(prediction.threads, THREADS);
     assert_int_equal(prediction.objects.count, 2);
 
@@ -149,7 +149,7 @@ static void prediction_is_relative_to_the_run(void **state)
     assert_int_equal(prediction.wall_ns, 600);
     assert_int_equal(prediction.most_ns, 700); /* should these 200 stay */
     assert_true(prediction.gain[0] > 1.71 && prediction.gain[0] < 1.72);
-    assert_int_equal(prediction.least_ns, 570); /* 5 % */
+    assert_int_equal(prediction.least_ns, 540); /* 10 % */
     prediction__free(&prediction);
     whatif__close(whatif);
 }
