@@ -150,24 +150,19 @@ known_lock() {
         [[ $output == *"pressure: "*"all locks "*"#1 head "*"nobody ran"* ]]
 }
 
-@test "the shared queue: with a lock for each end nobody waits for the other end, and less is waited on the path" {
-    # Side by side, since other programs make threads wait, too.
-    local i locks
-    for i in 1 2 3; do
-        for locks in 1 2; do
-            "$HEURT" record --quiet -o t "$EXAMPLES/queue" --threads 4 --iterations 8000 \
-                --locks "$locks" >out
-            locks_json t
-            awk -v part="$(of all.on_path.wait_ns)" -v all="$(of all.path_ns)" \
-                'BEGIN { print part / all }' >>"path$locks"
-            of all.wait_ns >>"all$locks"
-            ends >>"ends$locks"
-        done
+@test "the shared queue: with one lock its ends wait for each other, with a lock for each they do not" {
+    # How much less is waited in all is a matter of processors and of what else runs: see
+    # locks_split for that, where the program decides it.
+    local locks
+    for locks in 1 2; do
+        "$HEURT" record --quiet -o t "$EXAMPLES/queue" --threads 4 --iterations 8000 \
+            --locks "$locks" >out
+        locks_json t
+        of all.wait_ns >"all$locks"
+        ends >"ends$locks"
     done
-    within 0.2 1 "$(sum <ends1)" "$(sum <all1)"
-    is "waited for the other end" "$(sum <ends2)" 0
-    awk '{ one += $1; two += $2 } END { print one, two; exit !(two < 0.95 * one) }' \
-        <(paste path1 path2) || fail "waited on the path: $(paste path1 path2)"
+    within 0.2 1 "$(cat ends1)" "$(cat all1)"
+    is "waited for the other end" "$(cat ends2)" 0
 }
 
 # Time waited at one end of the queue for a thread that was at the other one.
