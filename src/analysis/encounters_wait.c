@@ -92,7 +92,7 @@ static void fill_wait(struct encounter *encounter, const struct thread_state *th
     encounter->since = thread->wait.tick;
     encounter->paused = thread->paused - thread->paused_before_wait;
     if (last->thread != NOBODY && last->thread != encounter->thread &&
-        last->tick > encounter->since)
+        last->tick >= encounter->since)
         encounter__set_by(encounter, last);
 }
 
