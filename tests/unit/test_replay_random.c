@@ -270,8 +270,12 @@ static void check_locks(struct program *program)
     uint64_t acquisitions[OBJECTS] = {0};
     for (uint32_t i = 0; i < program->model.thread_count; i++) {
         VEC_EACH(op, &program->rows[i], struct replay_op)
-        acquisitions[op->object] += op->kind == REPLAY_ACQUIRE || op->kind == REPLAY_SHARE ||
-                                    op->kind == REPLAY_TAKE || op->kind == REPLAY_MEET;
+        {
+            bool is_acquisition = op->kind == REPLAY_ACQUIRE || op->kind == REPLAY_SHARE ||
+                                  op->kind == REPLAY_TAKE || op->kind == REPLAY_MEET;
+            if (is_acquisition) /* else object may be a token */
+                acquisitions[op->object]++;
+        }
     }
     struct replay_result result = replay(program);
     for (int i = 0; i < OBJECTS; i++) {
