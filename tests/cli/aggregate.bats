@@ -166,10 +166,11 @@ enough_steps() {
 }
 
 @test "within a budget: sampled, and the counts stay" {
-    record --aggregate -o t -f sampled_varied --overhead 2% "$PROGRAMS/sampled_known" 2
+    # So much that on no machine leaving a call out costs more, which would end its recording.
+    record --aggregate -o t -f sampled_varied --overhead 10% "$PROGRAMS/sampled_known" 2
     report_json t
     local away=$(($(json 'classes[function=sampled_varied].count') - $(known sampled_varied)))
-    [ "${away#-}" -lt 2048 ]
+    [ "${away#-}" -lt 2048 ] || fail "$away away; $(json 'coverage.refused[].reason')"
     is_number_above 0 "$(json 'classes[function=sampled_varied].sampled')"
     [ "$(json 'classes[function=sampled_varied].confidence')" != measured ]
 }
