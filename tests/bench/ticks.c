@@ -1,5 +1,6 @@
 #include "ticks.h"
 
+#include "base/memory.h"
 #include "base/vec.h"
 #include "format/reader.h"
 
@@ -112,9 +113,7 @@ int ticks__entropy(const char *directory, double *entropy_bytes, uint64_t *step,
     int code = trace__open(directory, &trace, error);
     if (code < 0)
         return code;
-    struct differences *differences = calloc(1, sizeof *differences);
-    if (!differences)
-        out_of_memory(sizeof *differences);
+    struct differences *differences = memory__zeroed(1, sizeof *differences);
     differences->seen = VEC_OF(uint32_t);
     VEC_EACH(thread, trace__threads(trace), struct trace_thread)
     add_thread(differences, trace, thread);
