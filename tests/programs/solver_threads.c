@@ -71,8 +71,8 @@ KNOWN_FUNCTION void set_up(struct worker *worker)
     long first, end = part(worker, level->intervals, &first);
     for (long i = first; i < end; i++)
         level->right[i] = (double)(i * 7919 % 1013) / 1013 - 0.5;
-    worker->set_ups++;
     await_all();
+    worker->set_ups++;
 }
 
 /* Gauss-Seidel: even points, then odd ones. */
@@ -98,8 +98,8 @@ KNOWN_FUNCTION void restrict_level(struct worker *worker, const struct level *fi
             (residual(fine, 2 * i - 1) + 2 * residual(fine, 2 * i) + residual(fine, 2 * i + 1)) / 4;
         coarse->value[i] = 0;
     }
-    worker->restrictions++;
     await_all();
+    worker->restrictions++;
 }
 
 KNOWN_FUNCTION void prolong_level(struct worker *worker, const struct level *coarse,
@@ -108,8 +108,8 @@ KNOWN_FUNCTION void prolong_level(struct worker *worker, const struct level *coa
     long first, end = part(worker, fine->intervals, &first);
     for (long i = first; i < end; i++)
         fine->value[i] += (coarse->value[i / 2] + coarse->value[(i + 1) / 2]) / 2;
-    worker->prolongations++;
     await_all();
+    worker->prolongations++;
 }
 
 KNOWN_FUNCTION void find_norm(struct worker *worker)
@@ -128,8 +128,8 @@ KNOWN_FUNCTION void find_norm(struct worker *worker)
         solver.first_norm = solver.first_norm == 0 ? solver.norm : solver.first_norm;
         solver.square_sum = 0;
     }
-    worker->norms++;
     await_all();
+    worker->norms++;
 }
 
 KNOWN_FUNCTION void cycle(struct worker *worker)
