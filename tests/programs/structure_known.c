@@ -1,7 +1,7 @@
 /* structure_known.c: threads that run a known nest of loops and functions.
  *
  *     structure_known [--threads N] [--watchers N] [--setup N] [--iterations N] [--turns MIN MAX]
- *                     [--variants] [--hooked] [--anomalies N] [--seed N]
+ *                     [--variants] [--hooked] [--anomalies N] [--seed N] [--killed N]
  *
  * Each of THREADS walkers runs
  *
@@ -19,6 +19,8 @@
  * a lock and an unlock in step_row, a write to /dev/null in step_sweep and, between iterations, a
  * barrier of all walkers.  --anomalies: so many occurrences of steps last long, at least TIMES_MIN
  * times as long as the function's median, in threads, functions and iterations drawn by the seed.
+ * --killed: the first walker kills the process in step_norm of that iteration, after it
+ * printed what was done until then; what is open then is not counted.
  *
  * Prints how often each function was called (NAME=calls; of all threads), one line for each thread,
  * each iteration and each anomaly; iterations and occurrences count from 0, occurrences within
@@ -26,6 +28,7 @@
 #include "known.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <x86intrin.h>
 
 enum { LOADS = 4, SWEEPS = 8, ROWS = 4, POLLS = 2, THREADS_MAX = 64, ANOMALIES_MAX = 1000 };
@@ -56,10 +59,15 @@ static const struct {
 };
 
 static struct options {
-    long threads, watchers, setup, iterations, turns_min, turns_max, anomalies, seed;
+    long threads, watchers, setup, iterations, turns_min, turns_max, anomalies, seed, killed;
     bool variants, hooked;
-} options = {
-    .threads = 2, .setup = 20, .iterations = 200, .turns_min = 3, .turns_max = 3, .seed = 1};
+} options = {.threads = 2,
+             .setup = 20,
+             .iterations = 200,
+             .turns_min = 3,
+             .turns_max = 3,
+             .seed = 1,
+             .killed = -1};
 
 /* What an iteration does where iterations differ. */
 struct kind {
@@ -116,6 +124,7 @@ void step_norm(struct walker *walker);
 void step_finish(struct walker *walker);
 void step_poll(struct watcher *watcher);
 void step_note(struct watcher *watcher);
+static void print(void);
 
 /* ---- chance ---------------------------------------------------------------------------------- */
 
@@ -261,8 +270,17 @@ KNOWN_FUNCTION void step_skip(struct walker *walker)
     walker__do(walker, SKIP, __rdtsc());
 }
 
+static void end_killed(void)
+{
+    print();
+    fflush(stdout);
+    syscall(SYS_kill, getpid(), SIGKILL);
+}
+
 KNOWN_FUNCTION void step_norm(struct walker *walker)
 {
+    if (walker->index == 0 && walker->iteration == options.killed)
+        end_killed();
     walker__do(walker, NORM, __rdtsc());
 }
 
@@ -419,24 +437,26 @@ static void plan_walkers(void)
 
 /* ---- what was done --------------------------------------------------------------------------- */
 
+static long calls(enum step step)
+{
+    long calls = 0;
+    for (int i = 0; i < options.threads; i++)
+        calls += walk.walkers[i].calls[step];
+    KNOWN_CHECK(options.killed >= 0 || calls == options.threads * walk.planned[step]);
+    return calls;
+}
+
 static void print_calls(void)
 {
-    for (int step = 0; step < STEPS; step++) {
-        long calls = 0;
-        for (int i = 0; i < options.threads; i++) {
-            KNOWN_CHECK(walk.walkers[i].calls[step] == walk.planned[step]);
-            calls += walk.walkers[i].calls[step];
-        }
-        known__number(steps[step].name, calls);
-    }
+    for (int step = 0; step < STEPS; step++)
+        known__number(steps[step].name, calls((enum step)step));
     known__number("step_poll", options.watchers * options.iterations * POLLS);
     known__number("step_note", options.watchers * options.iterations);
-    known__number("whole_setup", options.threads * options.setup);
-    known__number("whole_iteration", options.threads * options.iterations);
-    long hooked = options.hooked ? options.threads : 0;
-    known__number("locked", hooked * walk.planned[ROW]);
-    known__number("written", hooked * walk.planned[SWEEP]);
-    known__number("barrier_waits", hooked * options.iterations);
+    known__number("whole_setup", calls(INDEX));
+    known__number("whole_iteration", calls(NORM));
+    known__number("locked", options.hooked ? calls(ROW) : 0);
+    known__number("written", options.hooked ? calls(SWEEP) : 0);
+    known__number("barrier_waits", options.hooked ? calls(GATHER) : 0);
 }
 
 static void print_loops(void)
@@ -489,7 +509,7 @@ static int usage(void)
 {
     fputs("usage: structure_known [--threads N] [--watchers N] [--setup N] [--iterations N]\n"
           "                       [--turns MIN MAX] [--variants] [--hooked] [--anomalies N]\n"
-          "                       [--seed N]\n",
+          "                       [--seed N] [--killed N]\n",
           stderr);
     return 2;
 }
@@ -513,6 +533,7 @@ static bool read_options(char **argv)
         {"--iterations", &options.iterations, 0, INT_MAX},
         {"--anomalies", &options.anomalies, 0, ANOMALIES_MAX},
         {"--seed", &options.seed, 0, LONG_MAX},
+        {"--killed", &options.killed, 0, INT_MAX},
         {"--turns", &options.turns_min, 0, 1000},
     };
     for (char **word = argv + 1; *word; word++) {
