@@ -67,6 +67,7 @@ void class_table__free(struct class_table *table)
     class_entry__free(*entry);
     vec__free(&table->entries);
     map__free(&table->by_identity);
+    map__free(&table->by_place);
     map__free(&table->modules);
     map__free(&table->names);
     map__free(&table->warned);
@@ -123,6 +124,15 @@ static const struct trace_module *place_code(struct class_table *table, size_t p
     return module;
 }
 
+static uint32_t number_of_place(struct class_table *table, const struct identity *identity)
+{
+    const struct identity place = {.kind = identity->kind,
+                                   .variant = identity->variant,
+                                   .module = identity->module,
+                                   .offset = identity->offset};
+    return (uint32_t)map__put(&table->by_place, &place, sizeof place, table->by_place.count);
+}
+
 /* The class with that identity; what it is is copied from what when it is new. */
 static struct class_entry *class_of(struct class_table *table, const struct identity *identity,
                                     const struct profile_class *what,
@@ -133,6 +143,7 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     if (place < table->entries.count)
         return *VEC_AT(&table->entries, struct class_entry *, place);
     struct class_entry *entry = memory__zeroed(1, sizeof *entry);
+    entry->place = number_of_place(table, identity);
     entry->what = *what;
     entry->what.keys = VEC_OF(struct profile_key);
     for (size_t i = 0; i < key_count; i++)

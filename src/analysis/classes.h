@@ -49,6 +49,8 @@ struct class_entry {
     struct class_sums sums;    /* of that thread */
     struct class_sums total;   /* of the threads before it */
     uint64_t *histogram;       /* of all; NULL while every occurrence took 0 ticks */
+    uint32_t place;            /* number of its place in the code: classes of one place differ only
+                                  in what they work on: lock, arguments, size, descriptor */
     uint32_t thread_and_1;     /* whose sums are in sums; 0: nobody's */
     struct vec cells;          /* struct class_cell */
     struct vec stacks;         /* struct class_stack */
@@ -81,6 +83,7 @@ struct class_table {
     const struct vec *rules;
     struct vec entries;     /* struct class_entry * */
     struct map by_identity; /* what makes a class -> its place in entries */
+    struct map by_place;    /* the same without what it works on -> number */
     struct map modules;     /* build-id or path -> number */
     struct map names;       /* of markers: name and file -> number */
     struct recent_class *recent;

@@ -202,6 +202,22 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
                               arguments->words, arguments->count);
 }
 
+static void watched_at_once(struct fold *fold, const struct fold_occurrence *occurrence)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    self->watcher->instructions = 0;
+    self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
+}
+
+/* As if all that is open were left at the thread's end. */
+static void leave_all(struct thread_fold *self)
+{
+    while (self->fold.state->depth) {
+        uint32_t id = self->fold.spans[self->fold.state->depth - 1].id;
+        fold__event(&self->fold, &(struct event){.tick = self->thread->end_tick, .id = id | 1});
+    }
+}
+
 static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
 {
     uint32_t depth = self->fold.state->depth;
@@ -278,6 +294,7 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     start_fold(&self, table, NULL, thread, &state);
     self.watcher = watcher;
     self.fold.watch = watched;
+    self.fold.watch_at_once = watcher->at_once ? watched_at_once : NULL;
     self.passed = VEC_OF(struct passed_call);
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event)) {
@@ -295,6 +312,8 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
         else if (event.id >= HEURT_EVENT_FUNCTIONS)
             self.instructions = 0;
     }
+    if (watcher->unfinished)
+        leave_all(&self);
     class_table__forget_thread(table);
     free(self.fold.spans);
     free(self.arguments);

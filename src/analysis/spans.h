@@ -23,6 +23,8 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
 /* Walks over the thread's events again, as thread__fold, but counts nothing. arguments: the payload
  * of the enter event of the occurrence. */
 struct thread_watcher {
+    bool at_once;    /* locks and semaphores that could be had at once are told, too */
+    bool unfinished; /* spans that are open at the end are told as if they ended there */
     void (*occurrence)(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count);
