@@ -154,14 +154,11 @@ static void leave_level(struct grammar *grammar, size_t index, uint32_t first, u
 /* The string does not go on with what was followed, but with the symbol. */
 static void leave(struct grammar *grammar, uint32_t symbol)
 {
-    size_t top = grammar->levels.count - 1;
-    while (top > 0 && VEC_AT(&grammar->levels, struct level, top)->done == 0 &&
-           VEC_AT(&grammar->levels, struct level, top)->node == first_followed(grammar, top))
-        top--;
     uint32_t first = first_followed(grammar, 0);
-    for (size_t i = 0; i <= top; i++) {
-        uint32_t next = i < top ? first_followed(grammar, i + 1) : 0;
-        leave_level(grammar, i, first, i == top ? symbol : GRAMMAR_RULE);
+    for (size_t i = 0; i < grammar->levels.count; i++) {
+        bool top = i + 1 == grammar->levels.count;
+        uint32_t next = top ? 0 : first_followed(grammar, i + 1);
+        leave_level(grammar, i, first, top ? symbol : GRAMMAR_RULE);
         first = next;
     }
     grammar->levels.count = 0;

@@ -209,7 +209,9 @@ static void check_digram(struct grammar *grammar, uint32_t item)
         unite(grammar, item, found);
 }
 
-/* The only item that names the rule becomes what the rule is. */
+/* The only item that names the rule becomes what the rule is.  That item is never the last one of
+ * the whole string, which may be open: where an item goes, one that names the same stays in the
+ * rule that took its place. */
 static void expand(struct grammar *grammar, uint32_t guard, uint32_t item)
 {
     touch(grammar, item);
@@ -219,8 +221,6 @@ static void expand(struct grammar *grammar, uint32_t guard, uint32_t item)
     link_nodes(grammar, last, next);
     free_node(grammar, item);
     free_node(grammar, guard);
-    if (next == WHOLE && grammar->open)
-        digrams__remove(grammar, node_at(grammar, last)->prev);
     check(grammar, prev);
     check(grammar, last);
     join(grammar, last);

@@ -1,6 +1,7 @@
 /* The grammar of a string: nothing is lost, its rules are what grammar.h says, and what a nest of
  * loops does is found as that nest. */
 #include "analysis/grammar.h"
+#include "analysis/grammar_parts.h"
 #include "base/memory.h"
 #include "base/vec.h"
 
@@ -382,6 +383,44 @@ static void known_words(void **state)
     try_string(de_bruijn_word(300, 2), false);
 }
 
+static void append_all(struct grammar *grammar, struct string *string, const char *symbols)
+{
+    for (; *symbols; symbols++) {
+        rewrite__append(grammar, (uint32_t)*symbols, 1);
+        put(string, (uint32_t)*symbols);
+    }
+}
+
+static uint32_t rule_of_last_pair(struct grammar *grammar)
+{
+    uint32_t last = node_at(grammar, last_item(grammar))->prev;
+    return rewrite__new_rule(grammar, node_at(grammar, last)->prev, last);
+}
+
+/* Two rules become alike: no string is known that makes them so, and yet it has to work.  The
+ * second one is met in loops too. */
+static void rules_that_become_alike(void **state)
+{
+    (void)state;
+    struct string string = empty_string();
+    struct grammar *grammar = grammar__new();
+    append_all(grammar, &string, "xyz");
+    rule_of_last_pair(grammar);
+    append_all(grammar, &string, "xyw");
+    uint32_t second = rule_of_last_pair(grammar);
+    for (size_t i = 0; i < 5; i++) {
+        rewrite__append(grammar, GRAMMAR_RULE | second, 3);
+        for (size_t k = 0; k < 6; k++)
+            put(&string, k % 2 ? 'y' : 'x');
+        append_all(grammar, &string, i % 2 ? "z" : "w");
+    }
+    rewrite__settle(grammar);
+    grammar__end(grammar);
+    check_grammar(grammar, &string, string.symbols.count);
+    grammar__free(grammar);
+    vec__free(&string.symbols);
+}
+
 /* ---- what is found --------------------------------------------------------------------------- */
 
 static struct grammar *grammar_of(const char *text)
@@ -604,7 +643,7 @@ int main(void)
         cmocka_unit_test(nests),         cmocka_unit_test(memory_of_loops),
         cmocka_unit_test(short_ones),    cmocka_unit_test(random_ones),
         cmocka_unit_test(periodic_ones), cmocka_unit_test(phrases),
-        cmocka_unit_test(known_words),
+        cmocka_unit_test(known_words),   cmocka_unit_test(rules_that_become_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
