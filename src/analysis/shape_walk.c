@@ -14,7 +14,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     const struct shaped shaped = {.symbol = entry->place,
                                   .weight = occurrence->weight,
                                   .depth = occurrence->depth,
-                                  .start = occurrence->start,
+                                  .start = watcher->entered,
                                   .end = occurrence->end,
                                   .duration = occurrence->duration};
     uint32_t shape = shape_builder__add(walk->builder, &shaped);
@@ -25,11 +25,11 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     walk->told->occurrence(walk->told, entry, occurrence, shape);
 }
 
-static void entered(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
+static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
 {
     struct shape_watcher *told = ((struct walk *)watcher)->told;
     told->now = watcher->now;
-    told->entered(told, entry, depth);
+    told->opened(told, entry, depth);
 }
 
 static void kernel(struct thread_watcher *watcher, const struct event *event)
@@ -58,7 +58,7 @@ uint32_t thread__shape(struct class_table *table, struct shapes *shapes, uint32_
     if (watcher && watcher->turn)
         shape_builder__tell_turns(walk.builder, watcher->turn_depth, turn, watcher);
     if (watcher) {
-        walk.watcher.entered = watcher->entered ? entered : NULL;
+        walk.watcher.opened = watcher->opened ? opened : NULL;
         walk.watcher.kernel = watcher->kernel ? kernel : NULL;
     }
     thread__watch(table, thread, &walk.watcher);

@@ -19,7 +19,7 @@ struct shape_watcher {
     void (*turn)(struct shape_watcher *watcher, const struct shape_turn *turn);
     uint32_t turn_depth;
     /* As in struct thread_watcher; NULL: nobody wants them. */
-    void (*entered)(struct shape_watcher *watcher, struct class_entry *entry, uint32_t depth);
+    void (*opened)(struct shape_watcher *watcher, struct class_entry *entry, uint32_t depth);
     void (*kernel)(struct shape_watcher *watcher, const struct event *event);
     struct watched_event now; /* what is told of; behind the walk: the thread's end */
 };

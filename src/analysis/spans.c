@@ -29,6 +29,7 @@ struct open_arguments {
     uint64_t words[HEURT_ARGUMENTS_MAX];
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
+    uint64_t entered;
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -198,6 +199,7 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
+    self->watcher->entered = arguments->entered;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
@@ -206,6 +208,7 @@ static void watched_at_once(struct fold *fold, const struct fold_occurrence *occ
 {
     struct thread_fold *self = (struct thread_fold *)fold;
     self->watcher->instructions = 0;
+    self->watcher->entered = occurrence->start;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
 }
 
@@ -226,11 +229,11 @@ static void leave_all(struct thread_fold *self)
     }
 }
 
-static void tell_entered(struct thread_fold *self)
+static void tell_opened(struct thread_fold *self)
 {
     uint32_t depth = self->fold.state->depth - 1;
-    if (self->watcher->entered)
-        self->watcher->entered(self->watcher, entry_of(self->fold.spans[depth].class), depth);
+    if (self->watcher->opened)
+        self->watcher->opened(self->watcher, entry_of(self->fold.spans[depth].class), depth);
 }
 
 static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
@@ -245,6 +248,7 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
     for (size_t i = 0; i < arguments->count; i++)
         arguments->words[i] = event->payload[i];
     arguments->instructions = self->instructions;
+    arguments->entered = event->tick;
 }
 
 static bool passes_over(struct thread_fold *self, const struct event *event)
@@ -324,7 +328,7 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
         forget_passed(&self);
         if (state.depth > depth) {
             keep_arguments(&self, &event, &room);
-            tell_entered(&self);
+            tell_opened(&self);
         }
         if (event.id == HEURT_EVENT_INSTRUCTIONS)
             self.instructions = event.words ? event.payload[0] : 0;

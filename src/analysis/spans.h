@@ -36,7 +36,7 @@ struct thread_watcher {
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count);
     /* Every span that begins; depth: the spans around it. NULL: nobody wants them. */
-    void (*entered)(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth);
+    void (*opened)(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth);
     /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
     void (*kernel)(struct thread_watcher *watcher, const struct event *event);
     /* Whether a call that begins then need not be told, which is much faster: it is then no span,
@@ -47,6 +47,8 @@ struct thread_watcher {
     void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
     /* Retired in the occurrence that is told; 0: not recorded. */
     uint64_t instructions;
+    /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
+    uint64_t entered;
     struct watched_event now; /* what is told of */
 };
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);

@@ -205,7 +205,7 @@ static void open_level(struct survey_walk *walk, const struct class_entry *entry
     pass_edge(walk);
 }
 
-static void entered(struct shape_watcher *watcher, struct class_entry *entry, uint32_t depth)
+static void opened(struct shape_watcher *watcher, struct class_entry *entry, uint32_t depth)
 {
     struct survey_walk *walk = (struct survey_walk *)watcher;
     drop_to(walk, depth + 1);
@@ -318,7 +318,7 @@ void survey__walk(struct survey *survey, uint32_t thread)
     const struct level outside = {
         .place = STAND_OUT_THREAD, .component = COMPONENT_RUNNING, .previous = STAND_OUT_NOTHING};
     struct survey_walk walk = {
-        .watcher = {.occurrence = ended, .entered = entered, .kernel = kernel},
+        .watcher = {.occurrence = ended, .opened = opened, .kernel = kernel},
         .survey = survey,
         .thread = thread,
         .levels = VEC_OF(struct level),
