@@ -14,7 +14,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     const struct shaped shaped = {.symbol = entry->place,
                                   .weight = occurrence->weight,
                                   .depth = occurrence->depth,
-                                  .start = occurrence->start,
+                                  .start = watcher->entered,
                                   .end = occurrence->end,
                                   .duration = occurrence->duration};
     uint32_t shape = shape_builder__add(walk->builder, &shaped);

@@ -29,6 +29,7 @@ struct open_arguments {
     uint64_t words[HEURT_ARGUMENTS_MAX];
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
+    uint64_t entered;
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -198,6 +199,7 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
+    self->watcher->entered = arguments->entered;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
@@ -206,6 +208,7 @@ static void watched_at_once(struct fold *fold, const struct fold_occurrence *occ
 {
     struct thread_fold *self = (struct thread_fold *)fold;
     self->watcher->instructions = 0;
+    self->watcher->entered = occurrence->start;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
 }
 
@@ -230,6 +233,7 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
     for (size_t i = 0; i < arguments->count; i++)
         arguments->words[i] = event->payload[i];
     arguments->instructions = self->instructions;
+    arguments->entered = event->tick;
 }
 
 static bool passes_over(struct thread_fold *self, const struct event *event)

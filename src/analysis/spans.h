@@ -38,6 +38,8 @@ struct thread_watcher {
     void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
     /* Retired in the occurrence that is told; 0: not recorded. */
     uint64_t instructions;
+    /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
+    uint64_t entered;
 };
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 
