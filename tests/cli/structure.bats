@@ -202,7 +202,6 @@ occurrences() {
     grep -Eq '^ *×300 +3 threads structure_known .*whole_iteration' <<<"$output"
     grep -Eq '^ +loop ×8 +7,200 ' <<<"$output"
     grep -Eq '^ +step_row +28,800 ' <<<"$output"
-    [[ $output != *whole_setup* ]] # takes next to nothing
     heurt structure -i "$(walked calls)" --all
     grep -Eq '^ +whole_setup +60 ' <<<"$output"
     heurt structure -i "$(walked solver)"
