@@ -97,7 +97,7 @@ static struct outline_part whole_part(struct outline_shapes *known, const struct
     if (!is_loop(shape))
         return part;
     part.is_excess_estimated = part.bodies != shape->time.count;
-    part.excess = scaled(shape__excess(shape), part.bodies, shape->time.count);
+    part.excess = scaled(shape__excess(shape), item->time.sum, whole_sum(known, item->shape));
     bool is_dense = (double)shape->time.sum >= DENSE_FROM * (double)whole_sum(known, item->shape);
     part.time.min = is_dense ? shape->time.min : UINT64_MAX;
     part.time.max = is_dense ? shape->time.max : UINT64_MAX;

@@ -16,9 +16,8 @@
 #define SCORE_FROM 0.005
 #define GROUPS_AT_MOST 8 /* of threads that are spelled out */
 #define SENTENCES_AT_MOST 3
-#define NAMED_AT_MOST 4   /* of what a turn consists of */
-#define THREADS_AT_MOST 4 /* of a group whose numbers are told */
-#define NAMES_AT_MOST 2
+#define NAMED_AT_MOST 4 /* of what a turn consists of */
+#define NAMES_AT_MOST 2 /* of a group */
 #define OF_ONE_FROM 0.8 /* of a loop's time is in the one thing that it consists of */
 #define TURNS_FROM 3    /* of a loop that is worth a sentence */
 
@@ -41,6 +40,11 @@ static const struct profile_class *place_of(const struct structure_report *shown
     return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
 }
 
+static const char *ellipsis(const struct style *style)
+{
+    return style->unicode ? "…" : "...";
+}
+
 /* "×200", "×60–70". free() it. */
 static char *turns_text(const struct outline_row *row, const struct style *style)
 {
@@ -61,28 +65,46 @@ static char *list_text(char *text, const char *more)
     return longer;
 }
 
-/* "… clock_gettime, nanosleep, 3 more". free() it. */
+static bool is_among(const char *name, char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The first names of what is folded, each once; the caller frees them. Returns how many. */
+static size_t folded_names(const struct structure_report *shown, const struct outline_row *row,
+                           char *names[NAMED_AT_MOST])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < row->folded_count && count < NAMED_AT_MOST; i++) {
+        uint32_t place = *VEC_AT(&shown->outline->folded, uint32_t, row->first_folded + i);
+        char *name = function__short(
+            VEC_AT(&shown->structure->places, struct structure_place, place)->what.function);
+        if (is_among(name, names, count))
+            free(name);
+        else
+            names[count++] = name;
+    }
+    return count;
+}
+
+/* "… 5 more: pthread_mutex_lock, read". free() it. */
 static char *rest_text(const struct structure_report *shown, const struct outline_row *row,
                        const struct style *style)
 {
-    char number[32];
-    char *text = memory__text("");
-    const uint32_t *places = VEC_AT(&shown->outline->folded, uint32_t, row->first_folded);
-    uint32_t named = row->folded_count < NAMED_AT_MOST ? row->folded_count : NAMED_AT_MOST;
-    for (uint32_t i = 0; i < named; i++) {
-        char *name = function__short(
-            VEC_AT(&shown->structure->places, struct structure_place, places[i])->what.function);
-        text = list_text(text, name);
-        free(name);
+    char number[32], *names[NAMED_AT_MOST];
+    size_t named = folded_names(shown, row, names);
+    char *list = memory__text("");
+    for (size_t i = 0; i < named; i++) {
+        list = list_text(list, names[i]);
+        free(names[i]);
     }
-    if (row->count > named) {
-        char *more = memory__format("%s more", count__format(row->count - named, number));
-        text = list_text(text, more);
-        free(more);
-    }
-    char *rest = memory__format("%s %s", style->unicode ? "…" : "...", text);
-    free(text);
-    return rest;
+    char *text = memory__format("%s %s more%s%s", ellipsis(style),
+                                count__format(row->count, number), *list ? ": " : "", list);
+    free(list);
+    return text;
 }
 
 /* free() it. */
@@ -102,7 +124,8 @@ static char *name_text(const struct structure_report *shown, const struct outlin
 }
 
 /* What is to be said behind the name. free() it. */
-static char *remark_text(const struct structure_report *shown, const struct outline_row *row)
+static char *remark_text(const struct structure_report *shown, const struct outline_row *row,
+                         const struct style *style)
 {
     size_t threads = group_at(shown, row->group)->threads.count;
     if (row->kind == OUTLINE_SCATTERED)
@@ -115,8 +138,8 @@ static char *remark_text(const struct structure_report *shown, const struct outl
     char *shapes =
         row->shapes > 1 ? memory__format(" of %" PRIu32 " shapes", row->shapes) : memory__text("");
     char *text =
-        memory__format("%s%s%s%s", shapes, in, row->same_as == OUTLINE_NONE ? "" : ", as above",
-                       row->is_cut ? " ..." : "");
+        memory__format("%s%s%s%s%s", shapes, in, row->same_as == OUTLINE_NONE ? "" : ", as above",
+                       row->is_cut ? " " : "", row->is_cut ? ellipsis(style) : "");
     free(in);
     free(shapes);
     return text;
@@ -125,7 +148,7 @@ static char *remark_text(const struct structure_report *shown, const struct outl
 /* Cut to columns. Takes over text. */
 static char *cut_text(char *text, unsigned columns, const struct style *style)
 {
-    const char *mark = style->unicode ? "…" : "...";
+    const char *mark = ellipsis(style);
     if (text__width(text) <= columns)
         return text;
     char *cut = memory__format(
@@ -152,46 +175,58 @@ static const struct trace_thread *thread_at(const struct structure_report *shown
                   *VEC_AT(&group->threads, uint32_t, which));
 }
 
-/* "worker", "worker 1, worker 2 …": the threads' names, each once. free() it. */
-static char *names_text(const struct structure_report *shown, const struct outline_group *group)
+/* "worker", "worker-1, worker-2, …": the threads' names. free() it. */
+static char *names_text(const struct structure_report *shown, const struct outline_group *group,
+                        const struct style *style)
 {
-    char *text = memory__text(thread_at(shown, group, 0)->name);
     const char *last = thread_at(shown, group, 0)->name;
-    size_t names = 1;
-    for (size_t i = 1; i < group->threads.count && names <= NAMES_AT_MOST; i++) {
+    char *text = memory__text(last);
+    for (size_t i = 1, names = 1; i < group->threads.count; i++) {
         const char *name = thread_at(shown, group, i)->name;
         if (strcmp(name, last) == 0)
             continue;
-        char *longer = names++ == NAMES_AT_MOST ? memory__format("%s ...", text)
-                                                : memory__format("%s, %s", text, name);
-        free(text);
-        text = longer;
+        if (names++ == NAMES_AT_MOST)
+            return list_text(text, ellipsis(style));
+        text = list_text(text, name);
         last = name;
     }
     return text;
 }
 
-/* "4 threads worker #12 #13 …": so many numbers. free() it. */
+/* "4 threads worker": without their numbers. free() it. */
 static char *group_text(const struct structure_report *shown, const struct outline_group *group,
-                        size_t numbers)
+                        const struct style *style)
 {
-    size_t count = group->threads.count;
     const struct trace_thread *first = thread_at(shown, group, 0);
-    char *names = names_text(shown, group);
+    size_t count = group->threads.count;
+    char *names = names_text(shown, group, style);
     char *text = count > 1                  ? memory__format("%zu threads %s", count, names)
                  : first->tid == first->pid ? memory__format("main thread %s", names)
                                             : memory__format("thread %s", names);
     free(names);
-    for (size_t i = 0; i < count && i < numbers; i++) {
-        char *longer = memory__format("%s #%" PRIu32, text, thread_at(shown, group, i)->tid);
+    return text;
+}
+
+/* As many of the threads' numbers as there is room for: "4 threads worker  #12 #13 …". free() it.
+ */
+static char *group_title(const struct structure_report *shown, const struct outline_group *group,
+                         const struct style *style, unsigned columns)
+{
+    char *text = group_text(shown, group, style);
+    for (size_t i = 0; i < group->threads.count; i++) {
+        char *number = memory__format(" #%" PRIu32, thread_at(shown, group, i)->tid);
+        bool is_last = i + 1 == group->threads.count;
+        bool fits = text__width(text) + text__width(number) + (is_last ? 0 : 4) <= columns;
+        char *longer = fits    ? memory__format("%s%s", text, number)
+                       : i > 0 ? memory__format("%s %s", text, ellipsis(style))
+                               : memory__text(text);
+        free(number);
         free(text);
         text = longer;
+        if (!fits)
+            break;
     }
-    if (count <= numbers || !numbers)
-        return text;
-    char *longer = memory__format("%s ...", text);
-    free(text);
-    return longer;
+    return text;
 }
 
 /* ---- the sentences on top ---------------------------------------------------------------------
@@ -204,6 +239,8 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     const struct vec *rows = &shown->outline->rows;
     char *text = memory__text("");
     size_t named = 0;
+    if (row_at(shown, loop)->same_as != OUTLINE_NONE)
+        loop = row_at(shown, loop)->same_as;
     for (uint32_t i = loop + 1;
          i < rows->count && row_at(shown, i)->depth > row_at(shown, loop)->depth; i++) {
         const struct outline_row *row = row_at(shown, i);
@@ -217,7 +254,7 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     }
     if (named <= NAMED_AT_MOST)
         return text;
-    return list_text(text, style->unicode ? "…" : "...");
+    return list_text(text, ellipsis(style));
 }
 
 static void put_outermost(const struct structure_report *shown, uint32_t number, uint32_t loop,
@@ -228,7 +265,7 @@ static void put_outermost(const struct structure_report *shown, uint32_t number,
     const struct outline_row *row = row_at(shown, loop);
     bool one = group->threads.count == 1;
     char *turns = turns_text(row, style), *turn = turn_text(shown, loop, style);
-    char *who = group_text(shown, group, 0);
+    char *who = group_text(shown, group, style);
     char *lead = memory__format("  %s  ", turns);
     char *text =
         memory__format("%s %s a loop%s: %s%s a turn, %s of %s time%s%s.", who,
@@ -380,7 +417,7 @@ static bool is_of_one(const struct drawing *drawing, uint32_t number, uint32_t e
 static char *row_text(const struct drawing *drawing, const struct outline_row *row)
 {
     char *name = name_text(drawing->shown, row, drawing->style);
-    char *remark = remark_text(drawing->shown, row);
+    char *remark = remark_text(drawing->shown, row, drawing->style);
     char *turns = drawing->loop ? turns_text(drawing->loop, drawing->style) : memory__text("");
     char *text = memory__format("%s%s%s%s", name, *turns ? " " : "", turns, remark);
     free(turns);
@@ -422,7 +459,10 @@ static void put_group(struct drawing *drawing, uint32_t number)
     const struct outline_group *group = group_at(drawing->shown, number);
     if (number)
         table__note(&drawing->table, memory__text(""));
-    put_what(drawing, group_text(drawing->shown, group, THREADS_AT_MOST), 0, INK_BOLD);
+    put_what(drawing,
+             group_title(drawing->shown, group, drawing->style,
+                         what_columns(drawing->style, drawing->wide)),
+             0, INK_BOLD);
     put_nothing(drawing, 1);
     put_time(drawing, group->lifetime_ns, false);
     put_nothing(drawing, drawing->wide ? 6 : 3);
