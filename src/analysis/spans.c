@@ -16,6 +16,7 @@ struct thread_fold {
     struct thread_watcher *watcher;
     struct open_arguments *arguments; /* by place of the open span */
     struct vec passed;                /* struct passed_call: those that are open */
+    struct nest_walk *nests;          /* NULL: nobody wants them */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
 };
 
@@ -55,6 +56,18 @@ static struct fold_class *function_class(struct fold *fold, const struct event *
     return class;
 }
 
+static struct class_entry *entry_of(struct fold_class *class)
+{
+    return (struct class_entry *)class; /* its first member */
+}
+
+static void mark_enclosing(const struct fold *fold)
+{
+    uint32_t depth = fold->state->depth;
+    if (depth)
+        entry_of(fold->spans[depth - 1].class)->has_calls = true;
+}
+
 static bool is_kept_by_others(uint32_t id)
 {
     return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
@@ -67,12 +80,8 @@ static struct fold_class *call_class(struct fold *fold, const struct event *even
     struct thread_fold *self = (struct thread_fold *)fold;
     if (is_kept_by_others(event->id))
         self->last_wait = event->tick;
+    mark_enclosing(fold);
     return occupy(self->table, class_table__call(self->table, self->thread->process, event));
-}
-
-static struct class_entry *entry_of(struct fold_class *class)
-{
-    return (struct class_entry *)class; /* its first member */
 }
 
 /* Keys of functions that a rule asks for are all there is: see class_of_keys. */
@@ -192,9 +201,34 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
 
 /* ---- one thread again ------------------------------------------------------------------------ */
 
+static bool is_of_function(const struct class_entry *entry)
+{
+    return entry->fold.component == COMPONENT_RUNNING;
+}
+
+static void find_nest(struct thread_fold *self, struct class_entry *entry,
+                      const struct fold_occurrence *occurrence)
+{
+    struct thread_watcher *watcher = self->watcher;
+    watcher->nest = NEST_NONE;
+    watcher->inside = NULL;
+    if (!self->nests)
+        return;
+    const struct nested nested = {.place = entry->place,
+                                  .depth = occurrence->depth,
+                                  .start = occurrence->start,
+                                  .counts = watcher->is_structural
+                                                ? watcher->is_structural(watcher, entry)
+                                                : entry->is_structural};
+    uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
+    if (is_of_function(entry))
+        watcher->nest = nest;
+}
+
 static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
+    find_nest(self, entry_of(occurrence->class), occurrence);
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
@@ -205,6 +239,9 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 static void watched_at_once(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
+    find_nest(self, entry_of(occurrence->class), occurrence);
+    if (!self->watcher->at_once)
+        return;
     self->watcher->instructions = 0;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
 }
@@ -294,7 +331,8 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     start_fold(&self, table, NULL, thread, &state);
     self.watcher = watcher;
     self.fold.watch = watched;
-    self.fold.watch_at_once = watcher->at_once ? watched_at_once : NULL;
+    self.fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
+    self.nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
     self.passed = VEC_OF(struct passed_call);
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event)) {
@@ -314,8 +352,10 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     }
     if (watcher->unfinished)
         leave_all(&self);
+    fold__close(&self.fold, 0); /* the classes' open spans are counted */
     class_table__forget_thread(table);
     free(self.fold.spans);
     free(self.arguments);
     vec__free(&self.passed);
+    nest_walk__free(self.nests);
 }
