@@ -8,7 +8,7 @@
 #define NESTS_OF_SITE 32u /* where there are more, less deep ones; then what comes later is odd */
 #define PARTS_MOST 4u
 #define ENOUGH 100u       /* occurrences for a minimum */
-#define LEAST_COVERED 0.8 /* of the site's occurrences, and of their time, is in the parts */
+#define LEAST_COVERED 0.8 /* of the site's occurrences are in the parts */
 
 /* Occurrences of a site that have one nest, as a class of its own. */
 struct found_nest {
@@ -324,7 +324,7 @@ static struct vec groups_at(struct nests *nests, const struct site *site, unsign
 static bool keep_parts(const struct site *site, struct vec *groups)
 {
     const struct accumulator *all = &site->entry->total.accumulator;
-    uint64_t counted = 0, sum = 0;
+    uint64_t counted = 0;
     size_t parts = 0;
     for (size_t i = 0; i < groups->count && parts < PARTS_MOST; i++) {
         const struct group group = *VEC_AT(groups, struct group, i);
@@ -332,11 +332,9 @@ static bool keep_parts(const struct site *site, struct vec *groups)
             continue;
         *VEC_AT(groups, struct group, parts++) = group;
         counted += group.count;
-        sum += group.sum;
     }
     groups->count = parts;
-    return (double)counted >= LEAST_COVERED * (double)all->count &&
-           (double)sum >= LEAST_COVERED * (double)all->sum;
+    return (double)counted >= LEAST_COVERED * (double)all->count;
 }
 
 /* Its parts by the greatest depth at which they are few; none: by no depth. */

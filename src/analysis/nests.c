@@ -169,8 +169,6 @@ uint32_t nests__cut(struct nests *nests, uint32_t nest, unsigned depth)
 /* What ended so deep, and not yet in what encloses it. */
 struct level {
     struct vec items;  /* struct nest_item */
-    uint64_t begin;    /* of the first one, when there is any */
-    bool is_used;      /* there is any */
     bool is_irregular; /* too many different ones: none is kept */
 };
 
@@ -211,7 +209,14 @@ static struct level *level_at(struct nest_walk *walk, uint32_t depth)
 static void empty(struct level *level)
 {
     level->items.count = 0;
-    level->is_used = level->is_irregular = false;
+    level->is_irregular = false;
+}
+
+static void empty_from(struct nest_walk *walk, uint32_t depth)
+{
+    for (uint32_t i = depth; i < walk->deepest_1; i++)
+        empty(level_at(walk, i));
+    walk->deepest_1 = depth;
 }
 
 static void append(struct nest_walk *walk, const struct nested *nested, uint32_t nest)
@@ -219,9 +224,6 @@ static void append(struct nest_walk *walk, const struct nested *nested, uint32_t
     struct level *level = level_at(walk, nested->depth);
     if (walk->deepest_1 <= nested->depth)
         walk->deepest_1 = nested->depth + 1;
-    if (!level->is_used)
-        level->begin = nested->start;
-    level->is_used = true;
     if (level->is_irregular)
         return;
     const struct nest_item item = {nests__cut(walk->nests, nest, NEST_DEPTH - 1), 1, 1};
@@ -229,8 +231,7 @@ static void append(struct nest_walk *walk, const struct nested *nested, uint32_t
     level->is_irregular = level->items.count > ITEMS_MOST;
 }
 
-/* What is deeper than the body was in spans without an end, and is of no nest. A body that began
- * before its occurrence holds such, too. */
+/* What is deeper than the body was in spans without an end, and is of no nest. */
 static uint32_t close(struct nest_walk *walk, const struct nested *nested, const struct vec **items)
 {
     uint32_t nest;
@@ -238,8 +239,7 @@ static uint32_t close(struct nest_walk *walk, const struct nested *nested, const
     if (walk->deepest_1 <= nested->depth + 1)
         return find_bare(walk->nests, nested->place);
     struct level *body = level_at(walk, nested->depth + 1);
-    bool is_whole = !body->is_used || body->begin >= nested->start;
-    if (body->is_irregular || !is_whole) {
+    if (body->is_irregular) {
         nest = find(walk->nests, nested->place, true, &no_items);
         *items = NULL;
     } else {
@@ -249,10 +249,13 @@ static uint32_t close(struct nest_walk *walk, const struct nested *nested, const
         walk->closed = taken;
         *items = nests__get(walk->nests, nest)->is_irregular ? NULL : &walk->closed;
     }
-    for (uint32_t i = nested->depth + 1; i < walk->deepest_1; i++)
-        empty(level_at(walk, i));
-    walk->deepest_1 = nested->depth + 1;
+    empty_from(walk, nested->depth + 1);
     return nest;
+}
+
+void nest_walk__forget(struct nest_walk *walk)
+{
+    empty_from(walk, 0);
 }
 
 uint32_t nest_walk__end(struct nest_walk *walk, const struct nested *nested,

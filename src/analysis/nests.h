@@ -60,7 +60,6 @@ void nest_walk__free(struct nest_walk *walk); /* NULL is allowed */
 struct nested {
     uint32_t place;
     uint32_t depth;
-    uint64_t start;
     bool counts; /* is part of what it is in */
 };
 
@@ -68,5 +67,8 @@ struct nested {
  * often; NULL: not told apart. */
 uint32_t nest_walk__end(struct nest_walk *walk, const struct nested *nested,
                         const struct vec **items);
+
+/* Whatever is open will not be told. */
+void nest_walk__forget(struct nest_walk *walk);
 
 #endif

@@ -216,7 +216,6 @@ static void find_nest(struct thread_fold *self, struct class_entry *entry,
         return;
     const struct nested nested = {.place = entry->place,
                                   .depth = occurrence->depth,
-                                  .start = occurrence->start,
                                   .counts = watcher->is_structural
                                                 ? watcher->is_structural(watcher, entry)
                                                 : entry->is_structural};
@@ -342,6 +341,8 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
         if (watcher->passes_over && is_passed_over(&self, &event))
             continue;
         fold__event(&self.fold, &event);
+        if (self.nests && event.id == HEURT_EVENT_LOST)
+            nest_walk__forget(self.nests);
         forget_passed(&self);
         if (state.depth > depth)
             keep_arguments(&self, &event, &room);

@@ -146,21 +146,73 @@ static char *cut_words(char *text)
 {
     if (text__width(text) <= WORDS_COLUMNS)
         return text;
-    char *cut = memory__format("%.*s...", (int)text__bytes_of_columns(text, WORDS_COLUMNS - 3), text);
+    char *cut =
+        memory__format("%.*s...", (int)text__bytes_of_columns(text, WORDS_COLUMNS - 3), text);
     free(text);
     return cut;
 }
 
+/* "parse, store x1..8": what it calls itself. */
+static char *top_text(const struct profile_structure *structure)
+{
+    char *text = memory__text("");
+    VEC_EACH(inside, &structure->inside, struct profile_inside)
+    {
+        if (inside->level > 1)
+            continue;
+        char *name = function__short(inside->function);
+        text = append(text, *text ? ", " : "");
+        text = append_times(append(text, name), inside);
+        free(name);
+    }
+    return text;
+}
+
+/* The place of the next row on level 1, from place on. */
+static size_t next_top(const struct vec *rows, size_t place)
+{
+    while (place < rows->count && VEC_AT(rows, struct profile_inside, place)->level > 1)
+        place++;
+    return place;
+}
+
+/* Whether both call the same themselves, in the same order. */
+static bool has_same_top(const struct profile_class *left, const struct profile_class *right)
+{
+    const struct vec *a = &left->structure->inside, *b = &right->structure->inside;
+    size_t i = next_top(a, 0), j = next_top(b, 0);
+    for (; i < a->count && j < b->count; i = next_top(a, i + 1), j = next_top(b, j + 1))
+        if (VEC_AT(a, struct profile_inside, i)->place !=
+            VEC_AT(b, struct profile_inside, j)->place)
+            return false;
+    return i == a->count && j == b->count;
+}
+
+static bool top_tells(const struct report *report, const struct profile_class *class)
+{
+    VEC_EACH(other, &report->profile->classes, struct profile_class)
+    if (other != class && is_of_same_site(class, other) && has_same_top(class, other))
+        return false;
+    return true;
+}
+
+/* As much of it as is needed and fits. */
 static char *structure_words(const struct report *report, const struct profile_class *class)
 {
-    char *text = structure__text(class->structure);
-    if (*text && text__width(text) <= WORDS_COLUMNS)
-        return text;
-    char *words = *text ? distinct_words(report, class) : memory__text("calls nothing");
-    words = words ? words : missing_words(report, class);
-    if (!words)
-        return cut_words(text);
-    free(text);
+    char *whole = structure__text(class->structure);
+    char *words = !*whole ? memory__text("calls nothing")
+                  : class->structure->is_rest || !top_tells(report, class)
+                      ? memory__text(whole)
+                      : top_text(class->structure);
+    if (text__width(words) > WORDS_COLUMNS) {
+        char *fewer = distinct_words(report, class);
+        fewer = fewer ? fewer : missing_words(report, class);
+        if (fewer) {
+            free(words);
+            words = fewer;
+        }
+    }
+    free(whole);
     return cut_words(words);
 }
 
