@@ -527,6 +527,40 @@ void class_entry__add_histogram(struct class_entry *entry)
         entry->fold.histogram[i] = entry->histogram + i * HISTOGRAM_BLOCK_BUCKETS;
 }
 
+/* ---- call stacks ------------------------------------------------------------------------------
+ */
+
+static struct class_stack *stack_like(struct vec *stacks, const struct class_stack *like)
+{
+    VEC_EACH(stack, stacks, struct class_stack)
+    if (stack->frame_count == like->frame_count &&
+        !memcmp(stack->frames, like->frames, like->frame_count * sizeof *like->frames))
+        return stack;
+    return NULL;
+}
+
+static void add_stack(struct vec *stacks, const struct class_stack *added)
+{
+    struct class_stack *stack = stack_like(stacks, added);
+    if (stack)
+        stack->snapshots += added->snapshots;
+    else
+        vec__push(stacks, added);
+}
+
+void class_table__add_stack(const struct class_table *table, const struct symbols *symbols,
+                            struct class_entry *entry, uint32_t thread, uint64_t tick)
+{
+    const struct trace_thread *what =
+        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    struct class_stack stack = {.snapshots = 1,
+                                .process = process_at(table, what->process)->serial};
+    if (symbols)
+        stack.frame_count = symbols__get_stack(symbols, what->serial, tick, &stack.frames);
+    if (stack.frame_count)
+        add_stack(&entry->stacks, &stack);
+}
+
 /* ---- parts of a site --------------------------------------------------------------------------
  */
 
@@ -577,12 +611,31 @@ void class_entry__merge(struct class_entry *into, const struct class_entry *from
     accumulator__merge(&into->total.accumulator, &from->total.accumulator);
     VEC_EACH(cell, &from->cells, struct class_cell)
     add_cell(&into->cells, cell);
+    VEC_EACH(stack, &from->stacks, struct class_stack)
+    add_stack(&into->stacks, stack);
     if (!from->histogram)
         return;
     if (!into->histogram)
         class_entry__add_histogram(into);
     for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
         into->histogram[i] += from->histogram[i];
+}
+
+void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of)
+{
+    VEC_EACH(other, &of->stacks, struct class_stack)
+    {
+        struct class_stack *stack = stack_like(&entry->stacks, other);
+        if (stack)
+            stack->snapshots -= other->snapshots;
+    }
+    size_t left = 0;
+    VEC_EACH(stack, &entry->stacks, struct class_stack)
+    {
+        if (stack->snapshots)
+            *VEC_AT(&entry->stacks, struct class_stack, left++) = *stack;
+    }
+    entry->stacks.count = left;
 }
 
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,

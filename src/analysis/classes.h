@@ -118,13 +118,20 @@ void class_table__start(struct class_table *table, const struct trace *trace,
 void class_table__free(struct class_table *table);
 void class_entry__free(struct class_entry *entry); /* NULL is allowed */
 
+/* The call stack that the thread (index into trace__threads) had at that tick is one of the
+ * class's. symbols: NULL: none are known. */
+void class_table__add_stack(const struct class_table *table, const struct symbols *symbols,
+                            struct class_entry *entry, uint32_t thread, uint64_t tick);
+
 /* A class like the site's, without any occurrences yet. The table does not know it. */
 struct class_entry *class_entry__like(const struct class_entry *site);
 /* Counts what it did on the current thread among what it did on all. */
 void class_entry__end_thread(struct class_entry *entry);
 bool class_entry__is_on(const struct class_entry *entry, uint32_t thread);
-/* Of another part of the same site. */
+/* Adds what another class of the same site has. */
 void class_entry__merge(struct class_entry *into, const struct class_entry *from);
+/* Takes off what another class of the same site has of its call stacks. */
+void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of);
 /* The class of an occurrence at that site that has that nest (of the table's; NEST_NONE: not
  * known). */
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,

@@ -28,6 +28,8 @@ struct site {
 struct walk {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_table *table;
+    const struct symbols *symbols;
+    uint32_t thread;        /* the current one */
     struct vec sites;       /* struct site */
     struct site **by_place; /* by index of the entry: what.number; NULL: not sought */
 };
@@ -246,9 +248,31 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     (void)arguments, (void)argument_count;
     if (!site)
         return;
-    count(watcher->inside ? class_of_nest(walk->table->nests, site, watcher->nest, watcher->inside)
-                          : odd_one(site),
-          from);
+    entry = watcher->inside
+                ? class_of_nest(walk->table->nests, site, watcher->nest, watcher->inside)
+                : odd_one(site);
+    count(entry, from);
+    if (watcher->stack)
+        class_table__add_stack(walk->table, walk->symbols, entry, walk->thread, watcher->stack);
+}
+
+/* What is in none of the sites need not be told. */
+static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
+                        uint64_t tick)
+{
+    struct walk *walk = (struct walk *)watcher;
+    (void)tick;
+    if (walk->by_place[entry->what.number])
+        return false;
+    VEC_EACH(site, &walk->sites, struct site)
+    if (site->entry->fold.open)
+        return false;
+    return true;
+}
+
+static void passed_over(struct thread_watcher *watcher, uint32_t depth)
+{
+    (void)watcher, (void)depth;
 }
 
 static bool is_on_thread(const struct walk *walk, uint32_t thread)
@@ -269,6 +293,7 @@ static void walk_thread(struct walk *walk, uint32_t thread)
 {
     if (!is_on_thread(walk, thread))
         return;
+    walk->thread = thread;
     thread__watch(walk->table, thread, &walk->watcher);
     VEC_EACH(site, &walk->sites, struct site)
     {
@@ -440,8 +465,6 @@ static struct class_entry *make_part(struct class_table *table, const struct sit
     VEC_EACH(found, &site->found, struct found_nest)
     if (nests__cut(table->nests, found->nest, depth) == nest)
         class_entry__merge(entry, found->entry);
-    VEC_EACH(stack, &site->entry->stacks, struct class_stack)
-    vec__push(&entry->stacks, stack);
     entry->structure = structure_of(table, site, depth, nest);
     vec__push(&table->entries, &entry);
     return entry;
@@ -463,6 +486,10 @@ static void keep_rest(struct class_table *table, const struct site *site)
     entry->cells.count = 0;
     free(entry->histogram);
     entry->histogram = NULL;
+    VEC_EACH(found, &site->found, struct found_nest)
+    class_entry__forget_stacks(entry, found->entry);
+    if (site->odd)
+        class_entry__forget_stacks(entry, site->odd);
     VEC_EACH(found, &site->found, struct found_nest)
     if (!is_of_part(entry->division, nests__cut(table->nests, found->nest, entry->division->depth)))
         class_entry__merge(entry, found->entry);
@@ -507,10 +534,15 @@ static void free_site(struct site *site)
     class_entry__free(site->odd);
 }
 
-void classes__divide(struct class_table *table, const struct thread_result *results)
+void classes__divide(struct class_table *table, const struct symbols *symbols,
+                     const struct thread_result *results)
 {
-    struct walk walk = {.watcher = {.occurrence = occurrence, .nests = true},
+    struct walk walk = {.watcher = {.occurrence = occurrence,
+                                    .passes_over = passes_over,
+                                    .passed_over = passed_over,
+                                    .nests = true},
                         .table = table,
+                        .symbols = symbols,
                         .sites = VEC_OF(struct site)};
     class_table__number(table);
     seek_sites(&walk, results);

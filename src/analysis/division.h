@@ -21,6 +21,7 @@
 bool class_kind__is_structural(enum class_kind kind);
 
 /* Divides sites of the table, whose threads are all folded. Not for aggregated runs. */
-void classes__divide(struct class_table *table, const struct thread_result *results);
+void classes__divide(struct class_table *table, const struct symbols *symbols,
+                     const struct thread_result *results);
 
 #endif

@@ -464,13 +464,19 @@ static bool has_divided(const struct collector *self)
     return false;
 }
 
-/* A site is passed over only when each of its parts may be. */
-static bool all_are_many(const struct collector *self, const struct class_division *division)
+static bool is_kept_whole(const struct collector *self, const struct class_entry *entry)
 {
-    VEC_EACH(part, &division->parts, struct class_part)
-    if (!self->slots[part->entry->what.number].many)
+    const struct class_slot *slot = &self->slots[entry->what.number];
+    return slot->kept != NONE && slot->whole;
+}
+
+/* A site is passed over when none of its parts is kept whole. */
+static bool may_pass_over(const struct collector *self, const struct class_entry *site)
+{
+    VEC_EACH(part, &site->division->parts, struct class_part)
+    if (is_kept_whole(self, part->entry))
         return false;
-    return true;
+    return !is_kept_whole(self, site);
 }
 
 void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
@@ -494,7 +500,7 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
     VEC_EACH(entry, &table->entries, struct class_entry *)
     choose_class(&self, *entry, worth(*entry));
     VEC_EACH(site, &self.divided, struct class_entry *)
-    self.slots[(*site)->what.number].many &= all_are_many(&self, (*site)->division);
+    self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
     choose_windows(&self, table);
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
         size_t first_timeline = occurrences->timelines.count;

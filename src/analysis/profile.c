@@ -205,7 +205,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
         thread__fold(&table, symbols, i, &results[i]);
     stuck__prolong(trace, results);
     if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
-        classes__divide(&table, results);
+        classes__divide(&table, symbols, results);
     VEC_EACH(entry, &table.entries, struct class_entry *)
     (*entry)->doubts = doubts__of_sums(*entry, results);
     if (!trace__is_aggregated(trace)) {

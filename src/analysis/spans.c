@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct thread_fold {
     struct fold fold; /* first: its keeper gets this */
@@ -30,6 +29,7 @@ struct open_arguments {
     uint64_t words[HEURT_ARGUMENTS_MAX];
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
+    uint64_t stack;        /* tick of its call stack; 0: none was taken */
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -106,25 +106,7 @@ static void add_spans(struct fold *fold)
 static void add_stack(struct fold *fold, struct fold_class *class, uint64_t tick)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    const struct trace *trace = self->table->trace;
-    const uint64_t *frames;
-    size_t count = 0;
-    if (self->symbols)
-        count = symbols__get_stack(self->symbols, self->thread->serial, tick, &frames);
-    if (!count)
-        return;
-    struct vec *stacks = &entry_of(class)->stacks;
-    VEC_EACH(stack, stacks, struct class_stack)
-    {
-        if (stack->frame_count == count && !memcmp(stack->frames, frames, count * sizeof *frames)) {
-            stack->snapshots++;
-            return;
-        }
-    }
-    uint32_t process =
-        VEC_AT(trace__processes(trace), struct trace_process, self->thread->process)->serial;
-    struct class_stack stack = {frames, count, 1, process};
-    vec__push(stacks, &stack);
+    class_table__add_stack(self->table, self->symbols, entry_of(class), self->table->thread, tick);
 }
 
 static void take_stack(struct fold *fold, struct fold_class *class)
@@ -231,6 +213,7 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
+    self->watcher->stack = arguments->stack;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
@@ -241,7 +224,7 @@ static void watched_at_once(struct fold *fold, const struct fold_occurrence *occ
     find_nest(self, entry_of(occurrence->class), occurrence);
     if (!self->watcher->at_once)
         return;
-    self->watcher->instructions = 0;
+    self->watcher->instructions = self->watcher->stack = 0;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
 }
 
@@ -254,7 +237,8 @@ static void leave_all(struct thread_fold *self)
     }
 }
 
-static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
+static void keep_arguments(struct thread_fold *self, const struct event *event, uint64_t stack,
+                           size_t *room)
 {
     uint32_t depth = self->fold.state->depth;
     if (depth > *room) {
@@ -266,6 +250,7 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
     for (size_t i = 0; i < arguments->count; i++)
         arguments->words[i] = event->payload[i];
     arguments->instructions = self->instructions;
+    arguments->stack = stack;
 }
 
 static bool passes_over(struct thread_fold *self, const struct event *event)
@@ -336,6 +321,7 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     trace_cursor__start(&cursor, table->trace, self.thread);
     while (trace_cursor__next(&cursor, &event)) {
         uint32_t depth = state.depth;
+        uint64_t stack = self.fold.snapshot ? self.fold.stack.tick : 0;
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
         if (watcher->passes_over && is_passed_over(&self, &event))
@@ -345,7 +331,7 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
             nest_walk__forget(self.nests);
         forget_passed(&self);
         if (state.depth > depth)
-            keep_arguments(&self, &event, &room);
+            keep_arguments(&self, &event, stack, &room);
         if (event.id == HEURT_EVENT_INSTRUCTIONS)
             self.instructions = event.words ? event.payload[0] : 0;
         else if (event.id >= HEURT_EVENT_FUNCTIONS)
