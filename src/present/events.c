@@ -101,16 +101,22 @@ void shown_event__fields(const struct shown_trace *shown, const struct shown_eve
     event__put_fields(shown, what->thread, what->event, &(struct fields){.out = out});
 }
 
-void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
+void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,
+                              uint64_t tick, FILE *out)
 {
-    uint64_t ns = trace__since_start_ns(shown->trace, what->event->tick);
+    uint64_t ns = trace__since_start_ns(shown->trace, tick);
     char name[17];
-    for (char *at = thread__name(what->thread->thread, name); *at; at++)
+    for (char *at = thread__name(thread->thread, name); *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
-    fprintf(out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s %s %*s", ns / 1000000000, ns % 1000000000,
-            what->thread->thread->tid, name, event__what(what->event->id), (int)(what->depth * 2),
-            "");
+    fprintf(out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s ", ns / 1000000000, ns % 1000000000,
+            thread->thread->tid, name);
+}
+
+void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
+{
+    shown_thread__begin_line(shown, what->thread, what->event->tick, out);
+    fprintf(out, "%s %*s", event__what(what->event->id), (int)(what->depth * 2), "");
     text__print(out, what->title.name);
     if (*what->title.detail)
         fprintf(out, " (%s)", what->title.detail);

@@ -45,9 +45,12 @@ struct shown_event shown_trace__next(struct shown_trace *shown, size_t thread,
 
 /* "enter", "leave" or "point". */
 const char *event__what(uint32_t id);
-/* At most 15 bytes, into a buffer of 17; returns it. */
+/* Into a buffer of 17 bytes; returns it. */
 char *thread__name(const struct trace_thread *thread, char buffer[17]);
 
+/* Time and thread, as each line begins. */
+void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,
+                              uint64_t tick, FILE *out);
 /* Time, thread, what, and the fields by name; ends the line. */
 void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out);
 /* The fields alone: " name=value name=value unit". */
