@@ -107,7 +107,8 @@ static int export_trace(struct request *request, const struct trace *trace)
 {
     struct stand_out *found = NULL;
     struct error error = {""};
-    if (request->interesting && stand_out__compute(trace, STAND_OUT_LIMIT, &found, &error) < 0) {
+    if (request->interesting &&
+        stand_out__compute(trace, NULL, STAND_OUT_LIMIT, &found, &error) < 0) {
         say("%s", error.text);
         return EXIT_HEURT;
     }

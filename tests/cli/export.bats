@@ -139,3 +139,52 @@ enter_time() {
     [ "${#lines[@]}" -eq 2 ] || fail "more than a line of the export and its exit status"
     [ "${lines[1]}" = 0 ] || fail "ended with ${lines[1]}"
 }
+
+# interval TID FUNCTION OCCURRENCE: begin and end in ns of the thread's occurrence, from 0.
+interval() {
+    awk -v tid="$1" -v name="$2" -v left="$3" '
+        $2 == tid && $5 == name && ($4 == "enter" ? !left-- : begin) {
+            split($1, t, "."); ns = t[1] * 1000000000 + t[2]
+            if ($4 == "leave") { printf "%.0f %.0f\n", begin, ns; exit }
+            begin = ns }' dump
+}
+
+@test "heurt structure lists what was made long: where, when, what it lost" {
+    local line tid function occurrence begin end found=0
+    "$HEURT" dump >dump
+    "$HEURT" structure --interesting --csv >rows
+    while read -r line; do
+        eval "$(grep -oE '(tid|function|occurrence)=[^ ]+' <<<"$line")"
+        read -r begin end < <(interval "$tid" "$function" "$occurrence")
+        awk -F, -v tid="$tid" -v name="$function" -v begin="$begin" -v end="$end" '
+            $2 == tid && $4 >= begin && $4 < end && index($8, name) && $7 * 2 > end - begin { n++ }
+            END { exit !n }' rows || fail "not there: $line, $begin to $end"
+        found=$((found + 1))
+    done < <(grep '^anomaly=' "$BATS_FILE_TMPDIR/out")
+    [ "$found" -eq 8 ]
+    # What a point took is more than is usual by what it lost, and its parts add up to it.
+    awk -F, 'NR > 1 && $1 == "long" && ($5 - $6 - $7 > 2 || $7 - $5 + $6 > 2) { print; exit 1 }' rows
+    awk -F, 'NR > 1 { sum = 0; for (i = 11; i <= NF; i++) sum += $i
+        if (sum > $5 || $5 - sum > NF) { print sum, $0; exit 1 } }' rows
+}
+
+@test "heurt structure --interesting: a screen, JSON, one thread" {
+    local tid
+    heurt structure --interesting
+    expect_status 0
+    grep -q 'stand out of their like' <<<"$output"
+    grep -q 'whole_iteration' <<<"$output"
+    "$HEURT" structure --interesting --csv >rows
+    "$HEURT" structure --interesting --json >report.json
+    [ "$(json schema)" = heurt.points/1 ]
+    [ "$(json "points[0].lost_ns")" = "$(sed -n 2p rows | cut -d, -f7)" ]
+    [ "$(json "points[0].tid")" = "$(sed -n 2p rows | cut -d, -f2)" ]
+    tid=$(sed -n 2p rows | cut -d, -f2)
+    "$HEURT" structure --interesting --csv --thread "$tid" >of_thread
+    awk -F, -v tid="$tid" 'NR > 1 && $2 != tid { exit 1 }' of_thread
+    cmp <(awk -F, -v tid="$tid" '$2 == tid' rows) <(tail -n +2 of_thread)
+    heurt structure --interesting --thread nobody
+    expect_status 2
+    heurt structure --interesting --depth 2
+    expect_status 2
+}

@@ -314,7 +314,7 @@ static struct stand_out *find(struct scene *scene, size_t limit)
     struct stand_out *found;
     if (trace_writer__finish(scene->writer, 0, scene->end, &error) < 0 ||
         trace__open(scene->directory, &scene->trace, &error) < 0 ||
-        stand_out__compute(scene->trace, limit, &found, &error) < 0)
+        stand_out__compute(scene->trace, NULL, limit, &found, &error) < 0)
         fail_msg("%s", error.text);
     scene->writer = NULL;
     return found;
