@@ -10,6 +10,7 @@ _heurt_options() {
     whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i --input --thread --function --from --to --json --raw --help' ;;
+    export) echo '-i -o --input --output --text --json --csv --interesting --thread --from --to --help' ;;
     check) echo '--json --machine --help' ;;
     esac
 }
@@ -77,7 +78,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report locks structure whatif hot dump check' verb=record from=1 program
+    local verbs='record report locks structure whatif hot dump export check' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

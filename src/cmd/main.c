@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_record, &command_report, &command_locks, &command_structure,
-    &command_whatif, &command_hot,    &command_dump,  &command_check,
+    &command_record, &command_report, &command_locks,  &command_structure, &command_whatif,
+    &command_hot,    &command_dump,   &command_export, &command_check,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
