@@ -212,13 +212,28 @@ static void watched_at_once(struct fold *fold, const struct fold_occurrence *occ
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
 }
 
+static void note_event(struct thread_fold *self, uint64_t tick)
+{
+    struct watched_event *now = &self->watcher->now;
+    now->tick = tick;
+    now->own_time = fold_state__own_time(self->fold.state, tick);
+}
+
 /* As if all that is open were left at the thread's end. */
 static void leave_all(struct thread_fold *self)
 {
+    note_event(self, self->thread->end_tick);
     while (self->fold.state->depth) {
         uint32_t id = self->fold.spans[self->fold.state->depth - 1].id;
         fold__event(&self->fold, &(struct event){.tick = self->thread->end_tick, .id = id | 1});
     }
+}
+
+static void tell_opened(struct thread_fold *self)
+{
+    uint32_t depth = self->fold.state->depth - 1;
+    if (self->watcher->opened)
+        self->watcher->opened(self->watcher, entry_of(self->fold.spans[depth].class), depth);
 }
 
 static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
@@ -300,17 +315,21 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     self.fold.watch = watched;
     self.fold.watch_at_once = watcher->at_once ? watched_at_once : NULL;
     self.passed = VEC_OF(struct passed_call);
+    watcher->now = (struct watched_event){0};
     trace_cursor__start(&cursor, table->trace, self.thread);
-    while (trace_cursor__next(&cursor, &event)) {
+    for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
         uint32_t depth = state.depth;
+        note_event(&self, event.tick);
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
         if (watcher->passes_over && is_passed_over(&self, &event))
             continue;
         fold__event(&self.fold, &event);
         forget_passed(&self);
-        if (state.depth > depth)
+        if (state.depth > depth) {
             keep_arguments(&self, &event, &room);
+            tell_opened(&self);
+        }
         if (event.id == HEURT_EVENT_INSTRUCTIONS)
             self.instructions = event.words ? event.payload[0] : 0;
         else if (event.id >= HEURT_EVENT_FUNCTIONS)

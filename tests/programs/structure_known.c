@@ -1,7 +1,7 @@
 /* structure_known.c: threads that run a known nest of loops and functions.
  *
  *     structure_known [--threads N] [--watchers N] [--setup N] [--iterations N] [--turns MIN MAX]
- *                     [--variants] [--hooked] [--anomalies N] [--seed N] [--killed]
+ *                     [--variants] [--hooked] [--marked] [--anomalies N] [--seed N] [--killed]
  *
  * Each of THREADS walkers runs
  *
@@ -17,14 +17,16 @@
  * and each of WATCHERS does step_poll ×2, step_note for every iteration.  What is drawn is the same
  * in all threads.  --hooked: the nest also shows through calls that heurt hooks, namely
  * a lock and an unlock in step_row, a write to /dev/null in step_sweep and, between iterations, a
- * barrier of all walkers.  --anomalies: so many occurrences of steps last long, at least TIMES_MIN
- * times as long as the function's median, in threads, functions and iterations drawn by the seed.
+ * barrier of all walkers.  --marked: the iterations are marked, each one, as "walk".  --anomalies:
+ * so many occurrences of steps last long, at least TIMES_MIN times as long as the function's
+ * median, in threads, functions and iterations drawn by the seed.
  * --killed: the first walker kills the process in step_norm of the last iteration, after it printed
  * what has ended until then.
  *
  * Prints how often each function was called (NAME=calls; of all threads), one line for each thread,
  * each iteration and each anomaly; iterations and occurrences count from 0, occurrences within
  * their thread. */
+#include "heurt.h"
 #include "known.h"
 
 #include <limits.h>
@@ -60,7 +62,7 @@ static const struct {
 
 static struct options {
     long threads, watchers, setup, iterations, turns_min, turns_max, anomalies, seed;
-    bool variants, hooked, killed;
+    bool variants, hooked, marked, killed;
 } options = {
     .threads = 2, .setup = 20, .iterations = 200, .turns_min = 3, .turns_max = 3, .seed = 1};
 
@@ -327,10 +329,14 @@ static void *walker__run(void *argument)
         whole_setup(walker);
     walker->loop = "main";
     for (walker->iteration = 0; walker->iteration < options.iterations; walker->iteration++) {
+        if (options.marked)
+            heurt_iteration("walk", 1);
         if (options.hooked)
             pthread_barrier_wait(&walk.barrier);
         whole_iteration(walker);
     }
+    if (options.marked)
+        heurt_iteration_end("walk");
     walker->loop = "none";
     walker->iteration = 0;
     step_finish(walker);
@@ -503,8 +509,8 @@ static void print(void)
 static int usage(void)
 {
     fputs("usage: structure_known [--threads N] [--watchers N] [--setup N] [--iterations N]\n"
-          "                       [--turns MIN MAX] [--variants] [--hooked] [--anomalies N]\n"
-          "                       [--seed N] [--killed]\n",
+          "                       [--turns MIN MAX] [--variants] [--hooked] [--marked]\n"
+          "                       [--anomalies N] [--seed N] [--killed]\n",
           stderr);
     return 2;
 }
@@ -536,6 +542,8 @@ static bool read_options(char **argv)
             options.variants = true;
         else if (strcmp(*word, "--hooked") == 0)
             options.hooked = true;
+        else if (strcmp(*word, "--marked") == 0)
+            options.marked = true;
         else if (strcmp(*word, "--killed") == 0)
             options.killed = true;
         else

@@ -1,0 +1,47 @@
+#include "analysis/keep.h"
+
+#include <stdlib.h>
+
+static int by_first(const void *left, const void *right)
+{
+    const struct kept_range *a = left, *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+void kept__join(struct vec *ranges)
+{
+    size_t joined = 0;
+    if (!ranges->count)
+        return;
+    qsort(ranges->items, ranges->count, sizeof(struct kept_range), by_first);
+    VEC_EACH(range, ranges, const struct kept_range)
+    {
+        struct kept_range *last = VEC_AT(ranges, struct kept_range, joined);
+        if (range->first <= last->last + 1)
+            last->last = range->last > last->last ? range->last : last->last;
+        else
+            *VEC_AT(ranges, struct kept_range, ++joined) = *range;
+    }
+    ranges->count = joined + 1;
+}
+
+static bool is_kept(struct kept_walk *walk, uint64_t number)
+{
+    if (!walk->ranges)
+        return true;
+    while (walk->next < walk->ranges->count &&
+           VEC_AT(walk->ranges, struct kept_range, walk->next)->last < number)
+        walk->next++;
+    return walk->next < walk->ranges->count &&
+           VEC_AT(walk->ranges, struct kept_range, walk->next)->first <= number;
+}
+
+bool kept_walk__keeps(struct kept_walk *walk, const struct event *event)
+{
+    if (is_kept(walk, walk->number++))
+        return true;
+    if (!walk->gap.events++)
+        walk->gap.from = event->tick;
+    walk->gap.to = event->tick;
+    return false;
+}
