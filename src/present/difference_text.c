@@ -83,7 +83,7 @@ static char *arguments_text(const struct difference *difference,
     char *text = memory__text("");
     for (size_t i = 0; difference->definition && i < facts->argument_count; i++) {
         char *name = argument_name(difference->definition, i);
-        char *longer = memory__format("%s  %s=%" PRIu64, text, name, facts->arguments[i]);
+        char *longer = memory__format("%s, %s=%" PRIu64, text, name, facts->arguments[i]);
         free(name);
         free(text);
         text = longer;
@@ -98,13 +98,13 @@ static void put_side(const struct difference_view *view, enum difference_side si
     const struct difference_side_facts *facts = &view->difference->sides[side];
     char *thread = thread__text(view->report, facts->thread);
     char *turn = facts->index == UINT64_MAX ? memory__text("")
-                                            : memory__format("  turn %" PRIu64, facts->index);
+                                            : memory__format(", turn %" PRIu64, facts->index);
     char *cpu =
-        facts->cpu == UINT16_MAX ? memory__text("") : memory__format("  CPU %u", facts->cpu);
+        facts->cpu == UINT16_MAX ? memory__text("") : memory__format(", CPU %u", facts->cpu);
     char *arguments = arguments_text(view->difference, facts);
     paragraph__take(
         style, out, side == SIDE_SLOW ? "  slow  " : "  fast  ",
-        memory__format("%-8s  at %s%s  %s%s%s", duration__format(facts->duration_ns, duration),
+        memory__format("%s at %s%s, %s%s%s", duration__format(facts->duration_ns, duration),
                        duration__format(facts->start_ns, when), turn, thread, cpu, arguments));
     free(arguments);
     free(cpu);
