@@ -345,6 +345,12 @@ static void parts_add_up_whatever_there_is(void **state)
                             "");
         found = NULL;
         random_scene(scene);
+        const struct profile_class *class = scene__class(scene, CLASS_CALL, "work", 0, 0);
+        if (compare(scene, CLASS_CALL, "work", &extremes) < 0)
+            fail_msg("seed %u: %s", seed, error.text);
+        assert_adds_up();
+        assert_int_equal(found->sides[SIDE_SLOW].duration_ns, class->max_ns);
+        assert_int_equal(found->sides[SIDE_FAST].duration_ns, class->min_ns);
         const struct difference_choice choice = {1 + below(4), 0, below(4)};
         if (compare(scene, CLASS_CALL, "work", &choice) < 0)
             fail_msg("seed %u: %s", seed, error.text);
