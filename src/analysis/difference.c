@@ -49,7 +49,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     (void)arguments, (void)argument_count;
     if (occurrence->inner || class_numbers__of(search->numbers, entry) != search->number)
         return;
-    struct extreme one = {.start = occurrence->start,
+    struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
                           .duration = occurrence->duration,
                           .index = search->count++,

@@ -56,11 +56,11 @@ static void add_to_surface(struct surface *surface, uint32_t place,
 {
     const struct shaped shaped = {.symbol = place,
                                   .weight = 1,
-                                  .start = occurrence->start,
+                                  .start = surface->search->watcher.entered,
                                   .end = occurrence->end,
                                   .duration = occurrence->duration};
     if (surface->is_empty)
-        surface->start = occurrence->start;
+        surface->start = shaped.start;
     surface->is_empty = false;
     shape_builder__add(surface->builder, &shaped);
 }
@@ -70,7 +70,7 @@ static void add_mark(struct search *search, uint32_t place,
 {
     const struct loop_key key = {.is_mark = 1, .number = place, .depth = occurrence->depth};
     search->has_marks = true;
-    thread_loops__turn(&search->loops, key, true, occurrence->start, occurrence->end);
+    thread_loops__turn(&search->loops, key, true, search->watcher.entered, occurrence->end);
 }
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
