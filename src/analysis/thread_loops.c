@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOPS_MAX 512u       /* of a thread; later ones are not told */
 #define STRETCHES_MAX 16384u /* more are put together, a loop's into one */
@@ -149,27 +150,37 @@ static void put_together(struct thread_loops *loops)
     free(place_and_1);
 }
 
-/* What began since then is in something. */
-static void enclose(struct thread_loops *loops, uint64_t start)
+/* What lies between is in something, but for marks in what is none. Returns the place of what
+ * begins at start: turns of loops are told late, and others that began since may be there. */
+static size_t enclose(struct thread_loops *loops, bool by_mark, uint64_t start, uint64_t end)
 {
-    const struct loop_stretch *stretches = loops->stretches.items;
-    while (loops->stretches.count && stretches[loops->stretches.count - 1].start >= start)
-        loops->stretches.count--;
+    struct loop_stretch *stretches = loops->stretches.items;
+    size_t place = loops->stretches.count;
+    while (place && stretches[place - 1].start >= start)
+        place--;
+    size_t left = place;
+    for (size_t i = place; i < loops->stretches.count; i++)
+        if (stretches[i].start >= end ||
+            (!by_mark && loop_at(loops, stretches[i].loop)->key.is_mark))
+            stretches[left++] = stretches[i];
+    loops->stretches.count = left;
+    return place;
 }
 
-static void add_stretch(struct thread_loops *loops, uint32_t loop, uint64_t start, uint64_t ticks)
+static void add_stretch(struct thread_loops *loops, size_t place, const struct loop_stretch *new)
 {
-    struct loop_stretch *last =
-        loops->stretches.count
-            ? VEC_AT(&loops->stretches, struct loop_stretch, loops->stretches.count - 1)
-            : NULL;
-    if (last && last->loop == loop) {
-        last->ticks += ticks;
+    struct vec *stretches = &loops->stretches;
+    struct loop_stretch *last = place ? VEC_AT(stretches, struct loop_stretch, place - 1) : NULL;
+    if (last && last->loop == new->loop) {
+        last->ticks += new->ticks;
         return;
     }
-    if (loops->stretches.count == STRETCHES_MAX)
+    vec__push(stretches, new);
+    struct loop_stretch *at = VEC_AT(stretches, struct loop_stretch, place);
+    memmove(at + 1, at, (stretches->count - 1 - place) * sizeof *at);
+    *at = *new;
+    if (stretches->count >= STRETCHES_MAX)
         put_together(loops);
-    vec__push(&loops->stretches, &(struct loop_stretch){loop, start, ticks});
 }
 
 /* The first turns of a row enclose what is in them only when enough have come. */
@@ -183,8 +194,8 @@ static void extend_run(struct thread_loops *loops, struct thread_loop *loop, uin
         return;
     bool whole = loop->run_turns == LOOP_TURNS_LEAST && !loop->key.is_mark;
     uint64_t from = whole ? loop->run_start : start;
-    enclose(loops, from);
-    add_stretch(loops, number, from, whole ? loop->run_sum : end - start);
+    const struct loop_stretch stretch = {number, from, whole ? loop->run_sum : end - start};
+    add_stretch(loops, enclose(loops, loop->key.is_mark, from, end), &stretch);
 }
 
 void thread_loops__turn(struct thread_loops *loops, struct loop_key key, bool is_first,

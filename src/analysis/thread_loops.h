@@ -63,7 +63,7 @@ struct thread_loops {
 };
 
 void thread_loops__start(struct thread_loops *loops, uint32_t thread);
-/* A turn that is in others is told before them. is_first: of a row of them. */
+/* Those of one loop in their order. is_first: of a row of them. */
 void thread_loops__turn(struct thread_loops *loops, struct loop_key key, bool is_first,
                         uint64_t start, uint64_t end);
 /* Fills outermost. */
