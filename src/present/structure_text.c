@@ -1,5 +1,6 @@
 /* heurt structure: the outline on a screen. */
 #include "base/memory.h"
+#include "present/iterations.h"
 #include "present/shared.h"
 #include "present/structure.h"
 
@@ -589,6 +590,8 @@ static void put_next(const struct structure_report *shown, const struct style *s
     flow.column = flow.indent;
     flow__hint(&flow, shown->report, "report", "");
     flow__hint(&flow, shown->report, "structure", "--depth 2");
+    if (shown->iterations && shown->iterations->phases.count)
+        flow__hint(&flow, shown->report, "diff-occurrence", "iteration");
     flow__end(&flow);
 }
 
@@ -601,6 +604,8 @@ static void put_screen(const struct structure_report *shown, const struct style 
         put_sentences(shown, style, out);
         put_outline(shown, style, out);
         put_notes(shown, style, out);
+        if (shown->iterations)
+            iterations__put(shown->report, shown->iterations, style, out);
     }
     put_warnings(shown, style, out);
     put_next(shown, style, out);
