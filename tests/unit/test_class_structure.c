@@ -225,6 +225,27 @@ static void many_structures_stay_few_classes(void **state)
     assert_int_equal(count_classes(scene, "f"), 1);
 }
 
+/* Of an f whose end was lost, h was called; the next one calls g. */
+static void what_was_lost_is_in_no_structure(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    define_functions(scene);
+    for (unsigned i = 0; i < 2 * CALLS; i++) {
+        if (i % 3 == 0) {
+            PUT(scene, 0, tick, F, i);
+            tick = call(scene, 0, H, tick + 10, 20);
+            PUT(scene, 0, tick += 10, HEURT_EVENT_LOST, 1);
+        }
+        PUT(scene, 0, tick, F, i);
+        tick = call(scene, 0, G, tick + 10, 20 + i % 2);
+        PUT(scene, 0, tick += 10 + i, F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 1);
+}
+
 /* ---- what is counted --------------------------------------------------------------------------
  */
 
@@ -528,6 +549,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_sampled_makes_no_class, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(many_structures_stay_few_classes, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(what_was_lost_is_in_no_structure, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(weights_stay_with_their_classes, scene__setup,
                                         scene__teardown),
