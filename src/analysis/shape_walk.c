@@ -14,13 +14,29 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     const struct shaped shaped = {.symbol = entry->place,
                                   .weight = occurrence->weight,
                                   .depth = occurrence->depth,
-                                  .start = occurrence->start,
+                                  .start = watcher->entered,
                                   .end = occurrence->end,
                                   .duration = occurrence->duration};
     uint32_t shape = shape_builder__add(walk->builder, &shaped);
     (void)arguments, (void)argument_count;
-    if (walk->told)
-        walk->told->occurrence(walk->told, entry, occurrence, shape);
+    if (!walk->told)
+        return;
+    walk->told->now = walk->watcher.now;
+    walk->told->occurrence(walk->told, entry, occurrence, shape);
+}
+
+static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
+{
+    struct shape_watcher *told = ((struct walk *)watcher)->told;
+    told->now = watcher->now;
+    told->opened(told, entry, depth);
+}
+
+static void kernel(struct thread_watcher *watcher, const struct event *event)
+{
+    struct shape_watcher *told = ((struct walk *)watcher)->told;
+    told->now = watcher->now;
+    told->kernel(told, event);
 }
 
 static void turn(void *context, const struct shape_turn *turn)
@@ -41,7 +57,13 @@ uint32_t thread__shape(struct class_table *table, struct shapes *shapes, uint32_
     };
     if (watcher && watcher->turn)
         shape_builder__tell_turns(walk.builder, watcher->turn_depth, turn, watcher);
+    if (watcher) {
+        walk.watcher.opened = watcher->opened ? opened : NULL;
+        walk.watcher.kernel = watcher->kernel ? kernel : NULL;
+    }
     thread__watch(table, thread, &walk.watcher);
+    if (watcher)
+        watcher->now = walk.watcher.now;
     uint32_t root =
         shape_builder__end(walk.builder, UINT32_MAX, traced->start_tick, traced->end_tick);
     shape_builder__free(walk.builder);

@@ -18,6 +18,10 @@ struct shape_watcher {
     /* NULL: nobody wants them. Of loops that turn_depth or fewer occurrences enclose. */
     void (*turn)(struct shape_watcher *watcher, const struct shape_turn *turn);
     uint32_t turn_depth;
+    /* As in struct thread_watcher; NULL: nobody wants them. */
+    void (*opened)(struct shape_watcher *watcher, struct class_entry *entry, uint32_t depth);
+    void (*kernel)(struct shape_watcher *watcher, const struct event *event);
+    struct watched_event now; /* what is told of; behind the walk: the thread's end */
 };
 
 /* thread: index into trace__threads. Returns the shape of the whole thread (its symbol is

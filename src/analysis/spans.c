@@ -29,6 +29,7 @@ struct open_arguments {
     uint64_t words[HEURT_ARGUMENTS_MAX];
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
+    uint64_t entered;
     uint64_t stack;        /* tick of its call stack; 0: none was taken */
 };
 
@@ -213,6 +214,7 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
+    self->watcher->entered = arguments->entered;
     self->watcher->stack = arguments->stack;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
@@ -225,16 +227,32 @@ static void watched_at_once(struct fold *fold, const struct fold_occurrence *occ
     if (!self->watcher->at_once)
         return;
     self->watcher->instructions = self->watcher->stack = 0;
+    self->watcher->entered = occurrence->start;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
+}
+
+static void note_event(struct thread_fold *self, uint64_t tick)
+{
+    struct watched_event *now = &self->watcher->now;
+    now->tick = tick;
+    now->own_time = fold_state__own_time(self->fold.state, tick);
 }
 
 /* As if all that is open were left at the thread's end. */
 static void leave_all(struct thread_fold *self)
 {
+    note_event(self, self->thread->end_tick);
     while (self->fold.state->depth) {
         uint32_t id = self->fold.spans[self->fold.state->depth - 1].id;
         fold__event(&self->fold, &(struct event){.tick = self->thread->end_tick, .id = id | 1});
     }
+}
+
+static void tell_opened(struct thread_fold *self)
+{
+    uint32_t depth = self->fold.state->depth - 1;
+    if (self->watcher->opened)
+        self->watcher->opened(self->watcher, entry_of(self->fold.spans[depth].class), depth);
 }
 
 static void keep_arguments(struct thread_fold *self, const struct event *event, uint64_t stack,
@@ -250,6 +268,7 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
     for (size_t i = 0; i < arguments->count; i++)
         arguments->words[i] = event->payload[i];
     arguments->instructions = self->instructions;
+    arguments->entered = event->tick;
     arguments->stack = stack;
 }
 
@@ -318,9 +337,11 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     self.fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
     self.nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
     self.passed = VEC_OF(struct passed_call);
+    watcher->now = (struct watched_event){0};
     trace_cursor__start(&cursor, table->trace, self.thread);
-    while (trace_cursor__next(&cursor, &event)) {
+    for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
         uint32_t depth = state.depth;
+        note_event(&self, event.tick);
         uint64_t stack = self.fold.snapshot ? self.fold.stack.tick : 0;
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
@@ -330,8 +351,10 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
         if (self.nests && event.id == HEURT_EVENT_LOST)
             nest_walk__forget(self.nests);
         forget_passed(&self);
-        if (state.depth > depth)
+        if (state.depth > depth) {
             keep_arguments(&self, &event, stack, &room);
+            tell_opened(&self);
+        }
         if (event.id == HEURT_EVENT_INSTRUCTIONS)
             self.instructions = event.words ? event.payload[0] : 0;
         else if (event.id >= HEURT_EVENT_FUNCTIONS)

@@ -1,5 +1,6 @@
 #include "analysis/structure.h"
 
+#include "analysis/rules.h"
 #include "analysis/shape_walk.h"
 #include "base/memory.h"
 
@@ -54,7 +55,27 @@ static void add_excesses(struct structure *structure)
     }
 }
 
+static int add_threads(struct owned_structure *owned, const char *pattern, struct error *error)
+{
+    const struct vec *threads = trace__threads(owned->table.trace);
+    for (uint32_t i = 0; i < threads->count; i++)
+        if (!pattern || rule__is_thread(pattern, VEC_AT(threads, struct trace_thread, i)))
+            add_thread(owned, i);
+    if (!pattern || owned->shown.threads.count)
+        return 0;
+    return error__set(error, -ENOENT,
+                      "no thread of this trace has the number or the name %s; "
+                      "heurt report lists its threads",
+                      pattern);
+}
+
 int structure__compute(const struct trace *trace, struct structure **structure, struct error *error)
+{
+    return structure__of_threads(trace, NULL, structure, error);
+}
+
+int structure__of_threads(const struct trace *trace, const char *pattern,
+                          struct structure **structure, struct error *error)
 {
     if (trace__is_aggregated(trace))
         return error__set(error, -ENOTSUP,
@@ -65,8 +86,11 @@ int structure__compute(const struct trace *trace, struct structure **structure, 
     owned->shown.places = VEC_OF(struct structure_place);
     owned->shown.threads = VEC_OF(struct structure_thread);
     class_table__start(&owned->table, trace, NULL);
-    for (uint32_t i = 0; i < trace__threads(trace)->count; i++)
-        add_thread(owned, i);
+    int code = add_threads(owned, pattern, error);
+    if (code < 0) {
+        structure__free(&owned->shown);
+        return code;
+    }
     VEC_EACH(entry, &owned->table.entries, struct class_entry *)
     describe(&owned->shown, *entry);
     add_excesses(&owned->shown);

@@ -40,6 +40,10 @@ struct structure {
  */
 int structure__compute(const struct trace *trace, struct structure **structure,
                        struct error *error);
+/* The same of the threads with that number, or a name that matches the glob, alone; NULL: of all.
+ * Also -ENOENT and a sentence: there are none. */
+int structure__of_threads(const struct trace *trace, const char *pattern,
+                          struct structure **structure, struct error *error);
 void structure__free(struct structure *structure); /* NULL is allowed */
 
 #endif

@@ -12,21 +12,6 @@
 /* ---- a class
  * --------------------------------------------------------------------------------------- */
 
-/* A hooked call: the module, file and line of the call. Its caller has them too. */
-static void add_identity(struct json_object *object, const struct report *report,
-                         const struct profile_class *class)
-{
-    char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
-    bool hooked = class__is_hooked(class) && class->site;
-    struct place itself = place, caller = hooked ? place : (struct place){0};
-    itself.function = class->function;
-    json__place(object, &itself);
-    struct json_object *call = json_object_new_object();
-    json__place(call, &caller);
-    json__add(object, "caller", call);
-}
-
 static struct json_object *new_inside(const struct profile_inside *inside)
 {
     struct json_object *object = json_object_new_object();
@@ -223,7 +208,7 @@ static struct json_object *new_class(const struct report *report, const struct p
     struct json_object *object = json_object_new_object();
     json__number(object, "rank", rank);
     json__text(object, "kind", class_kind__name(class->kind));
-    add_identity(object, report, class);
+    json__identity(object, report, class);
     add_object_and_keys(object, report, class);
     add_durations(object, class);
     add_loss(object, class);

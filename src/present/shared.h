@@ -245,7 +245,7 @@ struct table {
 struct table table__start(const struct table_column *columns, size_t column_count, unsigned indent);
 /* Takes over text. */
 void table__cell(struct table *table, char *text, enum ink ink);
-/* A line across the table, between its rows. Takes over text. */
+/* A line across the table, between its rows; a blank one of "". Takes over text. */
 void table__note(struct table *table, char *text);
 /* Prints and frees. */
 void table__end(struct table *table, const struct style *style, FILE *out);
