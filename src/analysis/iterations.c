@@ -1,18 +1,34 @@
 #include "analysis/iterations.h"
 
 #include "analysis/iterations_phase.h"
-#include "analysis/shape_walk.h"
+#include "analysis/shape.h"
+#include "analysis/spans.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define LOOP_DEPTH 8u /* occurrences around an iteration's loop, at most */
+#define LOOP_DEPTH 8u /* calls around an iteration's loop, at most */
+
+#define LEAST_SHARE (ITERATIONS_SHARE / 5) /* where another thread's has enough */
+
+struct search;
+
+/* The loops that so many calls enclose: of what is called there, whatever is in these calls, so
+ * that variants of a call are no other loop. */
+struct surface {
+    struct search *search;
+    uint32_t depth;
+    struct shape_builder *builder;
+    bool is_empty;
+    uint64_t start; /* of the first that is in it */
+};
 
 struct search {
-    struct shape_watcher watcher; /* first: the walk gives this */
+    struct thread_watcher watcher; /* first: the watch gives this */
     struct class_table table;
-    struct shapes *shapes;
+    struct shapes *shapes; /* of the surfaces */
+    struct surface surfaces[LOOP_DEPTH + 1];
     struct thread_loops loops; /* of the current thread */
     bool has_marks;            /* some thread marks its iterations */
     struct vec parts;          /* struct phase_part: that may become phases */
@@ -20,23 +36,76 @@ struct search {
 
 /* ---- the loops of a thread ------------------------------------------------------------------- */
 
-static void turn(struct shape_watcher *watcher, const struct shape_turn *turn)
+static void turn(void *context, const struct shape_turn *turn)
 {
-    struct search *search = (struct search *)watcher;
-    const struct loop_key key = {.number = turn->loop, .depth = turn->depth};
-    thread_loops__turn(&search->loops, key, turn->first, turn->start, turn->end);
+    struct surface *surface = context;
+    const struct loop_key key = {.number = turn->loop, .depth = surface->depth};
+    thread_loops__turn(&surface->search->loops, key, turn->first, turn->start, turn->end);
 }
 
-static void occurrence(struct shape_watcher *watcher, struct class_entry *entry,
-                       const struct fold_occurrence *occurrence, uint32_t shape)
+/* What is around it has ended. */
+static void end_surface(struct surface *surface, uint64_t end)
+{
+    if (!surface->is_empty)
+        shape_builder__end(surface->builder, UINT32_MAX, surface->start, end);
+    surface->is_empty = true;
+}
+
+static void add_to_surface(struct surface *surface, uint32_t place,
+                           const struct fold_occurrence *occurrence)
+{
+    const struct shaped shaped = {.symbol = place,
+                                  .weight = 1,
+                                  .start = surface->search->watcher.entered,
+                                  .end = occurrence->end,
+                                  .duration = occurrence->duration};
+    if (surface->is_empty)
+        surface->start = shaped.start;
+    surface->is_empty = false;
+    shape_builder__add(surface->builder, &shaped);
+}
+
+static void add_mark(struct search *search, uint32_t place,
+                     const struct fold_occurrence *occurrence)
+{
+    const struct loop_key key = {.is_mark = 1, .number = place, .depth = occurrence->depth};
+    search->has_marks = true;
+    thread_loops__turn(&search->loops, key, true, search->watcher.entered, occurrence->end);
+}
+
+static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
+                       const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                       size_t argument_count)
 {
     struct search *search = (struct search *)watcher;
-    (void)shape;
-    if (entry->what.kind != CLASS_ITERATION)
+    (void)arguments, (void)argument_count;
+    if (occurrence->depth > LOOP_DEPTH)
         return;
-    const struct loop_key key = {.is_mark = 1, .number = entry->place, .depth = occurrence->depth};
-    search->has_marks = true;
-    thread_loops__turn(&search->loops, key, true, occurrence->start, occurrence->end);
+    for (uint32_t depth = LOOP_DEPTH; depth > occurrence->depth; depth--)
+        end_surface(&search->surfaces[depth], occurrence->end);
+    add_to_surface(&search->surfaces[occurrence->depth], entry->place, occurrence);
+    if (entry->what.kind == CLASS_ITERATION)
+        add_mark(search, entry->place, occurrence);
+}
+
+static void start_surfaces(struct search *search)
+{
+    for (uint32_t depth = 0; depth <= LOOP_DEPTH; depth++) {
+        struct surface *surface = &search->surfaces[depth];
+        *surface = (struct surface){.search = search,
+                                    .depth = depth,
+                                    .builder = shape_builder__new(search->shapes),
+                                    .is_empty = true};
+        shape_builder__tell_turns(surface->builder, 0, turn, surface);
+    }
+}
+
+static void end_surfaces(struct search *search, uint64_t end)
+{
+    for (uint32_t depth = LOOP_DEPTH + 1; depth-- > 0;) {
+        end_surface(&search->surfaces[depth], end);
+        shape_builder__free(search->surfaces[depth].builder);
+    }
 }
 
 static uint32_t head_of(const struct shapes *shapes, uint32_t shape)
@@ -53,7 +122,7 @@ static bool is_candidate(const struct thread_loop *loop, uint64_t lifetime)
     if (loop->key.is_mark)
         return loop->outermost > 0;
     return loop->turns.count >= LOOP_TURNS_LEAST && 2 * loop->outermost >= loop->turns.sum &&
-           (double)loop->outermost >= ITERATIONS_SHARE * (double)lifetime;
+           (double)loop->outermost >= LEAST_SHARE * (double)lifetime;
 }
 
 /* Moves them out of the thread's loops. */
@@ -82,7 +151,9 @@ static void search_thread(struct search *search, uint32_t thread)
         VEC_AT(trace__threads(search->table.trace), struct trace_thread, thread);
     uint64_t start = traced->start_tick, end = traced->end_tick;
     thread_loops__start(&search->loops, thread);
-    thread__shape(&search->table, search->shapes, thread, &search->watcher);
+    start_surfaces(search);
+    thread__watch(&search->table, thread, &search->watcher);
+    end_surfaces(search, end);
     thread_loops__end(&search->loops);
     keep_candidates(search, end > start ? end - start : 0);
     thread_loops__free(&search->loops);
@@ -235,14 +306,23 @@ static void draft__free(struct phase_draft *draft)
     vec__free(&draft->parts);
 }
 
-static void drop_joining(struct search *search, struct vec *drafts, struct vec *phases)
+/* Marks, and what takes enough of some thread's life. */
+static bool is_large(const struct phase_draft *draft)
+{
+    VEC_EACH(part, &draft->parts, struct phase_part)
+    if (part->key.is_mark || (double)part->outermost >= ITERATIONS_SHARE * (double)part->lifetime)
+        return true;
+    return false;
+}
+
+static void choose_phases(struct search *search, struct vec *drafts, struct vec *phases)
 {
     size_t left = 0;
     VEC_EACH(draft, drafts, struct phase_draft)
     {
         struct iteration_phase phase = {0};
         name_body(search, part_at(draft, 0), &phase);
-        if (is_joining(&phase)) {
+        if (!is_large(draft) || is_joining(&phase)) {
             phase__free(&phase);
             draft__free(draft);
             continue;
@@ -274,7 +354,7 @@ static struct iterations *result_of(struct search *search)
     struct iterations *iterations = memory__zeroed(1, sizeof *iterations);
     struct vec drafts = drafts_of(search);
     iterations->phases = VEC_OF(struct iteration_phase);
-    drop_joining(search, &drafts, &iterations->phases);
+    choose_phases(search, &drafts, &iterations->phases);
     for (size_t i = 0; i < drafts.count; i++)
         draft__figures(VEC_AT(&drafts, struct phase_draft, i), trace,
                        VEC_AT(&iterations->phases, struct iteration_phase, i));
@@ -293,9 +373,10 @@ int iterations__compute(const struct trace *trace, struct iterations **iteration
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no order of events; "
                           "record it without to see its iterations");
-    struct search search = {.watcher = {occurrence, turn, LOOP_DEPTH},
-                            .shapes = shapes__new(),
-                            .parts = VEC_OF(struct phase_part)};
+    struct search search = {
+        .watcher = {.at_once = true, .unfinished = true, .occurrence = occurrence},
+        .shapes = shapes__new(),
+        .parts = VEC_OF(struct phase_part)};
     class_table__start(&search.table, trace, NULL);
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++)
         search_thread(&search, i);

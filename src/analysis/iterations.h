@@ -6,11 +6,11 @@
  *                                                        stand out, and in a usual one
  *
  * A phase is a loop that no other loop encloses, turns at least 3 times, and takes at least
- * ITERATIONS_SHARE of its thread's life; several are several phases, by time. Where the program
- * marks its iterations (heurt_iteration), the marks are the phases, and loops are not looked for.
- * Threads that do the same loop, as often, are one phase whose iterations are matched by number:
- * iteration i lasts from its first begin to its last end. Otherwise each thread's turns are
- * iterations of their own.
+ * ITERATIONS_SHARE of the life of a thread; it is a loop of calls, whatever is in these; several
+ * are several phases, by time. Where the program marks its iterations (heurt_iteration), the marks
+ * are the phases, and loops are not looked for. Threads that do the same loop, as often, are one
+ * phase whose iterations are matched by number: iteration i lasts from its first begin to its last
+ * end. Otherwise each thread's turns are iterations of their own.
  *
  * Memory: threads times loops, whatever the number of turns: of more than ITERATIONS_EXACT turns
  * median and p99 are those of a histogram (12.5 % wide), and matched ones are a sample. */

@@ -2,12 +2,13 @@
  * loops turned.
  *
  *     occurrence of a symbol      what happened in it, in order: a body of items
- *     loop                        a body that is repeated in a row; how often is no part of the
- * shape
+ *     loop                        a body that is repeated in a row; how often is no part of it
  *
  * Equal shapes are one (they have one number), in whatever thread and wherever: a body is a row of
- * numbers of shapes. Each place in a body knows the times of what stood there. Times of a shape
- * deeper down are those of all its places together.
+ * numbers of shapes. What the shape of a body is depends on what ended in it and in which order, on
+ * nothing else. What is a loop somewhere in a body is a loop everywhere in it, also where it turned
+ * but once. Each place in a body knows the times of what stood there. Times of a shape deeper down
+ * are those of all its places together.
  *
  * Symbols are numbers of the caller's, ticks are the caller's too. Not thread-safe. For analysis/
  * only. Memory: shapes and the places in them, whatever the number of occurrences. */
@@ -26,6 +27,11 @@ enum shape_kind {
     SHAPE_OCCURRENCE,
     SHAPE_LOOP,
 };
+
+/* There are not many more shapes or items than these. When they are there, an occurrence with a
+ * body that is not known has its symbol's other shape, and new loops are not made. */
+#define SHAPES_MAX (1u << 20)
+#define SHAPE_ITEMS_MAX (1u << 22)
 
 /* Ticks. An occurrence that stands for several (sampled) counts as so many. */
 struct shape_time {
@@ -50,6 +56,7 @@ struct shape_item {
 struct shape {
     enum shape_kind kind;
     uint32_t symbol; /* of an occurrence */
+    bool other;      /* an occurrence: of many bodies, none of which is known */
     uint32_t first_item, item_count;
     struct shape_time time; /* of all that have this shape; of a loop: its turns */
 };
@@ -70,7 +77,8 @@ uint64_t shape__excess(const struct shape *shape);
 uint64_t shape_item__excess(const struct shapes *shapes, const struct shape_item *item);
 
 /* The number of the shape that is the same down to depth levels of occurrences inside (loops are no
- * level) and has nothing below: 0: the bare symbol. shape itself when it is no deeper. */
+ * level) and has nothing below: 0: the bare symbol. shape itself when it is no deeper. What becomes
+ * alike in a row becomes a loop. */
 uint32_t shapes__cut(struct shapes *shapes, uint32_t shape, unsigned depth);
 
 /* ---- from occurrences to shapes ----------------------------------------------------------------
@@ -91,11 +99,15 @@ struct shape_builder;
 struct shape_builder *shape_builder__new(struct shapes *shapes);
 void shape_builder__free(struct shape_builder *builder); /* NULL is allowed */
 
-/* One turn of a loop. It may be told late, when a second one shows that it is a loop. */
+/* One turn of a loop. It is told late: some turns later, at the latest when the body ends that the
+ * loop is in; those of a loop inside of a turn before it. Turns of a loop that was part of another
+ * one's body, until it turned twice in a row, are not told. */
 struct shape_turn {
-    uint32_t loop;  /* its shape */
+    uint32_t loop;  /* its shape, as far as it is known: a later turn may show that part of its body
+                       is a loop, too, which makes it another shape */
     uint32_t depth; /* occurrences that are open around it */
     bool first;     /* of that loop */
+    uint64_t instance; /* the same for all turns of one loop, and of no other of that builder */
     uint64_t start, end;
 };
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOPS_MAX 512u       /* of a thread; later ones are not told */
 #define STRETCHES_MAX 16384u /* more are put together, a loop's into one */
@@ -149,27 +150,54 @@ static void put_together(struct thread_loops *loops)
     free(place_and_1);
 }
 
-/* What began since then is in something. */
-static void enclose(struct thread_loops *loops, uint64_t start)
+/* The first stretch that begins at that tick or later. */
+static size_t place_of(const struct thread_loops *loops, uint64_t start)
 {
     const struct loop_stretch *stretches = loops->stretches.items;
-    while (loops->stretches.count && stretches[loops->stretches.count - 1].start >= start)
-        loops->stretches.count--;
+    size_t low = 0, high = loops->stretches.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stretches[middle].start < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What began meanwhile is in something. */
+static void enclose(struct thread_loops *loops, uint64_t start, uint64_t end)
+{
+    struct loop_stretch *stretches = loops->stretches.items;
+    size_t first = place_of(loops, start), next = place_of(loops, end);
+    if (first < next)
+        memmove(stretches + first, stretches + next,
+                (loops->stretches.count - next) * sizeof *stretches);
+    loops->stretches.count -= next - first;
+}
+
+static void insert(struct vec *stretches, size_t place, const struct loop_stretch *stretch)
+{
+    vec__push(stretches, NULL);
+    struct loop_stretch *at = VEC_AT(stretches, struct loop_stretch, place);
+    memmove(at + 1, at, (stretches->count - 1 - place) * sizeof *at);
+    *at = *stretch;
 }
 
 static void add_stretch(struct thread_loops *loops, uint32_t loop, uint64_t start, uint64_t ticks)
 {
-    struct loop_stretch *last =
-        loops->stretches.count
-            ? VEC_AT(&loops->stretches, struct loop_stretch, loops->stretches.count - 1)
-            : NULL;
-    if (last && last->loop == loop) {
-        last->ticks += ticks;
+    size_t place = place_of(loops, start);
+    struct loop_stretch *before =
+        place ? VEC_AT(&loops->stretches, struct loop_stretch, place - 1) : NULL;
+    if (before && before->loop == loop) {
+        before->ticks += ticks;
         return;
     }
-    if (loops->stretches.count == STRETCHES_MAX)
+    if (loops->stretches.count == STRETCHES_MAX) {
         put_together(loops);
-    vec__push(&loops->stretches, &(struct loop_stretch){loop, start, ticks});
+        place = place_of(loops, start);
+    }
+    insert(&loops->stretches, place, &(struct loop_stretch){loop, start, ticks});
 }
 
 /* The first turns of a row enclose what is in them only when enough have come. */
@@ -183,7 +211,7 @@ static void extend_run(struct thread_loops *loops, struct thread_loop *loop, uin
         return;
     bool whole = loop->run_turns == LOOP_TURNS_LEAST && !loop->key.is_mark;
     uint64_t from = whole ? loop->run_start : start;
-    enclose(loops, from);
+    enclose(loops, from, end);
     add_stretch(loops, number, from, whole ? loop->run_sum : end - start);
 }
 

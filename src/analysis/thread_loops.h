@@ -63,7 +63,8 @@ struct thread_loops {
 };
 
 void thread_loops__start(struct thread_loops *loops, uint32_t thread);
-/* A turn that is in others is told before them. is_first: of a row of them. */
+/* A turn that is in another one is told before it, perhaps with later ones between. is_first: of a
+ * row of turns. */
 void thread_loops__turn(struct thread_loops *loops, struct loop_key key, bool is_first,
                         uint64_t start, uint64_t end);
 /* Fills outermost. */

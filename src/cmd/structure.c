@@ -1,6 +1,7 @@
 /* heurt structure: the shape of a program, as an indented outline. */
 #include "analysis/structure.h"
 
+#include "analysis/iterations.h"
 #include "analysis/outline.h"
 #include "analysis/stand_out.h"
 #include "cmd/command.h"
@@ -53,6 +54,16 @@ static struct outline *make_outline(const struct options *options, const struct 
                  : outline__fitting(trace, structure, chosen, ROWS_AT_MOST);
 }
 
+/* NULL where they are not shown. */
+static struct iterations *find_iterations(const struct options *options, const struct trace *trace)
+{
+    struct iterations *iterations = NULL;
+    struct error error;
+    if (!options->thread && options->presenter != &structure_csv)
+        iterations__compute(trace, &iterations, &error);
+    return iterations;
+}
+
 static int show_structure(const struct options *options, const struct loaded *loaded,
                           const struct structure *structure)
 {
@@ -62,8 +73,11 @@ static int show_structure(const struct options *options, const struct loaded *lo
                                   .directory = options->directory,
                                   .trace_bytes = trace__bytes_on_disk(options->directory)};
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
-    const struct structure_report shown = {&report, structure, outline, &chosen, options->thread};
+    struct iterations *iterations = find_iterations(options, loaded->trace);
+    const struct structure_report shown = {&report, structure,       outline,
+                                           &chosen, options->thread, iterations};
     int status = show(present, &(struct showing){options->presenter, &shown});
+    iterations__free(iterations);
     outline__free(outline);
     return status;
 }

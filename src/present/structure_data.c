@@ -1,6 +1,7 @@
 /* heurt.structure/1 and its CSV: the contract is in docs/heurt-structure.md. */
 #include "base/memory.h"
 #include "present/csv_line.h"
+#include "present/iterations.h"
 #include "present/leaves.h"
 #include "present/structure.h"
 
@@ -161,6 +162,8 @@ static void put_json(const struct structure_report *shown, const struct style *s
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
     json__add(root, "groups", groups);
+    json__add(root, "iterations",
+              shown->iterations ? iterations__json(report, shown->iterations) : NULL);
     json__warnings(root, report);
     json__put(root, out);
 }

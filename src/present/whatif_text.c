@@ -201,7 +201,7 @@ static void put_where(struct table *table, const struct whatif_view *view,
     const struct profile_class *class = class_of(view, answer);
     if (class) {
         struct place place = place__of_class(view->report, class, unknown);
-        table__take(table, function__short(place.function), INK_BOLD);
+        table__take(table, class__name(view->report, class, &place), INK_BOLD);
         table__take(table, place__source(&place, false), INK_PLAIN);
         if (why)
             table__take(table, class__why(view->report, class, style), INK_PLAIN);
