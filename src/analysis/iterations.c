@@ -30,6 +30,7 @@ struct search {
     struct shapes *shapes; /* of the surfaces */
     struct surface surfaces[LOOP_DEPTH + 1];
     struct thread_loops loops; /* of the current thread */
+    struct thread_loops marks; /* likewise: marked iterations of one name are a loop */
     bool has_marks;            /* some thread marks its iterations */
     struct vec parts;          /* struct phase_part: that may become phases */
 };
@@ -70,7 +71,7 @@ static void add_mark(struct search *search, uint32_t place,
 {
     const struct loop_key key = {.is_mark = 1, .number = place, .depth = occurrence->depth};
     search->has_marks = true;
-    thread_loops__turn(&search->loops, key, true, search->watcher.entered, occurrence->end);
+    thread_loops__turn(&search->marks, key, true, search->watcher.entered, occurrence->end);
 }
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
@@ -126,13 +127,14 @@ static bool is_candidate(const struct thread_loop *loop, uint64_t lifetime)
 }
 
 /* Moves them out of the thread's loops. */
-static void keep_candidates(struct search *search, uint64_t lifetime)
+static void keep_candidates(struct search *search, struct thread_loops *loops, uint64_t lifetime)
 {
-    VEC_EACH(loop, &search->loops.loops, struct thread_loop)
+    thread_loops__end(loops);
+    VEC_EACH(loop, &loops->loops, struct thread_loop)
     {
         if (!is_candidate(loop, lifetime))
             continue;
-        const struct phase_part part = {.thread = search->loops.thread,
+        const struct phase_part part = {.thread = loops->thread,
                                         .lifetime = lifetime,
                                         .head = loop->key.is_mark
                                                     ? loop->key.number
@@ -150,13 +152,16 @@ static void search_thread(struct search *search, uint32_t thread)
     const struct trace_thread *traced =
         VEC_AT(trace__threads(search->table.trace), struct trace_thread, thread);
     uint64_t start = traced->start_tick, end = traced->end_tick;
+    uint64_t lifetime = end > start ? end - start : 0;
     thread_loops__start(&search->loops, thread);
+    thread_loops__start(&search->marks, thread);
     start_surfaces(search);
     thread__watch(&search->table, thread, &search->watcher);
     end_surfaces(search, end);
-    thread_loops__end(&search->loops);
-    keep_candidates(search, end > start ? end - start : 0);
+    keep_candidates(search, &search->loops, lifetime);
+    keep_candidates(search, &search->marks, lifetime);
     thread_loops__free(&search->loops);
+    thread_loops__free(&search->marks);
 }
 
 /* ---- threads that do the same ---------------------------------------------------------------- */
