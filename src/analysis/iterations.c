@@ -41,7 +41,7 @@ static void turn(void *context, const struct shape_turn *turn)
 {
     struct surface *surface = context;
     const struct loop_key key = {.number = turn->loop, .depth = surface->depth};
-    thread_loops__turn(&surface->search->loops, key, turn->first, turn->start, turn->end);
+    thread_loops__turn(&surface->search->loops, key, turn->instance, turn->start, turn->end);
 }
 
 /* What is around it has ended. */
@@ -71,7 +71,7 @@ static void add_mark(struct search *search, uint32_t place,
 {
     const struct loop_key key = {.is_mark = 1, .number = place, .depth = occurrence->depth};
     search->has_marks = true;
-    thread_loops__turn(&search->marks, key, true, search->watcher.entered, occurrence->end);
+    thread_loops__turn(&search->marks, key, 0, search->watcher.entered, occurrence->end);
 }
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
