@@ -228,8 +228,9 @@ static void extend_run(struct thread_loops *loops, struct thread_loop *loop, uin
                        uint64_t end)
 {
     uint32_t number = (uint32_t)(loop - loop_at(loops, 0));
-    bool is_enough = loop->run_turns == LOOP_TURNS_LEAST && !loop->key.is_mark;
-    if (loop->run_turns < LOOP_TURNS_LEAST && !loop->key.is_mark)
+    bool is_of_calls = loop->key.kind == LOOP_OF_CALLS;
+    bool is_enough = is_of_calls && loop->run_turns == LOOP_TURNS_LEAST;
+    if (is_of_calls && loop->run_turns < LOOP_TURNS_LEAST)
         return;
     uint64_t from = is_enough ? loop->run_start : start;
     enclose(loops, from, end);

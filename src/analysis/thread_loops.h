@@ -39,10 +39,16 @@ void turn_series__add(struct turn_series *series, uint32_t thread, uint32_t dept
                       uint64_t end);
 void turn_series__free(struct turn_series *series);
 
-/* What is repeated: a loop's shape, or the place of a mark. */
+enum loop_kind {
+    LOOP_OF_CALLS,
+    LOOP_OF_MARKS,
+    LOOP_OF_WAITS, /* turns are what is done between waits for work */
+};
+
+/* What is repeated. No padding. */
 struct loop_key {
-    uint32_t is_mark;
-    uint32_t number; /* shape, or place */
+    uint32_t kind;   /* enum loop_kind */
+    uint32_t number; /* a shape; a place, of a mark or wait */
     uint32_t depth;  /* open spans around its turns */
 };
 
