@@ -349,8 +349,18 @@ static void acquired_at_once(struct fold *fold, const struct event *event)
     struct fold_class *class = class_of_call(fold, event);
     uint32_t weight = fold->state->drawn_count ? take_weight(fold, event->id) : 1;
     count_overhead(fold, (uint64_t)(weight - 1) * fold->left_out_cost);
-    if (class)
+    if (!class)
+        return;
+    if (fold->watch_at_once) {
+        const struct fold_occurrence occurrence = {.class = class,
+                                                   .start = event->tick,
+                                                   .end = event->tick,
+                                                   .weight = weight,
+                                                   .depth = fold->state->depth};
+        fold->watch_at_once(fold, &occurrence);
+    } else {
         add_whole(class, 0, 0, weight);
+    }
 }
 
 static bool is_of_meeting(uint32_t id)

@@ -137,6 +137,8 @@ struct fold {
     uint32_t event_cost, left_out_cost, off_cpu_cost, fault_cost;
     /* Is told of every occurrence that ends, which then is not counted; NULL: nobody. */
     void (*watch)(struct fold *fold, const struct fold_occurrence *occurrence);
+    /* Likewise of locks and semaphores that could be had at once; NULL: nobody. */
+    void (*watch_at_once)(struct fold *fold, const struct fold_occurrence *occurrence);
     /* The event before was a STACK; its payload stays valid until the next event. */
     bool snapshot;
     struct event stack;

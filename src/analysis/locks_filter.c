@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +59,6 @@ static int read_range(struct locks_walk *walk, struct error *error)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-static bool is_thread(const char *pattern, const struct trace_thread *thread)
-{
-    char *end;
-    unsigned long tid = strtoul(pattern, &end, 10);
-    if (*pattern && !*end && tid == thread->tid)
-        return true;
-    return strcmp(pattern, thread->name) == 0 || fnmatch(pattern, thread->name, 0) == 0;
-}
-
 static int read_threads(struct locks_walk *walk, struct error *error)
 {
     const char *pattern = walk->filter->thread;
@@ -76,7 +66,7 @@ static int read_threads(struct locks_walk *walk, struct error *error)
     for (size_t i = 0; i < walk->thread_count; i++) {
         const struct trace_thread *thread =
             VEC_AT(trace__threads(walk->trace), struct trace_thread, i);
-        walk->threads[i].passes = !pattern || is_thread(pattern, thread);
+        walk->threads[i].passes = !pattern || rule__is_thread(pattern, thread);
         found += walk->threads[i].passes;
     }
     if (pattern && !found)

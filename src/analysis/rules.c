@@ -39,6 +39,15 @@ bool rule__matches(const char *pattern, const char *function)
     return found;
 }
 
+bool rule__is_thread(const char *pattern, const struct trace_thread *thread)
+{
+    char *end;
+    unsigned long tid = strtoul(pattern, &end, 10);
+    if (*pattern && !*end && tid == thread->tid)
+        return true;
+    return matches(pattern, thread->name);
+}
+
 bool rules__ignore(const struct vec *rules, const char *function)
 {
     if (!rules)

@@ -7,6 +7,9 @@
 /* Whether pattern (a glob) means the function: its name, with or without its parameters. */
 bool rule__matches(const char *pattern, const char *function);
 
+/* Whether pattern means the thread: its number, or a glob of its name. */
+bool rule__is_thread(const char *pattern, const struct trace_thread *thread);
+
 /* Whether a RULE_IGNORE means the function. */
 bool rules__ignore(const struct vec *rules, const char *function);
 

@@ -20,12 +20,23 @@ struct thread_result {
 void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
                   struct thread_result *result);
 
+/* An event that is told of. */
+struct watched_event {
+    uint64_t number; /* of the thread's: 0, 1, … as a cursor gives them; at its end how many */
+    uint64_t tick;
+    uint64_t own_time; /* fold_state__own_time */
+};
+
 /* Walks over the thread's events again, as thread__fold, but counts nothing. arguments: the payload
  * of the enter event of the occurrence. */
 struct thread_watcher {
+    bool at_once;    /* locks and semaphores that could be had at once are told, too */
+    bool unfinished; /* spans that are open at the end are told as if they ended there */
     void (*occurrence)(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count);
+    /* Every span that begins; depth: the spans around it. NULL: nobody wants them. */
+    void (*opened)(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth);
     /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
     void (*kernel)(struct thread_watcher *watcher, const struct event *event);
     /* Whether a call that begins then need not be told, which is much faster: it is then no span,
@@ -36,6 +47,15 @@ struct thread_watcher {
     void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
     /* Retired in the occurrence that is told; 0: not recorded. */
     uint64_t instructions;
+    /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
+    uint64_t entered;
+    struct watched_event now; /* what is told of */
+    uint64_t stack;           /* tick of the call stack that was taken with its enter; 0: none */
+    bool nests;    /* the nests of what is told are wanted; the table has room for them: */
+    uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
+    const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */
+    /* Whether a class is part of the nests it is in; NULL: as the entry says. */
+    bool (*is_structural)(struct thread_watcher *watcher, struct class_entry *entry);
 };
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 

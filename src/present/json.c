@@ -12,19 +12,32 @@
 /* ---- a class
  * --------------------------------------------------------------------------------------- */
 
-/* A hooked call: the module, file and line of the call. Its caller has them too. */
-static void add_identity(struct json_object *object, const struct report *report,
-                         const struct profile_class *class)
+static struct json_object *new_inside(const struct profile_inside *inside)
 {
-    char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
-    bool hooked = class__is_hooked(class) && class->site;
-    struct place itself = place, caller = hooked ? place : (struct place){0};
-    itself.function = class->function;
-    json__place(object, &itself);
-    struct json_object *call = json_object_new_object();
-    json__place(call, &caller);
-    json__add(object, "caller", call);
+    struct json_object *object = json_object_new_object();
+    json__number(object, "level", inside->level);
+    json__text(object, "kind", class_kind__name(inside->kind));
+    json__text(object, "function", inside->function);
+    json__known(object, "least", inside->level == 1 ? inside->least : UINT64_MAX);
+    json__known(object, "most", inside->level == 1 ? inside->most : UINT64_MAX);
+    return object;
+}
+
+static struct json_object *new_structure(const struct profile_structure *structure)
+{
+    if (!structure)
+        return NULL;
+    struct json_object *object = json_object_new_object();
+    struct json_object *rows = json_object_new_array();
+    char *text = structure__text(structure);
+    json__number(object, "depth", structure->depth);
+    json__text(object, "text", text);
+    json__add(object, "rest", json_object_new_boolean(structure->is_rest));
+    VEC_EACH(inside, &structure->inside, struct profile_inside)
+    json_object_array_add(rows, new_inside(inside));
+    json__add(object, "inside", rows);
+    free(text);
+    return object;
 }
 
 static void add_object_and_keys(struct json_object *object, const struct report *report,
@@ -43,6 +56,7 @@ static void add_object_and_keys(struct json_object *object, const struct report 
         free(name);
     }
     json__add(object, "key", keys);
+    json__add(object, "structure", new_structure(class->structure));
 }
 
 static void add_durations(struct json_object *object, const struct profile_class *class)
@@ -194,7 +208,7 @@ static struct json_object *new_class(const struct report *report, const struct p
     struct json_object *object = json_object_new_object();
     json__number(object, "rank", rank);
     json__text(object, "kind", class_kind__name(class->kind));
-    add_identity(object, report, class);
+    json__identity(object, report, class);
     add_object_and_keys(object, report, class);
     add_durations(object, class);
     add_loss(object, class);
@@ -341,6 +355,7 @@ static void add_run(struct json_object *root, const struct report *report)
     json__known(root, "cpu_ns", unknown ? UINT64_MAX : cpu_ns);
     json__share(root, "threshold", profile->threshold);
     json__number(root, "events", profile->events);
+    json__text(root, "classes_by", profile->view == CLASSES_BY_STRUCTURE ? "structure" : "site");
     json__add(root, "aggregated", json_object_new_boolean(trace__is_aggregated(report->trace)));
     json__machine(root, report);
     struct json_object *overhead = json_object_new_object();

@@ -252,8 +252,9 @@ static void put_titles(const struct table *table, const char **rest, enum ink *i
 
 static void put_note(const struct table *table, size_t row, const struct style *style, FILE *out)
 {
-    fprintf(out, "%*s", (int)table->indent, "");
-    ink__put(style, out, INK_DIM, table__at(table, row, 0)->text);
+    const char *text = table__at(table, row, 0)->text;
+    fprintf(out, "%*s", *text ? (int)table->indent : 0, "");
+    ink__put(style, out, INK_DIM, text);
     fputc('\n', out);
 }
 

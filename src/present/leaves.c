@@ -101,6 +101,20 @@ struct json_object *json__new_gain(const double gain[2])
     return range;
 }
 
+void json__identity(struct json_object *object, const struct report *report,
+                    const struct profile_class *class)
+{
+    char unknown[32];
+    struct place place = place__of_class(report, class, unknown);
+    bool hooked = class__is_hooked(class) && class->site;
+    struct place itself = place, caller = hooked ? place : (struct place){0};
+    itself.function = class->function;
+    json__place(object, &itself);
+    struct json_object *call = json_object_new_object();
+    json__place(call, &caller);
+    json__add(object, "caller", call);
+}
+
 struct json_object *json__new_tid(const struct report *report, uint32_t thread)
 {
     const struct vec *threads = trace__threads(report->trace);

@@ -1,10 +1,7 @@
 # Locks of real programs under load: how often they are taken is known from what the programs were
 # asked to do, and from their sources.
 load ../helpers
-
-teardown() {
-    [ -z "${server-}" ] || kill -9 "$server" 2>/dev/null || :
-}
+load servers
 
 # The places that acquire locks in the report of trace t: a line "COUNT FUNCTION" each.
 acquiring() {
@@ -153,25 +150,11 @@ number() { # KEY, that the program printed
     [ "$(locks inversions)" = '[]' ]
 }
 
-server_pid() { # a child of the recorder
-    server=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null | tr -d ' ')
-    [ -n "$server" ]
-}
-
 @test "memcached: a lock for every set, for every get, for every answer" {
-    command -v memcached >/dev/null || skip "memcached is not installed"
-    local user= sets gets ended=0
-    [ "$(id -u)" != 0 ] || user="-u root"
-    # shellcheck disable=SC2086
-    "$HEURT" record --overhead none -o t --max-size 2G -- memcached $user -t 4 -s "$PWD/socket" \
-        >server_out 2>err </dev/null 3>&- &
-    recorder=$!
-    wait_for test -S socket
+    local sets gets
+    start_memcached 4 --overhead none
     "$PROGRAMS/load_memcached" --socket "$PWD/socket" --connections 8 --operations 3000 >out
-    wait_for server_pid
-    kill -TERM "$server"
-    wait "$recorder" || ended=$?
-    server=
+    end_server TERM
     [ "$ended" = 0 ] || fail "$(cat err)"
     acquiring >places
     sets=$(number sets)

@@ -1,10 +1,7 @@
 # Programs from Debian's packages under load, and programs such as people write.
 # Each must do what it does without heurt, and the report must tell what is known of it.
 load ../helpers
-
-teardown() {
-    [ -z "${server-}" ] || kill -9 "$server" 2>/dev/null || :
-}
+load servers
 
 # The report of trace t must be whole: nothing lost, the exit status that was seen.
 whole_report() { # STATUS
@@ -26,32 +23,8 @@ callers_in() { # KIND MODULE
     done
 }
 
-start_server() { # COMMAND…: in the background, recorded into t
-    "$HEURT" record -o t --max-size 2G -- "$@" >out 2>err </dev/null 3>&- &
-    recorder=$!
-}
-
-# The server's own process: a child of the recorder.
-server_pid() {
-    server=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null | tr -d ' ')
-    [ -n "$server" ]
-}
-
-end_server() { # SIGNAL: ends it, $ended is the recorder's status
-    wait_for server_pid
-    kill "-$1" "$server"
-    ended=0
-    wait "$recorder" || ended=$?
-    server=
-}
-
 @test "memcached with 4 threads under load" {
-    command -v memcached >/dev/null || skip "memcached is not installed"
-    local user=
-    [ "$(id -u)" != 0 ] || user="-u root"
-    # shellcheck disable=SC2086
-    start_server memcached $user -t 4 -s "$PWD/socket"
-    wait_for test -S socket
+    start_memcached 4
     "$PROGRAMS/load_memcached" --socket "$PWD/socket" --connections 8 --operations 3000 >load
     end_server TERM
     echo "ended $ended; $(cat err load)"
@@ -86,11 +59,7 @@ end_server() { # SIGNAL: ends it, $ended is the recorder's status
 }
 
 @test "redis-server with 4 io-threads under redis-benchmark" {
-    command -v redis-server >/dev/null || skip "redis-server is not installed"
-    command -v redis-benchmark >/dev/null || skip "redis-benchmark is not installed"
-    start_server redis-server --port 0 --unixsocket "$PWD/socket" --save '' --io-threads 4 \
-        --io-threads-do-reads yes --dir "$PWD"
-    wait_for test -S socket
+    start_redis -- --io-threads 4 --io-threads-do-reads yes
     redis-benchmark -s "$PWD/socket" -t set,get -n 500 -c 16 -q >load
     redis-cli -s "$PWD/socket" set truth known >answers
     redis-cli -s "$PWD/socket" get truth >>answers

@@ -1,0 +1,49 @@
+/* stand_out_walk.h: what the rooms of stand_out.h share: the spreads that the first walk fills, and
+ * the walk itself. Private to stand_out*.c. */
+#ifndef HEURT_ANALYSIS_STAND_OUT_WALK_H
+#define HEURT_ANALYSIS_STAND_OUT_WALK_H
+
+#include "analysis/shape_walk.h"
+#include "analysis/spread.h"
+#include "analysis/stand_out.h"
+
+/* Durations that are compared. */
+struct likes {
+    struct spread spread;
+    struct spread_limits limits; /* when the first walk is over */
+};
+
+/* What was before, and where it is kept: most pieces are of kinds that were met just now. */
+struct recent_kind {
+    uint32_t key[3], kind_and_1;
+};
+#define RECENT_KINDS 1024u
+
+struct survey {
+    struct class_table table;
+    struct shapes *shapes;
+    struct map kind_numbers;    /* within, previous, next -> index into kinds */
+    struct recent_kind *recent; /* RECENT_KINDS */
+    struct vec kinds;           /* struct likes: pieces */
+    struct vec pieces_of_place; /* struct likes: of all kinds within it; [0]: of the threads */
+    struct vec whole_of_place;  /* struct likes: durations of occurrences that hold others */
+    struct vec whole_of_shape;  /* likewise */
+    struct map path_numbers;    /* outer, place -> index into paths */
+    struct stand_out *found;    /* NULL in the first walk */
+    uint64_t floor, rare_floor; /* ticks */
+    uint64_t limit_floor;       /* ticks: points that lost less are above the limit */
+    size_t limit;
+};
+
+struct likes *survey__kind(struct survey *survey, const uint32_t key[3]);
+/* The likes at that index, empty ones when there were none. */
+struct likes *likes__at(struct vec *likes, size_t index);
+
+/* Keeps the point, unless it is above the limit. Its place until the next one is added, or NULL. */
+struct point *survey__add_point(struct survey *survey, const struct point *point);
+uint32_t survey__path(struct survey *survey, uint32_t outer, uint32_t place);
+
+/* One thread: fills the spreads, or, with survey->found, finds its points. */
+void survey__walk(struct survey *survey, uint32_t thread);
+
+#endif

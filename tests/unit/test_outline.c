@@ -1,0 +1,258 @@
+/* Outlines of programs whose loops are known. */
+#include "analysis/outline.h"
+#include "base/memory.h"
+#include "scene.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OWN 10 /* ticks that every function takes for itself */
+
+/* What the threads do is told by letters: each is a function, which calls what stands in the
+ * parentheses behind it, and a blank is OWN ticks of what is not recorded. */
+struct told {
+    struct scene *scene;
+    uint64_t at[SCENE_THREADS]; /* ticks */
+};
+
+static uint32_t id_of(char letter)
+{
+    return HEURT_EVENT_FUNCTIONS + 2 * (uint32_t)(letter - 'a');
+}
+
+static struct told tell(struct scene *scene)
+{
+    struct told told = {.scene = scene};
+    for (char letter = 'a'; letter <= 'z'; letter++)
+        scene__function(scene, 0, id_of(letter), 0x401000 + 0x100u * (uint32_t)letter,
+                        (char[]){letter, '\0'}, "");
+    return told;
+}
+
+/* Until the parenthesis that ends it; returns what stands behind. */
+static const char *put_calls(struct told *told, uint32_t thread, const char *letters)
+{
+    uint64_t *at = &told->at[thread];
+    while (*letters && *letters != ')') {
+        char letter = *letters++;
+        if (letter != ' ')
+            PUT(told->scene, thread, *at, id_of(letter));
+        if (*letters == '(')
+            letters = put_calls(told, thread, letters + 1);
+        *at += OWN;
+        if (letter != ' ')
+            PUT(told->scene, thread, *at, id_of(letter) | 1);
+    }
+    return *letters ? letters + 1 : letters;
+}
+
+static void thread_does(struct told *told, uint32_t thread, unsigned times, const char *letters)
+{
+    if (!told->at[thread]) {
+        told->at[thread] = 2000;
+        scene__start(told->scene, thread, 2000);
+    }
+    while (times--)
+        put_calls(told, thread, letters);
+}
+
+static void finish(struct told *told)
+{
+    struct error error = {""};
+    struct scene *scene = told->scene;
+    for (uint32_t i = 0; i < SCENE_THREADS; i++)
+        if (told->at[i])
+            scene__end(scene, i, told->at[i]);
+    assert_int_equal(trace_writer__finish(scene->writer, 0, scene->end, &error), 0);
+    assert_int_equal(trace__open(scene->directory, &scene->trace, &error), 0);
+    scene->writer = NULL;
+}
+
+/* ---- what an outline says ----------------------------------------------------------------------
+ */
+
+static void write_row(FILE *out, const struct structure *structure, const struct outline_row *row)
+{
+    static const char *const names[] = {
+        [OUTLINE_LOOP] = "loop", [OUTLINE_UNRECORDED] = "unrecorded", [OUTLINE_REST] = "rest"};
+    const char *name =
+        row->kind == OUTLINE_OCCURRENCE || row->kind == OUTLINE_SCATTERED
+            ? VEC_AT(&structure->places, struct structure_place, row->place)->what.function
+            : names[row->kind];
+    fprintf(out, "%*s%s", (int)row->depth + 1, "", name);
+    if (row->kind == OUTLINE_LOOP)
+        fprintf(out, " %" PRIu64 "-%" PRIu64, row->turns.min, row->turns.max);
+    if (row->count)
+        fprintf(out, " x%" PRIu64, row->count);
+    fprintf(out, " %s%" PRIu64, row->is_estimated ? "~" : "", row->sum_ns);
+    if (row->excess_ns)
+        fprintf(out, " lost %s%" PRIu64, row->is_excess_estimated ? "~" : "", row->excess_ns);
+    if (row->shapes > 1)
+        fprintf(out, " shapes %" PRIu32, row->shapes);
+    if (row->kind == OUTLINE_SCATTERED)
+        fprintf(out, " scattered");
+    if (row->same_as != OUTLINE_NONE)
+        fprintf(out, " as %" PRIu32, row->same_as);
+    fprintf(out, "%s\n", row->is_cut ? " ..." : "");
+}
+
+/* One line a group and row. free() it. */
+static char *written(const struct structure *structure, const struct outline *outline)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    VEC_EACH(group, &outline->groups, struct outline_group)
+    {
+        fprintf(out, "%zu threads %" PRIu64 "\n", group->threads.count, group->lifetime_ns);
+        for (uint32_t i = 0; i < group->row_count; i++) {
+            const struct outline_row *row =
+                VEC_AT(&outline->rows, struct outline_row, group->first_row + i);
+            write_row(out, structure, row);
+            if (row->kind <= OUTLINE_LOOP && row->threads != group->threads.count)
+                fprintf(out, "%*sin %" PRIu32 "\n", (int)row->depth + 2, "", row->threads);
+        }
+    }
+    fclose(out);
+    return text;
+}
+
+static void assert_outline(const struct scene *scene, struct outline_options options,
+                           const char *expected)
+{
+    struct structure *structure;
+    struct error error;
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct outline *outline = outline__new(scene->trace, structure, &options);
+    char *text = written(structure, outline);
+    assert_string_equal(text, expected);
+    free(text);
+    outline__free(outline);
+    structure__free(structure);
+}
+
+static const struct outline_options everything = {0};
+
+/* ---- tests -------------------------------------------------------------------------------------
+ */
+
+static void loops_and_what_they_consist_of(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "a");
+    thread_does(&told, 0, 4, "b(cc)d ");
+    thread_does(&told, 0, 1, "e");
+    finish(&told);
+    assert_outline(*state, everything,
+                   "1 threads 220\n"
+                   " a x1 10\n"
+                   " loop 4-4 x4 190\n"
+                   "  b x4 120\n"
+                   "   loop 2-2 x8 80\n"
+                   "    c x8 80\n"
+                   "   unrecorded 40\n"
+                   "  d x4 40\n"
+                   "  unrecorded 30\n"
+                   " e x1 10\n"
+                   " unrecorded 10\n");
+}
+
+static void equal_threads_are_one(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "m");
+    for (uint32_t i = 1; i <= 3; i++)
+        thread_does(&told, i, 2 + i, "ab");
+    finish(&told);
+    assert_outline(*state, everything,
+                   "3 threads 240\n"
+                   " loop 3-5 x12 240\n"
+                   "  a x12 120\n"
+                   "  b x12 120\n"
+                   "1 threads 10\n"
+                   " m x1 10\n");
+}
+
+/* What is the same in both stands in one row, each of the others where its thread has it. */
+static void threads_that_differ_in_part_are_laid_beside_each_other(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "sp");
+    thread_does(&told, 0, 9, "ab");
+    thread_does(&told, 1, 1, "s");
+    thread_does(&told, 1, 9, "a(c)b");
+    thread_does(&told, 1, 1, "q");
+    finish(&told);
+    assert_outline(*state, everything,
+                   "2 threads 490\n"
+                   " s x2 20\n"
+                   " p x1 10\n"
+                   "  in 1\n"
+                   " loop 9-9 x18 450 shapes 2\n"
+                   "  a x18 270 shapes 2\n"
+                   "   c x9 90\n"
+                   "    in 1\n"
+                   "   unrecorded 180\n"
+                   "  b x18 180\n"
+                   " q x1 10\n"
+                   "  in 1\n");
+}
+
+/* f calls g for 10 ticks in either place, as far as anybody measured. */
+static void what_is_in_several_places_is_divided(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "af(g( )h)bf(gh)cf(gh)d");
+    finish(&told);
+    assert_outline(*state, everything,
+                   "1 threads 140\n"
+                   " a x1 10\n"
+                   " f x1 40 lost 10\n"
+                   "  g x1 ~16 lost ~4\n"
+                   "  h x1 ~12\n"
+                   "  unrecorded 12\n"
+                   " b x1 10\n"
+                   " f x1 30 as 1\n"
+                   " c x1 10\n"
+                   " f x1 30 as 1\n"
+                   " d x1 10\n");
+}
+
+static void neighbours_of_one_place_are_one_row(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "w(f(g)f(h)f(gk)m)");
+    finish(&told);
+    assert_outline(*state, everything,
+                   "1 threads 90\n"
+                   " w x1 90\n"
+                   "  f x3 70 shapes 3\n"
+                   "   g x2 20\n"
+                   "   h x1 10\n"
+                   "   k x1 10\n"
+                   "   unrecorded 30\n"
+                   "  m x1 10\n"
+                   "  unrecorded 10\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(loops_and_what_they_consist_of, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(equal_threads_are_one, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(threads_that_differ_in_part_are_laid_beside_each_other,
+                                        scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(what_is_in_several_places_is_divided, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(neighbours_of_one_place_are_one_row, scene__setup,
+                                        scene__teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
