@@ -98,9 +98,7 @@ static inline uint32_t first_symbol(const struct grammar *grammar, uint32_t symb
 /* ---- grammar_digrams.c: a digram is named by its left node, which has a right one --------------
  */
 
-/* The node where the same digram is indexed; 0: nowhere. */
-uint32_t digrams__find(const struct grammar *grammar, uint32_t node);
-/* As find; when it is nowhere it is here from now on. */
+/* The node where the same digram is indexed; 0: nowhere, and here from now on. */
 uint32_t digrams__find_or_insert(struct grammar *grammar, uint32_t node);
 /* Nothing when it is not indexed here. */
 void digrams__remove(struct grammar *grammar, uint32_t node);
