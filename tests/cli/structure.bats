@@ -212,10 +212,10 @@ occurrences() {
     heurt structure -i "$(walked calls)"
     expect_status 0
     grep -Eq '^ *×300 +3 threads structure_known .*whole_iteration' <<<"$output"
-    grep -Eq '^ +step_sweep ×8 +7,200 ' <<<"$output"
-    grep -Eq '^ +step_row +28,800 ' <<<"$output"
+    grep -Eq '^ +(step_sweep|loop) ×8 +7,200 ' <<<"$output"
+    grep -Eq '^ +(step_row|loop) ×4 +28,800 ' <<<"$output"
     heurt structure -i "$(walked calls)" --all
-    grep -Eq '^ +whole_setup ×20 +60 ' <<<"$output"
+    grep -Eq '^ +(whole_setup|loop) ×20 +60 ' <<<"$output"
     heurt structure -i "$(walked solver)"
     grep -Eq '^ *×30 +4 threads solver_threads .*cycle' <<<"$output"
 }
@@ -405,36 +405,43 @@ difference() {
     expect_status 125
 }
 
-# outliers: numbers of the turns that stand out in the first phase of structure.json.
-outliers() {
-    of 'iterations[0].outliers[].turn' 2>/dev/null || :
+# phase FUNCTION FIELD: of the iterations, in structure.json, whose body begins with that function.
+phase() {
+    local phase
+    for ((phase = 0; ; phase++)); do
+        of "iterations[$phase].turns" >/dev/null 2>&1 || fail "no iterations of $1" || return
+        [ "$(of "iterations[$phase].body[0].function")" != "$1" ] || break
+    done
+    of "iterations[$phase].$2" || :
 }
 
 @test "iterations: as many as the program made, and those stand out that an anomaly is in" {
     local iteration
     structure calls
-    is "turns" "$(of 'iterations[0].turns')" 900
-    is "threads" "$(of 'iterations[0].threads[].turns')" $'300\n300\n300'
-    is "body" "$(of 'iterations[0].body[].function')" whole_iteration
+    is "turns" "$(phase whole_iteration turns)" 900
+    is "threads" "$(phase whole_iteration 'threads[].turns')" $'300\n300\n300'
+    is "body" "$(phase whole_iteration 'body[].function')" whole_iteration
     structure kinds
-    is "turns of both kinds" "$(of 'iterations[0].turns')" 600
+    is "turns of both kinds" "$(phase whole_iteration turns)" 600
+    structure turns
+    is "turns" "$(phase whole_iteration turns)" 600
     structure solver
-    is "cycles, in step" "$(of 'iterations[0].turns')" 30
-    is "in step" "$(of 'iterations[0].in_step')" true
+    is "in step" "$(phase cycle in_step)" true
+    is "cycles, in step" "$(phase cycle turns)" 30
     walk slow --threads 1 --setup 0 --iterations 300 --variants --turns 1 4 --anomalies 8 --seed 21
     structure slow
-    is "turns" "$(of 'iterations[0].turns')" 300
+    is "turns" "$(phase whole_iteration turns)" 300
     for iteration in $(sed -nE 's/^anomaly=.* iteration=([0-9]+) .*/\1/p' slow.out); do
-        outliers | grep -qx "$iteration" || fail "iteration $iteration does not stand out"
+        phase whole_iteration 'outliers[].turn' | grep -qx "$iteration" || fail "iteration $iteration does not stand out"
     done
-    [ "$(of 'iterations[0].outlier_count')" -lt 60 ]
+    [ "$(phase whole_iteration outlier_count)" -lt 60 ]
 }
 
 @test "marked iterations are the program's iterations" {
     walk marked --threads 2 --iterations 100 --marked --hooked
     structure marked
     is "marked" "$(of 'iterations[].marked')" true
-    is "turns, in step" "$(of 'iterations[].turns')" 100
+    is "turns" "$(of 'iterations[].threads[].turns')" $'100\n100'
 }
 
 @test "a program that was killed: what was open is where it was" {
@@ -442,7 +449,7 @@ outliers() {
     structure killed
     row "$(groups killed walker)" loop/whole_iteration - 50 - -
     row "$(groups killed walker)" loop/whole_iteration/step_norm - 50 - -
-    is "iterations" "$(of 'iterations[0].turns')" 50
+    is "iterations" "$(phase whole_iteration turns)" 50
     heurt structure -i killed
     expect_status 0
     grep -q 'signal 9' <<<"$output$stderr"
