@@ -227,12 +227,7 @@ static void put_outlier(struct table *table, const struct report *report,
     table__count(table, turn->index);
     table__duration(table, turn->start_ns);
     table__duration(table, turn->duration_ns);
-    table__cell(
-        table,
-        memory__format("%.3g%s",
-                       phase->median_ns ? (double)turn->duration_ns / (double)phase->median_ns : 0,
-                       style->unicode ? "×" : "x"),
-        INK_PLAIN);
+    table__take(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
     if (phase->threads.count > 1)
         table__take(table, thread__text(report, turn->thread), INK_PLAIN);
     table__cell(table, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
