@@ -41,13 +41,22 @@ static void offer_fast(struct search *search, struct extreme *one)
     extremes__offer(&search->fast, one);
 }
 
+/* Asked for every occurrence, in the order of their ends. */
+static uint32_t number_of(struct class_numbers *numbers, struct class_entry *entry,
+                          const struct fold_occurrence *occurrence)
+{
+    return class_numbers__is_divided(numbers, entry)
+               ? class_numbers__of_end(numbers, entry, occurrence->end)
+               : class_numbers__of(numbers, entry);
+}
+
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
     struct search *search = (struct search *)watcher;
     (void)arguments, (void)argument_count;
-    if (occurrence->inner || class_numbers__of(search->numbers, entry) != search->number)
+    if (number_of(search->numbers, entry, occurrence) != search->number || occurrence->inner)
         return;
     struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
@@ -77,6 +86,7 @@ static void search_all(struct search *search, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
         search->thread = i;
+        class_numbers__begin_thread(search->numbers, i);
         thread__watch(&search->numbers->table, i, &search->watcher);
     }
     extremes__sort(&search->slow);
