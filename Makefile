@@ -8,8 +8,8 @@
 .DEFAULT_GOAL := build
 .PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
 	bench-causes bench-choice bench-coverage bench-kernel bench-locks bench-micro bench-pack \
-	bench-replay bench-tracers bench-wakes bench-whatif format check-format fuzz clean-room clean \
-	help configure
+	bench-replay bench-structure bench-tracers bench-wakes bench-whatif format check-format fuzz \
+	clean-room clean help configure
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -92,6 +92,9 @@ bench-pack: build ## what packing makes of traces, and how fast it is
 
 bench-replay: build ## how many operations a second a replay does, and in what memory
 	@$(BUILD)/tests/bench/bench-replay
+
+bench-structure: build ## how fast loops and sequences are found in 10^8 events, and in what memory
+	@$(BUILD)/tests/bench/bench-structure
 
 bench-causes: build ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes

@@ -49,7 +49,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     (void)arguments, (void)argument_count;
     if (occurrence->inner || class_numbers__of(search->numbers, entry) != search->number)
         return;
-    struct extreme one = {.start = occurrence->start,
+    struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
                           .duration = occurrence->duration,
                           .index = search->count++,
@@ -254,6 +254,7 @@ static void add_side(struct making *making, enum difference_side side, const str
     struct difference_side_facts *facts = &making->difference->sides[side];
     *facts = (struct difference_side_facts){
         .thread = inside->thread,
+        .index = UINT64_MAX,
         .start_ns = trace__since_start_ns(making->trace, inside->start),
         .cpu = inside->cpu,
         .is_sampled = inside->is_sampled,
@@ -355,23 +356,110 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
     return code;
 }
 
-static struct extreme extreme_of(const struct difference_stretch *stretch)
+/* ---- iterations ------------------------------------------------------------------------------ */
+
+static struct extreme extreme_of(const struct iteration *turn, uint64_t place)
 {
-    return (struct extreme){.start = stretch->start,
-                            .end = stretch->end,
-                            .thread = stretch->thread,
-                            .depth = stretch->depth};
+    return (struct extreme){.start = turn->start_tick,
+                            .end = turn->end_tick,
+                            .duration = turn->end_tick - turn->start_tick,
+                            .index = place,
+                            .thread = turn->thread,
+                            .depth = turn->depth};
 }
 
-void difference__of_stretches(const struct trace *trace, const struct difference_stretch *slow,
-                              const struct difference_stretch *fast, struct difference **difference)
+static const struct iteration *kept_at(const struct iteration_phase *phase, uint64_t place)
+{
+    return VEC_AT(&phase->kept, struct iteration, place);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Of the thread's turns, or of all threads' when thread is UINT32_MAX. */
+static struct vec durations_of(const struct iteration_phase *phase, uint32_t thread)
+{
+    struct vec durations = VEC_OF(uint64_t);
+    VEC_EACH(turn, &phase->kept, struct iteration)
+    if (thread == UINT32_MAX || turn->thread == thread)
+        vec__push(&durations, &(uint64_t){turn->end_tick - turn->start_tick});
+    if (durations.count)
+        qsort(durations.items, durations.count, sizeof(uint64_t), ascending);
+    return durations;
+}
+
+static void offer_slow_turns(struct search *search, const struct iteration_phase *phase)
+{
+    for (size_t i = 0; i < phase->kept.count; i++) {
+        struct extreme one = extreme_of(kept_at(phase, i), i);
+        offer_slow(search, &one);
+        search->count++;
+    }
+    extremes__sort(&search->slow);
+}
+
+/* Those of the thread of the slow one; of all when it has no other. */
+static void offer_fast_turns(struct search *search, const struct iteration_phase *phase)
+{
+    const struct vec *slow = &search->slow.kept;
+    if (!slow->count)
+        return;
+    uint32_t thread = VEC_AT(slow, struct extreme, slow->count - 1)->thread;
+    struct vec durations = durations_of(phase, thread);
+    if (durations.count < 2) {
+        vec__free(&durations);
+        thread = UINT32_MAX;
+        durations = durations_of(phase, thread);
+    }
+    search->median = *VEC_AT(&durations, uint64_t, (durations.count - 1) / 2);
+    for (size_t i = 0; i < phase->kept.count; i++) {
+        struct extreme one = extreme_of(kept_at(phase, i), i);
+        if (thread == UINT32_MAX || one.thread == thread)
+            offer_fast(search, &one);
+    }
+    extremes__sort(&search->fast);
+    vec__free(&durations);
+}
+
+static void describe_iterations(struct difference *difference, const struct trace *trace,
+                                const struct iteration_phase *phase,
+                                const struct extreme two[SIDES])
+{
+    struct vec durations = durations_of(phase, UINT32_MAX);
+    const uint64_t *ticks = durations.items;
+    VEC_EACH(thread, &phase->threads, struct iteration_thread)
+    difference->count += thread->turns;
+    difference->min_ns = trace__ns(trace, ticks[0]);
+    difference->median_ns = trace__ns(trace, ticks[(durations.count - 1) / 2]);
+    difference->max_ns = trace__ns(trace, ticks[durations.count - 1]);
+    for (int side = 0; side < SIDES; side++)
+        difference->sides[side].index = kept_at(phase, two[side].index)->index;
+    vec__free(&durations);
+}
+
+int difference__of_iterations(const struct trace *trace, const struct iteration_phase *phase,
+                              const struct difference_choice *choice,
+                              struct difference **difference, struct error *error)
 {
     struct class_table table;
-    const struct extreme two[SIDES] = {
-        [SIDE_SLOW] = extreme_of(slow), [SIDE_FAST] = extreme_of(fast)};
-    class_table__start(&table, trace, NULL);
-    *difference = make(&table, &(struct profile_class){0}, two, true);
-    class_table__free(&table);
+    struct extreme two[SIDES];
+    const struct profile_class none = {0};
+    struct search search = search_of(trace, &none, choice, NULL);
+    offer_slow_turns(&search, phase);
+    offer_fast_turns(&search, phase);
+    int code = take_two(&search, choice, two, error);
+    if (code == 0) {
+        class_table__start(&table, trace, NULL);
+        *difference = make(&table, &none, two, true);
+        describe_iterations(*difference, trace, phase, two);
+        class_table__free(&table);
+    }
+    extremes__free(&search.slow);
+    extremes__free(&search.fast);
+    return code;
 }
 
 void difference__free(struct difference *difference)

@@ -7,6 +7,7 @@
 #ifndef HEURT_ANALYSIS_DIFFERENCE_H
 #define HEURT_ANALYSIS_DIFFERENCE_H
 
+#include "analysis/iterations.h"
 #include "analysis/profile.h"
 
 #define DIFFERENCE_NONE UINT32_MAX
@@ -25,6 +26,7 @@ struct difference_row {
 
 struct difference_side_facts {
     uint32_t thread;   /* index into trace__threads */
+    uint64_t index;    /* of an iteration: 0, 1, 2 … in its thread; else UINT64_MAX */
     uint64_t start_ns; /* since the session's start */
     uint64_t duration_ns;
     uint64_t component_ns[COMPONENTS]; /* add up to duration_ns */
@@ -35,7 +37,7 @@ struct difference_side_facts {
 };
 
 struct difference {
-    struct profile_class what;               /* of the class; of stretches function is NULL */
+    struct profile_class what;               /* of the class; of iterations function is NULL */
     const struct trace_function *definition; /* with the arguments' names, or NULL */
     uint64_t count;                          /* its occurrences that can be compared */
     uint64_t min_ns, median_ns, max_ns;
@@ -51,24 +53,17 @@ struct difference_choice {
     uint64_t fast;  /* the so many-th fastest, from 1; 0: the one nearest to the median */
 };
 
-/* A stretch of a thread's time, such as a turn of a loop. */
-struct difference_stretch {
-    uint32_t thread;     /* index into trace__threads */
-    uint32_t depth;      /* spans that are open around it */
-    uint64_t start, end; /* ticks */
-};
-
 /* Of that class of the profile. Occurrences inside of ones
  * of their own class do not count. -ENOENT and a sentence: there are not two, or none at at_ns.
  * -ENOTSUP: the run was aggregated. Two walks over the trace. free: difference__free. */
 int difference__of_class(const struct trace *trace, const struct profile *profile,
                          const struct profile_class *class, const struct difference_choice *choice,
                          struct difference **difference, struct error *error);
-/* Of two stretches; the result's what and figures of the class are 0. One walk over their threads.
- */
-void difference__of_stretches(const struct trace *trace, const struct difference_stretch *slow,
-                              const struct difference_stretch *fast,
-                              struct difference **difference);
+/* Of a phase's turns of single threads; both are of one thread unless it has only one. The result's
+ * what.function is NULL. One walk over their threads. Errors likewise. */
+int difference__of_iterations(const struct trace *trace, const struct iteration_phase *phase,
+                              const struct difference_choice *choice,
+                              struct difference **difference, struct error *error);
 void difference__free(struct difference *difference); /* NULL is allowed */
 
 #endif

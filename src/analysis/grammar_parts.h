@@ -40,6 +40,8 @@ struct level {
     uint32_t node;
 };
 
+enum { RECENT = 16 }; /* a power of 2 */
+
 struct grammar {
     struct node *nodes;
     size_t node_count, node_capacity;
@@ -51,8 +53,11 @@ struct grammar {
     struct vec doubts; /* uint32_t: guards of rules that may be of no use any more */
     struct vec levels; /* struct level: the expansion that is followed; empty: none */
     uint32_t from;     /* the occurrence of the last item that is followed; 0: its own repetition */
-    struct vec order;  /* struct rule_facts, by number */
-    size_t items;      /* of all rules, as of the last end */
+    bool ended;        /* all of it has been gone through */
+    uint32_t recent[RECENT]; /* symbols that were followed */
+    uint32_t recent_end;     /* where the next one goes */
+    struct vec order;        /* struct rule_facts, by number */
+    size_t items;            /* of all rules, as of the last end */
 };
 
 struct rule_facts {
@@ -116,6 +121,19 @@ uint32_t rewrite__new_rule(struct grammar *grammar, uint32_t first, uint32_t las
 void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last);
 /* Until all digrams are unique and all rules of use. */
 void rewrite__settle(struct grammar *grammar);
+
+/* ---- grammar_follow.c: what stands elsewhere foretells what comes next -------------------------
+ */
+
+/* Begins with the node's expansion, whose first symbol the symbol is.  What is followed is what
+ * comes after `from`, which is the same item as the last one; 0: the last item once more, node
+ * being the first of its rule. */
+void follow__start(struct grammar *grammar, uint32_t from, uint32_t node, uint32_t symbol);
+/* False: what is followed does not go on with the symbol. */
+bool follow__next(struct grammar *grammar, uint32_t symbol);
+/* Puts in what was followed, which does not go on with the symbol, and follows nothing any more.
+ * Returns how many of the recent symbols have to be added again, if any may. */
+size_t follow__leave(struct grammar *grammar, uint32_t symbol, bool may_take_back);
 
 /* ---- grammar_read.c
  * ------------------------------------------------------------------------------ */

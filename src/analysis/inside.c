@@ -34,6 +34,7 @@ struct collector {
     struct vec rows; /* struct row, by depth less that of the current one's calls */
     struct vec kernel;
     uint64_t gap[PARTS]; /* of a stretch: told by the kernel, in no call */
+    uint64_t recording;  /* of a stretch: what was taken off its calls' durations */
     uint16_t cpu;
 };
 
@@ -220,7 +221,9 @@ static void divide_stretch(struct collector *self, struct inside *inside)
         inside->components[i] += part;
         left -= part;
     }
-    inside->components[COMPONENT_RUNNING] += left;
+    uint64_t recording = self->recording < left ? self->recording : left;
+    inside->components[COMPONENT_OVERHEAD] += recording;
+    inside->components[COMPONENT_RUNNING] += left - recording;
 }
 
 static void find_own(struct inside *inside)
@@ -245,6 +248,7 @@ static void finish(struct collector *self)
     find_own(inside);
     for (unsigned i = 0; i < PARTS; i++)
         self->gap[i] = 0;
+    self->recording = 0;
 }
 
 /* The one that is current when a thing begins and ends then, or NULL. */
@@ -279,10 +283,11 @@ static void kernel(struct thread_watcher *watcher, const struct event *event)
         vec__push(&self->kernel, &record);
 }
 
-static bool is_asked_for(const struct inside *inside, const struct fold_occurrence *occurrence)
+static bool is_asked_for(const struct inside *inside, uint64_t start,
+                         const struct fold_occurrence *occurrence)
 {
-    return !inside->is_stretch && occurrence->depth == inside->depth &&
-           occurrence->start == inside->start && occurrence->end == inside->end;
+    return !inside->is_stretch && occurrence->depth == inside->depth && start == inside->start &&
+           occurrence->end == inside->end;
 }
 
 static void take_whole(struct inside *inside, const struct fold_occurrence *occurrence,
@@ -314,8 +319,12 @@ static void take_call(struct collector *self, struct inside *inside,
     node_at(self, node)->last_child = children.last;
     row__add(self, row_at(self, level), node);
     inside->is_sampled |= occurrence->weight > 1;
-    if (level == 0)
-        sort_records(self, inside, occurrence->start, occurrence->end);
+    if (level == 0) {
+        uint64_t start = self->watcher.entered;
+        sort_records(self, inside, start, occurrence->end);
+        if (occurrence->end - start > occurrence->duration)
+            self->recording += occurrence->end - start - occurrence->duration;
+    }
 }
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
@@ -323,10 +332,10 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        size_t argument_count)
 {
     struct collector *self = (struct collector *)watcher;
-    struct inside *inside = current_at(self, occurrence->start, occurrence->end);
+    struct inside *inside = current_at(self, watcher->entered, occurrence->end);
     if (!inside)
         return;
-    if (is_asked_for(inside, occurrence)) {
+    if (is_asked_for(inside, watcher->entered, occurrence)) {
         take_whole(inside, occurrence, arguments, argument_count);
         finish(self);
     } else if (occurrence->end <= inside->end &&

@@ -1,92 +1,16 @@
 #include "analysis/iterations.h"
 
 #include "analysis/iterations_phase.h"
-#include "analysis/shape_walk.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define LOOP_DEPTH 8u /* occurrences around an iteration's loop, at most */
-
 struct search {
-    struct shape_watcher watcher; /* first: the walk gives this */
     struct class_table table;
-    struct shapes *shapes;
-    struct thread_loops loops; /* of the current thread */
-    bool has_marks;            /* some thread marks its iterations */
-    struct vec parts;          /* struct phase_part: that may become phases */
+    struct shapes *shapes; /* of calls, without what is in them */
+    struct vec parts;      /* struct phase_part: that may become phases */
 };
-
-/* ---- the loops of a thread ------------------------------------------------------------------- */
-
-static void turn(struct shape_watcher *watcher, const struct shape_turn *turn)
-{
-    struct search *search = (struct search *)watcher;
-    const struct loop_key key = {.number = turn->loop, .depth = turn->depth};
-    thread_loops__turn(&search->loops, key, turn->first, turn->start, turn->end);
-}
-
-static void occurrence(struct shape_watcher *watcher, struct class_entry *entry,
-                       const struct fold_occurrence *occurrence, uint32_t shape)
-{
-    struct search *search = (struct search *)watcher;
-    (void)shape;
-    if (entry->what.kind != CLASS_ITERATION)
-        return;
-    const struct loop_key key = {.is_mark = 1, .number = entry->place, .depth = occurrence->depth};
-    search->has_marks = true;
-    thread_loops__turn(&search->loops, key, true, occurrence->start, occurrence->end);
-}
-
-static uint32_t head_of(const struct shapes *shapes, uint32_t shape)
-{
-    while (shapes__get(shapes, shape)->kind != SHAPE_OCCURRENCE)
-        shape = shapes__items(shapes, shape)->shape;
-    return shapes__get(shapes, shape)->symbol;
-}
-
-/* ---- which of them are iterations ------------------------------------------------------------ */
-
-static bool is_candidate(const struct thread_loop *loop, uint64_t lifetime)
-{
-    if (loop->key.is_mark)
-        return loop->outermost > 0;
-    return loop->turns.count >= LOOP_TURNS_LEAST && 2 * loop->outermost >= loop->turns.sum &&
-           (double)loop->outermost >= ITERATIONS_SHARE * (double)lifetime;
-}
-
-/* Moves them out of the thread's loops. */
-static void keep_candidates(struct search *search, uint64_t lifetime)
-{
-    VEC_EACH(loop, &search->loops.loops, struct thread_loop)
-    {
-        if (!is_candidate(loop, lifetime))
-            continue;
-        const struct phase_part part = {.thread = search->loops.thread,
-                                        .lifetime = lifetime,
-                                        .head = loop->key.is_mark
-                                                    ? loop->key.number
-                                                    : head_of(search->shapes, loop->key.number),
-                                        .key = loop->key,
-                                        .outermost = loop->outermost,
-                                        .turns = loop->turns};
-        vec__push(&search->parts, &part);
-        loop->turns = turn_series__new();
-    }
-}
-
-static void search_thread(struct search *search, uint32_t thread)
-{
-    const struct trace_thread *traced =
-        VEC_AT(trace__threads(search->table.trace), struct trace_thread, thread);
-    uint64_t start = traced->start_tick, end = traced->end_tick;
-    thread_loops__start(&search->loops, thread);
-    thread__shape(&search->table, search->shapes, thread, &search->watcher);
-    thread_loops__end(&search->loops);
-    keep_candidates(search, end > start ? end - start : 0);
-    thread_loops__free(&search->loops);
-}
 
 /* ---- threads that do the same ---------------------------------------------------------------- */
 
@@ -100,7 +24,7 @@ static bool has_thread(const struct phase_draft *draft, uint32_t thread)
 
 static bool is_same_loop(const struct loop_key *left, const struct loop_key *right)
 {
-    return left->is_mark == right->is_mark && left->number == right->number;
+    return left->kind == right->kind && left->number == right->number;
 }
 
 /* The same loop, or else one that begins with the same call. */
@@ -114,7 +38,7 @@ static struct phase_draft *draft_of(struct vec *drafts, const struct phase_part 
             continue;
         if (is_same_loop(&first->key, &part->key))
             return draft;
-        if (!alike && !part->key.is_mark && !first->key.is_mark && first->head == part->head)
+        if (!alike && first->key.kind == part->key.kind && first->head == part->head)
             alike = draft;
     }
     if (alike)
@@ -137,13 +61,22 @@ static int by_start(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+static bool has_marks(const struct vec *parts)
+{
+    VEC_EACH(part, parts, struct phase_part)
+    if (part->key.kind == LOOP_OF_MARKS)
+        return true;
+    return false;
+}
+
 /* Marks win over loops. Takes over the parts. */
 static struct vec drafts_of(struct search *search)
 {
     struct vec drafts = VEC_OF(struct phase_draft);
+    bool only_marks = has_marks(&search->parts);
     VEC_EACH(part, &search->parts, struct phase_part)
     {
-        if (search->has_marks && !part->key.is_mark)
+        if (only_marks && part->key.kind != LOOP_OF_MARKS)
             turn_series__free(&part->turns);
         else
             vec__push(&draft_of(&drafts, part)->parts, part);
@@ -192,7 +125,7 @@ static void name_body(const struct search *search, const struct phase_part *part
 {
     struct vec places = VEC_OF(uint32_t);
     phase->body = VEC_OF(struct profile_class);
-    if (part->key.is_mark) {
+    if (part->key.kind != LOOP_OF_CALLS) {
         vec__push(&places, &part->key.number);
     } else {
         add_places(search->shapes, part->key.number, &places);
@@ -235,14 +168,24 @@ static void draft__free(struct phase_draft *draft)
     vec__free(&draft->parts);
 }
 
-static void drop_joining(struct search *search, struct vec *drafts, struct vec *phases)
+/* Marks, work between waits, and what takes enough of some thread's life. */
+static bool is_large(const struct phase_draft *draft)
+{
+    VEC_EACH(part, &draft->parts, struct phase_part)
+    if (part->key.kind != LOOP_OF_CALLS ||
+        (double)part->outermost >= ITERATIONS_SHARE * (double)part->lifetime)
+        return true;
+    return false;
+}
+
+static void choose_phases(struct search *search, struct vec *drafts, struct vec *phases)
 {
     size_t left = 0;
     VEC_EACH(draft, drafts, struct phase_draft)
     {
         struct iteration_phase phase = {0};
         name_body(search, part_at(draft, 0), &phase);
-        if (is_joining(&phase)) {
+        if (!is_large(draft) || is_joining(&phase)) {
             phase__free(&phase);
             draft__free(draft);
             continue;
@@ -274,7 +217,7 @@ static struct iterations *result_of(struct search *search)
     struct iterations *iterations = memory__zeroed(1, sizeof *iterations);
     struct vec drafts = drafts_of(search);
     iterations->phases = VEC_OF(struct iteration_phase);
-    drop_joining(search, &drafts, &iterations->phases);
+    choose_phases(search, &drafts, &iterations->phases);
     for (size_t i = 0; i < drafts.count; i++)
         draft__figures(VEC_AT(&drafts, struct phase_draft, i), trace,
                        VEC_AT(&iterations->phases, struct iteration_phase, i));
@@ -293,12 +236,10 @@ int iterations__compute(const struct trace *trace, struct iterations **iteration
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no order of events; "
                           "record it without to see its iterations");
-    struct search search = {.watcher = {occurrence, turn, LOOP_DEPTH},
-                            .shapes = shapes__new(),
-                            .parts = VEC_OF(struct phase_part)};
+    struct search search = {.shapes = shapes__new(), .parts = VEC_OF(struct phase_part)};
     class_table__start(&search.table, trace, NULL);
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++)
-        search_thread(&search, i);
+        thread__iterations(&search.table, search.shapes, i, &search.parts);
     *iterations = result_of(&search);
     class_table__free(&search.table);
     shapes__free(search.shapes);

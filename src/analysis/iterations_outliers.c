@@ -31,12 +31,6 @@ static size_t usual_sample(const struct phase_draft *draft, const struct phase_p
     return nearest;
 }
 
-static void find_usual(struct phase_draft *draft, const struct trace *trace, uint64_t median_ns)
-{
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    part->usual = sample_at(part, usual_sample(draft, part, trace, median_ns));
-}
-
 /* ---- those that stand out -------------------------------------------------------------------- */
 
 static bool stands_out(const struct trace *trace, const struct iteration_phase *phase,
@@ -86,6 +80,19 @@ static struct extremes worst_of(const struct phase_draft *draft, const struct tr
         offer_single(draft, trace, phase, &worst);
     extremes__sort(&worst);
     return worst;
+}
+
+/* None of a thread of which all turns stand out. */
+static void find_usual(struct phase_draft *draft, const struct trace *trace,
+                       const struct iteration_phase *phase)
+{
+    VEC_EACH(part, &draft->parts, struct phase_part)
+    {
+        size_t nearest = usual_sample(draft, part, trace, phase->median_ns);
+        const struct turn_sample *usual = sample_at(part, nearest);
+        if (draft->is_matched || !stands_out(trace, phase, usual->end - usual->start))
+            part->usual = usual;
+    }
 }
 
 /* ---- what is in them --------------------------------------------------------------------------
@@ -142,6 +149,8 @@ static void look_at_usual(struct vec *looks, const struct phase_draft *draft, si
 {
     for (size_t i = 0; i < draft->parts.count; i++) {
         const struct phase_part *part = part_at(draft, i);
+        if (!part->usual)
+            continue;
         uint64_t index = (uint64_t)(part->usual - sample_at(part, 0)) * part->turns.stride;
         add_look(looks, draft, phase, i, SIZE_MAX, index, part->usual->start, part->usual->end);
     }
@@ -168,7 +177,7 @@ static void choose_looks(struct phase_draft *draft, const struct trace *trace, s
 {
     struct extremes worst = worst_of(draft, trace, shown);
     if (worst.kept.count) {
-        find_usual(draft, trace, shown->median_ns);
+        find_usual(draft, trace, shown);
         look_at_usual(looks, draft, phase);
     }
     VEC_EACH(turn, &worst.kept, struct extreme)
@@ -261,13 +270,19 @@ static int64_t worked_more(const struct inside *slow, const struct inside *usual
     return more;
 }
 
-/* The turn with which an outlier is compared. */
+/* The turn with which an outlier is compared: of its thread, or else of any. */
 static const struct look *usual_of(const struct vec *looks, const struct look *slow)
 {
+    const struct look *other = NULL;
     VEC_EACH(look, looks, struct look)
-    if (look->outlier == SIZE_MAX && look->phase == slow->phase && look->part == slow->part)
-        return look;
-    return NULL;
+    {
+        if (look->outlier != SIZE_MAX || look->phase != slow->phase)
+            continue;
+        if (look->part == slow->part)
+            return look;
+        other = look;
+    }
+    return other;
 }
 
 /* Of all threads' turns of that number the one that made the others wait: it worked longer. */

@@ -119,16 +119,39 @@ static struct thread_loop *loop_at(const struct thread_loops *loops, uint64_t lo
 }
 
 /* NULL: too many. */
-static struct thread_loop *loop_of(struct thread_loops *loops, struct loop_key key)
+static struct thread_loop *add_loop(struct thread_loops *loops, struct loop_key key)
 {
-    uint64_t known = map__get(&loops->by_key, &key, sizeof key);
-    if (known != MAP_ABSENT)
-        return loop_at(loops, known);
     if (loops->loops.count == LOOPS_MAX)
         return NULL;
     map__put(&loops->by_key, &key, sizeof key, loops->loops.count);
     const struct thread_loop new = {.key = key, .turns = turn_series__new()};
     return vec__push(&loops->loops, &new);
+}
+
+/* What the instance was until now is what it is now, too. */
+static struct thread_loop *rename_loop(struct thread_loops *loops, uint32_t loop,
+                                       struct loop_key key)
+{
+    map__put(&loops->by_key, &key, sizeof key, loop);
+    loop_at(loops, loop)->key = key;
+    return loop_at(loops, loop);
+}
+
+/* NULL: too many. */
+static struct thread_loop *loop_of(struct thread_loops *loops, struct loop_key key,
+                                   uint64_t instance)
+{
+    struct loop_instance *recent =
+        &loops->recent[(instance * 31 + key.depth) & (LOOP_INSTANCES - 1)];
+    bool is_known = recent->loop_and_1 && recent->number == instance && recent->depth == key.depth;
+    uint64_t known = map__get(&loops->by_key, &key, sizeof key);
+    struct thread_loop *loop = known != MAP_ABSENT ? loop_at(loops, known)
+                               : is_known          ? rename_loop(loops, recent->loop_and_1 - 1, key)
+                                                   : add_loop(loops, key);
+    if (loop)
+        *recent =
+            (struct loop_instance){instance, key.depth, (uint32_t)(loop - loop_at(loops, 0)) + 1};
+    return loop;
 }
 
 /* The older half: a loop's stretches become one. */
@@ -150,64 +173,83 @@ static void put_together(struct thread_loops *loops)
     free(place_and_1);
 }
 
-/* What lies between is in something, but for marks in what is none. Returns the place of what
- * begins at start: turns of loops are told late, and others that began since may be there. */
-static size_t enclose(struct thread_loops *loops, bool by_mark, uint64_t start, uint64_t end)
+/* The first stretch that begins at that tick or later. */
+static size_t place_of(const struct thread_loops *loops, uint64_t start)
+{
+    const struct loop_stretch *stretches = loops->stretches.items;
+    size_t low = 0, high = loops->stretches.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stretches[middle].start < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What began meanwhile is in something. */
+static void enclose(struct thread_loops *loops, uint64_t start, uint64_t end)
 {
     struct loop_stretch *stretches = loops->stretches.items;
-    size_t place = loops->stretches.count;
-    while (place && stretches[place - 1].start >= start)
-        place--;
-    size_t left = place;
-    for (size_t i = place; i < loops->stretches.count; i++)
-        if (stretches[i].start >= end ||
-            (!by_mark && loop_at(loops, stretches[i].loop)->key.is_mark))
-            stretches[left++] = stretches[i];
-    loops->stretches.count = left;
-    return place;
+    size_t first = place_of(loops, start), next = place_of(loops, end);
+    if (first < next)
+        memmove(stretches + first, stretches + next,
+                (loops->stretches.count - next) * sizeof *stretches);
+    loops->stretches.count -= next - first;
 }
 
-static void add_stretch(struct thread_loops *loops, size_t place, const struct loop_stretch *new)
+static void insert(struct vec *stretches, size_t place, const struct loop_stretch *stretch)
 {
-    struct vec *stretches = &loops->stretches;
-    struct loop_stretch *last = place ? VEC_AT(stretches, struct loop_stretch, place - 1) : NULL;
-    if (last && last->loop == new->loop) {
-        last->ticks += new->ticks;
-        return;
-    }
-    vec__push(stretches, new);
+    vec__push(stretches, NULL);
     struct loop_stretch *at = VEC_AT(stretches, struct loop_stretch, place);
     memmove(at + 1, at, (stretches->count - 1 - place) * sizeof *at);
-    *at = *new;
-    if (stretches->count >= STRETCHES_MAX)
-        put_together(loops);
+    *at = *stretch;
 }
 
-/* The first turns of a row enclose what is in them only when enough have come. */
+static void add_stretch(struct thread_loops *loops, uint32_t loop, uint64_t start, uint64_t ticks)
+{
+    size_t place = place_of(loops, start);
+    struct loop_stretch *before =
+        place ? VEC_AT(&loops->stretches, struct loop_stretch, place - 1) : NULL;
+    if (before && before->loop == loop) {
+        before->ticks += ticks;
+        return;
+    }
+    if (loops->stretches.count == STRETCHES_MAX) {
+        put_together(loops);
+        place = place_of(loops, start);
+    }
+    insert(&loops->stretches, place, &(struct loop_stretch){loop, start, ticks});
+}
+
+/* Its first turns enclose what is in them only when enough have come. */
 static void extend_run(struct thread_loops *loops, struct thread_loop *loop, uint64_t start,
                        uint64_t end)
 {
     uint32_t number = (uint32_t)(loop - loop_at(loops, 0));
-    loop->run_turns++;
-    loop->run_sum += end - start;
-    if (loop->run_turns < LOOP_TURNS_LEAST && !loop->key.is_mark)
+    bool is_of_calls = loop->key.kind == LOOP_OF_CALLS;
+    bool is_enough = is_of_calls && loop->run_turns == LOOP_TURNS_LEAST;
+    if (is_of_calls && loop->run_turns < LOOP_TURNS_LEAST)
         return;
-    bool whole = loop->run_turns == LOOP_TURNS_LEAST && !loop->key.is_mark;
-    uint64_t from = whole ? loop->run_start : start;
-    const struct loop_stretch stretch = {number, from, whole ? loop->run_sum : end - start};
-    add_stretch(loops, enclose(loops, loop->key.is_mark, from, end), &stretch);
+    uint64_t from = is_enough ? loop->run_start : start;
+    enclose(loops, from, end);
+    add_stretch(loops, number, from, is_enough ? loop->run_sum : end - start);
 }
 
-void thread_loops__turn(struct thread_loops *loops, struct loop_key key, bool is_first,
+void thread_loops__turn(struct thread_loops *loops, struct loop_key key, uint64_t instance,
                         uint64_t start, uint64_t end)
 {
-    struct thread_loop *loop = loop_of(loops, key);
-    if (!loop || end < start)
+    struct thread_loop *loop = end < start ? NULL : loop_of(loops, key, instance);
+    if (!loop)
         return;
-    if (is_first || !loop->run_turns) {
+    if (loop->instance != instance || !loop->run_turns || start < loop->run_start) {
         loop->run_turns = loop->run_sum = 0;
         loop->run_start = start;
     }
+    loop->instance = instance;
+    loop->run_turns++;
+    loop->run_sum += end - start;
     turn_series__add(&loop->turns, loops->thread, key.depth, start, end);
     extend_run(loops, loop, start, end);
 }

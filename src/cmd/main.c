@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_record, &command_report, &command_locks, &command_structure,
-    &command_whatif, &command_hot,    &command_dump,  &command_check,
+    &command_record, &command_report, &command_locks, &command_structure, &command_diff_occurrence,
+    &command_whatif, &command_hot,    &command_dump,  &command_export,    &command_check,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -25,7 +25,7 @@ static int show_overview(FILE *out)
           "       heurt COMMAND …\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(out, "  %-15s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nheurt COMMAND --help tells more; a program named like a command: heurt -- PROGRAM\n",
           out);
     return out == stdout ? 0 : EXIT_USAGE;

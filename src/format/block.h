@@ -1,5 +1,6 @@
 /* block.h: how the words of a packed chunk's block become few bytes, and back.  This is the one
- * place that knows: another way to take events apart changes this file, block.c and docs/format.md.
+ * place that knows: another way to take events apart changes this file, block_*.[ch] and
+ * docs/format.md.
  *
  * What a block holds is at most HEURT_PACKED_WORDS_MAX words.  Unpacking takes any bytes: it gives
  * the words that were packed, or says that it cannot. */

@@ -30,7 +30,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 4u
+#define HEURT_VERSION 5u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -456,19 +456,20 @@ enum heurt_sleep {
 
 #define HEURT_PACKED_UNIT_BYTES 64u
 #define HEURT_PACKED_START_BYTES 4096u /* of a packed file are the session's header and zeroes */
-#define HEURT_PACKED_WORDS_MAX 8192u   /* that one block unpacks to */
+#define HEURT_PACKED_WORDS_MAX 16384u  /* that one block unpacks to */
 
 /* A packed chunk holds a row of blocks, each of which can be unpacked by itself: this, then a zstd
  * frame, padded to 8 bytes. The frame's content is the words of a definitions chunk as they are, or
  * those of whole events, taken apart as docs/format.md tells. Zeroes are the chunk's end. */
 struct heurt_packed_block {
     uint32_t frame_bytes;
-    uint32_t words;           /* that it unpacks to, 1 to HEURT_PACKED_WORDS_MAX */
-    uint32_t events;          /* that these words are; 0: they are no events */
-    uint32_t shapes;          /* different pairs of an id and a number of payload words */
-    uint32_t shape_bytes;     /* of the content: the shapes; then a byte (more than 256 shapes: */
-    uint32_t long_tick_bytes; /* two) and a byte for each event; the ticks that need more; and */
-    uint32_t payload_bytes;   /* the payload */
+    uint32_t words;       /* that it unpacks to, 1 to HEURT_PACKED_WORDS_MAX */
+    uint32_t events;      /* that these words are; 0: they are no events */
+    uint32_t shapes;      /* different pairs of an id and a number of payload words */
+    uint32_t shape_bytes; /* of the content: the shapes; then a byte (more than 256 shapes: */
+    uint32_t
+        tick_rest_bytes;    /* two) and a byte for each event; bits of ticks that need more; and */
+    uint32_t payload_bytes; /* the payload */
     uint32_t reserved;
 };
 

@@ -3,6 +3,7 @@
 #ifndef HEURT_PRESENT_STRUCTURE_H
 #define HEURT_PRESENT_STRUCTURE_H
 
+#include "analysis/iterations.h"
 #include "analysis/outline.h"
 #include "present/present.h"
 
@@ -12,6 +13,7 @@ struct structure_report {
     const struct outline *outline;
     const struct outline_options *options; /* what the outline was made with */
     const char *thread;                    /* only these were asked for; NULL: all */
+    const struct iterations *iterations;   /* NULL: only some threads were asked for */
 };
 
 struct structure_presenter {

@@ -1,6 +1,7 @@
 /* heurt.structure/1 and its CSV: the contract is in docs/heurt-structure.md. */
 #include "base/memory.h"
 #include "present/csv_line.h"
+#include "present/iterations.h"
 #include "present/leaves.h"
 #include "present/structure.h"
 
@@ -56,8 +57,8 @@ static struct json_object *new_turns(const struct outline_row *row)
     if (row->kind != OUTLINE_LOOP)
         return NULL;
     struct json_object *turns = json_object_new_object();
-    json__number(turns, "min", row->turns.min);
-    json__number(turns, "max", row->turns.max);
+    json__known(turns, "min", row->turns.min);
+    json__known(turns, "max", row->turns.max);
     json__number(turns, "sum", row->turns.sum);
     return turns;
 }
@@ -161,6 +162,8 @@ static void put_json(const struct structure_report *shown, const struct style *s
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
     json__add(root, "groups", groups);
+    json__add(root, "iterations",
+              shown->iterations ? iterations__json(report, shown->iterations) : NULL);
     json__warnings(root, report);
     json__put(root, out);
 }

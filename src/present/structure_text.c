@@ -1,5 +1,6 @@
 /* heurt structure: the outline on a screen. */
 #include "base/memory.h"
+#include "present/iterations.h"
 #include "present/shared.h"
 #include "present/structure.h"
 
@@ -11,13 +12,15 @@
 #define NARROW_FIGURES 46     /* columns that everything but the outline itself takes */
 #define WIDE_FIGURES 84
 #define WHAT_NARROWEST 24
-#define WHAT_WIDEST 100 /* without a terminal */
-#define ALARM_FROM 0.2  /* a score that would come first in heurt report */
+#define WHAT_WIDEST 64 /* without a terminal */
+#define ALARM_FROM 0.2 /* a score that would come first in heurt report */
 #define SCORE_FROM 0.005
 #define GROUPS_AT_MOST 8 /* of threads that are spelled out */
 #define SENTENCES_AT_MOST 3
-#define NAMED_AT_MOST 4   /* of what a turn consists of */
-#define THREADS_AT_MOST 4 /* of a group that are named */
+#define NAMED_AT_MOST 4 /* of what a turn consists of */
+#define NAMES_AT_MOST 2 /* of a group */
+#define OF_ONE_FROM 0.8 /* of a loop's time is in the one thing that it consists of */
+#define TURNS_FROM 3    /* of a loop that is worth a sentence */
 
 /* ---- what a row is about ----------------------------------------------------------------------
  */
@@ -38,26 +41,82 @@ static const struct profile_class *place_of(const struct structure_report *shown
     return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
 }
 
-/* "×200", "×60–70". free() it. */
+static const char *ellipsis(const struct style *style)
+{
+    return style->unicode ? "…" : "...";
+}
+
+/* "×200", "×60–70", "×~64" where only the mean is known. free() it. */
 static char *turns_text(const struct outline_row *row, const struct style *style)
 {
     char least[32], most[32];
-    count__format(row->turns.min, least);
     const char *times = style->unicode ? "×" : "x";
+    if (row->turns.min == UINT64_MAX)
+        return memory__format("%s~%s", times,
+                              count__format(row->count / (row->loops ? row->loops : 1), least));
+    count__format(row->turns.min, least);
     if (row->turns.min == row->turns.max)
         return memory__format("%s%s", times, least);
     return memory__format("%s%s%s%s", times, least, style->unicode ? "–" : "-",
                           count__format(row->turns.max, most));
 }
 
+/* Takes over text. "text, more"; more alone where there is no text yet. free() it. */
+static char *list_text(char *text, const char *more)
+{
+    char *longer = memory__format("%s%s%s", text, *text ? ", " : "", more);
+    free(text);
+    return longer;
+}
+
+static bool is_among(const char *name, char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The first names of what is folded, each once; the caller frees them. Returns how many. */
+static size_t folded_names(const struct structure_report *shown, const struct outline_row *row,
+                           char *names[NAMED_AT_MOST])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < row->folded_count && count < NAMED_AT_MOST; i++) {
+        uint32_t place = *VEC_AT(&shown->outline->folded, uint32_t, row->first_folded + i);
+        char *name = function__short(
+            VEC_AT(&shown->structure->places, struct structure_place, place)->what.function);
+        if (is_among(name, names, count))
+            free(name);
+        else
+            names[count++] = name;
+    }
+    return count;
+}
+
+/* "… 5 more: pthread_mutex_lock, read". free() it. */
+static char *rest_text(const struct structure_report *shown, const struct outline_row *row,
+                       const struct style *style)
+{
+    char number[32], *names[NAMED_AT_MOST];
+    size_t named = folded_names(shown, row, names);
+    char *list = memory__text("");
+    for (size_t i = 0; i < named; i++) {
+        list = list_text(list, names[i]);
+        free(names[i]);
+    }
+    char *text = memory__format("%s %s more%s%s", ellipsis(style),
+                                count__format(row->count, number), *list ? ": " : "", list);
+    free(list);
+    return text;
+}
+
 /* free() it. */
 static char *name_text(const struct structure_report *shown, const struct outline_row *row,
                        const struct style *style)
 {
-    char number[32];
     if (row->kind == OUTLINE_REST)
-        return memory__format("%s %s more", style->unicode ? "…" : "...",
-                              count__format(row->count, number));
+        return rest_text(shown, row, style);
     if (row->kind == OUTLINE_UNRECORDED)
         return memory__text("(not recorded)");
     if (row->kind == OUTLINE_LOOP) {
@@ -69,7 +128,8 @@ static char *name_text(const struct structure_report *shown, const struct outlin
 }
 
 /* What is to be said behind the name. free() it. */
-static char *remark_text(const struct structure_report *shown, const struct outline_row *row)
+static char *remark_text(const struct structure_report *shown, const struct outline_row *row,
+                         const struct style *style)
 {
     size_t threads = group_at(shown, row->group)->threads.count;
     if (row->kind == OUTLINE_SCATTERED)
@@ -82,8 +142,8 @@ static char *remark_text(const struct structure_report *shown, const struct outl
     char *shapes =
         row->shapes > 1 ? memory__format(" of %" PRIu32 " shapes", row->shapes) : memory__text("");
     char *text =
-        memory__format("%s%s%s%s", shapes, in, row->same_as == OUTLINE_NONE ? "" : ", as above",
-                       row->is_cut ? " ..." : "");
+        memory__format("%s%s%s%s%s", shapes, in, row->same_as == OUTLINE_NONE ? "" : ", as above",
+                       row->is_cut ? " " : "", row->is_cut ? ellipsis(style) : "");
     free(in);
     free(shapes);
     return text;
@@ -92,7 +152,7 @@ static char *remark_text(const struct structure_report *shown, const struct outl
 /* Cut to columns. Takes over text. */
 static char *cut_text(char *text, unsigned columns, const struct style *style)
 {
-    const char *mark = style->unicode ? "…" : "...";
+    const char *mark = ellipsis(style);
     if (text__width(text) <= columns)
         return text;
     char *cut = memory__format(
@@ -119,24 +179,58 @@ static const struct trace_thread *thread_at(const struct structure_report *shown
                   *VEC_AT(&group->threads, uint32_t, which));
 }
 
-/* "4 threads worker #12 #13 …": so many numbers. free() it. */
-static char *group_text(const struct structure_report *shown, const struct outline_group *group,
-                        size_t numbers)
+/* "worker", "worker-1, worker-2, …": the threads' names. free() it. */
+static char *names_text(const struct structure_report *shown, const struct outline_group *group,
+                        const struct style *style)
 {
+    const char *last = thread_at(shown, group, 0)->name;
+    char *text = memory__text(last);
+    for (size_t i = 1, names = 1; i < group->threads.count; i++) {
+        const char *name = thread_at(shown, group, i)->name;
+        if (strcmp(name, last) == 0)
+            continue;
+        if (names++ == NAMES_AT_MOST)
+            return list_text(text, ellipsis(style));
+        text = list_text(text, name);
+        last = name;
+    }
+    return text;
+}
+
+/* "4 threads worker": without their numbers. free() it. */
+static char *group_text(const struct structure_report *shown, const struct outline_group *group,
+                        const struct style *style)
+{
+    const struct trace_thread *first = thread_at(shown, group, 0);
     size_t count = group->threads.count;
-    char *text = count == 1
-                     ? memory__format("thread %s", thread_at(shown, group, 0)->name)
-                     : memory__format("%zu threads %s", count, thread_at(shown, group, 0)->name);
-    for (size_t i = 0; i < count && i < numbers; i++) {
-        char *longer = memory__format("%s #%" PRIu32, text, thread_at(shown, group, i)->tid);
+    char *names = names_text(shown, group, style);
+    char *text = count > 1                  ? memory__format("%zu threads %s", count, names)
+                 : first->tid == first->pid ? memory__format("main thread %s", names)
+                                            : memory__format("thread %s", names);
+    free(names);
+    return text;
+}
+
+/* As many of the threads' numbers as there is room for: "4 threads worker  #12 #13 …". free() it.
+ */
+static char *group_title(const struct structure_report *shown, const struct outline_group *group,
+                         const struct style *style, unsigned columns)
+{
+    char *text = group_text(shown, group, style);
+    for (size_t i = 0; i < group->threads.count; i++) {
+        char *number = memory__format(" #%" PRIu32, thread_at(shown, group, i)->tid);
+        bool is_last = i + 1 == group->threads.count;
+        bool fits = text__width(text) + text__width(number) + (is_last ? 0 : 4) <= columns;
+        char *longer = fits    ? memory__format("%s%s", text, number)
+                       : i > 0 ? memory__format("%s %s", text, ellipsis(style))
+                               : memory__text(text);
+        free(number);
         free(text);
         text = longer;
+        if (!fits)
+            break;
     }
-    if (count <= numbers || !numbers)
-        return text;
-    char *longer = memory__format("%s ...", text);
-    free(text);
-    return longer;
+    return text;
 }
 
 /* ---- the sentences on top ---------------------------------------------------------------------
@@ -149,6 +243,8 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     const struct vec *rows = &shown->outline->rows;
     char *text = memory__text("");
     size_t named = 0;
+    if (row_at(shown, loop)->same_as != OUTLINE_NONE)
+        loop = row_at(shown, loop)->same_as;
     for (uint32_t i = loop + 1;
          i < rows->count && row_at(shown, i)->depth > row_at(shown, loop)->depth; i++) {
         const struct outline_row *row = row_at(shown, i);
@@ -157,16 +253,12 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
         if (named++ == NAMED_AT_MOST)
             break;
         char *name = name_text(shown, row, style);
-        char *longer = memory__format("%s%s%s", text, *text ? ", " : "", name);
+        text = list_text(text, name);
         free(name);
-        free(text);
-        text = longer;
     }
     if (named <= NAMED_AT_MOST)
         return text;
-    char *longer = memory__format("%s, %s", text, style->unicode ? "…" : "...");
-    free(text);
-    return longer;
+    return list_text(text, ellipsis(style));
 }
 
 static void put_outermost(const struct structure_report *shown, uint32_t number, uint32_t loop,
@@ -177,7 +269,7 @@ static void put_outermost(const struct structure_report *shown, uint32_t number,
     const struct outline_row *row = row_at(shown, loop);
     bool one = group->threads.count == 1;
     char *turns = turns_text(row, style), *turn = turn_text(shown, loop, style);
-    char *who = group_text(shown, group, 0);
+    char *who = group_text(shown, group, style);
     char *lead = memory__format("  %s  ", turns);
     char *text =
         memory__format("%s %s a loop%s: %s%s a turn, %s of %s time%s%s.", who,
@@ -202,7 +294,7 @@ static void put_sentences(const struct structure_report *shown, const struct sty
     unsigned put = 0;
     for (uint32_t i = 0; i < shown->outline->groups.count && put < SENTENCES_AT_MOST; i++) {
         uint32_t loop = outline__outermost(shown->outline, i);
-        if (loop == OUTLINE_NONE)
+        if (loop == OUTLINE_NONE || row_at(shown, loop)->turns.max < TURNS_FROM)
             continue;
         if (!put++)
             fputc('\n', out);
@@ -228,6 +320,8 @@ struct drawing {
     const struct style *style;
     struct table table;
     bool wide;
+    unsigned indents[OUTLINE_DEPTH_MAX + 1]; /* by depth, of the rows that come */
+    const struct outline_row *loop;          /* NULL, or it is told with the next row */
 };
 
 static void put_nothing(struct drawing *drawing, unsigned cells)
@@ -236,9 +330,14 @@ static void put_nothing(struct drawing *drawing, unsigned cells)
         table__cell(&drawing->table, memory__text(""), INK_PLAIN);
 }
 
+/* UINT64_MAX: not known. */
 static void put_time(struct drawing *drawing, uint64_t ns, bool is_estimated)
 {
     char time[16];
+    if (ns == UINT64_MAX) {
+        put_nothing(drawing, 1);
+        return;
+    }
     table__cell(&drawing->table,
                 memory__format("%s%s", is_estimated ? "~" : "", duration__format(ns, time)),
                 INK_PLAIN);
@@ -300,33 +399,79 @@ static void put_what(struct drawing *drawing, char *name, unsigned depth, enum i
     free(name);
 }
 
-static void put_row(struct drawing *drawing, const struct outline_row *row, bool is_outermost)
+/* A loop of one thing, which takes most of its time, is shown in that one's row. */
+static bool is_of_one(const struct drawing *drawing, uint32_t number, uint32_t end)
+{
+    const struct outline_row *loop = row_at(drawing->shown, number);
+    if (loop->kind != OUTLINE_LOOP || number + 1 >= end)
+        return false;
+    const struct outline_row *body = row_at(drawing->shown, number + 1);
+    if (body->depth <= loop->depth || body->kind != OUTLINE_OCCURRENCE ||
+        (double)body->sum_ns < OF_ONE_FROM * (double)loop->sum_ns)
+        return false;
+    for (uint32_t i = number + 2; i < end; i++) {
+        uint32_t depth = row_at(drawing->shown, i)->depth;
+        if (depth <= loop->depth + 1)
+            return depth <= loop->depth;
+    }
+    return true;
+}
+
+/* "step_sweep ×8, as above". free() it. */
+static char *row_text(const struct drawing *drawing, const struct outline_row *row)
 {
     char *name = name_text(drawing->shown, row, drawing->style);
-    char *remark = remark_text(drawing->shown, row);
+    char *remark = remark_text(drawing->shown, row, drawing->style);
+    char *turns = drawing->loop ? turns_text(drawing->loop, drawing->style) : memory__text("");
+    char *text = memory__format("%s%s%s%s", name, *turns ? " " : "", turns, remark);
+    free(turns);
+    free(remark);
+    free(name);
+    return text;
+}
+
+static void put_row(struct drawing *drawing, const struct outline_row *row, bool is_outermost)
+{
+    unsigned indent = drawing->indents[row->depth];
     enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_LOOP ? INK_DIM : INK_PLAIN;
-    put_what(drawing, memory__format("%s%s", name, remark), row->depth + 1, ink);
+    put_what(drawing, row_text(drawing, row), indent, ink);
     put_figures(drawing, row);
     table__share(&drawing->table, outline_row__share(drawing->shown->outline, row));
     put_score(drawing, row);
     if (drawing->wide)
         put_where(drawing, row);
-    free(remark);
-    free(name);
+    drawing->indents[row->depth + 1] = indent + 1;
+    drawing->loop = NULL;
+}
+
+static void put_rows(struct drawing *drawing, uint32_t first, uint32_t end, uint32_t outermost)
+{
+    drawing->indents[0] = 1;
+    for (uint32_t i = first; i < end; i++) {
+        const struct outline_row *row = row_at(drawing->shown, i);
+        if (i == outermost || !is_of_one(drawing, i, end)) {
+            put_row(drawing, row, i == outermost);
+            continue;
+        }
+        drawing->loop = row;
+        drawing->indents[row->depth + 1] = drawing->indents[row->depth];
+    }
 }
 
 static void put_group(struct drawing *drawing, uint32_t number)
 {
     const struct outline_group *group = group_at(drawing->shown, number);
-    uint32_t outermost = outline__outermost(drawing->shown->outline, number);
     if (number)
         table__note(&drawing->table, memory__text(""));
-    put_what(drawing, group_text(drawing->shown, group, THREADS_AT_MOST), 0, INK_BOLD);
-    table__count(&drawing->table, group->threads.count);
+    put_what(drawing,
+             group_title(drawing->shown, group, drawing->style,
+                         what_columns(drawing->style, drawing->wide)),
+             0, INK_BOLD);
+    put_nothing(drawing, 1);
     put_time(drawing, group->lifetime_ns, false);
     put_nothing(drawing, drawing->wide ? 6 : 3);
-    for (uint32_t i = group->first_row; i < group->first_row + group->row_count; i++)
-        put_row(drawing, row_at(drawing->shown, i), i == outermost);
+    put_rows(drawing, group->first_row, group->first_row + group->row_count,
+             outline__outermost(drawing->shown->outline, number));
 }
 
 static void put_other_groups(struct drawing *drawing, uint32_t first)
@@ -352,9 +497,11 @@ static void put_other_groups(struct drawing *drawing, uint32_t first)
 static void put_outline(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     bool wide = style->columns == 0 || style->columns >= WIDE_FROM_COLUMNS;
-    struct drawing drawing = {
-        shown, style, wide ? table__start(wide_columns, 9, 2) : table__start(narrow_columns, 6, 2),
-        wide};
+    struct drawing drawing = {.shown = shown,
+                              .style = style,
+                              .table = wide ? table__start(wide_columns, 9, 2)
+                                            : table__start(narrow_columns, 6, 2),
+                              .wide = wide};
     uint32_t groups = (uint32_t)shown->outline->groups.count;
     uint32_t spelled =
         groups > GROUPS_AT_MOST && shown->options->least_share > 0 ? GROUPS_AT_MOST : groups;
@@ -443,6 +590,8 @@ static void put_next(const struct structure_report *shown, const struct style *s
     flow.column = flow.indent;
     flow__hint(&flow, shown->report, "report", "");
     flow__hint(&flow, shown->report, "structure", "--depth 2");
+    if (shown->iterations && shown->iterations->phases.count)
+        flow__hint(&flow, shown->report, "diff-occurrence", "iteration");
     flow__end(&flow);
 }
 
@@ -455,6 +604,8 @@ static void put_screen(const struct structure_report *shown, const struct style 
         put_sentences(shown, style, out);
         put_outline(shown, style, out);
         put_notes(shown, style, out);
+        if (shown->iterations)
+            iterations__put(shown->report, shown->iterations, style, out);
     }
     put_warnings(shown, style, out);
     put_next(shown, style, out);

@@ -4,17 +4,28 @@ load ../helpers
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     walk calls --threads 3 --watchers 1 --iterations 300 --turns 2 2
+    walk turns --threads 2 --iterations 300 --turns 1 6
     walk kinds --threads 2 --iterations 300 --variants --turns 1 6
+    walk hooks --threads 2 --iterations 300 --hooked
+    "$HEURT" record --quiet --overhead none -o solver -f set_up -f cycle -f smooth -f '*_level' \
+        -f find_norm "$PROGRAMS/solver_threads" 4 30 >solver.out 2>solver.err </dev/null
 }
 
-# walk NAME OPTION…: records structure_known with all its functions; trace NAME, output NAME.out.
+# walk NAME OPTION…: records structure_known with all its functions, or with none when it shows
+# through hooks; trace NAME, output NAME.out.
 walk() {
-    "$HEURT" record --quiet --overhead none -o "$1" -f 'step_*' -f 'whole_*' \
+    local functions=(-f 'step_*' -f 'whole_*')
+    [ "$1" != hooks ] || functions=()
+    "$HEURT" record --quiet --overhead none -o "$1" "${functions[@]}" \
         "$PROGRAMS/structure_known" "${@:2}" >"$1.out" 2>"$1.err" </dev/null
 }
 
-walked() { # NAME: its trace
-    printf '%s/%s\n' "$BATS_FILE_TMPDIR" "$1"
+walked() { # NAME: its trace, of this test or of all
+    if [ -e "$1" ]; then
+        printf '%s\n' "$PWD/$1"
+    else
+        printf '%s\n' "$BATS_FILE_TMPDIR/$1"
+    fi
 }
 
 printed() { # NAME KEY: what the program says itself
@@ -23,6 +34,44 @@ printed() { # NAME KEY: what the program says itself
 
 is() { # NAME FOUND EXPECTED
     [ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+# structure NAME [OPTION…]: what is told of the trace is in structure.json and rows: a line
+# "GROUP PATH LOOPS COUNT MIN MAX SUM_NS" each, where the path is "loop/whole_iteration/step_norm",
+# MIN and MAX are a loop's turns, and "-" stands for nothing.
+structure() {
+    "$HEURT" structure -i "$(walked "$1")" --json "${@:2}" >structure.json ||
+        fail "no structure of $1"
+    is schema "$(of schema)" heurt.structure/1
+    "$HEURT" structure -i "$(walked "$1")" --csv "${@:2}" >structure.csv
+    awk -F, 'function or_none(text) { return text == "" ? "-" : text }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { depth = $at["depth"]
+          path[depth] = (depth ? path[depth - 1] "/" : "") ($at["kind"] == "loop" ? "loop" : $at["function"])
+          print $at["group"], path[depth], or_none($at["loops"]), or_none($at["count"]),
+              or_none($at["turns_min"]), or_none($at["turns_max"]), $at["sum_ns"] }' structure.csv >rows
+}
+
+of() { # PATH, in structure.json
+    "$JSON_GET" structure.json "$1"
+}
+
+# groups NAME ROLE: the groups in which the program's threads of that role are, each once.
+groups() {
+    local group tid tids
+    for ((group = 0; ; group++)); do
+        tids=$(of "groups[$group].threads[].tid" 2>/dev/null) || break
+        for tid in $(sed -n "s/^thread=.* tid=\([0-9]*\) role=$2$/\1/p" "$(walked "$1").out"); do
+            ! grep -qx "$tid" <<<"$tids" || echo "$group"
+        done
+    done | sort -u
+}
+
+# row GROUP PATH LOOPS COUNT MIN MAX: there is one such row.
+row() {
+    local found
+    found=$(awk -v group="$1" -v path="$2" '$1 == group && $2 == path { print $3, $4, $5, $6 }' rows)
+    is "group $1, $2" "$found" "$3 $4 $5 $6"
 }
 
 # occurrences TRACE: of the walkers' functions, a line "TID FUNCTION OCCURRENCE BEGIN_NS END_NS" each.
@@ -41,7 +90,7 @@ occurrences() {
         report_json "$(walked $trace)"
         is "$trace: lost" "$(json coverage.events_lost)" 0
         for function in $(grep -oE '^(step|whole)_[a-z]+' "$(walked $trace).out"); do
-            is "$trace: $function" "$(json "classes[function=$function].count" || echo 0)" \
+            is "$trace: $function" "$(json "classes[function=$function].count" | sum)" \
                 "$(printed $trace "$function")"
         done
     done
@@ -62,4 +111,223 @@ occurrences() {
         compared=$((compared + 1))
     done < <(sed -nE 's/^anomaly=.* tid=([0-9]+) function=([a-z_]+) .* occurrence=([0-9]+)$/\1 \2 \3/p' slow.out)
     is "anomalies" "$compared" 12
+}
+
+@test "loops turn as often as the program says" {
+    local walkers watchers
+    structure calls
+    walkers=$(groups calls walker)
+    row "$walkers" loop/whole_setup - 60 - -
+    row "$walkers" loop/whole_setup/loop 60 240 4 4
+    row "$walkers" loop/whole_setup/loop/step_load - 240 - -
+    row "$walkers" loop/whole_iteration - 900 - -
+    row "$walkers" loop/whole_iteration/step_gather - 900 - -
+    row "$walkers" loop/whole_iteration/loop/step_sweep - 7200 - -
+    row "$walkers" loop/whole_iteration/loop/step_sweep/loop 7200 28800 4 4
+    row "$walkers" loop/whole_iteration/loop/step_sweep/loop/step_row - 28800 - -
+    row "$walkers" loop/whole_iteration/loop/step_refine - 1800 - -
+    row "$walkers" loop/whole_iteration/step_norm - 900 - -
+    row "$walkers" step_finish - 3 - -
+    is "loops of setup and iterations" \
+        "$(awk -v group="$walkers" '$1 == group && $2 == "loop"' rows | cut -d ' ' -f 3-6)" \
+        $'3 60 20 20\n3 900 300 300'
+    is "loops in an iteration" "$(awk -v group="$walkers" \
+        '$1 == group && $2 == "loop/whole_iteration/loop"' rows | cut -d ' ' -f 3-6)" \
+        $'900 7200 8 8\n900 1800 2 2'
+    watchers=$(groups calls watcher)
+    row "$watchers" loop 1 300 300 300
+    row "$watchers" loop/loop 300 600 2 2
+    row "$watchers" loop/step_note - 300 - -
+}
+
+@test "threads that do the same are one group, others are not" {
+    structure calls
+    is "walkers' groups" "$(groups calls walker | wc -l)" 1
+    is "walkers" "$(of "groups[$(groups calls walker)].threads[].tid" | wc -l)" 3
+    is "watchers" "$(of "groups[$(groups calls watcher)].threads[].tid" | wc -l)" 1
+    structure solver
+    is "groups" "$(of 'groups[].lifetime_ns' | wc -l)" 2
+}
+
+@test "a program without any recorded function has the same loops, seen through hooked calls" {
+    structure hooks
+    local walkers
+    walkers=$(groups hooks walker)
+    row "$walkers" loop 2 600 300 300
+    row "$walkers" loop/pthread_barrier_wait - 600 - -
+    row "$walkers" loop/loop 600 4800 8 8
+    row "$walkers" loop/loop/write - 4800 - -
+    row "$walkers" loop/loop/loop 4800 19200 4 4
+    row "$walkers" loop/loop/loop/pthread_mutex_lock - 19200 - -
+}
+
+@test "a solver with barriers: its cycles, and the levels in them" {
+    structure solver
+    local workers=0
+    is "threads" "$(of 'groups[0].threads[].tid' | wc -l)" 4
+    row $workers loop 4 "$(printed solver cycle)" 30 30
+    row $workers loop/cycle - 120 - -
+    is "levels down and up" \
+        "$(awk '$1 == 0 && $2 == "loop/cycle/loop" && $5 == 11 && $6 == 11 { print $3, $4 }' rows)" \
+        $'120 1320\n120 1320'
+    row $workers loop/cycle/loop/restrict_level - "$(printed solver restrict_level)" - -
+    row $workers loop/cycle/loop/prolong_level - "$(printed solver prolong_level)" - -
+}
+
+@test "a solver with OpenMP: its iterations, in the thread that starts the regions and in the others" {
+    [ -x "$PROGRAMS/solver_openmp" ] || skip "this compiler has no OpenMP library"
+    "$HEURT" record --quiet --overhead none -o omp -f iteration -f '*omp_fn*' -f '*omp_outlined*' \
+        "$PROGRAMS/solver_openmp" 4 40 >omp.out 2>omp.err </dev/null
+    structure omp
+    is groups "$(of 'groups[].lifetime_ns' | wc -l)" 2
+    is "loops" "$(awk '$2 == "loop" { print $4, $5, $6 }' rows | sort)" $'120 40 40\n40 40 40'
+    is "regions" "$(awk '$2 ~ /^loop\/[^/]*omp/' rows | wc -l)" 5
+}
+
+@test "counts of all shapes are those of the report" {
+    local function
+    structure calls
+    report_json "$(walked calls)"
+    for function in step_gather step_row step_sweep step_refine step_norm whole_iteration; do
+        is "$function" "$(awk -v name="$function" '$2 ~ "(^|/)" name "$" { n += $4 }
+            END { print n }' rows)" "$(json "classes[function=$function].count" | sum)"
+    done
+}
+
+@test "only some threads, only so many levels" {
+    local watcher
+    watcher=$(sed -n 's/^thread=.* tid=\([0-9]*\) role=watcher$/\1/p' "$(walked calls).out")
+    structure calls --thread "$watcher"
+    is "threads" "$(of 'groups[].threads[].tid')" "$watcher"
+    row 0 loop/step_note - 300 - -
+    structure calls --thread 'structure_*'
+    is "threads" "$(of 'groups[].threads[].tid' | wc -l)" 5
+    cp rows whole
+    structure calls --depth 2
+    diff rows <(awk '$2 !~ "/.*/"' whole)
+    is "cut rows" "$(awk -F, 'NR > 1 && $(NF - 2) { n++ } END { print n }' structure.csv)" 3
+}
+
+@test "the first screen names the program's iteration, and how often it turned" {
+    heurt structure -i "$(walked calls)"
+    expect_status 0
+    grep -Eq '^ *×300 +3 threads structure_known .*whole_iteration' <<<"$output"
+    grep -Eq '^ +step_sweep ×8 +7,200 ' <<<"$output"
+    grep -Eq '^ +step_row +28,800 ' <<<"$output"
+    heurt structure -i "$(walked calls)" --all
+    grep -Eq '^ +whole_setup ×20 +60 ' <<<"$output"
+    heurt structure -i "$(walked solver)"
+    grep -Eq '^ *×30 +4 threads solver_threads .*cycle' <<<"$output"
+}
+
+@test "what cannot be done is said in a sentence" {
+    local arguments
+    heurt structure -i nowhere
+    expect_status 125
+    says "no trace at nowhere"
+    "$HEURT" record --quiet --aggregate -o sums "$PROGRAMS/structure_known" --hooked >/dev/null 2>&1
+    heurt structure -i sums
+    expect_status 125
+    says "aggregate.*order"
+    for arguments in "--thread 1" "--thread nobody" "--depth x" "--depth 0" "--depth -1" "--depth" \
+        "--thread" "more" "--json --csv" "--nonsense"; do
+        # shellcheck disable=SC2086
+        heurt structure -i "$(walked calls)" $arguments
+        expect_status 2
+        says "${arguments##* }|${arguments%% *}"
+        [ -z "$output" ]
+    done
+}
+
+# classes_by HOW NAME: the classes of functions of the trace, by site or by structure, a line
+# "FUNCTION COUNT SUM_NS EXCESS_NS" each, are in classes.HOW; everything adds up in that view.
+classes_by() {
+    local trace
+    trace=$(walked "$2")
+    "$HEURT" report -i "$trace" --class "$1" --audit >audit || fail "$(cat audit)"
+    "$HEURT" report -i "$trace" --class "$1" --threshold 0 --json >report.json
+    paste -d ' ' <(classes call function) <(classes call count) <(classes call sum_ns) \
+        <(classes call excess_ns) >"classes.$1"
+}
+
+# of_function FIELD: lines "FUNCTION SUM", of all its classes, from stdin.
+of_function() {
+    awk -v field="$1" '{ sum[$1] += $field } END { for (name in sum) print name, sum[name] }' | sort
+}
+
+@test "classes by structure and by site: the same counts and sums of every function, no more lost" {
+    local trace
+    for trace in calls turns kinds solver; do
+        classes_by site $trace
+        classes_by structure $trace
+        diff <(of_function 2 <classes.site) <(of_function 2 <classes.structure)
+        # Each class's sum is a whole number of ns.
+        join <(of_function 3 <classes.site) <(of_function 3 <classes.structure) |
+            join - <(cut -d ' ' -f 1 classes.structure | sort | uniq -c | awk '{ print $2, $1 }') |
+            awk -v trace=$trace '{ apart = $2 - $3; if (apart < 0) apart = -apart }
+                apart > 1 + $4 { print trace, $0; bad = 1 } END { exit bad || !NR }'
+        join <(of_function 4 <classes.site) <(of_function 4 <classes.structure) |
+            awk -v trace=$trace '$3 > $2 + 10 { print trace, $0; bad = 1 } END { exit bad || !NR }'
+    done
+}
+
+@test "iterations of two kinds are two classes, however often their loops turned" {
+    classes_by structure kinds
+    is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.structure | sort -n)" \
+        "$(sort -n <<<"$((2 * $(printed kinds iterations_a)))
+$((2 * $(printed kinds iterations_b)))")"
+    classes_by site kinds
+    is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.site)" 600
+    classes_by structure turns
+    is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.structure)" 600
+}
+
+# long_ones NAME: of the anomalies of a recorded walk, a line "TID FUNCTION BEGIN_NS END_NS" each.
+long_ones() {
+    occurrences "$1" >all
+    sed -nE 's/^anomaly=.* tid=([0-9]+) function=([a-z_]+) .* occurrence=([0-9]+)$/\1 \2 \3/p' "$1.out" |
+        awk 'NR == FNR { at[$1 " " $2 " " $3] = 1; next }
+            at[$1 " " $2 " " $3] { print $1, $2, $4, $5 }' - all
+}
+
+# left NAME FORMAT: what heurt export --interesting leaves of it is in left.FORMAT.
+left() {
+    "$HEURT" export -i "$1" --interesting "--$2" -o "left.$2" 2>left.err ||
+        fail "no export: $(cat left.err)"
+}
+
+@test "what is interesting: of every anomaly all is kept, and next to nothing of the rest" {
+    local seed options tid function begin end all kept anomalies
+    for seed in 1 2 3 4 5 6; do
+        options=(--threads 3 --iterations 400 --anomalies $((4 * seed)) --seed "$seed")
+        [ $((seed % 2)) = 0 ] || options+=(--variants --turns 1 5)
+        [ $((seed % 3)) != 0 ] || options+=(--hooked)
+        walk slow "${options[@]}"
+        long_ones slow >long
+        anomalies=$(wc -l <long)
+        is "seed $seed: anomalies" "$anomalies" $((4 * seed))
+        left slow csv
+        while read -r tid function begin end; do
+            grep -Eq "^$begin,$tid,[0-9]+,structure_known,enter,[0-9]+,$function," left.csv ||
+                fail "seed $seed: the begin of $function of $tid at $begin ns is not kept"
+            grep -Eq "^$end,$tid,[0-9]+,structure_known,leave,[0-9]+,$function," left.csv ||
+                fail "seed $seed: the end of $function of $tid at $end ns is not kept"
+        done <long
+        all=$("$HEURT" export -i slow --csv | tail -n +2 | wc -l)
+        kept=$(tail -n +2 left.csv | grep -Evc '^([^,]*,){4}gap,')
+        echo "seed $seed: $kept of $all"
+        [ $((20 * kept)) -le "$all" ]
+        grep -q "$kept of $all events" left.err
+    done
+}
+
+@test "every exporter leaves the same out" {
+    walk slow --threads 2 --iterations 100 --anomalies 5 --seed 9
+    local format kept=
+    for format in text json csv; do
+        left slow $format
+        is "$format: anomalies" "$(grep -cE 'enter.*step_' left.$format)" \
+            "${kept:=$(grep -cE 'enter.*step_' left.$format)}"
+    done
+    [ "$kept" -ge 5 ]
 }

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 /* Lets the parts add up to the content, where that can be. */
 static void fit(struct heurt_packed_block *block, size_t content_bytes)
 {
-    size_t others = (size_t)block->shape_bytes + block->long_tick_bytes +
+    size_t others = (size_t)block->shape_bytes + block->tick_rest_bytes +
                     (size_t)block->events * (block->shapes > 256 ? 3 : 2);
     if (others <= content_bytes)
         block->payload_bytes = (uint32_t)(content_bytes - others);

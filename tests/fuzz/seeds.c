@@ -75,7 +75,7 @@ static char *read_file(const char *path, size_t *bytes)
 static void write_block(const char *directory, size_t number,
                         const struct heurt_packed_block *block)
 {
-    static char content[HEURT_PACKED_WORDS_MAX * 16];
+    static char content[HEURT_PACKED_WORDS_MAX * 32];
     size_t bytes = ZSTD_decompress(content, sizeof content, block + 1, block->frame_bytes);
     char *path = memory__format("%s/seed-%zu", directory, number);
     FILE *file = fopen(path, "w");

@@ -494,36 +494,86 @@ static void loops(void **state)
     assert_rules("abcabcabcab", "R1^3 R2 \nR2 c \na b \n");
 }
 
-/* The same loop, other numbers of times: its rule is the same, and no turn of it is lost in what
- * follows it. */
-static void counts_that_vary(void **state)
+/* Appends what a rule expands to, but for one that is left as it is. */
+static void expand_but(const struct rules *rules, size_t rule, uint32_t kept, struct vec *expanded)
 {
-    (void)state;
-    uint64_t random = 1;
+    size_t count;
+    const struct grammar_item *items = items_of(rules, rule, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool leave = !(items[i].symbol & GRAMMAR_RULE) || items[i].symbol == kept;
+        for (uint64_t k = 0; k < (leave ? 1 : items[i].count); k++)
+            if (leave)
+                vec__push(expanded, &items[i]);
+            else
+                expand_but(rules, items[i].symbol & ~GRAMMAR_RULE, kept, expanded);
+    }
+}
+
+/* The rule "a b". */
+static uint32_t rule_of_loop(const struct rules *rules, size_t rule_count)
+{
+    for (size_t i = 1; i < rule_count; i++) {
+        size_t count;
+        const struct grammar_item *items = items_of(rules, i, &count);
+        if (count == 2 && items[0].symbol == 'a' && items[1].symbol == 'b')
+            return GRAMMAR_RULE | (uint32_t)i;
+    }
+    fail_msg("the loop is no rule");
+    return 0;
+}
+
+static void put_text(struct string *string, const char *text)
+{
+    for (; *text; text++)
+        put(string, (uint32_t)*text);
+}
+
+/* The same loop in the same surroundings, other numbers of turns: wherever it was followed before,
+ * its turns stay one item. */
+static void try_varying(const char *before, uint32_t least_turns, const char *after)
+{
     struct string string = empty_string();
-    for (size_t i = 0; i < 200; i++) {
-        for (uint32_t turns = 2 + random_below(&random, 5); turns > 0; turns--) {
-            put(&string, 'a');
-            put(&string, 'b');
-        }
-        put(&string, 'c');
+    struct vec turns = VEC_OF(uint32_t);
+    uint64_t random = 1;
+    for (size_t i = 0; i < 300; i++) {
+        put_text(&string, before);
+        uint32_t more = i < 2 ? 2 : least_turns + random_below(&random, 5);
+        vec__push(&turns, &more);
+        while (more-- > 0)
+            put_text(&string, "ab");
+        put_text(&string, after);
     }
     struct grammar *grammar = grammar__new();
     VEC_EACH(symbol, &string.symbols, uint32_t)
     grammar__add(grammar, *symbol);
     grammar__end(grammar);
     check_grammar(grammar, &string, string.symbols.count);
+
     struct rules rules = read_rules(grammar);
-    for (size_t i = 0; i < grammar__rules(grammar); i++) {
-        size_t count;
-        const struct grammar_item *items = items_of(&rules, i, &count);
-        for (size_t k = 0; k < count; k++)
-            if (items[k].symbol == 'a')
-                assert_true(count == 2 && items[0].symbol == 'a' && items[1].symbol == 'b');
-    }
+    struct vec expanded = VEC_OF(struct grammar_item);
+    uint32_t loop = rule_of_loop(&rules, grammar__rules(grammar));
+    expand_but(&rules, 0, loop, &expanded);
+    size_t at = 0;
+    VEC_EACH(item, &expanded, struct grammar_item)
+    if (item->symbol == loop)
+        assert_int_equal(item->count, *VEC_AT(&turns, uint32_t, at++));
+    assert_int_equal(at, turns.count);
+    vec__free(&turns);
+    vec__free(&expanded);
     free_rules(&rules);
     vec__free(&string.symbols);
     grammar__free(grammar);
+}
+
+static void counts_that_vary(void **state)
+{
+    (void)state;
+    try_varying("", 2, "c");
+    try_varying("c", 2, "");
+    try_varying("x", 1, "z");
+    try_varying("xy", 1, "zw");
+    try_varying("pqx", 2, "acy");
+    try_varying("", 2, "ac");
 }
 
 /* ---- nests of loops -------------------------------------------------------------------------- */

@@ -217,6 +217,31 @@ static void loops_in_open_calls(void **state)
     assert_int_equal(outlier_at(phase_at(0), 0)->iteration.index, 11);
 }
 
+/* What is in a call makes no other loop: every third compute calls store, here and there twice. */
+static void variants_are_one_loop(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    uint64_t at = 2000;
+    for (int i = 0; i < 40; i++) {
+        at = call(scene, 0, FETCH, at, 10);
+        PUT(scene, 0, at, COMPUTE);
+        for (int j = 0; j < (i % 3 == 0) + (i % 7 == 0); j++)
+            call(scene, 0, STORE, at + 5 + 10 * (uint64_t)j, 5);
+        at += i == 21 ? 300 : 50;
+        PUT(scene, 0, at, COMPUTE + 1);
+        at++;
+    }
+    scene__end(scene, 0, at);
+    find(scene);
+    assert_int_equal(found->phases.count, 1);
+    assert_body(phase_at(0), "fetch", "compute");
+    assert_int_equal(phase_at(0)->turns, 40);
+    assert_int_equal(phase_at(0)->outliers.count, 1);
+    assert_int_equal(outlier_at(phase_at(0), 0)->iteration.index, 21);
+    assert_int_equal(outlier_at(phase_at(0), 0)->more_ns, 250);
+}
+
 static void threads_in_step_are_one_phase(void **state)
 {
     struct scene *scene = *state;
@@ -332,6 +357,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_wait_makes_a_turn_stand_out, setup, teardown),
         cmocka_unit_test_setup_teardown(preempted_between_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(loops_in_open_calls, setup, teardown),
+        cmocka_unit_test_setup_teardown(variants_are_one_loop, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_in_step_are_one_phase, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_out_of_step_are_not_matched, setup, teardown),
         cmocka_unit_test_setup_teardown(marks_win, setup, teardown),

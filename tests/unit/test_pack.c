@@ -1,6 +1,5 @@
 /* test_pack.c: a packed trace gives its readers what the one that was recorded gave, whatever is in
  * it; and whatever happens to a packed trace, it gives less, never something else. */
-#include "format/block.h"
 #include "format/pack.h"
 #include "walk.h"
 #include "writing.h"
@@ -35,106 +34,6 @@ static int start(void **state)
 }
 
 #define PACKING(test) cmocka_unit_test_setup_teardown(test, start, leave_directory)
-
-/* ---- blocks -------------------------------------------------------------------------------------
- */
-
-#define BLOCK_BYTES (1u << 20)
-
-struct block_test {
-    struct block_packer *packer;
-    struct block_unpacker *unpacker;
-    uint64_t start_tick;
-    uint64_t words[HEURT_PACKED_WORDS_MAX], unpacked[HEURT_PACKED_WORDS_MAX];
-    size_t count; /* of words */
-    uint64_t block[BLOCK_BYTES / 8];
-};
-
-/* How wild a block's events are. */
-struct style {
-    unsigned ids, payload_most;
-    uint64_t tick_mask, word_mask;
-};
-
-static void add_events(struct block_test *test, const struct style *style, size_t most)
-{
-    uint64_t event[1 + HEURT_PACKED_WORDS_MAX], tick = random_number();
-    test->start_tick = tick;
-    test->count = 0;
-    block_packer__begin(test->packer, tick);
-    for (size_t words; test->count < most; test->count += words) {
-        words = 1 + random_number() % (style->payload_most + 1);
-        tick += random_word() & style->tick_mask;
-        event[0] = tick << HEURT_ID_BITS | (1 + random_number() % style->ids);
-        for (size_t i = 1; i < words; i++)
-            event[i] = random_word() & style->word_mask;
-        if (!block_packer__add(test->packer, event, words))
-            return;
-        memcpy(test->words + test->count, event, words * sizeof *event);
-    }
-}
-
-static void assert_unpacked(struct block_test *test, size_t bytes)
-{
-    const struct heurt_packed_block *block = (const void *)test->block;
-    assert_true(bytes > 0);
-    assert_int_equal(block__length(block, bytes), bytes);
-    assert_int_equal(block__length(block, BLOCK_BYTES), bytes);
-    assert_true(block__length(block, bytes - 1) == SIZE_MAX);
-    assert_int_equal(block->words, test->count);
-    memset(test->unpacked, 0x5a, sizeof test->unpacked);
-    assert_true(block_unpacker__unpack(test->unpacker, block, test->start_tick, test->unpacked));
-    assert_memory_equal(test->words, test->unpacked, test->count * sizeof *test->words);
-}
-
-static void blocks_keep_every_word(void **state)
-{
-    (void)state;
-    static const struct style styles[] = {
-        {1, 0, 0, 0},                      /* always the same */
-        {4, 2, 0xff, 0xffff},              /* a tight loop */
-        {1000, 6, 0xfffff, UINT64_MAX},    /* many functions: two bytes an index */
-        {65535, 0, UINT64_MAX, 0},         /* every event another one; ticks step back */
-        {3, 3000, UINT64_MAX, UINT64_MAX}, /* stacks of all lengths */
-        {65535, 8, UINT64_MAX, UINT64_MAX},
-        {60, 4, 0xffffff, UINT64_MAX},      /* the kernel's records among them */
-        {60, 3000, UINT64_MAX, UINT64_MAX}, /* of lengths that they never have */
-    };
-    static struct block_test test;
-    test.packer = block_packer__new();
-    test.unpacker = block_unpacker__new();
-    for (size_t round = 0; round < 300; round++) {
-        add_events(&test, &styles[round % 8], round % 7 ? 1 + random_word() % 9000 : 9000);
-        if (block_packer__is_empty(test.packer))
-            continue;
-        size_t bytes = block_packer__finish(test.packer, test.block, BLOCK_BYTES);
-        assert_unpacked(&test, bytes);
-        bytes = block_packer__plain(test.packer, test.words, test.count, test.block, BLOCK_BYTES);
-        assert_unpacked(&test, bytes);
-    }
-    block_packer__free(test.packer);
-    block_unpacker__free(test.unpacker);
-}
-
-static void a_block_without_room_is_none(void **state)
-{
-    (void)state;
-    static struct block_test test;
-    test.packer = block_packer__new();
-    test.unpacker = block_unpacker__new();
-    add_events(&test, &(struct style){1000, 6, 0xfffff, UINT64_MAX}, 4000);
-    size_t bytes = block_packer__finish(test.packer, test.block, BLOCK_BYTES);
-    assert_unpacked(&test, bytes);
-    for (size_t room = 0; room < bytes; room += room < 64 ? 1 : 97) {
-        block_packer__begin(test.packer, test.start_tick);
-        assert_true(block_packer__add(test.packer, test.words, 1));
-        assert_true(block_packer__add(test.packer, test.words, 4000));
-        assert_int_equal(block_packer__finish(test.packer, test.block, room), 0);
-    }
-    assert_true(block_packer__is_empty(test.packer));
-    block_packer__free(test.packer);
-    block_unpacker__free(test.unpacker);
-}
 
 /* ---- traces -------------------------------------------------------------------------------------
  */
@@ -658,8 +557,6 @@ static void where_there_is_no_trace_nothing_is_packed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PACKING(blocks_keep_every_word),
-        PACKING(a_block_without_room_is_none),
         PACKING(a_packed_trace_reads_the_same),
         PACKING(a_thousand_threads_are_read_in_little_memory),
         PACKING(special_traces_read_the_same),
