@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LEAST_SHARE 0.005 /* of a group's time: rows that take less are folded */
-#define ROWS_AT_MOST 60   /* on a screen */
+#define ROWS_AT_MOST 40   /* on a screen */
 #define POINTS_AT_MOST 30 /* likewise */
 
 struct options {
@@ -74,10 +74,18 @@ static int show_structure(const struct options *options, const struct loaded *lo
                                   .trace_bytes = trace__bytes_on_disk(options->directory)};
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
     struct iterations *iterations = find_iterations(options, loaded->trace);
-    const struct structure_report shown = {&report, structure,       outline,
-                                           &chosen, options->thread, iterations};
+    struct sequences *sequences =
+        options->presenter == &structure_csv ? NULL : sequences__find(loaded->trace, structure);
+    const struct structure_report shown = {.report = &report,
+                                           .structure = structure,
+                                           .outline = outline,
+                                           .options = &chosen,
+                                           .thread = options->thread,
+                                           .sequences = sequences,
+                                           .iterations = iterations};
     int status = show(present, &(struct showing){options->presenter, &shown});
     iterations__free(iterations);
+    sequences__free(sequences);
     outline__free(outline);
     return status;
 }

@@ -3,7 +3,7 @@
 #include "present/csv_line.h"
 #include "present/iterations.h"
 #include "present/leaves.h"
-#include "present/structure.h"
+#include "present/structure_shared.h"
 
 #include <json-c/json.h>
 
@@ -162,6 +162,7 @@ static void put_json(const struct structure_report *shown, const struct style *s
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
     json__add(root, "groups", groups);
+    json__add(root, "sequences", shown->sequences ? sequences__json(shown) : NULL);
     json__add(root, "iterations",
               shown->iterations ? iterations__json(report, shown->iterations) : NULL);
     json__warnings(root, report);

@@ -1,8 +1,7 @@
 /* heurt structure: the outline on a screen. */
 #include "base/memory.h"
 #include "present/iterations.h"
-#include "present/shared.h"
-#include "present/structure.h"
+#include "present/structure_shared.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static const struct profile_class *place_of(const struct structure_report *shown
     return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
 }
 
-static const char *ellipsis(const struct style *style)
+const char *ellipsis(const struct style *style)
 {
     return style->unicode ? "…" : "...";
 }
@@ -61,8 +60,7 @@ static char *turns_text(const struct outline_row *row, const struct style *style
                           count__format(row->turns.max, most));
 }
 
-/* Takes over text. "text, more"; more alone where there is no text yet. free() it. */
-static char *list_text(char *text, const char *more)
+char *list_text(char *text, const char *more)
 {
     char *longer = memory__format("%s%s%s", text, *text ? ", " : "", more);
     free(text);
@@ -604,6 +602,8 @@ static void put_screen(const struct structure_report *shown, const struct style 
         put_sentences(shown, style, out);
         put_outline(shown, style, out);
         put_notes(shown, style, out);
+        if (shown->sequences)
+            sequences__put(shown, style, out);
         if (shown->iterations)
             iterations__put(shown->report, shown->iterations, style, out);
     }

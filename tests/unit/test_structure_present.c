@@ -51,8 +51,10 @@ static void start(struct outlined *outlined)
     for (uint32_t i = 0; i < trace__threads(outlined->fixture.report.trace)->count; i++)
         vec__push(&outlined->structure.threads, &(struct structure_thread){.thread = i});
     outlined->fixture.report.profile = NULL;
-    outlined->shown = (struct structure_report){&outlined->fixture.report, &outlined->structure,
-                                                &outlined->outline, &outlined->options, NULL};
+    outlined->shown = (struct structure_report){.report = &outlined->fixture.report,
+                                                .structure = &outlined->structure,
+                                                .outline = &outlined->outline,
+                                                .options = &outlined->options};
 }
 
 static void finish(struct outlined *outlined)
