@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define LEAST_SHARE 0.005 /* of a group's time: rows that take less are folded */
+#define DATA_ROWS_AT_MOST 20000
 #define ROWS_AT_MOST 40   /* on a screen */
 #define POINTS_AT_MOST 30 /* likewise */
 
@@ -42,16 +43,17 @@ static void present(const void *subject, const struct style *style, FILE *out)
     showing->presenter->outline(showing->shown, style, out);
 }
 
-/* Data has every row, a screen what fits on it. */
+/* A screen has what fits on it, data whatever is not too much to be read. */
 static struct outline *make_outline(const struct options *options, const struct trace *trace,
                                     const struct structure *structure,
                                     struct outline_options *chosen)
 {
-    bool whole = options->all || options->presenter != &structure_text;
-    *chosen =
-        (struct outline_options){.depth = options->depth, .least_share = whole ? 0 : LEAST_SHARE};
-    return whole ? outline__new(trace, structure, chosen)
-                 : outline__fitting(trace, structure, chosen, ROWS_AT_MOST);
+    bool is_text = options->presenter == &structure_text;
+    *chosen = (struct outline_options){.depth = options->depth,
+                                       .least_share = is_text && !options->all ? LEAST_SHARE : 0};
+    return options->all ? outline__new(trace, structure, chosen)
+                        : outline__fitting(trace, structure, chosen,
+                                           is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
 }
 
 /* NULL where they are not shown. */

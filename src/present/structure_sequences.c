@@ -6,8 +6,12 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define SEQUENCES_AT_MOST 8
+#define SEQUENCES_AT_MOST 5
+#define SEQUENCES_OF_DATA 1000
+#define COUNT_FROM 3
+#define LENGTH_AT_MOST 12
 #define SHARE_FROM 0.005 /* of all threads' time */
 #define NAMES_AT_MOST 12 /* of one sequence */
 
@@ -19,17 +23,61 @@ static const struct sequence *sequence_at(const struct structure_report *shown, 
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-static void add_names(const struct structure_report *shown, uint32_t row, char **text,
-                      unsigned *names, const struct style *style);
+/* Names in a row; equal neighbours are one, with a number. */
+struct listing {
+    const struct structure_report *shown;
+    const struct style *style;
+    char *text, *last; /* last: not yet in text, or NULL */
+    unsigned times;    /* of it */
+    unsigned names;    /* that were begun; more than NAMES_AT_MOST: the last ones are left out */
+};
 
-static void add_name(char **text, const char *name, unsigned *names, const struct style *style)
+static void put_last(struct listing *listing)
 {
-    if (*names <= NAMES_AT_MOST)
-        *text = list_text(*text, *names < NAMES_AT_MOST ? name : ellipsis(style));
-    ++*names;
+    const char *times = listing->style->unicode ? "×" : "x";
+    if (!listing->last)
+        return;
+    char *name = listing->times > 1
+                     ? memory__format("%s %s%u", listing->last, times, listing->times)
+                     : memory__text(listing->last);
+    listing->text = list_text(listing->text, name);
+    free(name);
+    free(listing->last);
+    listing->last = NULL;
 }
 
-/* Of a loop what stands in it, in parentheses. */
+/* Takes over name. */
+static void add_name(struct listing *listing, char *name)
+{
+    if (listing->last && strcmp(listing->last, name) == 0) {
+        listing->times++;
+        free(name);
+        return;
+    }
+    put_last(listing);
+    listing->names++;
+    if (listing->names > NAMES_AT_MOST) {
+        free(name);
+        return;
+    }
+    listing->last = name;
+    listing->times = 1;
+}
+
+static struct listing start_listing(const struct structure_report *shown, const struct style *style)
+{
+    return (struct listing){.shown = shown, .style = style, .text = memory__text("")};
+}
+
+/* free() it. */
+static char *end_listing(struct listing *listing)
+{
+    put_last(listing);
+    return listing->names > NAMES_AT_MOST ? list_text(listing->text, ellipsis(listing->style))
+                                          : listing->text;
+}
+
+/* Of a loop what stands in it, in parentheses. free() it. */
 static char *shape_text(const struct structure_report *shown, uint32_t number,
                         const struct style *style)
 {
@@ -39,38 +87,24 @@ static char *shape_text(const struct structure_report *shown, uint32_t number,
         return function__short(
             VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
                 ->what.function);
-    char *text = memory__text("");
-    unsigned names = 0;
-    for (uint32_t i = 0; i < shape->item_count; i++) {
-        char *name = shape_text(shown, shapes__items(shapes, number)[i].shape, style);
-        add_name(&text, name, &names, style);
-        free(name);
-    }
+    struct listing listing = start_listing(shown, style);
+    for (uint32_t i = 0; i < shape->item_count && listing.names <= NAMES_AT_MOST; i++)
+        add_name(&listing, shape_text(shown, shapes__items(shapes, number)[i].shape, style));
+    char *text = end_listing(&listing);
     char *loop = memory__format("loop (%s)", text);
     free(text);
     return loop;
 }
 
-static void add_item(const struct structure_report *shown, const struct sequence_item *item,
-                     char **text, unsigned *names, const struct style *style)
-{
-    for (uint64_t i = 0; i < item->count && *names <= NAMES_AT_MOST; i++) {
-        if (item->is_sequence) {
-            add_names(shown, item->what, text, names, style);
-            continue;
-        }
-        char *name = shape_text(shown, item->what, style);
-        add_name(text, name, names, style);
-        free(name);
-    }
-}
-
 /* Sequences in it are spelled out, too. */
-static void add_names(const struct structure_report *shown, uint32_t row, char **text,
-                      unsigned *names, const struct style *style)
+static void add_sequence(struct listing *listing, uint32_t row)
 {
-    VEC_EACH(item, &sequence_at(shown, row)->items, struct sequence_item)
-    add_item(shown, item, text, names, style);
+    VEC_EACH(item, &sequence_at(listing->shown, row)->items, struct sequence_item)
+    for (uint64_t i = 0; i < item->count && listing->names <= NAMES_AT_MOST; i++)
+        if (item->is_sequence)
+            add_sequence(listing, item->what);
+        else
+            add_name(listing, shape_text(listing->shown, item->what, listing->style));
 }
 
 /* ---- the section ------------------------------------------------------------------------------
@@ -78,17 +112,17 @@ static void add_names(const struct structure_report *shown, uint32_t row, char *
 
 static bool is_shown(const struct structure_report *shown, const struct sequence *sequence)
 {
-    return sequence->occurrences > 1 && sequence__share(shown->sequences, sequence) >= SHARE_FROM;
+    return sequence->occurrences >= COUNT_FROM && sequence->length <= LENGTH_AT_MOST &&
+           sequence__share(shown->sequences, sequence) >= SHARE_FROM;
 }
 
 static void put_sequence(struct table *table, const struct structure_report *shown, uint32_t row,
                          const struct style *style)
 {
     const struct sequence *sequence = sequence_at(shown, row);
-    char *text = memory__text("");
-    unsigned names = 0;
-    add_names(shown, row, &text, &names, style);
-    table__take(table, text, INK_PLAIN);
+    struct listing listing = start_listing(shown, style);
+    add_sequence(&listing, row);
+    table__take(table, end_listing(&listing), INK_PLAIN);
     table__count(table, sequence->occurrences);
     table__count(table, sequence->places);
     table__duration(table, sequence->sum_ns);
@@ -169,7 +203,7 @@ static struct json_object *new_sequence(const struct structure_report *shown, ui
 struct json_object *sequences__json(const struct structure_report *shown)
 {
     struct json_object *list = json_object_new_array();
-    for (uint32_t i = 0; i < shown->sequences->rows.count; i++)
+    for (uint32_t i = 0; i < shown->sequences->rows.count && i < SEQUENCES_OF_DATA; i++)
         json_object_array_add(list, new_sequence(shown, i));
     return list;
 }

@@ -13,7 +13,7 @@ const char *ellipsis(const struct style *style);
 
 /* Sequences that occur in several places: those that take enough, the most first. */
 void sequences__put(const struct structure_report *shown, const struct style *style, FILE *out);
-/* An array of all; the caller's. */
+/* An array of those that took the most time; the caller's. */
 struct json_object *sequences__json(const struct structure_report *shown);
 
 #endif
