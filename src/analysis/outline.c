@@ -62,6 +62,7 @@ static void fill_row(const struct outliner *outliner, struct outline_row *row,
     row->place = shape->symbol;
     row->threads = threads_of(outliner, all.roots);
     row->shapes = (uint32_t)node->parts.count;
+    row->is_count_estimated = all.is_count_estimated;
     row->is_estimated = all.is_estimated;
     row->is_excess_estimated = all.is_excess_estimated;
     row->count = all.bodies;
@@ -148,6 +149,7 @@ static void unnest(struct outliner *outliner, struct outline_node *node, struct 
     row->loops = whole.time.count;
     row->turns.min = row->turns.max = row->loops == 1 ? row->count : UINT64_MAX;
     row->sum_ns = trace__ns(outliner->trace, whole.time.sum);
+    row->is_count_estimated |= whole.is_count_estimated;
     row->is_estimated |= whole.is_estimated;
 }
 

@@ -41,7 +41,8 @@ struct outline_row {
     uint32_t shapes;          /* so many are shown together */
     uint32_t same_as;         /* the row in which its body is spelled out; OUTLINE_NONE: here */
     bool is_cut;              /* it has a body, but the depth that was asked for ends here */
-    bool is_estimated;        /* count, loops, turns, sum */
+    bool is_count_estimated;  /* count, loops, turns */
+    bool is_estimated;        /* sum */
     bool is_excess_estimated; /* excess, min, max */
     uint64_t count;           /* occurrences; of a loop: turns, of all loops */
     struct shape_turns turns; /* of a loop, else 0; sum is count; min, max: UINT64_MAX: not known */

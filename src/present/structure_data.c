@@ -107,6 +107,7 @@ static struct json_object *new_row(const struct structure_report *shown, uint32_
     json__known(object, "shapes", known_if(is_counted(row), row->shapes));
     json__known(object, "same_as", same_as(row));
     json__boolean(object, "cut", row->is_cut);
+    json__boolean(object, "count_estimated", row->is_count_estimated);
     json__boolean(object, "estimated", row->is_estimated);
     json__boolean(object, "excess_estimated", row->is_excess_estimated);
     return object;
@@ -236,6 +237,7 @@ static void put_row(const struct structure_report *shown, uint32_t number, FILE 
     put_known(&line, known_if(counted, row->shapes));
     put_known(&line, same_as(row));
     line__number(&line, row->is_cut);
+    line__number(&line, row->is_count_estimated);
     line__number(&line, row->is_estimated);
     line__number(&line, row->is_excess_estimated);
     fputc('\n', out);
@@ -246,7 +248,7 @@ static void put_csv(const struct structure_report *shown, const struct style *st
     (void)style;
     fputs("row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
           "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,cut,"
-          "estimated,excess_estimated\n",
+          "count_estimated,estimated,excess_estimated\n",
           out);
     for (uint32_t i = 0; i < shown->outline->rows.count; i++)
         put_row(shown, i, out);

@@ -366,12 +366,21 @@ static void put_where(struct drawing *drawing, const struct outline_row *row)
                 INK_DIM);
 }
 
+static void put_count(struct drawing *drawing, const struct outline_row *row)
+{
+    char count[32];
+    table__cell(&drawing->table,
+                memory__format("%s%s", row->is_count_estimated ? "~" : "",
+                               count__format(row->count, count)),
+                INK_PLAIN);
+}
+
 /* Count, time, each: what rows without occurrences have not. */
 static void put_figures(struct drawing *drawing, const struct outline_row *row)
 {
     bool counted = row->kind <= OUTLINE_SCATTERED;
     if (counted)
-        table__count(&drawing->table, row->count);
+        put_count(drawing, row);
     else
         put_nothing(drawing, 1);
     put_time(drawing, row->sum_ns, row->is_estimated);
