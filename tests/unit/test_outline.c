@@ -1,5 +1,6 @@
 /* Outlines of programs whose loops are known. */
 #include "analysis/outline.h"
+#include "analysis/sequences.h"
 #include "base/memory.h"
 #include "scene.h"
 
@@ -326,6 +327,60 @@ static void the_outermost_loop_is_found(void **state)
     structure__free(structure);
 }
 
+static void write_sequence(char **to, const struct structure *structure,
+                           const struct sequences *sequences, const struct sequence *sequence)
+{
+    VEC_EACH(item, &sequence->items, struct sequence_item)
+    if (item->is_sequence)
+        write_sequence(to, structure, sequences,
+                       VEC_AT(&sequences->rows, struct sequence, item->what));
+    else
+        *(*to)++ = *VEC_AT(&structure->places, struct structure_place,
+                           shapes__get(structure->shapes, item->what)->symbol)
+                        ->what.function;
+}
+
+/* Fails the test unless the sequence is there, so often in so many places, and took so long. */
+static void assert_sequence(const struct structure *structure, const struct sequences *sequences,
+                            const char *letters, uint64_t occurrences, uint64_t places,
+                            uint64_t sum_ns)
+{
+    VEC_EACH(sequence, &sequences->rows, struct sequence)
+    {
+        char text[64] = "", *end = text;
+        write_sequence(&end, structure, sequences, sequence);
+        *end = '\0';
+        if (strcmp(text, letters) != 0)
+            continue;
+        assert_int_equal(sequence->occurrences, occurrences);
+        assert_int_equal(sequence->places, places);
+        assert_int_equal(sequence->sum_ns, sum_ns);
+        return;
+    }
+    fail_msg("no sequence %s", letters);
+}
+
+/* a b three times, a b c twice, whatever stands between them; what is in a body that occurred
+ * twice counts twice. */
+static void sequences_in_several_places(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "abcbdabeabc");
+    thread_does(&told, 0, 1, "f(xyu)gf(xyu)h(xyv)");
+    finish(&told);
+    struct structure *structure;
+    struct error error;
+    const struct scene *scene = *state;
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct sequences *sequences = sequences__find(scene->trace, structure);
+    assert_int_equal(sequences->rows.count, 3);
+    assert_sequence(structure, sequences, "ab", 3, 3, 60);
+    assert_sequence(structure, sequences, "abc", 2, 2, 60);
+    assert_sequence(structure, sequences, "xy", 3, 2, 60);
+    sequences__free(sequences);
+    structure__free(structure);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +396,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(loops_of_loops_are_one, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(small_ones_are_gathered_by_place, scene__setup,
                                         scene__teardown),
+        cmocka_unit_test_setup_teardown(sequences_in_several_places, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(depth_is_cut, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(an_outline_fits, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(the_outermost_loop_is_found, scene__setup, scene__teardown),
