@@ -9,7 +9,9 @@
 
 #define UNRECORDED_FROM 0.02 /* of the group's lifetime */
 #define OUTERMOST_FROM 0.25  /* of what is around it */
-#define FITTING_SHARE_MAX 0.5
+#define FITTING_FIRST 0.001  /* shares that are tried */
+#define FITTING_STEP 1.5
+#define FITTING_SHARE_MAX 0.2
 
 struct outliner {
     const struct trace *trace;
@@ -368,7 +370,8 @@ struct outline *outline__fitting(const struct trace *trace, const struct structu
 {
     struct outline *outline = outline__new(trace, structure, options);
     while (outline->rows.count > rows_at_most && options->least_share < FITTING_SHARE_MAX) {
-        options->least_share = options->least_share > 0 ? 2 * options->least_share : 0.001;
+        options->least_share =
+            options->least_share > 0 ? FITTING_STEP * options->least_share : FITTING_FIRST;
         outline__free(outline);
         outline = outline__new(trace, structure, options);
     }

@@ -74,8 +74,8 @@ struct outline *outline__new(const struct trace *trace, const struct structure *
                              const struct outline_options *options);
 void outline__free(struct outline *outline); /* NULL is allowed */
 
-/* The same with the smallest least_share, at least the one asked for, with which there are no more
- * rows; it is put into options. */
+/* The same with a least_share, no less than the one asked for, with which there are no more rows;
+ * where even a large one does not do, with that. It is put into options. */
 struct outline *outline__fitting(const struct trace *trace, const struct structure *structure,
                                  struct outline_options *options, size_t rows_at_most);
 

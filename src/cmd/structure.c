@@ -18,7 +18,7 @@
 
 #define LEAST_SHARE 0.005 /* of a group's time: rows that take less are folded */
 #define DATA_ROWS_AT_MOST 20000
-#define ROWS_AT_MOST 40   /* on a screen */
+#define ROWS_AT_MOST 50   /* on a screen */
 #define RULES_AT_MOST 40  /* likewise */
 #define POINTS_AT_MOST 30 /* likewise */
 

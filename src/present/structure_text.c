@@ -246,7 +246,7 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     for (uint32_t i = loop + 1;
          i < rows->count && row_at(shown, i)->depth > row_at(shown, loop)->depth; i++) {
         const struct outline_row *row = row_at(shown, i);
-        if (row->depth != row_at(shown, loop)->depth + 1 || row->kind > OUTLINE_LOOP)
+        if (row->depth != row_at(shown, loop)->depth + 1 || row->kind > OUTLINE_SCATTERED)
             continue;
         if (named++ == NAMED_AT_MOST)
             break;
