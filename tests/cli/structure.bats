@@ -90,7 +90,7 @@ occurrences() {
         report_json "$(walked $trace)"
         is "$trace: lost" "$(json coverage.events_lost)" 0
         for function in $(grep -oE '^(step|whole)_[a-z]+' "$(walked $trace).out"); do
-            is "$trace: $function" "$(json "classes[function=$function].count" || echo 0)" \
+            is "$trace: $function" "$({ json "classes[function=$function].count" || :; } | sum)" \
                 "$(printed $trace "$function")"
         done
     done
@@ -178,7 +178,7 @@ occurrences() {
     report_json "$(walked calls)"
     for function in step_gather step_row step_sweep step_refine step_norm whole_iteration; do
         is "$function" "$(awk -v name="$function" '$2 ~ "(^|/)" name "$" { n += $4 }
-            END { print n }' rows)" "$(json "classes[function=$function].count")"
+            END { print n }' rows)" "$(json "classes[function=$function].count" | sum)"
     done
 }
 
