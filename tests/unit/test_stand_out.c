@@ -392,7 +392,7 @@ static void assert_kept(const struct scene *scene, const struct stand_out *found
     assert_int_equal(kept_events, found->kept_events);
 }
 
-#define SEEDS 200
+#define SEEDS 100
 
 static double kept_share(const struct stand_out *found)
 {
