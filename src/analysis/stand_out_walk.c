@@ -40,6 +40,13 @@ static void keep(const struct survey_walk *walk, uint64_t first, uint64_t last)
     vec__push(&walk->survey->found->kept[walk->thread], &(struct kept_range){first, last});
 }
 
+/* An occurrence's enter and leave. */
+static void keep_edges(const struct survey_walk *walk, struct kept_range events)
+{
+    keep(walk, events.first, events.first);
+    keep(walk, events.last, events.last);
+}
+
 #define KEPT_OF_PIECE 8u /* records in it, at its beginning and at its end */
 
 /* The piece, and the occurrences on both sides; of the next one is_kept must be set. */
@@ -53,7 +60,7 @@ static void keep_piece(const struct survey_walk *walk, struct level *level)
         keep(walk, first, last);
     }
     if (level->previous != STAND_OUT_NOTHING)
-        keep(walk, level->previous_events.first, level->previous_events.first);
+        keep_edges(walk, level->previous_events);
     level->is_kept = true;
 }
 
@@ -190,7 +197,7 @@ static void pass_edge(struct survey_walk *walk)
         walk->away[i] = 0;
 }
 
-/* What its end was not told of leaves what it lost to what is around it. */
+/* What its end was not told of leaves what was in it to what is around it. */
 static void drop_to(struct survey_walk *walk, size_t count)
 {
     while (walk->levels.count > count) {
@@ -198,6 +205,10 @@ static void drop_to(struct survey_walk *walk, size_t count)
         walk->levels.count--;
         top(walk)->lost += inner.lost;
         top(walk)->is_kept |= inner.is_kept;
+        if (inner.previous != STAND_OUT_NOTHING) {
+            top(walk)->previous = inner.previous;
+            top(walk)->previous_events = inner.previous_events;
+        }
     }
 }
 
@@ -239,10 +250,8 @@ static void close_level(struct survey_walk *walk)
 {
     const struct level ended = *top(walk);
     const struct kept_range events = {ended.enter.number, walk->watcher.now.number};
-    if (ended.is_kept) {
-        keep(walk, events.first, events.first);
-        keep(walk, events.last, events.last);
-    }
+    if (ended.is_kept)
+        keep_edges(walk, events);
     drop_to(walk, walk->levels.count - 1);
     top(walk)->previous = ended.place;
     top(walk)->previous_events = events;
@@ -253,6 +262,8 @@ static void ended(struct shape_watcher *watcher, struct class_entry *entry,
 {
     struct survey_walk *walk = (struct survey_walk *)watcher;
     drop_to(walk, occurrence->depth + 2);
+    if (walk->levels.count == occurrence->depth + 2 && top(walk)->place != entry->place)
+        drop_to(walk, occurrence->depth + 1);       /* left open where events were lost */
     if (walk->levels.count < occurrence->depth + 2) /* had at once: nobody told of its enter */
         open_level(walk, entry);
     end_piece(walk, STAND_OUT_NOTHING);
