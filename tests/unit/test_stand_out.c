@@ -311,7 +311,7 @@ static size_t record(const struct program *program, struct scene *scene, struct 
 static struct stand_out *find(struct scene *scene, size_t limit)
 {
     struct error error = {""};
-    struct stand_out *found;
+    struct stand_out *found = NULL;
     if (trace_writer__finish(scene->writer, 0, scene->end, &error) < 0 ||
         trace__open(scene->directory, &scene->trace, &error) < 0 ||
         stand_out__compute(scene->trace, NULL, limit, &found, &error) < 0)
