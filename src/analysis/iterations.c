@@ -1,163 +1,16 @@
 #include "analysis/iterations.h"
 
 #include "analysis/iterations_phase.h"
-#include "analysis/shape.h"
-#include "analysis/spans.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define LOOP_DEPTH 8u /* calls around an iteration's loop, at most */
-
-#define LEAST_SHARE (ITERATIONS_SHARE / 5) /* where another thread's has enough */
-
-struct search;
-
-/* The loops that so many calls enclose: of what is called there, whatever is in these calls, so
- * that variants of a call are no other loop. */
-struct surface {
-    struct search *search;
-    uint32_t depth;
-    struct shape_builder *builder;
-    bool is_empty;
-    uint64_t start; /* of the first that is in it */
-};
-
 struct search {
-    struct thread_watcher watcher; /* first: the watch gives this */
     struct class_table table;
-    struct shapes *shapes; /* of the surfaces */
-    struct surface surfaces[LOOP_DEPTH + 1];
-    struct thread_loops loops; /* of the current thread */
-    bool has_marks;            /* some thread marks its iterations */
-    struct vec parts;          /* struct phase_part: that may become phases */
+    struct shapes *shapes; /* of calls, without what is in them */
+    struct vec parts;      /* struct phase_part: that may become phases */
 };
-
-/* ---- the loops of a thread ------------------------------------------------------------------- */
-
-static void turn(void *context, const struct shape_turn *turn)
-{
-    struct surface *surface = context;
-    const struct loop_key key = {.number = turn->loop, .depth = surface->depth};
-    thread_loops__turn(&surface->search->loops, key, turn->first, turn->start, turn->end);
-}
-
-/* What is around it has ended. */
-static void end_surface(struct surface *surface, uint64_t end)
-{
-    if (!surface->is_empty)
-        shape_builder__end(surface->builder, UINT32_MAX, surface->start, end);
-    surface->is_empty = true;
-}
-
-static void add_to_surface(struct surface *surface, uint32_t place,
-                           const struct fold_occurrence *occurrence)
-{
-    const struct shaped shaped = {.symbol = place,
-                                  .weight = 1,
-                                  .start = surface->search->watcher.entered,
-                                  .end = occurrence->end,
-                                  .duration = occurrence->duration};
-    if (surface->is_empty)
-        surface->start = shaped.start;
-    surface->is_empty = false;
-    shape_builder__add(surface->builder, &shaped);
-}
-
-static void add_mark(struct search *search, uint32_t place,
-                     const struct fold_occurrence *occurrence)
-{
-    const struct loop_key key = {.is_mark = 1, .number = place, .depth = occurrence->depth};
-    search->has_marks = true;
-    thread_loops__turn(&search->loops, key, true, search->watcher.entered, occurrence->end);
-}
-
-static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
-                       const struct fold_occurrence *occurrence, const uint64_t *arguments,
-                       size_t argument_count)
-{
-    struct search *search = (struct search *)watcher;
-    (void)arguments, (void)argument_count;
-    if (occurrence->depth > LOOP_DEPTH)
-        return;
-    for (uint32_t depth = LOOP_DEPTH; depth > occurrence->depth; depth--)
-        end_surface(&search->surfaces[depth], occurrence->end);
-    add_to_surface(&search->surfaces[occurrence->depth], entry->place, occurrence);
-    if (entry->what.kind == CLASS_ITERATION)
-        add_mark(search, entry->place, occurrence);
-}
-
-static void start_surfaces(struct search *search)
-{
-    for (uint32_t depth = 0; depth <= LOOP_DEPTH; depth++) {
-        struct surface *surface = &search->surfaces[depth];
-        *surface = (struct surface){.search = search,
-                                    .depth = depth,
-                                    .builder = shape_builder__new(search->shapes),
-                                    .is_empty = true};
-        shape_builder__tell_turns(surface->builder, 0, turn, surface);
-    }
-}
-
-static void end_surfaces(struct search *search, uint64_t end)
-{
-    for (uint32_t depth = LOOP_DEPTH + 1; depth-- > 0;) {
-        end_surface(&search->surfaces[depth], end);
-        shape_builder__free(search->surfaces[depth].builder);
-    }
-}
-
-static uint32_t head_of(const struct shapes *shapes, uint32_t shape)
-{
-    while (shapes__get(shapes, shape)->kind != SHAPE_OCCURRENCE)
-        shape = shapes__items(shapes, shape)->shape;
-    return shapes__get(shapes, shape)->symbol;
-}
-
-/* ---- which of them are iterations ------------------------------------------------------------ */
-
-static bool is_candidate(const struct thread_loop *loop, uint64_t lifetime)
-{
-    if (loop->key.is_mark)
-        return loop->outermost > 0;
-    return loop->turns.count >= LOOP_TURNS_LEAST && 2 * loop->outermost >= loop->turns.sum &&
-           (double)loop->outermost >= LEAST_SHARE * (double)lifetime;
-}
-
-/* Moves them out of the thread's loops. */
-static void keep_candidates(struct search *search, uint64_t lifetime)
-{
-    VEC_EACH(loop, &search->loops.loops, struct thread_loop)
-    {
-        if (!is_candidate(loop, lifetime))
-            continue;
-        const struct phase_part part = {.thread = search->loops.thread,
-                                        .lifetime = lifetime,
-                                        .head = loop->key.is_mark
-                                                    ? loop->key.number
-                                                    : head_of(search->shapes, loop->key.number),
-                                        .key = loop->key,
-                                        .outermost = loop->outermost,
-                                        .turns = loop->turns};
-        vec__push(&search->parts, &part);
-        loop->turns = turn_series__new();
-    }
-}
-
-static void search_thread(struct search *search, uint32_t thread)
-{
-    const struct trace_thread *traced =
-        VEC_AT(trace__threads(search->table.trace), struct trace_thread, thread);
-    uint64_t start = traced->start_tick, end = traced->end_tick;
-    thread_loops__start(&search->loops, thread);
-    start_surfaces(search);
-    thread__watch(&search->table, thread, &search->watcher);
-    end_surfaces(search, end);
-    thread_loops__end(&search->loops);
-    keep_candidates(search, end > start ? end - start : 0);
-    thread_loops__free(&search->loops);
-}
 
 /* ---- threads that do the same ---------------------------------------------------------------- */
 
@@ -171,7 +24,7 @@ static bool has_thread(const struct phase_draft *draft, uint32_t thread)
 
 static bool is_same_loop(const struct loop_key *left, const struct loop_key *right)
 {
-    return left->is_mark == right->is_mark && left->number == right->number;
+    return left->kind == right->kind && left->number == right->number;
 }
 
 /* The same loop, or else one that begins with the same call. */
@@ -185,7 +38,7 @@ static struct phase_draft *draft_of(struct vec *drafts, const struct phase_part 
             continue;
         if (is_same_loop(&first->key, &part->key))
             return draft;
-        if (!alike && !part->key.is_mark && !first->key.is_mark && first->head == part->head)
+        if (!alike && first->key.kind == part->key.kind && first->head == part->head)
             alike = draft;
     }
     if (alike)
@@ -208,13 +61,22 @@ static int by_start(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+static bool has_marks(const struct vec *parts)
+{
+    VEC_EACH(part, parts, struct phase_part)
+    if (part->key.kind == LOOP_OF_MARKS)
+        return true;
+    return false;
+}
+
 /* Marks win over loops. Takes over the parts. */
 static struct vec drafts_of(struct search *search)
 {
     struct vec drafts = VEC_OF(struct phase_draft);
+    bool only_marks = has_marks(&search->parts);
     VEC_EACH(part, &search->parts, struct phase_part)
     {
-        if (search->has_marks && !part->key.is_mark)
+        if (only_marks && part->key.kind != LOOP_OF_MARKS)
             turn_series__free(&part->turns);
         else
             vec__push(&draft_of(&drafts, part)->parts, part);
@@ -263,7 +125,7 @@ static void name_body(const struct search *search, const struct phase_part *part
 {
     struct vec places = VEC_OF(uint32_t);
     phase->body = VEC_OF(struct profile_class);
-    if (part->key.is_mark) {
+    if (part->key.kind != LOOP_OF_CALLS) {
         vec__push(&places, &part->key.number);
     } else {
         add_places(search->shapes, part->key.number, &places);
@@ -306,11 +168,12 @@ static void draft__free(struct phase_draft *draft)
     vec__free(&draft->parts);
 }
 
-/* Marks, and what takes enough of some thread's life. */
+/* Marks, work between waits, and what takes enough of some thread's life. */
 static bool is_large(const struct phase_draft *draft)
 {
     VEC_EACH(part, &draft->parts, struct phase_part)
-    if (part->key.is_mark || (double)part->outermost >= ITERATIONS_SHARE * (double)part->lifetime)
+    if (part->key.kind != LOOP_OF_CALLS ||
+        (double)part->outermost >= ITERATIONS_SHARE * (double)part->lifetime)
         return true;
     return false;
 }
@@ -373,13 +236,10 @@ int iterations__compute(const struct trace *trace, struct iterations **iteration
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no order of events; "
                           "record it without to see its iterations");
-    struct search search = {
-        .watcher = {.at_once = true, .unfinished = true, .occurrence = occurrence},
-        .shapes = shapes__new(),
-        .parts = VEC_OF(struct phase_part)};
+    struct search search = {.shapes = shapes__new(), .parts = VEC_OF(struct phase_part)};
     class_table__start(&search.table, trace, NULL);
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++)
-        search_thread(&search, i);
+        thread__iterations(&search.table, search.shapes, i, &search.parts);
     *iterations = result_of(&search);
     class_table__free(&search.table);
     shapes__free(search.shapes);

@@ -8,9 +8,13 @@
  * A phase is a loop that no other loop encloses, turns at least 3 times, and takes at least
  * ITERATIONS_SHARE of the life of a thread; it is a loop of calls, whatever is in these; several
  * are several phases, by time. Where the program marks its iterations (heurt_iteration), the marks
- * are the phases, and loops are not looked for. Threads that do the same loop, as often, are one
- * phase whose iterations are matched by number: iteration i lasts from its first begin to its last
- * end. Otherwise each thread's turns are iterations of their own.
+ * are the phases, and loops are not looked for. Where a thread's loops take less than half of its
+ * life, but it waits for work again and again (at one place, for events, a condition, a semaphore
+ * or time), what it does between these waits are its iterations.
+ *
+ * Threads that do the same loop, as often and at the same time, are one phase whose iterations are
+ * matched by number: iteration i lasts from its first begin to its last end. Otherwise each
+ * thread's turns are iterations of their own.
  *
  * Memory: threads times loops, whatever the number of turns: of more than ITERATIONS_EXACT turns
  * median and p99 are those of a histogram (12.5 % wide), and matched ones are a sample. */
@@ -69,14 +73,15 @@ struct iteration_cell {
 
 struct iteration_phase {
     bool is_marked;
-    struct vec body;    /* struct profile_class: of a mark the mark; else the first places of a
-                           turn, in their order, each once */
-    bool body_is_cut;   /* there are more */
-    bool is_choice;     /* turns are of several kinds */
-    struct vec threads; /* struct iteration_thread, as trace__threads */
-    bool is_matched;    /* iterations are of all its threads together */
-    bool is_sample;     /* matched, and only every so many-th was looked at */
-    uint64_t turns;     /* iterations: when matched of each thread, else of all */
+    bool is_between_waits;
+    struct vec body;  /* struct profile_class: of a mark the mark, of work the wait; else the first
+                         places of a  turn, in their order, each once */
+    bool body_is_cut; /* there are more */
+    bool is_choice;   /* turns are of several kinds */
+    struct vec threads;        /* struct iteration_thread, as trace__threads */
+    bool is_matched;           /* iterations are of all its threads together */
+    bool is_sample;            /* matched, and only every so many-th was looked at */
+    uint64_t turns;            /* iterations: when matched of each thread, else of all */
     uint64_t start_ns, end_ns; /* since the session's start */
     double share;              /* of the lives of its threads, that their turns take */
     uint64_t min_ns, median_ns, p99_ns, max_ns, sum_ns;

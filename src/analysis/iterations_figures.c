@@ -317,7 +317,8 @@ static void keep_turns(const struct phase_draft *draft, const struct trace *trac
 void draft__figures(struct phase_draft *draft, const struct trace *trace,
                     struct iteration_phase *phase)
 {
-    phase->is_marked = part_at(draft, 0)->key.is_mark;
+    phase->is_marked = part_at(draft, 0)->key.kind == LOOP_OF_MARKS;
+    phase->is_between_waits = part_at(draft, 0)->key.kind == LOOP_OF_WAITS;
     phase->is_matched = draft->is_matched;
     phase->threads = VEC_OF(struct iteration_thread);
     phase->outliers = VEC_OF(struct iteration_outlier);

@@ -1,5 +1,6 @@
 /* iterations_phase.h: phases while they are made. For iterations*.c only.
  *
+ *     iterations_search.c     loops of a thread
  *     iterations.c            loops of the threads become phases
  *     iterations_figures.c    their figures
  *     iterations_outliers.c   turns that stand out, and what is in them */
@@ -8,6 +9,7 @@
 
 #include "analysis/classes.h"
 #include "analysis/iterations.h"
+#include "analysis/shape.h"
 #include "analysis/thread_loops.h"
 
 /* What one thread did of a phase. */
@@ -35,6 +37,11 @@ static inline const struct turn_sample *sample_at(const struct phase_part *part,
 {
     return VEC_AT(&part->turns.samples, struct turn_sample, sample);
 }
+
+/* Adds the thread's loops that may be iterations to the parts (struct phase_part); its lifetime
+ * decides. shapes: for all threads the same. */
+void thread__iterations(struct class_table *table, struct shapes *shapes, uint32_t thread,
+                        struct vec *parts);
 
 /* From the first begin to the last end of that sample in all parts of a matched phase. */
 struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample);

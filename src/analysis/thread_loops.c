@@ -119,16 +119,39 @@ static struct thread_loop *loop_at(const struct thread_loops *loops, uint64_t lo
 }
 
 /* NULL: too many. */
-static struct thread_loop *loop_of(struct thread_loops *loops, struct loop_key key)
+static struct thread_loop *add_loop(struct thread_loops *loops, struct loop_key key)
 {
-    uint64_t known = map__get(&loops->by_key, &key, sizeof key);
-    if (known != MAP_ABSENT)
-        return loop_at(loops, known);
     if (loops->loops.count == LOOPS_MAX)
         return NULL;
     map__put(&loops->by_key, &key, sizeof key, loops->loops.count);
     const struct thread_loop new = {.key = key, .turns = turn_series__new()};
     return vec__push(&loops->loops, &new);
+}
+
+/* What the instance was until now is what it is now, too. */
+static struct thread_loop *rename_loop(struct thread_loops *loops, uint32_t loop,
+                                       struct loop_key key)
+{
+    map__put(&loops->by_key, &key, sizeof key, loop);
+    loop_at(loops, loop)->key = key;
+    return loop_at(loops, loop);
+}
+
+/* NULL: too many. */
+static struct thread_loop *loop_of(struct thread_loops *loops, struct loop_key key,
+                                   uint64_t instance)
+{
+    struct loop_instance *recent =
+        &loops->recent[(instance * 31 + key.depth) & (LOOP_INSTANCES - 1)];
+    bool is_known = recent->loop_and_1 && recent->number == instance && recent->depth == key.depth;
+    uint64_t known = map__get(&loops->by_key, &key, sizeof key);
+    struct thread_loop *loop = known != MAP_ABSENT ? loop_at(loops, known)
+                               : is_known          ? rename_loop(loops, recent->loop_and_1 - 1, key)
+                                                   : add_loop(loops, key);
+    if (loop)
+        *recent =
+            (struct loop_instance){instance, key.depth, (uint32_t)(loop - loop_at(loops, 0)) + 1};
+    return loop;
 }
 
 /* The older half: a loop's stretches become one. */
@@ -200,31 +223,33 @@ static void add_stretch(struct thread_loops *loops, uint32_t loop, uint64_t star
     insert(&loops->stretches, place, &(struct loop_stretch){loop, start, ticks});
 }
 
-/* The first turns of a row enclose what is in them only when enough have come. */
+/* Its first turns enclose what is in them only when enough have come. */
 static void extend_run(struct thread_loops *loops, struct thread_loop *loop, uint64_t start,
                        uint64_t end)
 {
     uint32_t number = (uint32_t)(loop - loop_at(loops, 0));
-    loop->run_turns++;
-    loop->run_sum += end - start;
-    if (loop->run_turns < LOOP_TURNS_LEAST && !loop->key.is_mark)
+    bool is_of_calls = loop->key.kind == LOOP_OF_CALLS;
+    bool is_enough = is_of_calls && loop->run_turns == LOOP_TURNS_LEAST;
+    if (is_of_calls && loop->run_turns < LOOP_TURNS_LEAST)
         return;
-    bool whole = loop->run_turns == LOOP_TURNS_LEAST && !loop->key.is_mark;
-    uint64_t from = whole ? loop->run_start : start;
+    uint64_t from = is_enough ? loop->run_start : start;
     enclose(loops, from, end);
-    add_stretch(loops, number, from, whole ? loop->run_sum : end - start);
+    add_stretch(loops, number, from, is_enough ? loop->run_sum : end - start);
 }
 
-void thread_loops__turn(struct thread_loops *loops, struct loop_key key, bool is_first,
+void thread_loops__turn(struct thread_loops *loops, struct loop_key key, uint64_t instance,
                         uint64_t start, uint64_t end)
 {
-    struct thread_loop *loop = loop_of(loops, key);
-    if (!loop || end < start)
+    struct thread_loop *loop = end < start ? NULL : loop_of(loops, key, instance);
+    if (!loop)
         return;
-    if (is_first || !loop->run_turns) {
+    if (loop->instance != instance || !loop->run_turns || start < loop->run_start) {
         loop->run_turns = loop->run_sum = 0;
         loop->run_start = start;
     }
+    loop->instance = instance;
+    loop->run_turns++;
+    loop->run_sum += end - start;
     turn_series__add(&loop->turns, loops->thread, key.depth, start, end);
     extend_run(loops, loop, start, end);
 }

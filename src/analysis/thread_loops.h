@@ -39,10 +39,16 @@ void turn_series__add(struct turn_series *series, uint32_t thread, uint32_t dept
                       uint64_t end);
 void turn_series__free(struct turn_series *series);
 
-/* What is repeated: a loop's shape, or the place of a mark. */
+enum loop_kind {
+    LOOP_OF_CALLS,
+    LOOP_OF_MARKS,
+    LOOP_OF_WAITS, /* turns are what is done between waits for work */
+};
+
+/* What is repeated. No padding. */
 struct loop_key {
-    uint32_t is_mark;
-    uint32_t number; /* shape, or place */
+    uint32_t kind;   /* enum loop_kind */
+    uint32_t number; /* a shape; a place, of a mark or wait */
     uint32_t depth;  /* open spans around its turns */
 };
 
@@ -50,9 +56,17 @@ struct thread_loop {
     struct loop_key key;
     struct turn_series turns;
     uint64_t outermost; /* ticks in turns that no other loop's turn encloses */
-    /* Private: of the row of turns that goes on. */
-    uint64_t run_turns, run_start, run_sum;
+    /* Private: of the loop whose turns are told. */
+    uint64_t instance, run_turns, run_start, run_sum;
 };
+
+/* Which loop an instance was lately. */
+struct loop_instance {
+    uint64_t number;
+    uint32_t depth;
+    uint32_t loop_and_1; /* 0: unused */
+};
+#define LOOP_INSTANCES 64u /* a power of two */
 
 struct thread_loops {
     uint32_t thread;
@@ -60,12 +74,13 @@ struct thread_loops {
     /* Private. */
     struct map by_key;
     struct vec stretches; /* struct loop_stretch: not enclosed as far as is known, by start */
+    struct loop_instance recent[LOOP_INSTANCES];
 };
 
 void thread_loops__start(struct thread_loops *loops, uint32_t thread);
-/* A turn that is in another one is told before it, perhaps with later ones between. is_first: of a
- * row of turns. */
-void thread_loops__turn(struct thread_loops *loops, struct loop_key key, bool is_first,
+/* A turn that is in another one is told before it, perhaps with later ones between. instance: as of
+ * struct shape_turn, for the depth; when its key changes, both keys are the same loop. */
+void thread_loops__turn(struct thread_loops *loops, struct loop_key key, uint64_t instance,
                         uint64_t start, uint64_t end);
 /* Fills outermost. */
 void thread_loops__end(struct thread_loops *loops);

@@ -25,6 +25,7 @@ struct options {
     const struct presenter *presenter;
     bool coverage, audit, no_rules;
     enum class_view view;
+    bool asked_for_view;
     double threshold;
     size_t rank;                       /* 0: the first screen */
     struct vec keys, ignores, forgets; /* const char * */
@@ -72,6 +73,9 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
         return EXIT_HEURT;
     }
     report.profile = profile;
+    if (options->asked_for_view && profile->view != options->view)
+        say("the run was recorded with --aggregate, which keeps no order of events: its classes "
+            "are by site");
     if (!options->audit && !options->coverage && options->rank <= profile->classes.count)
         predictions__fill_gains(loaded->trace, loaded->symbols, profile, options->rank);
     if (options->rank > profile->classes.count) {
@@ -244,6 +248,7 @@ static int take_option(int option, struct options *options)
         options->no_rules = true;
         return 0;
     case OPTION_CLASS:
+        options->asked_for_view = true;
         return view__parse(&command_report, optarg, &options->view);
     default:
         return EXIT_USAGE;

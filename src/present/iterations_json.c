@@ -109,6 +109,7 @@ static struct json_object *new_phase(const struct report *report,
 {
     struct json_object *object = json_object_new_object();
     json__boolean(object, "marked", phase->is_marked);
+    json__boolean(object, "between_waits", phase->is_between_waits);
     json__boolean(object, "variants", phase->is_choice);
     json__boolean(object, "in_step", phase->is_matched);
     json__add(object, "body", new_body(report, phase));

@@ -12,6 +12,7 @@
 #define OUTLIERS_AT_MOST 8
 #define LEVELS 8
 #define INDENT 4
+#define FOLDED_BELOW 0.05 /* of the time that the longest phase takes */
 
 /* ---- what it is -------------------------------------------------------------------------------
  */
@@ -34,17 +35,46 @@ static char *body_name(const struct report *report, const struct profile_class *
     return function__short(place.function);
 }
 
-char *phase__body_text(const struct report *report, const struct iteration_phase *phase)
+static bool is_in_list(const struct vec *names, const char *name)
 {
-    char *text = memory__text("");
+    VEC_EACH(known, names, char *)
+    if (strcmp(*known, name) == 0)
+        return true;
+    return false;
+}
+
+static bool is_unnamed(const char *name)
+{
+    return *name == '[';
+}
+
+/* Each name once; code that has none only where there is no other. */
+static struct vec names_of(const struct report *report, const struct iteration_phase *phase,
+                           bool unnamed)
+{
+    struct vec names = VEC_OF(char *);
     VEC_EACH(what, &phase->body, struct profile_class)
     {
         char *name = body_name(report, what);
-        text = joined(text, phase->is_choice ? " or " : ", ", name);
-        free(name);
+        if (is_unnamed(name) == unnamed && !is_in_list(&names, name))
+            vec__push(&names, &name);
+        else
+            free(name);
     }
+    return names;
+}
+
+char *phase__body_text(const struct report *report, const struct iteration_phase *phase)
+{
+    struct vec names = names_of(report, phase, false);
+    char *text = memory__text("");
+    if (!names.count)
+        names = names_of(report, phase, true);
+    VEC_EACH(name, &names, char *)
+    text = joined(text, phase->is_choice ? " or " : ", ", *name);
     if (phase->body_is_cut)
         text = joined(text, ", ", "...");
+    texts__free(&names);
     return text;
 }
 
@@ -54,6 +84,11 @@ static char *threads_text(const struct report *report, const struct iteration_ph
         return thread__text(report, VEC_AT(&phase->threads, struct iteration_thread, 0)->thread);
     return memory__format("%zu threads%s", phase->threads.count,
                           phase->is_matched ? " in step" : "");
+}
+
+static const char *phase__noun(const struct iteration_phase *phase)
+{
+    return phase->is_marked ? "marked" : phase->is_between_waits ? "work between" : "loop of";
 }
 
 static void put_title(const struct report *report, const struct iterations *iterations,
@@ -67,7 +102,7 @@ static void put_title(const struct report *report, const struct iterations *iter
         iterations->phases.count > 1 ? memory__format("phase %zu: ", number + 1) : memory__text("");
     struct flow flow = flow__start(style, out, 2);
     flow__take(&flow,
-               memory__format("%s%s %s %s %s", lead, phase->is_marked ? "marked" : "loop of", body,
+               memory__format("%s%s %s %s %s", lead, phase__noun(phase), body,
                               style->unicode ? "×" : "x", count__format(phase->turns, turns)),
                INK_BOLD, 3);
     flow__take(&flow, memory__text(threads), INK_PLAIN, 3);
@@ -171,6 +206,18 @@ static char *where_text(const struct report *report, const struct iteration_outl
     return text;
 }
 
+/* "4.1×", "1,284×" */
+static char *times_text(uint64_t ns, uint64_t median_ns, const struct style *style)
+{
+    char number[32];
+    const char *sign = style->unicode ? "×" : "x";
+    if (!median_ns)
+        return memory__text("");
+    if (ns / median_ns >= 1000)
+        return memory__format("%s%s", count__format(ns / median_ns, number), sign);
+    return memory__format("%.3g%s", (double)ns / (double)median_ns, sign);
+}
+
 static void put_outlier(struct table *table, const struct report *report,
                         const struct iteration_phase *phase,
                         const struct iteration_outlier *outlier, const struct style *style)
@@ -180,12 +227,7 @@ static void put_outlier(struct table *table, const struct report *report,
     table__count(table, turn->index);
     table__duration(table, turn->start_ns);
     table__duration(table, turn->duration_ns);
-    table__cell(
-        table,
-        memory__format("%.3g%s",
-                       phase->median_ns ? (double)turn->duration_ns / (double)phase->median_ns : 0,
-                       style->unicode ? "×" : "x"),
-        INK_PLAIN);
+    table__take(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
     if (phase->threads.count > 1)
         table__take(table, thread__text(report, turn->thread), INK_PLAIN);
     table__cell(table, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
@@ -246,23 +288,66 @@ static void put_outliers(const struct report *report, const struct iteration_pha
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
+/* Of all its threads. */
+static uint64_t time_of(const struct iteration_phase *phase)
+{
+    uint64_t sum = 0;
+    VEC_EACH(thread, &phase->threads, struct iteration_thread)
+    sum += thread->sum_ns;
+    return sum;
+}
+
+static uint64_t longest_time(const struct iterations *iterations)
+{
+    uint64_t longest = 0;
+    VEC_EACH(phase, &iterations->phases, struct iteration_phase)
+    if (time_of(phase) > longest)
+        longest = time_of(phase);
+    return longest;
+}
+
+static void put_phase(const struct report *report, const struct iterations *iterations,
+                      size_t number, const struct style *style, FILE *out)
+{
+    const struct iteration_phase *phase =
+        VEC_AT(&iterations->phases, struct iteration_phase, number);
+    put_title(report, iterations, number, style, out);
+    put_times(phase, style, out);
+    put_strip(phase, style, out);
+    put_outliers(report, phase, style, out);
+}
+
+static void put_folded(size_t folded, const struct style *style, FILE *out)
+{
+    if (folded)
+        paragraph__take(style, out, "  ",
+                        memory__format("%zu more phase%s less than %.0f %% of what the longest one "
+                                       "does; --json has %s.",
+                                       folded, folded == 1 ? " takes" : "s take each",
+                                       100 * FOLDED_BELOW, folded == 1 ? "it" : "them"));
+}
+
 void iterations__put(const struct report *report, const struct iterations *iterations,
                      const struct style *style, FILE *out)
 {
+    size_t folded = 0;
+    uint64_t longest = longest_time(iterations);
     heading__put(style, out, "iterations");
     if (!iterations->phases.count)
         paragraph__put(
             style, out, INK_PLAIN, "  ",
             "No thread spends its time in a loop of what was recorded that turns at "
             "least 3 times. Marks in the source (heurt_iteration) tell iterations, too.");
-    for (size_t i = 0; i < iterations->phases.count; i++) {
+    for (size_t i = 0, shown = 0; i < iterations->phases.count; i++) {
         const struct iteration_phase *phase =
             VEC_AT(&iterations->phases, struct iteration_phase, i);
-        if (i)
+        if ((double)time_of(phase) < FOLDED_BELOW * (double)longest) {
+            folded++;
+            continue;
+        }
+        if (shown++)
             fputc('\n', out);
-        put_title(report, iterations, i, style, out);
-        put_times(phase, style, out);
-        put_strip(phase, style, out);
-        put_outliers(report, phase, style, out);
+        put_phase(report, iterations, i, style, out);
     }
+    put_folded(folded, style, out);
 }

@@ -1,6 +1,8 @@
 /* Classes by structure: what calls other things is another class, and nothing is lost by that. */
 #include "scene.h"
 
+#include "analysis/whatif.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +14,15 @@ enum { F = 1024, G = 1026, H = 1028, I = 1030 };
 #define LEFT | 1
 enum { CALLS = 150 }; /* of each sort: enough for a minimum */
 
-/* A profile by site and one by structure of one trace. */
+static uint64_t random_of(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* The profile by site of a trace that was profiled by structure. */
 static struct profile *by_site(const struct scene *scene)
 {
     struct profile *profile;
@@ -39,7 +49,7 @@ static uint64_t call(struct scene *scene, uint32_t thread, uint32_t function, ui
     return tick + ticks;
 }
 
-/* The classes of f (of at most so many), the one with the most occurrences of a kind first. */
+/* The classes of a function, at most so many. */
 static size_t classes_of(const struct profile *profile, const char *function,
                          const struct profile_class *found[], size_t most)
 {
@@ -141,16 +151,208 @@ static void how_often_makes_no_class(void **state)
     }
 }
 
-/* ---- whatever there is ------------------------------------------------------------------------
+/* ---- what makes no class ------------------------------------------------------------------------
  */
 
-static uint64_t random_of(uint64_t *seed)
+static size_t count_classes(const struct scene *scene, const char *function)
 {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
+    const struct profile_class *found[16];
+    return classes_of(scene->profile, function, found, 16);
 }
+
+/* f waits now and then, for a lock, a condition, or because it sleeps. */
+static void having_to_wait_makes_no_class(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    define_functions(scene);
+    for (unsigned i = 0; i < 4 * CALLS; i++) {
+        PUT(scene, 0, tick, F, i);
+        if (i % 2)
+            PUT(scene, 0, tick += 10, HEURT_EVENT_LOCK_ACQUIRED, 0x9000, 0x7000);
+        else {
+            PUT(scene, 0, tick += 10, HEURT_EVENT_LOCK_WAIT, 0x9000, 0x7000);
+            PUT(scene, 0, tick += 200, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+        }
+        if (i % 4 < 2) {
+            PUT(scene, 0, tick += 10, HEURT_EVENT_CONDITION_WAIT, 0x9100, 0x7100, 0x7000);
+            PUT(scene, 0, tick += 300, HEURT_EVENT_CONDITION_WAIT LEFT, 0);
+        }
+        if (i % 3) {
+            PUT(scene, 0, tick += 10, HEURT_EVENT_SLEEP, 0x9200, 1000);
+            PUT(scene, 0, tick += 400, HEURT_EVENT_SLEEP LEFT);
+        }
+        PUT(scene, 0, tick += 10, F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 1);
+}
+
+/* Whether g was called is known of those that were drawn only. */
+static void what_is_sampled_makes_no_class(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    define_functions(scene);
+    for (unsigned i = 0; i < 4 * CALLS; i++) {
+        PUT(scene, 0, tick, F, i);
+        tick = call(scene, 0, H, tick + 10, 20);
+        if (i % 4 == 0) {
+            PUT(scene, 0, tick, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(G, 4));
+            tick = call(scene, 0, G, tick + 10, 500);
+        }
+        PUT(scene, 0, tick += 10, F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 1);
+}
+
+static void many_structures_stay_few_classes(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000, seed = 2463534242u;
+    define_functions(scene);
+    for (unsigned i = 0; i < 10 * CALLS; i++) {
+        PUT(scene, 0, tick, F, i);
+        for (unsigned calls = 12; calls > 0; calls--)
+            tick = call(scene, 0, G + 2 * (random_of(&seed) % 3), tick + 10, 50);
+        PUT(scene, 0, tick += 10 + random_of(&seed) % 1000, F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 1);
+}
+
+/* Of an f whose end was lost, h was called; the next one calls g. */
+static void what_was_lost_is_in_no_structure(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    define_functions(scene);
+    for (unsigned i = 0; i < 2 * CALLS; i++) {
+        if (i % 3 == 0) {
+            PUT(scene, 0, tick, F, i);
+            tick = call(scene, 0, H, tick + 10, 20);
+            PUT(scene, 0, tick += 10, HEURT_EVENT_LOST, 1);
+        }
+        PUT(scene, 0, tick, F, i);
+        tick = call(scene, 0, G, tick + 10, 20 + i % 2);
+        PUT(scene, 0, tick += 10 + i, F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 1);
+}
+
+/* ---- what is counted --------------------------------------------------------------------------
+ */
+
+/* f takes 100 and is recorded each time with g inside, or takes 1000 with h. */
+static void weights_stay_with_their_classes(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    define_functions(scene);
+    for (unsigned i = 0; i < 2 * CALLS; i++) {
+        PUT(scene, 0, tick, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(F, i % 2 ? 7 : 3));
+        PUT(scene, 0, tick, F, i);
+        call(scene, 0, i % 2 ? H : G, tick + 10, 50);
+        PUT(scene, 0, tick += i % 2 ? 1000 : 100, F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 2);
+    const struct profile_class *with_g = class_that_calls(profile, "f", "g");
+    const struct profile_class *with_h = class_that_calls(profile, "f", "h");
+    assert_int_equal(with_g->count, 3 * CALLS);
+    assert_int_equal(with_h->count, 7 * CALLS);
+    assert_int_equal(with_h->recorded, CALLS);
+    assert_int_equal(with_h->sum_ns, 7 * CALLS * 1000);
+}
+
+/* f calls g, and itself once more: of both sorts of f only the outer ones lose. */
+static void of_calls_in_calls_the_outermost_lose(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    define_functions(scene);
+    for (unsigned i = 0; i < CALLS; i++) {
+        PUT(scene, 0, tick, F, i);
+        PUT(scene, 0, tick + 10, F, i);
+        call(scene, 0, G, tick + 20, 50);
+        PUT(scene, 0, tick + 100, F LEFT);
+        PUT(scene, 0, tick += 200 + (i ? 0 : 50), F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    const struct profile *profile = scene__profile(scene);
+    assert_int_equal(count_classes(scene, "f"), 2);
+    const struct profile_class *inner = class_that_calls(profile, "f", "g");
+    const struct profile_class *outer = class_that_calls(profile, "f", "f");
+    assert_int_equal(inner->accumulator->nested_count, CALLS);
+    assert_int_equal(inner->excess_ns, 0);
+    assert_int_equal(outer->accumulator->nested_count, 0);
+    assert_int_equal(outer->min_ns, 200);
+    assert_int_equal(outer->excess_ns, 50);
+}
+
+/* ---- what is found out about one ---------------------------------------------------------------
+ */
+
+static void evidence_is_of_one_class(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000, seed = 88172645463325252u;
+    define_functions(scene);
+    for (unsigned i = 0; i < 3000; i++) {
+        uint64_t n = random_of(&seed) % 50;
+        PUT(scene, 0, tick, F, n);
+        call(scene, 0, i % 2 ? H : G, tick + 10, 50);
+        PUT(scene, 0, tick += 1000 + (i % 2 ? 100 * n : random_of(&seed) % 1500), F LEFT);
+    }
+    scene__end(scene, 0, tick);
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *with_g = class_that_calls(profile, "f", "g");
+    const struct profile_class *with_h = class_that_calls(profile, "f", "h");
+    assert_int_equal(with_g->evidence.count, 0);
+    assert_int_equal(with_h->evidence.count, 1);
+    assert_string_equal(VEC_AT(&with_h->evidence, struct profile_evidence, 0)->argument, "n");
+    assert_int_equal(with_h->verdict, VERDICT_WORKLOAD);
+}
+
+static uint64_t predicted(struct whatif *whatif, const struct profile_class *class)
+{
+    const struct change change = {.type = CHANGE_REMOVE, .class = class->number};
+    struct prediction prediction;
+    struct error error = {""};
+    if (whatif__predict(whatif, &change, 1, &prediction, &error) < 0)
+        fail_msg("%s", error.text);
+    prediction__free(&prediction);
+    return prediction.wall_ns;
+}
+
+/* One thread: what a class lost is what the run would be shorter without it. */
+static void a_prediction_is_of_one_class(void **state)
+{
+    struct scene *scene = *state;
+    struct whatif *whatif;
+    struct error error = {""};
+    define_functions(scene);
+    uint64_t end = either_g_or_h(scene, 0, 1000);
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, UINT64_MAX, UINT64_MAX);
+    scene->end = (struct heurt_clock_pair){end, end};
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *with_g = class_that_calls(profile, "f", "g");
+    const struct profile_class *with_h = class_that_calls(profile, "f", "h");
+    assert_int_equal(whatif__open(scene->trace, NULL, profile, &whatif, &error), 0);
+    assert_int_equal(predicted(whatif, with_g), end - 1000 - with_g->excess_ns);
+    assert_int_equal(predicted(whatif, with_h), end - 1000 - with_h->excess_ns);
+    whatif__close(whatif);
+}
+
+/* ---- whatever there is ------------------------------------------------------------------------
+ */
 
 /* Calls of functions in functions, locks and sleep; some of which never end, some of which are
  * sampled. What a function calls is one of three recipes, or in some of 8 cases anything. */
@@ -342,6 +544,21 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_calls_others_is_another_class, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(how_often_makes_no_class, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(having_to_wait_makes_no_class, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(what_is_sampled_makes_no_class, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(many_structures_stay_few_classes, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(what_was_lost_is_in_no_structure, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(weights_stay_with_their_classes, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(of_calls_in_calls_the_outermost_lose, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(evidence_is_of_one_class, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(a_prediction_is_of_one_class, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test(both_views_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
