@@ -4,9 +4,12 @@
 
 #include <stdlib.h>
 
+#define NO_PATH UINT32_MAX
+
 /* An occurrence that is open, or the thread outside of all. */
 struct level {
     uint32_t place;
+    uint32_t path;            /* NO_PATH: not known yet */
     enum component component; /* of what no record of the kernel tells */
     bool is_join;             /* the time of another thread: never a point */
     struct watched_event enter;
@@ -69,10 +72,14 @@ static void keep_piece(const struct survey_walk *walk, struct level *level)
 
 static uint32_t path_of(const struct survey_walk *walk)
 {
-    uint32_t path = 0;
-    for (size_t i = 1; i < walk->levels.count; i++)
-        path = survey__path(walk->survey, path, VEC_AT(&walk->levels, struct level, i)->place);
-    return path;
+    size_t known = walk->levels.count - 1;
+    while (VEC_AT(&walk->levels, struct level, known)->path == NO_PATH)
+        known--; /* the thread's is always known */
+    while (++known < walk->levels.count) {
+        struct level *level = VEC_AT(&walk->levels, struct level, known);
+        level->path = survey__path(walk->survey, level[-1].path, level->place);
+    }
+    return top(walk)->path;
 }
 
 static uint64_t take(uint64_t *left, uint64_t wanted)
@@ -144,7 +151,7 @@ static void judge_whole(struct survey_walk *walk, struct level *level,
                         const struct likes *place)
 {
     const struct spread_limits *limits =
-        shape->limits.count >= LIKES_OF_PLACE_MIN ? &shape->limits : &place->limits;
+        shape && shape->limits.count >= LIKES_OF_PLACE_MIN ? &shape->limits : &place->limits;
     uint64_t duration = occurrence->duration;
     uint64_t rest = duration > level->lost ? duration - level->lost : 0;
     if (limits->count < LIKES_OF_PLACE_MIN || !is_above(limits, rest, walk->survey->floor))
@@ -182,9 +189,10 @@ static bool end_piece(struct survey_walk *walk, uint32_t next)
     struct likes *others = likes__at(&survey->pieces_of_place, level->place + 1);
     bool is_point = false;
     if (survey->found) {
-        is_point = judge_piece(walk, level, next, took, kind, others);
+        is_point = judge_piece(walk, level, next, took, kind ? kind : others, others);
     } else {
-        spread__add(&kind->spread, took);
+        if (kind)
+            spread__add(&kind->spread, took);
         spread__add(&others->spread, took);
     }
     return is_point;
@@ -215,6 +223,7 @@ static void drop_to(struct survey_walk *walk, size_t count)
 static void open_level(struct survey_walk *walk, const struct class_entry *entry)
 {
     struct level level = {.place = entry->place,
+                          .path = NO_PATH,
                           .component = entry->fold.component,
                           .is_join = entry->what.kind == CLASS_JOIN,
                           .enter = walk->watcher.now,
@@ -236,12 +245,13 @@ static void end_whole(struct survey_walk *walk, const struct fold_occurrence *oc
 {
     struct survey *survey = walk->survey;
     struct level *level = top(walk);
-    struct likes *shape = likes__at(&survey->whole_of_shape, shape_number);
+    struct likes *shape = survey__shape(survey, shape_number);
     struct likes *place = likes__at(&survey->whole_of_place, level->place);
     if (survey->found) {
         judge_whole(walk, level, occurrence, shape, place);
     } else {
-        spread__add(&shape->spread, occurrence->duration);
+        if (shape)
+            spread__add(&shape->spread, occurrence->duration);
         spread__add(&place->spread, occurrence->duration);
     }
 }

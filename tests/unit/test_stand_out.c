@@ -549,6 +549,64 @@ static void more_turns(void **state)
     stand_out__free(found);
 }
 
+/* A call of outer() that turns so often as no other. */
+struct long_call {
+    uint64_t start, end;
+};
+
+/* outer() turns 8 to 12 times, each 10 us with 5 %; one call in 200 3 to 30 times as often.
+ */
+static struct vec write_calls(struct scene *scene, uint64_t seed)
+{
+    struct vec calls = VEC_OF(struct long_call);
+    uint64_t chance = seed, now = START;
+    define_two(scene);
+    for (int i = 0; i < 10 * CALLS; i++) {
+        bool is_long = below(&chance, 200) == 0;
+        uint64_t turns = 8 + below(&chance, 5), start = now += 1000;
+        if (is_long)
+            turns = (uint64_t)(12 * 3 * pow(10, share(&chance)));
+        PUT(scene, 0, now, OUTER);
+        for (; turns; turns--) {
+            PUT(scene, 0, now += 500, INNER);
+            now += (uint64_t)(10000 * (1 + 0.05 * normal(&chance)));
+            PUT(scene, 0, now, INNER | 1);
+        }
+        PUT(scene, 0, now += 500, OUTER | 1);
+        if (is_long)
+            vec__push(&calls, &(struct long_call){start, now});
+    }
+    return calls;
+}
+
+static bool is_whole_at(const struct stand_out *found, const struct long_call *call)
+{
+    VEC_EACH(point, &found->points, const struct point)
+    if (point->reason == POINT_WHOLE && point->start == call->start && point->end == call->end)
+        return true;
+    return false;
+}
+
+static void random_turns(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 5; seed++) {
+        struct scene scene;
+        scene__begin(&scene);
+        struct vec calls = write_calls(&scene, seed);
+        struct stand_out *found = find(&scene, STAND_OUT_LIMIT);
+        assert_int_equal(found->points.count, calls.count);
+        VEC_EACH(call, &calls, const struct long_call)
+        if (!is_whole_at(found, call))
+            fail_msg("seed %lu: the call from %lu to %lu was not found", seed, call->start,
+                     call->end);
+        assert_int_equal(found->kept_events, 2 * calls.count);
+        vec__free(&calls);
+        stand_out__free(found);
+        scene__free(&scene);
+    }
+}
+
 /* What explains a loss is the innermost; what was off the CPU in it is told. */
 static void innermost_and_why(void **state)
 {
@@ -669,6 +727,7 @@ int main(void)
         cmocka_unit_test(few_stand_out_by_chance),
         cmocka_unit_test(soups),
         cmocka_unit_test_setup_teardown(more_turns, scene__setup, scene__teardown),
+        cmocka_unit_test(random_turns),
         cmocka_unit_test_setup_teardown(innermost_and_why, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(the_worst_above_the_limit, scene__setup, scene__teardown),
     };
