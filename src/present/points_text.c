@@ -293,10 +293,11 @@ static void put_text(const struct points_report *shown, const struct style *styl
     paragraph__take(style, out, "  ", sentence(shown, rare));
     if (rare) {
         put_tree(shown, style, out);
+        fputc('\n', out);
         put_list(shown, 0, rare, style, out);
     }
     if (rare < all) {
-        heading__put(style, out, "  Seen too rarely to be compared, and long:");
+        heading__put(style, out, "seen too rarely to be compared, and long");
         put_list(shown, rare, all, style, out);
     }
     if (!shown->found->left_out)
