@@ -237,7 +237,6 @@ static void put_list(const struct points_report *shown, size_t first, size_t end
     if (shown_end < end)
         table__note(&table,
                     memory__format("%s %zu more (--all shows them)", mark(style), end - shown_end));
-    fputc('\n', out);
     table__end(&table, style, out);
 }
 
