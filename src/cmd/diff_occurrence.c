@@ -176,8 +176,19 @@ static bool is_of_iterations(const char *class)
            (!class[bytes] || (class[bytes] == ':' && is_number(class + bytes + 1)));
 }
 
-/* The phase that takes most of the threads' time, or the one that is asked for; 0 after a sentence.
- */
+/* Of all its threads. */
+static uint64_t time_of(const struct iterations *iterations, size_t phase)
+{
+    uint64_t sum = 0;
+    const struct vec *threads =
+        &VEC_AT(&iterations->phases, struct iteration_phase, phase)->threads;
+    VEC_EACH(thread, threads, struct iteration_thread)
+    sum += thread->sum_ns;
+    return sum;
+}
+
+/* The phase (from 1) that takes most of the threads' time, or the one that is asked for; 0 after a
+ * sentence. */
 static size_t find_phase(const struct options *options, const struct iterations *iterations)
 {
     const char *number = strchr(options->class, ':');
@@ -189,8 +200,7 @@ static size_t find_phase(const struct options *options, const struct iterations 
     if (number && (phase = rank_of(number + 1, count)) == 0)
         say("there is no phase %s: heurt structure numbers %zu", number + 1, count);
     for (size_t i = 1; !number && i < count; i++)
-        if (VEC_AT(&iterations->phases, struct iteration_phase, i)->sum_ns >
-            VEC_AT(&iterations->phases, struct iteration_phase, most)->sum_ns)
+        if (time_of(iterations, i) > time_of(iterations, most))
             most = i;
     return number ? phase : most + 1;
 }

@@ -34,11 +34,11 @@ static char *title_text(const struct difference_view *view)
         free(name);
         return title;
     }
-    char *body = phase__body_text(view->report, view->phase);
+    char *name = phase__text(view->report, view->phase);
     char *title = view->phases > 1 ? memory__format("iterations, phase %zu of %zu: %s",
-                                                    view->phase_number, view->phases, body)
-                                   : memory__format("iterations: %s", body);
-    free(body);
+                                                    view->phase_number, view->phases, name)
+                                   : memory__format("iterations: %s", name);
+    free(name);
     return title;
 }
 

@@ -64,7 +64,7 @@ static struct vec names_of(const struct report *report, const struct iteration_p
     return names;
 }
 
-char *phase__body_text(const struct report *report, const struct iteration_phase *phase)
+static char *phase__body_text(const struct report *report, const struct iteration_phase *phase)
 {
     struct vec names = names_of(report, phase, false);
     char *text = memory__text("");
@@ -86,9 +86,24 @@ static char *threads_text(const struct report *report, const struct iteration_ph
                           phase->is_matched ? " in step" : "");
 }
 
-static const char *phase__noun(const struct iteration_phase *phase)
+static struct flow start_line(const struct style *style, FILE *out, unsigned indent)
 {
-    return phase->is_marked ? "marked" : phase->is_between_waits ? "work between" : "loop of";
+    struct flow flow = flow__start(style, out, indent);
+    fprintf(out, "%*s", (int)indent, "");
+    flow.column = indent;
+    return flow;
+}
+
+char *phase__text(const struct report *report, const struct iteration_phase *phase)
+{
+    char *body = phase__body_text(report, phase);
+    char *text = memory__format("%s %s",
+                                phase->is_marked          ? "marked"
+                                : phase->is_between_waits ? "work between"
+                                                          : "loop of",
+                                body);
+    free(body);
+    return text;
 }
 
 static void put_title(const struct report *report, const struct iterations *iterations,
@@ -97,13 +112,13 @@ static void put_title(const struct report *report, const struct iterations *iter
     char turns[32], share[16];
     const struct iteration_phase *phase =
         VEC_AT(&iterations->phases, struct iteration_phase, number);
-    char *body = phase__body_text(report, phase), *threads = threads_text(report, phase);
+    char *what = phase__text(report, phase), *threads = threads_text(report, phase);
     char *lead =
         iterations->phases.count > 1 ? memory__format("phase %zu: ", number + 1) : memory__text("");
-    struct flow flow = flow__start(style, out, 2);
+    struct flow flow = start_line(style, out, 2);
     flow__take(&flow,
-               memory__format("%s%s %s %s %s", lead, phase__noun(phase), body,
-                              style->unicode ? "×" : "x", count__format(phase->turns, turns)),
+               memory__format("%s%s %s %s", lead, what, style->unicode ? "×" : "x",
+                              count__format(phase->turns, turns)),
                INK_BOLD, 3);
     flow__take(&flow, memory__text(threads), INK_PLAIN, 3);
     flow__take(&flow,
@@ -113,7 +128,7 @@ static void put_title(const struct report *report, const struct iterations *iter
     flow__end(&flow);
     free(lead);
     free(threads);
-    free(body);
+    free(what);
 }
 
 /* ---- figures ----------------------------------------------------------------------------------
@@ -122,7 +137,7 @@ static void put_title(const struct report *report, const struct iterations *iter
 static void put_times(const struct iteration_phase *phase, const struct style *style, FILE *out)
 {
     char min[16], median[16], p99[16], max[16], imbalance[16];
-    struct flow flow = flow__start(style, out, INDENT);
+    struct flow flow = start_line(style, out, INDENT);
     flow__take(&flow,
                memory__format(
                    "fastest %s, median %s, p99 %s, slowest %s",
@@ -227,12 +242,7 @@ static void put_outlier(struct table *table, const struct report *report,
     table__count(table, turn->index);
     table__duration(table, turn->start_ns);
     table__duration(table, turn->duration_ns);
-    table__cell(
-        table,
-        memory__format("%.3g%s",
-                       phase->median_ns ? (double)turn->duration_ns / (double)phase->median_ns : 0,
-                       style->unicode ? "×" : "x"),
-        INK_PLAIN);
+    table__cell(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
     if (phase->threads.count > 1)
         table__take(table, thread__text(report, turn->thread), INK_PLAIN);
     table__cell(table, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
