@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report locks structure whatif hot dump check help
+set -l verbs record report locks structure whatif hot dump export check help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report locks structure whatif dump help
+    else if contains -- "$words[1]" report locks structure whatif dump export help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report locks structure whatif hot dump check help
+    and not __fish_seen_subcommand_from report locks structure whatif hot dump export check help
 end
 
 function __heurt_complete_program
@@ -56,10 +56,11 @@ complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the 
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
+complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure whatif dump help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure whatif dump export help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -99,6 +100,7 @@ complete -c heurt -n "$in_report" -l key -x -d 'Tell calls apart by arguments'
 complete -c heurt -n "$in_report" -l ignore -x -d 'Put a function aside'
 complete -c heurt -n "$in_report" -l forget -x -d 'Forget what was said about a function'
 complete -c heurt -n "$in_report" -l no-rules -d 'As if nothing had been said'
+complete -c heurt -n "$in_report" -l class -x -a 'site structure' -d 'What makes a class'
 complete -c heurt -n "$in_report" -l coverage -d 'List what was not instrumented'
 complete -c heurt -n "$in_report" -l audit -d 'Check that the parts add up'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
@@ -120,6 +122,7 @@ complete -c heurt -n "$in_whatif" -l shrink -x -d 'With shorter sections of a lo
 complete -c heurt -n "$in_whatif" -l split -x -d 'With several locks in place of one'
 complete -c heurt -n "$in_whatif" -l threads -x -d 'With so many threads'
 complete -c heurt -n "$in_whatif" -l all -d 'A row for every class'
+complete -c heurt -n "$in_whatif" -l class -x -a 'site structure' -d 'What makes a class'
 complete -c heurt -n "$in_whatif" -l json -d 'As JSON'
 complete -c heurt -n "$in_whatif" -l csv -d 'As comma-separated values'
 
@@ -131,6 +134,17 @@ complete -c heurt -n "$in_dump" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'
 complete -c heurt -n "$in_dump" -l json -d 'One JSON object an event'
 complete -c heurt -n "$in_dump" -l raw -d 'As the words of the file'
+
+set -l in_export '__fish_seen_subcommand_from export'
+complete -c heurt -n "$in_export" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_export" -s o -l output -r -F -d 'File to write'
+complete -c heurt -n "$in_export" -l text -d 'A line an event'
+complete -c heurt -n "$in_export" -l json -d 'A JSON object a line'
+complete -c heurt -n "$in_export" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_export" -l interesting -d 'Only what stands out'
+complete -c heurt -n "$in_export" -l thread -x -d 'Of this thread only'
+complete -c heurt -n "$in_export" -l from -x -d 'From this time on'
+complete -c heurt -n "$in_export" -l to -x -d 'Up to this time'
 
 set -l in_hot '__heurt_in_options; and __fish_seen_subcommand_from hot'
 complete -c heurt -n "$in_hot" -s o -l output -r -F -d 'Write the list to a file'

@@ -35,7 +35,7 @@ void audit__ticks(struct profile_audit *audit, const struct class_table *table,
 {
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
-        if (*entry)
+        if (class_entry__is_shown(*entry))
             add_class(audit, *entry);
     }
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)

@@ -11,6 +11,11 @@ struct class_numbers {
     struct class_table table; /* asked for an event's class, which class_numbers__of knows */
     struct map numbers;       /* what makes a class -> its number in the profile */
     struct vec rules;         /* struct profile_rule */
+    struct map sampled;       /* what makes a class -> 1: occurrences of it were left out */
+    struct map divided;       /* what makes a site that is divided by structure -> place in sites */
+    struct vec sites;         /* struct numbered_site */
+    struct vec ends; /* struct numbered_end: of the current thread's occurrences at these */
+    size_t next_end;
 };
 
 /* Must stay where it is. */
@@ -21,5 +26,16 @@ void class_numbers__free(struct class_numbers *numbers);
 /* CLASS_NOT_NUMBERED: of no class of the profile, or of one of many quiet ones that are one there;
  * entry may be NULL. */
 uint32_t class_numbers__of(struct class_numbers *numbers, struct class_entry *entry);
+
+/* Of a site that is divided by structure the class is known with the end of an occurrence only:
+ * class_numbers__of does not know it. */
+bool class_numbers__is_divided(struct class_numbers *numbers, struct class_entry *entry);
+/* The thread (index into trace__threads) whose occurrences are asked for. Walks over it when there
+ * are divided sites. Threads must be begun in their order, all of them. */
+void class_numbers__begin_thread(struct class_numbers *numbers, uint32_t thread);
+/* The class of the thread's occurrence at a divided site that ends at that tick. They are asked for
+ * in the order of their ends. */
+uint32_t class_numbers__of_end(struct class_numbers *numbers, const struct class_entry *site,
+                               uint64_t end);
 
 #endif

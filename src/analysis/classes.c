@@ -58,6 +58,10 @@ void class_entry__free(struct class_entry *entry)
     vec__free(&entry->blames);
     vec__free(&entry->evidence);
     vec__free(&entry->what.keys);
+    if (entry->division)
+        vec__free(&entry->division->parts);
+    free(entry->division);
+    profile_structure__free(entry->structure);
     free(entry);
 }
 
@@ -71,6 +75,7 @@ void class_table__free(struct class_table *table)
     map__free(&table->modules);
     map__free(&table->names);
     map__free(&table->warned);
+    nests__free(table->nests);
     for (size_t i = 0; i < trace__processes(table->trace)->count; i++) {
         free(table->functions[i].slots);
         free(table->functions[i].classes);
@@ -133,6 +138,14 @@ static uint32_t number_of_place(struct class_table *table, const struct identity
     return (uint32_t)map__put(&table->by_place, &place, sizeof place, table->by_place.count);
 }
 
+static void make_empty(struct class_entry *entry)
+{
+    entry->cells = VEC_OF(struct class_cell);
+    entry->stacks = VEC_OF(struct class_stack);
+    entry->blames = VEC_OF(struct class_blame);
+    entry->evidence = VEC_OF(struct class_evidence);
+}
+
 /* The class with that identity; what it is is copied from what when it is new. */
 static struct class_entry *class_of(struct class_table *table, const struct identity *identity,
                                     const struct profile_class *what,
@@ -152,10 +165,7 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     entry->fold.sums = &entry->sums;
     entry->fold.component = class_kind__component(what->kind);
     entry->fold.patched = what->kind == CLASS_CALL;
-    entry->cells = VEC_OF(struct class_cell);
-    entry->stacks = VEC_OF(struct class_stack);
-    entry->blames = VEC_OF(struct class_blame);
-    entry->evidence = VEC_OF(struct class_evidence);
+    make_empty(entry);
     vec__push(&table->entries, &entry);
     return entry;
 }
@@ -453,7 +463,7 @@ void class_table__occupy(struct class_table *table, struct class_entry *entry)
     vec__push(&table->occupied, &entry);
 }
 
-static void add_to_total(struct class_entry *entry)
+void class_entry__end_thread(struct class_entry *entry)
 {
     const struct accumulator *part = &entry->sums.accumulator;
     if (part->count) {
@@ -485,7 +495,7 @@ static void leave_thread(struct class_table *table)
 void class_table__end_thread(struct class_table *table)
 {
     VEC_EACH(entry, &table->occupied, struct class_entry *)
-    add_to_total(*entry);
+    class_entry__end_thread(*entry);
     leave_thread(table);
 }
 
@@ -515,4 +525,132 @@ void class_entry__add_histogram(struct class_entry *entry)
         memory__zeroed((size_t)HISTOGRAM_BLOCKS * HISTOGRAM_BLOCK_BUCKETS, sizeof(uint64_t));
     for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++)
         entry->fold.histogram[i] = entry->histogram + i * HISTOGRAM_BLOCK_BUCKETS;
+}
+
+/* ---- call stacks ------------------------------------------------------------------------------
+ */
+
+static struct class_stack *stack_like(struct vec *stacks, const struct class_stack *like)
+{
+    VEC_EACH(stack, stacks, struct class_stack)
+    if (stack->frame_count == like->frame_count &&
+        !memcmp(stack->frames, like->frames, like->frame_count * sizeof *like->frames))
+        return stack;
+    return NULL;
+}
+
+static void add_stack(struct vec *stacks, const struct class_stack *added)
+{
+    struct class_stack *stack = stack_like(stacks, added);
+    if (stack)
+        stack->snapshots += added->snapshots;
+    else
+        vec__push(stacks, added);
+}
+
+void class_table__add_stack(const struct class_table *table, const struct symbols *symbols,
+                            struct class_entry *entry, uint32_t thread, uint64_t tick)
+{
+    const struct trace_thread *what =
+        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    struct class_stack stack = {.snapshots = 1,
+                                .process = process_at(table, what->process)->serial};
+    if (symbols)
+        stack.frame_count = symbols__get_stack(symbols, what->serial, tick, &stack.frames);
+    if (stack.frame_count)
+        add_stack(&entry->stacks, &stack);
+}
+
+/* ---- parts of a site --------------------------------------------------------------------------
+ */
+
+struct class_entry *class_entry__like(const struct class_entry *site)
+{
+    struct class_entry *entry = memory__zeroed(1, sizeof *entry);
+    entry->what = site->what;
+    entry->what.keys = VEC_OF(struct profile_key);
+    VEC_EACH(key, &site->what.keys, struct profile_key)
+    vec__push(&entry->what.keys, key);
+    entry->place = site->place;
+    entry->is_structural = site->is_structural;
+    entry->fold = (struct fold_class){.sums = &entry->sums,
+                                      .component = site->fold.component,
+                                      .bias = site->fold.bias,
+                                      .cost = site->fold.cost,
+                                      .patched = site->fold.patched};
+    make_empty(entry);
+    return entry;
+}
+
+bool class_entry__is_on(const struct class_entry *entry, uint32_t thread)
+{
+    VEC_EACH(cell, &entry->cells, struct class_cell)
+    if (cell->thread == thread)
+        return true;
+    return false;
+}
+
+static void add_cell(struct vec *cells, const struct class_cell *added)
+{
+    VEC_EACH(cell, cells, struct class_cell)
+    {
+        if (cell->thread != added->thread)
+            continue;
+        cell->count += added->count;
+        cell->nested_count += added->nested_count;
+        cell->sum += added->sum;
+        cell->nested_sum += added->nested_sum;
+        return;
+    }
+    vec__push(cells, added);
+}
+
+void class_entry__merge(struct class_entry *into, const struct class_entry *from)
+{
+    accumulator__merge(&into->sums.accumulator, &from->sums.accumulator);
+    accumulator__merge(&into->total.accumulator, &from->total.accumulator);
+    VEC_EACH(cell, &from->cells, struct class_cell)
+    add_cell(&into->cells, cell);
+    VEC_EACH(stack, &from->stacks, struct class_stack)
+    add_stack(&into->stacks, stack);
+    if (!from->histogram)
+        return;
+    if (!into->histogram)
+        class_entry__add_histogram(into);
+    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+        into->histogram[i] += from->histogram[i];
+}
+
+void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of)
+{
+    VEC_EACH(other, &of->stacks, struct class_stack)
+    {
+        struct class_stack *stack = stack_like(&entry->stacks, other);
+        if (stack)
+            stack->snapshots -= other->snapshots;
+    }
+    size_t left = 0;
+    VEC_EACH(stack, &entry->stacks, struct class_stack)
+    {
+        if (stack->snapshots)
+            *VEC_AT(&entry->stacks, struct class_stack, left++) = *stack;
+    }
+    entry->stacks.count = left;
+}
+
+struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
+                                      uint32_t nest)
+{
+    if (!site->division || nest == NEST_NONE)
+        return site;
+    uint32_t cut = nests__cut(table->nests, nest, site->division->depth);
+    VEC_EACH(part, &site->division->parts, struct class_part)
+    if (part->nest == cut)
+        return part->entry;
+    return site;
+}
+
+bool class_entry__is_shown(const struct class_entry *entry)
+{
+    return entry && (!entry->division || entry->total.accumulator.count || entry->total.unfinished);
 }

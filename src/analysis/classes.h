@@ -4,6 +4,7 @@
 #define HEURT_ANALYSIS_CLASSES_H
 
 #include "analysis/fold.h"
+#include "analysis/nests.h"
 #include "analysis/profile.h"
 #include "base/map.h"
 
@@ -44,20 +45,35 @@ struct class_blame {
     uint64_t doing[COMPONENTS];
 };
 
+/* A class of what has a certain nest, of a site that is divided into such. */
+struct class_part {
+    uint32_t nest; /* cut to the division's depth */
+    struct class_entry *entry;
+};
+
+struct class_division {
+    unsigned depth;
+    struct vec parts; /* struct class_part; what is of none of them stays the site's */
+};
+
 struct class_entry {
-    struct fold_class fold;    /* as the fold of the current thread sees it */
-    struct class_sums sums;    /* of that thread */
-    struct class_sums total;   /* of the threads before it */
-    uint64_t *histogram;       /* of all; NULL while every occurrence took 0 ticks */
-    uint32_t place;            /* number of its place in the code: classes of one place differ only
-                                  in what they work on: lock, arguments, size, descriptor */
-    uint32_t thread_and_1;     /* whose sums are in sums; 0: nobody's */
-    struct vec cells;          /* struct class_cell */
-    struct vec stacks;         /* struct class_stack */
-    struct vec blames;         /* struct class_blame */
-    struct vec evidence;       /* struct class_evidence */
-    unsigned doubts;           /* enum doubt */
-    bool is_worth;             /* a look at its occurrences */
+    struct fold_class fold;  /* as the fold of the current thread sees it */
+    struct class_sums sums;  /* of that thread */
+    struct class_sums total; /* of the threads before it */
+    uint64_t *histogram;     /* of all; NULL while every occurrence took 0 ticks */
+    uint32_t place;          /* number of its place in the code: classes of one place differ only
+                                in what they work on: lock, arguments, size, descriptor */
+    uint32_t thread_and_1;   /* whose sums are in sums; 0: nobody's */
+    struct vec cells;        /* struct class_cell */
+    struct vec stacks;       /* struct class_stack */
+    struct vec blames;       /* struct class_blame */
+    struct vec evidence;     /* struct class_evidence */
+    unsigned doubts;         /* enum doubt */
+    bool is_worth;           /* a look at its occurrences */
+    bool has_calls;          /* hooked calls were just inside of it */
+    bool is_structural;      /* it is part of the nests that it is in */
+    struct class_division *division;     /* NULL: it is not divided */
+    struct profile_structure *structure; /* NULL: it is what has whatever structure */
     struct profile_class what; /* kind … keys, idle and ignored; the results are filled in later */
 };
 
@@ -81,6 +97,7 @@ struct function_table {
 struct class_table {
     const struct trace *trace;
     const struct vec *rules;
+    struct nests *nests;    /* NULL: no site is divided by them */
     struct vec entries;     /* struct class_entry * */
     struct map by_identity; /* what makes a class -> its place in entries */
     struct map by_place;    /* the same without what it works on -> number */
@@ -100,6 +117,27 @@ void class_table__start(struct class_table *table, const struct trace *trace,
 /* Frees everything that is left in it. */
 void class_table__free(struct class_table *table);
 void class_entry__free(struct class_entry *entry); /* NULL is allowed */
+
+/* The call stack that the thread (index into trace__threads) had at that tick is one of the
+ * class's. symbols: NULL: none are known. */
+void class_table__add_stack(const struct class_table *table, const struct symbols *symbols,
+                            struct class_entry *entry, uint32_t thread, uint64_t tick);
+
+/* A class like the site's, without any occurrences yet. The table does not know it. */
+struct class_entry *class_entry__like(const struct class_entry *site);
+/* Counts what it did on the current thread among what it did on all. */
+void class_entry__end_thread(struct class_entry *entry);
+bool class_entry__is_on(const struct class_entry *entry, uint32_t thread);
+/* Adds what another class of the same site has. */
+void class_entry__merge(struct class_entry *into, const struct class_entry *from);
+/* Takes off what another class of the same site has of its call stacks. */
+void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of);
+/* The class of an occurrence at that site that has that nest (of the table's; NEST_NONE: not
+ * known). */
+struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
+                                      uint32_t nest);
+/* Whether it is a class of the result: a site whose parts have all of it is none. */
+bool class_entry__is_shown(const struct class_entry *entry); /* NULL is allowed */
 
 /* The functions of a process image (index into trace__processes). */
 struct function_table *class_table__functions(struct class_table *table, size_t process);

@@ -25,8 +25,9 @@ void kept__join(struct vec *ranges)
     ranges->count = joined + 1;
 }
 
-static bool is_kept(struct kept_walk *walk, uint64_t number)
+bool kept_walk__keeps(struct kept_walk *walk)
 {
+    uint64_t number = walk->number++;
     if (!walk->ranges)
         return true;
     while (walk->next < walk->ranges->count &&
@@ -36,12 +37,9 @@ static bool is_kept(struct kept_walk *walk, uint64_t number)
            VEC_AT(walk->ranges, struct kept_range, walk->next)->first <= number;
 }
 
-bool kept_walk__keeps(struct kept_walk *walk, const struct event *event)
+void kept_gap__add(struct kept_gap *gap, uint64_t tick)
 {
-    if (is_kept(walk, walk->number++))
-        return true;
-    if (!walk->gap.events++)
-        walk->gap.from = event->tick;
-    walk->gap.to = event->tick;
-    return false;
+    if (!gap->events++)
+        gap->from = tick;
+    gap->to = tick;
 }

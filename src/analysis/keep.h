@@ -1,8 +1,8 @@
 /* keep.h: which events of a thread are kept, by their numbers, and what stands in for the others.
  *
- *     ranges of events that are kept ──► for each event of a cursor: kept, or one more of a gap
+ *     ranges of events that are kept ──► of each event of a cursor: kept, or one more of a gap
  *
- * For analysis/ and cmd/. */
+ * No memory of its own but the ranges. */
 #ifndef HEURT_ANALYSIS_KEEP_H
 #define HEURT_ANALYSIS_KEEP_H
 
@@ -21,22 +21,22 @@ struct kept_range {
 /* Sorts them and joins those that touch. ranges: struct kept_range. */
 void kept__join(struct vec *ranges);
 
-/* Events in a row that are not kept. Ticks of the first and the last one. */
+/* Goes along with a walk over the thread's events. */
+struct kept_walk {
+    const struct vec *ranges; /* joined; NULL: all events are kept */
+    size_t next;              /* the first range that is not behind */
+    uint64_t number;          /* of the event that comes */
+};
+
+/* Whether the next event is kept. */
+bool kept_walk__keeps(struct kept_walk *walk);
+
+/* Events in a row that are left out. Ticks of the first and the last one. */
 struct kept_gap {
     uint64_t events; /* 0: there is no gap */
     uint64_t from, to;
 };
 
-/* Goes along with a walk over the thread's events, each of which must be asked for. */
-struct kept_walk {
-    const struct vec *ranges; /* joined; NULL: all events are kept */
-    size_t next;              /* the first range that is not behind */
-    uint64_t number;          /* of the event that comes */
-    struct kept_gap gap;      /* since the event that was kept last */
-};
-
-/* False: the event is counted in walk->gap. True: walk->gap is what was left out before it; the
- * caller empties it. */
-bool kept_walk__keeps(struct kept_walk *walk, const struct event *event);
+void kept_gap__add(struct kept_gap *gap, uint64_t tick);
 
 #endif

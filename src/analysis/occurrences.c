@@ -31,6 +31,8 @@ struct class_slot {
 struct collector {
     struct thread_watcher watcher; /* first: the watch gets this */
     struct occurrences *all;
+    struct class_table *table;
+    struct vec divided; /* struct class_entry *: sites that are */
     struct class_slot *slots;
     size_t slot_count;
     /* The windows: begin + n · step, all of the same length. */
@@ -280,6 +282,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        size_t argument_count)
 {
     struct collector *self = (struct collector *)watcher;
+    entry = class_table__part(self->table, entry, watcher->nest);
     struct class_slot *slot = &self->slots[entry->what.number];
     struct inside inside = end_at(self, from->depth, entry->what.kind);
     if (slot->has_timelines && !from->inner)
@@ -292,12 +295,22 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     keep_within_bounds(self);
 }
 
+/* Whether an occurrence of a divided site is open, whose nest is not known before its end. */
+static bool is_in_divided(const struct collector *self)
+{
+    VEC_EACH(entry, &self->divided, struct class_entry *)
+    if ((*entry)->fold.open)
+        return true;
+    return false;
+}
+
 /* Outside of the windows, classes that are kept only there. */
 static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
                         uint64_t tick)
 {
     struct collector *self = (struct collector *)watcher;
-    return self->slots[entry->what.number].many && window_of(self, tick) == NONE;
+    return self->slots[entry->what.number].many && window_of(self, tick) == NONE &&
+           !is_in_divided(self);
 }
 
 static void passed_over(struct thread_watcher *watcher, uint32_t depth)
@@ -429,6 +442,43 @@ static void choose_windows(struct collector *self, const struct class_table *tab
     lay_windows(self, begin, end, share_of_run(self, table));
 }
 
+static void find_divided(struct collector *self)
+{
+    self->divided = VEC_OF(struct class_entry *);
+    VEC_EACH(entry, &self->table->entries, struct class_entry *)
+    if ((*entry)->division)
+        vec__push(&self->divided, entry);
+}
+
+/* Whether the current thread has occurrences of divided sites. */
+static bool has_divided(const struct collector *self)
+{
+    VEC_EACH(site, &self->divided, struct class_entry *)
+    {
+        if (class_entry__is_on((*site), self->thread))
+            return true;
+        VEC_EACH(part, &(*site)->division->parts, struct class_part)
+        if (class_entry__is_on(part->entry, self->thread))
+            return true;
+    }
+    return false;
+}
+
+static bool is_kept_whole(const struct collector *self, const struct class_entry *entry)
+{
+    const struct class_slot *slot = &self->slots[entry->what.number];
+    return slot->kept != NONE && slot->whole;
+}
+
+/* A site is passed over when none of its parts is kept whole. */
+static bool may_pass_over(const struct collector *self, const struct class_entry *site)
+{
+    VEC_EACH(part, &site->division->parts, struct class_part)
+    if (is_kept_whole(self, part->entry))
+        return false;
+    return !is_kept_whole(self, site);
+}
+
 void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
                           bool (*worth)(const struct class_entry *entry))
 {
@@ -437,6 +487,7 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
                                          .passes_over = passes_over,
                                          .passed_over = passed_over},
                              .all = occurrences,
+                             .table = table,
                              .slot_count = table->entries.count};
     *occurrences = (struct occurrences){.windows = VEC_OF(struct window),
                                         .classes = VEC_OF(struct class_occurrences),
@@ -445,17 +496,22 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
     self.inside = VEC_OF(struct inside);
     self.slots = memory__zeroed(self.slot_count, sizeof *self.slots);
     class_table__number(table);
+    find_divided(&self);
     VEC_EACH(entry, &table->entries, struct class_entry *)
     choose_class(&self, *entry, worth(*entry));
+    VEC_EACH(site, &self.divided, struct class_entry *)
+    self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
     choose_windows(&self, table);
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
         size_t first_timeline = occurrences->timelines.count;
         begin_thread(&self, i);
+        self.watcher.nests = has_divided(&self);
         thread__watch(table, i, &self.watcher);
         end_thread(&self, first_timeline);
     }
     vec__free(&self.off);
     vec__free(&self.inside);
+    vec__free(&self.divided);
     free(self.slots);
 }
 

@@ -27,11 +27,17 @@ struct outliner {
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
+static struct outline_row new_row(const struct outliner *outliner, enum outline_kind kind,
+                                  uint32_t depth)
+{
+    return (struct outline_row){
+        .kind = kind, .depth = depth, .group = outliner->group, .same_as = OUTLINE_NONE};
+}
+
 static struct outline_row *add_row(struct outliner *outliner, enum outline_kind kind,
                                    uint32_t depth)
 {
-    struct outline_row row = {
-        .kind = kind, .depth = depth, .group = outliner->group, .same_as = OUTLINE_NONE};
+    const struct outline_row row = new_row(outliner, kind, depth);
     return vec__push(&outliner->outline->rows, &row);
 }
 
@@ -100,78 +106,151 @@ static bool ends_here(const struct outliner *outliner, uint32_t depth)
     return depth + 1 >= OUTLINE_DEPTH_MAX || (limit && depth + 1 >= limit);
 }
 
-static void put_node(struct outliner *outliner, struct outline_node *node, uint32_t depth)
+static bool is_loop(const struct outliner *outliner, const struct outline_node *node)
 {
     const struct outline_part *first = VEC_AT(&node->parts, struct outline_part, 0);
-    uint32_t number = (uint32_t)outliner->outline->rows.count;
-    struct outline_row *row = add_row(
-        outliner, shape__row_kind(shapes__get(outliner->structure->shapes, first->shape)), depth);
-    fill_row(outliner, row, node);
-    if (!has_body(outliner, node))
-        return;
-    row->is_cut = ends_here(outliner, depth);
-    if (row->is_cut)
-        return;
-    row->same_as = spelled_in(outliner, node, number);
-    if (row->same_as == OUTLINE_NONE)
-        put_body(outliner, node, depth + 1);
+    return shape__row_kind(shapes__get(outliner->structure->shapes, first->shape)) == OUTLINE_LOOP;
 }
 
-/* Those that take too little, of one surface together, in the order of their first ones. */
-static struct vec gather_small(const struct vec *nodes, uint64_t least)
+/* The one thing that the node's bodies consist of, when that is loops of one surface; the caller
+ * frees its parts. */
+static bool only_loop(struct outliner *outliner, struct outline_node *node,
+                      struct outline_node *inner)
 {
-    struct map by_surface = {0};
-    struct vec gathered = VEC_OF(struct outline_node);
-    VEC_EACH(node, nodes, struct outline_node)
-    {
-        if (node__sum(node) >= least)
-            continue;
-        size_t at = map__put(&by_surface, &node->surface, sizeof node->surface, gathered.count);
-        if (at == gathered.count)
-            vec__push(&gathered,
-                      &(struct outline_node){node->surface, VEC_OF(struct outline_part), 0});
-        struct outline_node *to = VEC_AT(&gathered, struct outline_node, at);
-        node__join(to, node);
+    size_t left_out;
+    if (!is_loop(outliner, node))
+        return false;
+    struct vec nodes = node__body(&outliner->known, node, &left_out);
+    struct outline_node *only = VEC_AT(&nodes, struct outline_node, 0);
+    bool is_only = left_out == 0 && nodes.count == 1 && is_loop(outliner, only);
+    if (is_only) {
+        *inner = *only;
+        only->parts = VEC_OF(struct outline_part);
     }
-    map__free(&by_surface);
-    return gathered;
+    nodes__free(&nodes);
+    return is_only;
 }
 
-static bool is_of_place(const struct outliner *outliner, const struct outline_node *node)
+/* Loops of nothing but loops of one surface are one loop of what these consist of. Of the inner
+ * ones it is not known how many turns each outer one had. */
+static void unnest(struct outliner *outliner, struct outline_node *node, struct outline_row *row)
 {
-    const struct outline_part *first = VEC_AT(&node->parts, struct outline_part, 0);
-    return shape__row_kind(shapes__get(outliner->structure->shapes, first->shape)) ==
-           OUTLINE_OCCURRENCE;
+    struct outline_node inner;
+    const struct outline_part whole = node__all(node);
+    bool any = false;
+    for (; only_loop(outliner, node, &inner); any = true) {
+        vec__free(&node->parts);
+        *node = inner;
+    }
+    fill_row(outliner, row, node);
+    if (!any)
+        return;
+    row->loops = whole.time.count;
+    row->turns.min = row->turns.max = row->loops == 1 ? row->count : UINT64_MAX;
+    row->sum_ns = trace__ns(outliner->trace, whole.time.sum);
+    row->is_estimated |= whole.is_estimated;
 }
 
-static void fold(struct outliner *outliner, struct outline_row *row,
+static struct outline_node copy_of(const struct outline_node *node)
+{
+    struct outline_node copy = {.surface = node->surface, .parts = VEC_OF(struct outline_part)};
+    node__join(&copy, node);
+    node__tidy(&copy);
+    return copy;
+}
+
+static void put_node(struct outliner *outliner, const struct outline_node *node, uint32_t depth)
+{
+    struct outline_row row =
+        new_row(outliner, is_loop(outliner, node) ? OUTLINE_LOOP : OUTLINE_OCCURRENCE, depth);
+    struct outline_node shown = copy_of(node);
+    uint32_t number = (uint32_t)outliner->outline->rows.count;
+    unnest(outliner, &shown, &row);
+    bool has = has_body(outliner, &shown);
+    row.is_cut = has && ends_here(outliner, depth);
+    if (has && !row.is_cut)
+        row.same_as = spelled_in(outliner, &shown, number);
+    vec__push(&outliner->outline->rows, &row);
+    if (has && !row.is_cut && row.same_as == OUTLINE_NONE)
+        put_body(outliner, &shown, depth + 1);
+    vec__free(&shown.parts);
+}
+
+/* Nodes of one surface together, in the order of their first ones. */
+struct gathered {
+    struct vec nodes;      /* struct outline_node */
+    struct map by_surface; /* -> index into nodes */
+};
+
+/* Of loops what they consist of is gathered. */
+static void gather(struct outliner *outliner, struct gathered *gathered, struct outline_node *node)
+{
+    if (is_loop(outliner, node)) {
+        size_t left_out;
+        struct vec body = node__body(&outliner->known, node, &left_out);
+        VEC_EACH(child, &body, struct outline_node)
+        gather(outliner, gathered, child);
+        nodes__free(&body);
+        return;
+    }
+    size_t at = map__put(&gathered->by_surface, &node->surface, sizeof node->surface,
+                         gathered->nodes.count);
+    if (at == gathered->nodes.count) {
+        struct outline_node *added = vec__push(&gathered->nodes, NULL);
+        added->surface = node->surface;
+        added->parts = VEC_OF(struct outline_part);
+    }
+    node__join(VEC_AT(&gathered->nodes, struct outline_node, at), node);
+}
+
+/* A place among the names of what is folded. */
+static void fold(struct outliner *outliner, struct outline_row *rest,
                  const struct outline_node *node)
 {
     const struct outline_part *part = VEC_AT(&node->parts, struct outline_part, 0);
-    row->count++;
-    row->sum_ns += trace__ns(outliner->trace, node__sum(node));
-    if (!is_of_place(outliner, node))
-        return;
     vec__push(&outliner->outline->folded,
               &shapes__get(outliner->structure->shapes, part->shape)->symbol);
-    row->folded_count++;
+    rest->folded_count++;
 }
 
-/* What of these is no row of its own is put to the rest. */
-static void put_small(struct outliner *outliner, const struct vec *nodes, uint32_t depth,
-                      struct outline_row *rest)
+/* Places that take enough where all that is small is put together have a row each. Returns their
+ * ticks. */
+static uint64_t put_scattered(struct outliner *outliner, struct vec *nodes, uint32_t depth,
+                              struct outline_row *rest)
 {
-    struct vec gathered = gather_small(nodes, outliner->least);
+    uint64_t sum = 0;
     rest->first_folded = (uint32_t)outliner->outline->folded.count;
-    VEC_EACH(node, &gathered, struct outline_node)
+    VEC_EACH(node, nodes, struct outline_node)
     {
         node__tidy(node);
-        if (is_of_place(outliner, node) && node__sum(node) >= outliner->least)
-            fill_row(outliner, add_row(outliner, OUTLINE_SCATTERED, depth), node);
-        else
+        if (node__sum(node) < outliner->least) {
             fold(outliner, rest, node);
+            continue;
+        }
+        fill_row(outliner, add_row(outliner, OUTLINE_SCATTERED, depth), node);
+        sum += node__sum(node);
     }
-    nodes__free(&gathered);
+    return sum;
+}
+
+/* What of the small ones is no row of its own is put to the rest. */
+static void put_small(struct outliner *outliner, struct vec *nodes, uint32_t depth,
+                      struct outline_row *rest)
+{
+    uint64_t small = 0;
+    struct gathered gathered = {.nodes = VEC_OF(struct outline_node)};
+    VEC_EACH(node, nodes, struct outline_node)
+    if (node__sum(node) < outliner->least) {
+        small += node__sum(node);
+        rest->count++;
+        gather(outliner, &gathered, node);
+    }
+    uint64_t scattered = put_scattered(outliner, &gathered.nodes, depth, rest);
+    rest->sum_ns += trace__ns(outliner->trace, small > scattered ? small - scattered : 0);
+    if (!rest->folded_count && scattered)
+        rest->count = 0;
+    nodes__free(&gathered.nodes);
+    map__free(&gathered.by_surface);
 }
 
 static void put_unrecorded(struct outliner *outliner, uint64_t whole, uint64_t recorded,
@@ -206,8 +285,7 @@ static uint64_t fold_parts(const struct outliner *outliner, struct outline_row *
 
 static void put_body(struct outliner *outliner, struct outline_node *node, uint32_t depth)
 {
-    struct outline_row rest = {
-        .kind = OUTLINE_REST, .depth = depth, .group = outliner->group, .same_as = OUTLINE_NONE};
+    struct outline_row rest = new_row(outliner, OUTLINE_REST, depth);
     size_t left_out;
     struct vec nodes = node__body(&outliner->known, node, &left_out);
     bool folds = any_folded(outliner, &nodes);

@@ -7,7 +7,7 @@
  * that are shown together are laid beside each other: items of the same surface (the place in the
  * code; of a loop: those of its turns) become one row, in their order. Rows that take too little
  * are folded: where the same place has many of them in one body, into a row of that place, the
- * others into one row without a name.
+ * others into one row without a name. A loop of nothing but loops is one loop.
  *
  * What a row tells is exact as long as all occurrences of the shape around it are there. Of a shape
  * that occurs in several places, the times of what is in it are those of all of them together
@@ -44,7 +44,7 @@ struct outline_row {
     bool is_estimated;        /* count, loops, turns, sum */
     bool is_excess_estimated; /* excess, min, max */
     uint64_t count;           /* occurrences; of a loop: turns, of all loops */
-    struct shape_turns turns; /* of a loop, else 0; sum is count */
+    struct shape_turns turns; /* of a loop, else 0; sum is count; min, max: UINT64_MAX: not known */
     uint64_t loops;           /* of a loop, else 0 */
     uint64_t sum_ns;          /* of a loop: with what is between the turns */
     uint64_t min_ns, max_ns;  /* of one occurrence, or turn; UINT64_MAX: not known */
@@ -61,7 +61,7 @@ struct outline_group {
 struct outline {
     struct vec groups; /* struct outline_group, the longest lifetime first */
     struct vec rows;   /* struct outline_row */
-    struct vec folded; /* uint32_t: places, each once a row */
+    struct vec folded; /* uint32_t: places: of each folded row what happens first in it */
 };
 
 struct outline_options {

@@ -231,19 +231,21 @@ static void append(struct vec *nodes, uint32_t surface, const struct outline_par
     vec__push(nodes, &node);
 }
 
-/* struct outline_node: the items of a part's body. */
-static struct vec body_of(struct outline_shapes *known, const struct outline_part *part)
+/* The items of a part's body. A loop that turned once there is what it consists of. */
+static void append_body(struct outline_shapes *known, struct vec *nodes,
+                        const struct outline_part *part)
 {
-    struct vec nodes = VEC_OF(struct outline_node);
     const struct shapes *shapes = known->shapes;
     uint32_t count = shapes__get(shapes, part->shape)->item_count;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t surface =
-            outline_shapes__surface(known, shapes__items(shapes, part->shape)[i].shape);
+        uint32_t shape = shapes__items(shapes, part->shape)[i].shape;
+        uint32_t surface = outline_shapes__surface(known, shape);
         struct outline_part item = part_in(known, part, &shapes__items(shapes, part->shape)[i]);
-        append(&nodes, surface, &item);
+        if (is_loop(shapes__get(shapes, shape)) && item.turns.max == 1)
+            append_body(known, nodes, &item);
+        else
+            append(nodes, surface, &item);
     }
-    return nodes;
 }
 
 /* The next node of that surface, from first on; nodes->count: there is none near. */
@@ -310,7 +312,8 @@ struct vec node__body(struct outline_shapes *known, struct outline_node *node, s
     size_t parts = bodies_looked_at(node);
     *left_out = node->parts.count - parts;
     for (size_t i = 0; i < parts; i++) {
-        struct vec body = body_of(known, VEC_AT(&node->parts, struct outline_part, i));
+        struct vec body = VEC_OF(struct outline_node);
+        append_body(known, &body, VEC_AT(&node->parts, struct outline_part, i));
         nodes = lay_beside(&nodes, &body);
     }
     VEC_EACH(child, &nodes, struct outline_node)

@@ -3,6 +3,7 @@
 #include "analysis/audit.h"
 #include "analysis/blame.h"
 #include "analysis/classes.h"
+#include "analysis/division.h"
 #include "analysis/doubts.h"
 #include "analysis/explain.h"
 #include "analysis/quiet.h"
@@ -44,6 +45,11 @@ static int descending(uint64_t left, uint64_t right)
     return left < right ? 1 : left > right ? -1 : 0;
 }
 
+static uint64_t nest_of(const struct profile_class *class)
+{
+    return class->structure ? class->structure->nest : 0;
+}
+
 static int by_rank(const void *a, const void *b, void *threshold)
 {
     const struct profile_class *left = a, *right = b;
@@ -54,7 +60,8 @@ static int by_rank(const void *a, const void *b, void *threshold)
     order = order ? order : descending(left->count, right->count);
     order = order ? order : strcmp(left->function, right->function);
     order = order ? order : descending(right->site, left->site);
-    return order ? order : descending(right->object, left->object);
+    order = order ? order : descending(right->object, left->object);
+    return order ? order : descending(nest_of(right), nest_of(left));
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -82,7 +89,7 @@ static void fill_classes(struct profile *profile, const struct result_base *base
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
         struct profile_class class;
-        if (!*entry)
+        if (!class_entry__is_shown(*entry))
             continue;
         class__result(base, *entry, &class);
         audit__result(&profile->audit, &class);
@@ -185,9 +192,9 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     return owned;
 }
 
-int profile__compute(const struct trace *trace, const struct symbols *symbols,
-                     const struct vec *rules, double threshold, struct profile **profile,
-                     struct error *error)
+int profile__compute_by(enum class_view view, const struct trace *trace,
+                        const struct symbols *symbols, const struct vec *rules, double threshold,
+                        struct profile **profile, struct error *error)
 {
     (void)error; /* whatever a trace holds, there is a profile of it */
     struct class_table table;
@@ -197,6 +204,8 @@ int profile__compute(const struct trace *trace, const struct symbols *symbols,
     for (uint32_t i = 0; i < threads; i++)
         thread__fold(&table, symbols, i, &results[i]);
     stuck__prolong(trace, results);
+    if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
+        classes__divide(&table, symbols, results);
     VEC_EACH(entry, &table.entries, struct class_entry *)
     (*entry)->doubts = doubts__of_sums(*entry, results);
     if (!trace__is_aggregated(trace)) {
@@ -205,9 +214,18 @@ int profile__compute(const struct trace *trace, const struct symbols *symbols,
     }
     quiet_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
+    (*profile)->view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
     class_table__free(&table);
     free(results);
     return 0;
+}
+
+int profile__compute(const struct trace *trace, const struct symbols *symbols,
+                     const struct vec *rules, double threshold, struct profile **profile,
+                     struct error *error)
+{
+    return profile__compute_by(CLASSES_BY_STRUCTURE, trace, symbols, rules, threshold, profile,
+                               error);
 }
 
 static void free_texts(struct vec *texts)
@@ -234,6 +252,7 @@ void profile__free(struct profile *profile)
     {
         free(class->accumulator);
         free(class->histogram);
+        profile_structure__free(class->structure);
         vec__free(&class->keys);
         vec__free(&class->threads);
         vec__free(&class->blames);

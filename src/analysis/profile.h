@@ -117,6 +117,27 @@ enum doubt {
     DOUBT_KERNEL = 1u << 5,  /* the kernel's records are missing or were lost in some thread */
 };
 
+/* A place in the code at which a class's occurrences called something. */
+struct profile_inside {
+    uint32_t
+        level; /* 1: the class itself called it; the next one with a lesser level encloses it */
+    uint32_t place; /* number of the place: equal ones are one place */
+    enum class_kind kind;
+    const char *function;
+    uint64_t least, most; /* how often in one occurrence; level 1 only, else 0 */
+    bool is_irregular;    /* what is in it differs too much to be told */
+};
+
+/* What the occurrences of a class have in common that other classes of the same site have not
+ * (division.h): what they call, in order. What is repeated in a row stands there once. */
+struct profile_structure {
+    unsigned depth;    /* levels that were looked at; more may be inside */
+    bool is_rest;      /* those whose structures are none of the others'; no inside is known */
+    struct vec inside; /* struct profile_inside */
+    uint64_t nest;     /* number: for analysis/ */
+};
+void profile_structure__free(struct profile_structure *structure); /* NULL is allowed */
+
 struct profile_class {
     enum class_kind kind;
     uint32_t process;     /* serial of the image in which it was first seen */
@@ -126,7 +147,8 @@ struct profile_class {
     const char *file;     /* of a marker, else NULL */
     uint32_t line;
     bool has_object;
-    uint64_t object; /* lock, barrier, … */
+    uint64_t object;                     /* lock, barrier, … */
+    struct profile_structure *structure; /* NULL: whatever it is. Classes of one site and key */
     struct vec keys; /* struct profile_key. "fd", "size_class" (whole part of log2 of the bytes),
                         recorded arguments; "objects": so many locks that nobody ever waited for
                         are this one class */
@@ -186,11 +208,19 @@ struct profile_audit {
     uint64_t sampled_classes;  /* estimates: the exclusive column cannot add up */
 };
 
+/* What makes a class besides site and key. */
+enum class_view {
+    CLASSES_BY_SITE,      /* nothing */
+    CLASSES_BY_STRUCTURE, /* what is called inside, down to the depth at which classes stay few:
+                             division.h. An aggregated run knows sites only */
+};
+
 struct profile {
     struct vec classes; /* struct profile_class, ranked: at or above the threshold by lost time,
                            then the others (verdict INTERFERENCE), then unclear ones, then
                            ones whose workload varies, then idle ones, then ignored ones */
     struct vec threads; /* struct profile_thread, as trace__threads */
+    enum class_view view;
     uint64_t wall_ns;
     uint64_t events;
     uint64_t overhead_ns; /* estimate of what recording cost all threads; 0: not known */
@@ -201,10 +231,13 @@ struct profile {
     struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */
 };
 
-/* rules: struct profile_rule. symbols is kept, not copied. */
+/* By structure. rules: struct profile_rule. symbols is kept, not copied. */
 int profile__compute(const struct trace *trace, const struct symbols *symbols,
                      const struct vec *rules, double threshold, struct profile **profile,
                      struct error *error);
+int profile__compute_by(enum class_view view, const struct trace *trace,
+                        const struct symbols *symbols, const struct vec *rules, double threshold,
+                        struct profile **profile, struct error *error);
 /* Whether acquisitions of locks were left out: who held one is then not always known. */
 bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);

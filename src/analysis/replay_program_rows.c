@@ -31,6 +31,8 @@ struct open_call {
 struct open_function {
     uint32_t id, class;
     uint32_t bias, cost;
+    const struct class_entry *divided; /* its class is known with its end; NULL: it is known */
+    size_t enter;                      /* place in the row */
 };
 
 struct own_lock {
@@ -461,20 +463,31 @@ static void function_begins(struct builder *self, const struct event *event)
         class_table__function(&self->classes.table, self->thread->process, event);
     if (!entry)
         return;
+    bool divided = class_numbers__is_divided(&self->classes, entry);
     struct open_function open = {event->id, class_numbers__of(&self->classes, entry),
-                                 entry->fold.bias, entry->fold.cost};
+                                 entry->fold.bias, entry->fold.cost, divided ? entry : NULL};
     if (self->drawn > 1)
         owe(self, (uint64_t)(self->drawn - 1) * self->process->left_out_ticks);
     self->drawn = 0;
     add(self, ROW_ENTER, 0, open.class);
+    open.enter = self->row->count - 1;
     vec__push(&self->functions, &open);
     owe(self, open.bias);
 }
 
+static void find_class(struct builder *self, struct open_function *open)
+{
+    open->class = class_numbers__of_end(&self->classes, open->divided, self->tick);
+    if (!self->too_many)
+        VEC_AT(self->row, struct row_op, open->enter)->class = open->class & ROW_NO_CLASS;
+}
+
 static void leave_innermost(struct builder *self)
 {
-    const struct open_function *open =
+    struct open_function *open =
         VEC_AT(&self->functions, struct open_function, --self->functions.count);
+    if (open->divided)
+        find_class(self, open);
     add(self, ROW_LEAVE, 0, open->class);
     owe(self, open->cost > open->bias ? open->cost - open->bias : 0);
 }
@@ -658,6 +671,7 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->depth = self->drawn = 0;
     self->functions.count = self->held.count = 0;
     self->ended = false;
+    class_numbers__begin_thread(&self->classes, index);
     class_table__begin_thread(&self->classes.table, index);
     if (program->links[index].is_created)
         add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);

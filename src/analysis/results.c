@@ -244,6 +244,8 @@ void class__result(const struct result_base *base, struct class_entry *entry,
 {
     *result = entry->what;
     entry->what.keys = VEC_OF(struct profile_key);
+    result->structure = entry->structure;
+    entry->structure = NULL;
     result->doubts = entry->doubts;
     take_sums(entry, result);
     fill_durations(base->trace, result);

@@ -115,8 +115,12 @@ static struct repeat *reopen(struct repeat *repeat)
     return repeat;
 }
 
+/* What stands before it is over. */
 static void fill(struct draft *draft, struct repeat *repeat, const struct node *node)
 {
+    struct repeat *before = repeat->filled ? repeat->turn[repeat->filled - 1].repeat : NULL;
+    if (before)
+        repeat__seal(draft, before);
     repeat->turn[repeat->filled++] = *node;
     if (repeat->filled == repeat->item_count)
         repeat__finish_turn(draft, repeat);
@@ -143,6 +147,8 @@ static bool begins_with(const struct shapes *shapes, uint32_t item, uint32_t sha
 /* Puts the node where it is expected. Returns the loop in which it goes on from there. */
 static struct repeat *enter(struct draft *draft, struct repeat *repeat, const struct node *node)
 {
+    if (!repeat->filled)
+        repeat__seal(draft, repeat);
     while (repeat->places[repeat->filled].shape != node->shape) {
         struct repeat *inner = repeat__new(draft, repeat->places[repeat->filled].shape);
         inner->parent = repeat;
@@ -258,8 +264,7 @@ static void fold(struct shape_builder *builder, struct level *level)
     level->folded = true;
 }
 
-/* level: the deepest. */
-static void append(struct shape_builder *builder, struct level *level, const struct node *node)
+static void put(struct shape_builder *builder, struct level *level, const struct node *node)
 {
     builder->draft.depth = level->depth;
     if (level->cursor) {
@@ -274,6 +279,14 @@ static void append(struct shape_builder *builder, struct level *level, const str
     fold(builder, level);
     resume(builder, level);
     set_fold_at(builder, level);
+}
+
+/* level: the deepest. */
+static void append(struct shape_builder *builder, struct level *level, const struct node *node)
+{
+    put(builder, level, node);
+    if (builder->draft.turns.count)
+        draft__tell(&builder->draft);
 }
 
 /* The loops that go on at the end of the deepest level are over. */
@@ -309,6 +322,7 @@ static uint32_t close_body(struct shape_builder *builder, uint32_t symbol)
     draft__set_key(draft, nodes, count);
     uint32_t shape = shapes__find(draft->shapes, SHAPE_OCCURRENCE, symbol);
     draft__pour(draft, shape, nodes, count);
+    draft__tell(draft);
     builder->nodes.count = level->first;
     builder->levels.count--;
     return shape;

@@ -62,6 +62,7 @@ struct draft {
     void (*tell)(void *context, const struct shape_turn *turn);
     void *context;
     uint32_t told_depth;
+    struct vec turns; /* struct shape_turn: that are to be told */
 };
 
 void draft__start(struct draft *draft, struct shapes *shapes);
@@ -91,6 +92,8 @@ void repeat__promote(struct draft *draft, struct repeat *repeat, uint32_t loop,
                      const uint32_t *body, uint32_t period);
 /* Its times go to the table. Seals it. */
 void repeat__pour(struct draft *draft, struct repeat *repeat);
+/* Tells the turns that were counted, in their order. */
+void draft__tell(struct draft *draft);
 /* As if all its loops had turned once in no time. */
 struct repeat *repeat__of_shape(struct draft *draft, uint32_t loop);
 

@@ -8,8 +8,10 @@
 
 void draft__start(struct draft *draft, struct shapes *shapes)
 {
-    *draft =
-        (struct draft){.shapes = shapes, .body = VEC_OF(uint32_t), .known = VEC_OF(struct known)};
+    *draft = (struct draft){.shapes = shapes,
+                            .body = VEC_OF(uint32_t),
+                            .known = VEC_OF(struct known),
+                            .turns = VEC_OF(struct shape_turn)};
 }
 
 void draft__free(struct draft *draft)
@@ -23,6 +25,7 @@ void draft__free(struct draft *draft)
     }
     vec__free(&draft->body);
     vec__free(&draft->known);
+    vec__free(&draft->turns);
 }
 
 /* ---- their memory ----------------------------------------------------------------------------
@@ -154,7 +157,7 @@ static void commit(struct draft *draft, struct place *place, struct node *node, 
     node->repeat = NULL;
 }
 
-static void tell(struct draft *draft, struct repeat *repeat, uint64_t start, uint64_t end)
+static void note_turn(struct draft *draft, struct repeat *repeat, uint64_t start, uint64_t end)
 {
     const struct shape_turn turn = {.loop = repeat->shape,
                                     .depth = draft->depth,
@@ -163,7 +166,24 @@ static void tell(struct draft *draft, struct repeat *repeat, uint64_t start, uin
                                     .start = start,
                                     .end = end};
     repeat->told = true;
-    draft->tell(draft->context, &turn);
+    vec__push(&draft->turns, &turn);
+}
+
+static int by_end(const void *left, const void *right)
+{
+    const struct shape_turn *one = left, *other = right;
+    if (one->end != other->end)
+        return one->end < other->end ? -1 : 1;
+    return (one->start < other->start) - (one->start > other->start);
+}
+
+void draft__tell(struct draft *draft)
+{
+    if (draft->turns.count > 1)
+        qsort(draft->turns.items, draft->turns.count, sizeof(struct shape_turn), by_end);
+    VEC_EACH(turn, &draft->turns, struct shape_turn)
+    draft->tell(draft->context, turn);
+    draft->turns.count = 0;
 }
 
 void repeat__seal(struct draft *draft, struct repeat *repeat)
@@ -177,7 +197,7 @@ void repeat__seal(struct draft *draft, struct repeat *repeat)
     repeat->end = end;
     repeat->has_last = false;
     if (draft->tell && draft->depth <= draft->told_depth)
-        tell(draft, repeat, start, end);
+        note_turn(draft, repeat, start, end);
 }
 
 void repeat__finish_turn(struct draft *draft, struct repeat *repeat)

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct thread_fold {
     struct fold fold; /* first: its keeper gets this */
@@ -16,6 +15,7 @@ struct thread_fold {
     struct thread_watcher *watcher;
     struct open_arguments *arguments; /* by place of the open span */
     struct vec passed;                /* struct passed_call: those that are open */
+    struct nest_walk *nests;          /* NULL: nobody wants them */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
 };
 
@@ -30,6 +30,7 @@ struct open_arguments {
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
     uint64_t entered;
+    uint64_t stack;        /* tick of its call stack; 0: none was taken */
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -56,6 +57,18 @@ static struct fold_class *function_class(struct fold *fold, const struct event *
     return class;
 }
 
+static struct class_entry *entry_of(struct fold_class *class)
+{
+    return (struct class_entry *)class; /* its first member */
+}
+
+static void mark_enclosing(const struct fold *fold)
+{
+    uint32_t depth = fold->state->depth;
+    if (depth)
+        entry_of(fold->spans[depth - 1].class)->has_calls = true;
+}
+
 static bool is_kept_by_others(uint32_t id)
 {
     return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
@@ -68,12 +81,8 @@ static struct fold_class *call_class(struct fold *fold, const struct event *even
     struct thread_fold *self = (struct thread_fold *)fold;
     if (is_kept_by_others(event->id))
         self->last_wait = event->tick;
+    mark_enclosing(fold);
     return occupy(self->table, class_table__call(self->table, self->thread->process, event));
-}
-
-static struct class_entry *entry_of(struct fold_class *class)
-{
-    return (struct class_entry *)class; /* its first member */
 }
 
 /* Keys of functions that a rule asks for are all there is: see class_of_keys. */
@@ -98,25 +107,7 @@ static void add_spans(struct fold *fold)
 static void add_stack(struct fold *fold, struct fold_class *class, uint64_t tick)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    const struct trace *trace = self->table->trace;
-    const uint64_t *frames;
-    size_t count = 0;
-    if (self->symbols)
-        count = symbols__get_stack(self->symbols, self->thread->serial, tick, &frames);
-    if (!count)
-        return;
-    struct vec *stacks = &entry_of(class)->stacks;
-    VEC_EACH(stack, stacks, struct class_stack)
-    {
-        if (stack->frame_count == count && !memcmp(stack->frames, frames, count * sizeof *frames)) {
-            stack->snapshots++;
-            return;
-        }
-    }
-    uint32_t process =
-        VEC_AT(trace__processes(trace), struct trace_process, self->thread->process)->serial;
-    struct class_stack stack = {frames, count, 1, process};
-    vec__push(stacks, &stack);
+    class_table__add_stack(self->table, self->symbols, entry_of(class), self->table->thread, tick);
 }
 
 static void take_stack(struct fold *fold, struct fold_class *class)
@@ -193,13 +184,38 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
 
 /* ---- one thread again ------------------------------------------------------------------------ */
 
+static bool is_of_function(const struct class_entry *entry)
+{
+    return entry->fold.component == COMPONENT_RUNNING;
+}
+
+static void find_nest(struct thread_fold *self, struct class_entry *entry,
+                      const struct fold_occurrence *occurrence)
+{
+    struct thread_watcher *watcher = self->watcher;
+    watcher->nest = NEST_NONE;
+    watcher->inside = NULL;
+    if (!self->nests)
+        return;
+    const struct nested nested = {.place = entry->place,
+                                  .depth = occurrence->depth,
+                                  .counts = watcher->is_structural
+                                                ? watcher->is_structural(watcher, entry)
+                                                : entry->is_structural};
+    uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
+    if (is_of_function(entry))
+        watcher->nest = nest;
+}
+
 static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
+    find_nest(self, entry_of(occurrence->class), occurrence);
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
     self->watcher->entered = arguments->entered;
+    self->watcher->stack = arguments->stack;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
@@ -207,7 +223,10 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 static void watched_at_once(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    self->watcher->instructions = 0;
+    find_nest(self, entry_of(occurrence->class), occurrence);
+    if (!self->watcher->at_once)
+        return;
+    self->watcher->instructions = self->watcher->stack = 0;
     self->watcher->entered = occurrence->start;
     self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
 }
@@ -236,7 +255,8 @@ static void tell_opened(struct thread_fold *self)
         self->watcher->opened(self->watcher, entry_of(self->fold.spans[depth].class), depth);
 }
 
-static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
+static void keep_arguments(struct thread_fold *self, const struct event *event, uint64_t stack,
+                           size_t *room)
 {
     uint32_t depth = self->fold.state->depth;
     if (depth > *room) {
@@ -249,6 +269,7 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
         arguments->words[i] = event->payload[i];
     arguments->instructions = self->instructions;
     arguments->entered = event->tick;
+    arguments->stack = stack;
 }
 
 static bool passes_over(struct thread_fold *self, const struct event *event)
@@ -313,21 +334,25 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     start_fold(&self, table, NULL, thread, &state);
     self.watcher = watcher;
     self.fold.watch = watched;
-    self.fold.watch_at_once = watcher->at_once ? watched_at_once : NULL;
+    self.fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
+    self.nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
     self.passed = VEC_OF(struct passed_call);
     watcher->now = (struct watched_event){0};
     trace_cursor__start(&cursor, table->trace, self.thread);
     for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
         uint32_t depth = state.depth;
         note_event(&self, event.tick);
+        uint64_t stack = self.fold.snapshot ? self.fold.stack.tick : 0;
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
         if (watcher->passes_over && is_passed_over(&self, &event))
             continue;
         fold__event(&self.fold, &event);
+        if (self.nests && event.id == HEURT_EVENT_LOST)
+            nest_walk__forget(self.nests);
         forget_passed(&self);
         if (state.depth > depth) {
-            keep_arguments(&self, &event, &room);
+            keep_arguments(&self, &event, stack, &room);
             tell_opened(&self);
         }
         if (event.id == HEURT_EVENT_INSTRUCTIONS)
@@ -337,8 +362,10 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     }
     if (watcher->unfinished)
         leave_all(&self);
+    fold__close(&self.fold, 0); /* the classes' open spans are counted */
     class_table__forget_thread(table);
     free(self.fold.spans);
     free(self.arguments);
     vec__free(&self.passed);
+    nest_walk__free(self.nests);
 }

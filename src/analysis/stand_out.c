@@ -1,5 +1,6 @@
 #include "analysis/stand_out.h"
 
+#include "analysis/rules.h"
 #include "analysis/stand_out_walk.h"
 #include "base/memory.h"
 
@@ -179,25 +180,52 @@ static void finish(struct owned_stand_out *owned)
     }
 }
 
-int stand_out__compute(const struct trace *trace, size_t limit, struct stand_out **found,
-                       struct error *error)
+static bool is_asked_for(const struct vec *threads, uint32_t thread, const char *pattern)
 {
+    return !pattern || rule__is_thread(pattern, VEC_AT(threads, struct trace_thread, thread));
+}
+
+static bool has_any(const struct vec *threads, const char *pattern)
+{
+    for (uint32_t i = 0; i < threads->count; i++)
+        if (is_asked_for(threads, i, pattern))
+            return true;
+    return false;
+}
+
+/* Both walks. What is usual is that of all threads. */
+static void find_all(struct owned_stand_out *owned, const struct vec *threads, const char *pattern)
+{
+    struct survey *survey = &owned->survey;
+    for (uint32_t i = 0; i < threads->count; i++)
+        survey__walk(survey, i);
+    set_limits(&survey->kinds);
+    set_limits(&survey->pieces_of_place);
+    set_limits(&survey->whole_of_place);
+    set_limits(&survey->whole_of_shape);
+    survey->found = &owned->shown;
+    vec__push(&owned->shown.paths, &(struct point_path){0, STAND_OUT_THREAD});
+    for (uint32_t i = 0; i < threads->count; i++)
+        if (is_asked_for(threads, i, pattern))
+            survey__walk(survey, i);
+}
+
+int stand_out__compute(const struct trace *trace, const char *pattern, size_t limit,
+                       struct stand_out **found, struct error *error)
+{
+    const struct vec *threads = trace__threads(trace);
     if (trace__is_aggregated(trace))
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no single "
                           "occurrences; record it without to see which stand out");
+    if (pattern && !has_any(threads, pattern))
+        return error__set(error, -ENOENT,
+                          "no thread of this trace has the number or the name %s; "
+                          "heurt report lists its threads",
+                          pattern);
     struct owned_stand_out *owned = memory__zeroed(1, sizeof *owned);
     start(owned, trace, limit);
-    for (uint32_t i = 0; i < owned->threads; i++)
-        survey__walk(&owned->survey, i);
-    set_limits(&owned->survey.kinds);
-    set_limits(&owned->survey.pieces_of_place);
-    set_limits(&owned->survey.whole_of_place);
-    set_limits(&owned->survey.whole_of_shape);
-    owned->survey.found = &owned->shown;
-    vec__push(&owned->shown.paths, &(struct point_path){0, STAND_OUT_THREAD});
-    for (uint32_t i = 0; i < owned->threads; i++)
-        survey__walk(&owned->survey, i);
+    find_all(owned, threads, pattern);
     finish(owned);
     end(&owned->survey);
     *found = &owned->shown;

@@ -60,10 +60,11 @@ struct stand_out {
     uint64_t events, kept_events;
 };
 
-/* limit: points, at least 1. Of an aggregated run -ENOTSUP and a sentence. free: stand_out__free.
- */
-int stand_out__compute(const struct trace *trace, size_t limit, struct stand_out **found,
-                       struct error *error);
+/* pattern: only points of the threads with that number, or a name that matches the glob; NULL: of
+ * all. limit: of points, at least 1. -ENOTSUP and a sentence: of an aggregated run. -ENOENT and a
+ * sentence: there are no such threads. free: stand_out__free. */
+int stand_out__compute(const struct trace *trace, const char *pattern, size_t limit,
+                       struct stand_out **found, struct error *error);
 void stand_out__free(struct stand_out *found); /* NULL is allowed */
 
 #endif

@@ -40,10 +40,18 @@ static void keep(const struct survey_walk *walk, uint64_t first, uint64_t last)
     vec__push(&walk->survey->found->kept[walk->thread], &(struct kept_range){first, last});
 }
 
+#define KEPT_OF_PIECE 8u /* records in it, at its beginning and at its end */
+
 /* The piece, and the occurrences on both sides; of the next one is_kept must be set. */
 static void keep_piece(const struct survey_walk *walk, struct level *level)
 {
-    keep(walk, walk->edge.number, walk->watcher.now.number);
+    uint64_t first = walk->edge.number, last = walk->watcher.now.number;
+    if (last - first > 2 * KEPT_OF_PIECE) {
+        keep(walk, first, first + KEPT_OF_PIECE);
+        keep(walk, last - KEPT_OF_PIECE, last);
+    } else {
+        keep(walk, first, last);
+    }
     if (level->previous != STAND_OUT_NOTHING)
         keep(walk, level->previous_events.first, level->previous_events.first);
     level->is_kept = true;

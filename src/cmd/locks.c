@@ -91,8 +91,8 @@ static struct profile *make_profile(const struct options *options, const struct 
     const struct vec no_rules = VEC_OF(struct profile_rule);
     if (!wants_profile(options))
         return NULL;
-    if (profile__compute(loaded->trace, loaded->symbols, &no_rules, THRESHOLD, &profile, &error) <
-        0) {
+    if (profile__compute_by(CLASSES_BY_SITE, loaded->trace, loaded->symbols, &no_rules, THRESHOLD,
+                            &profile, &error) < 0) {
         say("%s; what holders did meanwhile is left out", error.text);
         return NULL;
     }

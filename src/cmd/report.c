@@ -8,6 +8,7 @@
 #include "cmd/predictions.h"
 #include "cmd/rules.h"
 #include "cmd/show.h"
+#include "cmd/view.h"
 #include "present/present.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@ struct options {
     const char *directory;
     const struct presenter *presenter;
     bool coverage, audit, no_rules;
+    enum class_view view;
+    bool asked_for_view;
     double threshold;
     size_t rank;                       /* 0: the first screen */
     struct vec keys, ignores, forgets; /* const char * */
@@ -64,12 +67,15 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
     struct profile *profile;
     struct error error;
     int status;
-    if (profile__compute(loaded->trace, loaded->symbols, rules, options->threshold, &profile,
-                         &error) < 0) {
+    if (profile__compute_by(options->view, loaded->trace, loaded->symbols, rules,
+                            options->threshold, &profile, &error) < 0) {
         say("%s", error.text);
         return EXIT_HEURT;
     }
     report.profile = profile;
+    if (options->asked_for_view && profile->view != options->view)
+        say("the run was recorded with --aggregate, which keeps no order of events: its classes "
+            "are by site");
     if (!options->audit && !options->coverage && options->rank <= profile->classes.count)
         predictions__fill_gains(loaded->trace, loaded->symbols, profile, options->rank);
     if (options->rank > profile->classes.count) {
@@ -151,8 +157,10 @@ static int report_with_rules(const struct options *options)
 
 int report__show_summary(const char *directory)
 {
-    const struct options options = {
-        .directory = directory, .presenter = &presenter_text, .threshold = THRESHOLD};
+    const struct options options = {.directory = directory,
+                                    .presenter = &presenter_text,
+                                    .threshold = THRESHOLD,
+                                    .view = CLASSES_BY_STRUCTURE};
     return report_with_rules(&options);
 }
 
@@ -169,6 +177,7 @@ enum {
     OPTION_IGNORE,
     OPTION_FORGET,
     OPTION_NO_RULES,
+    OPTION_CLASS,
 };
 
 static const struct option long_options[] = {
@@ -182,6 +191,7 @@ static const struct option long_options[] = {
     {"ignore", required_argument, NULL, OPTION_IGNORE},
     {"forget", required_argument, NULL, OPTION_FORGET},
     {"no-rules", no_argument, NULL, OPTION_NO_RULES},
+    {"class", required_argument, NULL, OPTION_CLASS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -237,6 +247,9 @@ static int take_option(int option, struct options *options)
     case OPTION_NO_RULES:
         options->no_rules = true;
         return 0;
+    case OPTION_CLASS:
+        options->asked_for_view = true;
+        return view__parse(&command_report, optarg, &options->view);
     default:
         return EXIT_USAGE;
     }
@@ -294,6 +307,7 @@ static int run(int argc, char **argv)
     struct options options = {.directory = DEFAULT_TRACE,
                               .presenter = &presenter_text,
                               .threshold = THRESHOLD,
+                              .view = CLASSES_BY_STRUCTURE,
                               .keys = VEC_OF(const char *),
                               .ignores = VEC_OF(const char *),
                               .forgets = VEC_OF(const char *)};
@@ -318,11 +332,11 @@ static const char options_help[] =
     "  --key FUNC=ARG,…            compare only calls with equal arguments; remembered\n"
     "  --ignore FUNC               leave these classes out; remembered\n"
     "  --forget FUNC               drop what is remembered of FUNC\n"
-    "  --no-rules                  neither use nor change what is remembered\n";
+    "  --no-rules                  neither use nor change what is remembered\n" VIEW_HELP;
 
 const struct command command_report = {"report",
                                        "[-i DIR] [--json|--csv] [--coverage|--audit] [--threshold "
                                        "X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
-                                       "[--forget FUNC] [--no-rules] [N]",
+                                       "[--forget FUNC] [--no-rules] [--class site|structure] [N]",
                                        "say where a recorded program loses time, how much, and why",
                                        run, options_help};

@@ -3,9 +3,11 @@
 
 #include "analysis/iterations.h"
 #include "analysis/outline.h"
+#include "analysis/stand_out.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/show.h"
+#include "present/points.h"
 #include "present/structure.h"
 
 #include <errno.h>
@@ -15,6 +17,7 @@
 
 #define LEAST_SHARE 0.005 /* of a group's time: rows that take less are folded */
 #define ROWS_AT_MOST 60   /* on a screen */
+#define POINTS_AT_MOST 30 /* likewise */
 
 struct options {
     const char *directory;
@@ -22,6 +25,7 @@ struct options {
     const char *thread;
     unsigned depth;
     bool all;
+    bool interesting;
 };
 
 /* ---- showing ----------------------------------------------------------------------------------
@@ -78,22 +82,71 @@ static int show_structure(const struct options *options, const struct loaded *lo
     return status;
 }
 
+/* ---- what stands out ---------------------------------------------------------------------------
+ */
+
+struct showing_points {
+    const struct points_presenter *presenter;
+    const struct points_report *shown;
+};
+
+static void present_points(const void *subject, const struct style *style, FILE *out)
+{
+    const struct showing_points *showing = subject;
+    showing->presenter->points(showing->shown, style, out);
+}
+
+static const struct points_presenter *points_presenter(const struct options *options)
+{
+    return options->presenter == &structure_json  ? &points_json
+           : options->presenter == &structure_csv ? &points_csv
+                                                  : &points_text;
+}
+
+static int show_points(const struct options *options, const struct loaded *loaded)
+{
+    struct stand_out *found;
+    struct error error;
+    const struct report report = {.trace = loaded->trace,
+                                  .symbols = loaded->symbols,
+                                  .directory = options->directory,
+                                  .trace_bytes = trace__bytes_on_disk(options->directory)};
+    int code = stand_out__compute(loaded->trace, options->thread, STAND_OUT_LIMIT, &found, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        return code == -ENOENT ? EXIT_USAGE : EXIT_HEURT;
+    }
+    const struct points_report shown = {&report, found, options->thread,
+                                        options->all ? SIZE_MAX : POINTS_AT_MOST};
+    int status = show(present_points, &(struct showing_points){points_presenter(options), &shown});
+    stand_out__free(found);
+    return status;
+}
+
+/* ---- one or the other --------------------------------------------------------------------------
+ */
+
+static int show_outline(const struct options *options, const struct loaded *loaded)
+{
+    struct structure *structure;
+    struct error error;
+    int code = structure__of_threads(loaded->trace, options->thread, &structure, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        return code == -ENOENT ? EXIT_USAGE : EXIT_HEURT;
+    }
+    int status = show_structure(options, loaded, structure);
+    structure__free(structure);
+    return status;
+}
+
 static int structure_of(const struct options *options)
 {
     struct loaded loaded;
-    struct structure *structure;
-    struct error error;
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    int code = structure__of_threads(loaded.trace, options->thread, &structure, &error);
-    if (code < 0) {
-        say("%s", error.text);
-        status = code == -ENOENT ? EXIT_USAGE : EXIT_HEURT;
-    } else {
-        status = show_structure(options, &loaded, structure);
-        structure__free(structure);
-    }
+    status = options->interesting ? show_points(options, &loaded) : show_outline(options, &loaded);
     loaded__close(&loaded);
     return status;
 }
@@ -107,6 +160,7 @@ enum {
     OPTION_THREAD,
     OPTION_DEPTH,
     OPTION_ALL,
+    OPTION_INTERESTING,
 };
 
 static const struct option long_options[] = {
@@ -114,6 +168,7 @@ static const struct option long_options[] = {
     {"thread", required_argument, NULL, OPTION_THREAD},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"all", no_argument, NULL, OPTION_ALL},
+    {"interesting", no_argument, NULL, OPTION_INTERESTING},
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", no_argument, NULL, OPTION_CSV},
     {"help", no_argument, NULL, 'h'},
@@ -165,6 +220,9 @@ static int take_option(int option, struct options *options)
     case OPTION_ALL:
         options->all = true;
         return 0;
+    case OPTION_INTERESTING:
+        options->interesting = true;
+        return 0;
     case OPTION_JSON:
         return choose_presenter(options, &structure_json);
     case OPTION_CSV:
@@ -186,6 +244,8 @@ static int parse(int argc, char **argv, struct options *options)
                                    "'%s' is no option of structure, or it lacks its value",
                                    argv[optind - 1])
                      : take_option(option, options);
+    if (status == 0 && options->interesting && options->depth)
+        return wrong_usage(&command_structure, "--interesting and --depth exclude each other");
     if (status == 0 && optind < argc)
         return wrong_usage(&command_structure,
                            "expected options only, found '%s'; another trace is chosen with -i DIR",
@@ -210,13 +270,15 @@ static int run(int argc, char **argv)
     return status ? status : structure_of(&options);
 }
 
-static const char options_help[] = "  -i, --input DIR             the trace (heurt.data)\n"
-                                   "  --thread TID|NAME           only what these threads do\n"
-                                   "  --depth N                   only so many levels\n"
-                                   "  --all                       also what takes little time\n"
-                                   "  --json, --csv               everything as data\n";
+static const char options_help[] =
+    "  -i, --input DIR             the trace (heurt.data)\n"
+    "  --thread TID|NAME           only what these threads do\n"
+    "  --depth N                   only so many levels\n"
+    "  --all                       also what takes little time\n"
+    "  --interesting               only what stands out of its like\n"
+    "  --json, --csv               everything as data\n";
 
 const struct command command_structure = {
-    "structure", "[-i DIR] [--thread TID|NAME] [--depth N] [--all] [--json|--csv]",
+    "structure", "[-i DIR] [--thread TID|NAME] [--depth N] [--all] [--interesting] [--json|--csv]",
     "show the program's shape: its loops, what they consist of, and their times", run,
     options_help};

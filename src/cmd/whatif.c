@@ -8,6 +8,7 @@
 #include "cmd/rules.h"
 #include "cmd/show.h"
 #include "cmd/targets.h"
+#include "cmd/view.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -21,6 +22,7 @@ struct options {
     const char *directory;
     const struct whatif_presenter *presenter;
     bool all;
+    enum class_view view;
     struct vec asked; /* struct asked */
 };
 
@@ -237,7 +239,8 @@ static int compute(const struct options *options, const struct loaded *loaded,
     struct whatif *whatif;
     struct error error;
     int status = EXIT_HEURT;
-    if (profile__compute(loaded->trace, loaded->symbols, rules, THRESHOLD, &profile, &error) < 0) {
+    if (profile__compute_by(options->view, loaded->trace, loaded->symbols, rules, THRESHOLD,
+                            &profile, &error) < 0) {
         say("%s", error.text);
         return status;
     }
@@ -290,6 +293,7 @@ enum {
     OPTION_SPLIT,
     OPTION_THREADS,
     OPTION_ALL,
+    OPTION_CLASS,
     OPTION_JSON,
     OPTION_CSV,
 };
@@ -302,6 +306,7 @@ static const struct option long_options[] = {
     {"split", required_argument, NULL, OPTION_SPLIT},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"all", no_argument, NULL, OPTION_ALL},
+    {"class", required_argument, NULL, OPTION_CLASS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", no_argument, NULL, OPTION_CSV},
     {"help", no_argument, NULL, 'h'},
@@ -350,6 +355,8 @@ static int take_option(int option, struct options *options)
     case OPTION_ALL:
         options->all = true;
         return 0;
+    case OPTION_CLASS:
+        return view__parse(&command_whatif, optarg, &options->view);
     case OPTION_JSON:
         return choose_presenter(options, &whatif_json);
     case OPTION_CSV:
@@ -397,8 +404,10 @@ static int parse(int argc, char **argv, struct options *options)
 
 static int run(int argc, char **argv)
 {
-    struct options options = {
-        .directory = DEFAULT_TRACE, .presenter = &whatif_text, .asked = VEC_OF(struct asked)};
+    struct options options = {.directory = DEFAULT_TRACE,
+                              .presenter = &whatif_text,
+                              .view = CLASSES_BY_STRUCTURE,
+                              .asked = VEC_OF(struct asked)};
     int status = parse(argc, argv, &options);
     if (status == 0)
         status = load_and_compute(&options);
@@ -416,11 +425,12 @@ static const char options_help[] =
     "  --shrink lock=ADDR:50%      what is left of the time on a CPU with that lock held\n"
     "  --split lock=ADDR:2         so many locks in its place; lock=ADDR:site: one a place\n"
     "  --threads N                 the same work by so many threads\n"
-    "  --all                       without a change: a row for every class, not 20\n"
+    "  --all                       without a change: a row for every class, not 20\n" VIEW_HELP
     "  --json, --csv               everything as data\n";
 
 const struct command command_whatif = {
     "whatif",
-    "[-i DIR] [--json|--csv] [--all] [--remove N|FUNC|lock=ADDR] [--speed FUNC=2x] "
+    "[-i DIR] [--json|--csv] [--all] [--class site|structure] [--remove N|FUNC|lock=ADDR] [--speed "
+    "FUNC=2x] "
     "[--shrink lock=ADDR:50%] [--split lock=ADDR:2] [--threads N] [N]…",
     "predict the wall time of a recorded program without one cause", run, options_help};

@@ -9,6 +9,9 @@
 
 #define LEVEL 3
 
+/* With fewer events a group's least difference takes more than it saves. */
+#define WORTH_A_LEAST 16u
+
 /* Tokens of a group, and payload words of one place, are compressed apart from others when they are
  * so many. */
 #define APART_TOKENS 512u
@@ -22,6 +25,7 @@
 struct choice {
     uint64_t cost_bits[PLACES], least_bits[PLACES];
     uint8_t cheapest[PLACES]; /* enum expectation */
+    bool is_tried;            /* at any place */
 };
 
 struct block_packer {
@@ -42,6 +46,8 @@ struct block_packer {
     uint32_t tokens_before[HEURT_PACKED_WORDS_MAX + 2]; /* by group: in those in front of it */
     uint16_t group_of[HEURT_PACKED_WORDS_MAX];          /* by event */
     uint64_t difference[HEURT_PACKED_WORDS_MAX];        /* by event: of its tick */
+    uint16_t with_words[HEURT_PACKED_WORDS_MAX]; /* events with a payload, but the kernel's */
+    size_t with_words_count;
     struct memory_of_words memory;
     struct choice choice[HEURT_PACKED_WORDS_MAX];
     struct event_list list;
@@ -200,8 +206,11 @@ static void find_groups(struct block_packer *packer)
         apart = packer->shape[shape].is_dated_by_kernel;
         before = tick;
     }
-    for (size_t i = 0; i <= packer->shapes; i++)
+    for (size_t i = 0; i <= packer->shapes; i++) {
+        if (packer->tokens_before[i + 1] < WORTH_A_LEAST)
+            packer->group[i].least = 0;
         packer->tokens_before[i + 1] += packer->tokens_before[i];
+    }
 }
 
 static void find_steps(struct block_packer *packer)
@@ -237,6 +246,16 @@ static size_t put_ticks(struct block_packer *packer)
 typedef void put_difference(struct block_packer *packer, size_t shape, size_t place,
                             uint64_t difference);
 
+static void find_words(struct block_packer *packer)
+{
+    packer->with_words_count = 0;
+    for (size_t i = 0; i < packer->events; i++) {
+        const struct shape *shape = &packer->shape[packer->shape_of[i]];
+        if (shape->payload_words && !shape->halved)
+            packer->with_words[packer->with_words_count++] = (uint16_t)i;
+    }
+}
+
 static struct whereabouts whereabouts_of(const struct block_packer *packer, size_t event)
 {
     struct whereabouts where = {.index = packer->shape_of[event]};
@@ -245,12 +264,25 @@ static struct whereabouts whereabouts_of(const struct block_packer *packer, size
     return where;
 }
 
-static inline __attribute__((always_inline)) void put_event_words(struct block_packer *packer,
-                                                                  size_t event, put_difference *put)
+static inline __attribute__((always_inline)) void put_same_words(struct block_packer *packer,
+                                                                 size_t index,
+                                                                 const uint64_t *payload,
+                                                                 put_difference *put)
 {
-    struct whereabouts where = whereabouts_of(packer, event);
+    struct shape *shape = &packer->shape[index];
+    for (size_t i = 0; i < shape->payload_words; i++) {
+        size_t place = place_of(i);
+        put(packer, index, place, payload[i] - shape->before[place]);
+        shape->before[place] = payload[i];
+    }
+}
+
+static inline __attribute__((always_inline)) void put_expected_words(struct block_packer *packer,
+                                                                     struct whereabouts where,
+                                                                     const uint64_t *payload,
+                                                                     put_difference *put)
+{
     struct shape *shape = &packer->shape[where.index];
-    const uint64_t *payload = packer->word + packer->first_word[event] + 1;
     for (size_t i = 0; i < shape->payload_words; i++) {
         size_t place = place_of(i);
         uint64_t *slot;
@@ -259,20 +291,25 @@ static inline __attribute__((always_inline)) void put_event_words(struct block_p
         put(packer, where.index, place, payload[i] - expected);
         *slot = shape->before[place] = payload[i];
     }
-    memory_of_words__pass(&packer->memory, payload, shape->payload_words);
 }
 
-/* The words of all events that are not the kernel's. */
+/* The words of all events that are not the kernel's, or only of those of shapes that are tried. */
 static inline __attribute__((always_inline)) void put_words(struct block_packer *packer,
-                                                            put_difference *put)
+                                                            put_difference *put, bool tried_only)
 {
     memory_of_words__empty(&packer->memory, true);
     for (size_t i = 0; i < packer->shapes; i++)
         memset(packer->shape[i].before, 0, sizeof packer->shape[i].before);
-    for (size_t i = 0; i < packer->events; i++) {
-        const struct shape *shape = &packer->shape[packer->shape_of[i]];
-        if (shape->payload_words && !shape->halved)
-            put_event_words(packer, i, put);
+    for (size_t i = 0; i < packer->with_words_count; i++) {
+        size_t event = packer->with_words[i], index = packer->shape_of[event];
+        const uint64_t *payload = packer->word + packer->first_word[event] + 1;
+        if (!tried_only || packer->choice[index].is_tried) {
+            if (packer->shape[index].expects_same)
+                put_same_words(packer, index, payload, put);
+            else
+                put_expected_words(packer, whereabouts_of(packer, event), payload, put);
+        }
+        memory_of_words__pass(&packer->memory, payload, packer->shape[index].payload_words);
     }
 }
 
@@ -297,13 +334,16 @@ static bool expect_where_dear(struct block_packer *packer, uint8_t expectation)
     bool any = false;
     for (size_t i = 0; i < packer->shapes; i++) {
         struct choice *choice = &packer->choice[i];
+        choice->is_tried = false;
         for (size_t place = 0; place < places_told(&packer->shape[i]); place++) {
             choice->cost_bits[place] = 0;
             if (choice->least_bits[place] < DEAR_BITS)
                 continue;
             packer->shape[i].expected[place] = expectation;
-            any = true;
+            choice->is_tried = true;
         }
+        packer->shape[i].expects_same = expectation == EXPECT_SAME;
+        any |= choice->is_tried;
     }
     return any;
 }
@@ -312,11 +352,24 @@ static void keep_cheapest(struct block_packer *packer)
 {
     for (size_t i = 0; i < packer->shapes; i++) {
         struct choice *choice = &packer->choice[i];
-        for (size_t place = 0; place < places_told(&packer->shape[i]); place++) {
+        for (size_t place = 0; choice->is_tried && place < places_told(&packer->shape[i]);
+             place++) {
             if (choice->cost_bits[place] >= choice->least_bits[place])
                 continue;
             choice->least_bits[place] = choice->cost_bits[place];
             choice->cheapest[place] = packer->shape[i].expected[place];
+        }
+    }
+}
+
+static void expect_cheapest(struct block_packer *packer)
+{
+    for (size_t i = 0; i < packer->shapes; i++) {
+        struct shape *shape = &packer->shape[i];
+        shape->expects_same = true;
+        for (size_t place = 0; place < places_told(shape); place++) {
+            shape->expected[place] = packer->choice[i].cheapest[place];
+            shape->expects_same &= shape->expected[place] == EXPECT_SAME;
         }
     }
 }
@@ -326,11 +379,10 @@ static void choose_expectations(struct block_packer *packer)
     for (size_t i = 0; i < packer->shapes; i++)
         memset(packer->choice[i].least_bits, 0xff, sizeof packer->choice[i].least_bits);
     for (uint8_t tried = 0; tried < EXPECTATIONS && expect_where_dear(packer, tried); tried++) {
-        put_words(packer, add_cost);
+        put_words(packer, add_cost, true);
         keep_cheapest(packer);
     }
-    for (size_t i = 0; i < packer->shapes; i++)
-        memcpy(packer->shape[i].expected, packer->choice[i].cheapest, PLACES);
+    expect_cheapest(packer);
 }
 
 /* ---- payload of the kernel's records ------------------------------------------------------------
@@ -393,7 +445,7 @@ static size_t put_payload(struct block_packer *packer)
 {
     packer->payload_end = packer->payload;
     packer->pieces = 0;
-    put_words(packer, put_varint_of);
+    put_words(packer, put_varint_of, false);
     link_records(packer);
     end_piece(packer, APART_BYTES);
     for (size_t i = 0; i < packer->shapes; i++) {
@@ -457,8 +509,8 @@ static size_t put_shapes(struct block_packer *packer)
         at = put_varint(at, packer->shape[i].payload_words);
     for (size_t i = 0; i <= packer->shapes; i++)
         at = put_varint(at, packer->group[i].step);
-    for (size_t i = 0; i <= packer->shapes; i++) /* no events: no least difference */
-        at = put_varint(at, packer->group[i].least == UINT64_MAX ? 0 : packer->group[i].least);
+    for (size_t i = 0; i <= packer->shapes; i++)
+        at = put_varint(at, packer->group[i].least);
     for (size_t i = 0; i < packer->shapes; i++)
         for (size_t place = 0; place < places_told(&packer->shape[i]); place++)
             *at++ = packer->shape[i].expected[place];
@@ -514,6 +566,7 @@ static void put_parts(struct block_packer *packer, struct heurt_packed_block *bl
     sort_shapes(packer);
     find_groups(packer);
     find_steps(packer);
+    find_words(packer);
     choose_expectations(packer);
     *block = (struct heurt_packed_block){
         .words = (uint32_t)packer->words,

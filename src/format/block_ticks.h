@@ -17,7 +17,10 @@
  * nothing about the program's rhythm, and are no multiples of a coarse clock's step. */
 struct tick_group {
     uint64_t least, step;
-    const uint8_t *tokens; /* while unpacking: the next one */
+    /* While unpacking; what each event needs lies together. */
+    const uint8_t *tokens; /* the next one */
+    uint16_t id;           /* of the shape */
+    bool is_bare;          /* the shape has no payload, and the kernel has not dated it */
 };
 
 /* Bits of bytes, the lowest first. */

@@ -210,6 +210,11 @@ static bool find_tokens(struct block_unpacker *unpacker, const struct heurt_pack
             move_apart(unpacker, block, parts, i);
     for (size_t i = 0; i <= block->shapes; next += tokens[i++])
         unpacker->group[i].tokens = next;
+    for (size_t i = 0; i < block->shapes; i++) {
+        const struct shape *shape = &unpacker->shape[i];
+        unpacker->group[i].id = shape->id;
+        unpacker->group[i].is_bare = !shape->payload_words && !shape->is_dated_by_kernel;
+    }
     return true;
 }
 
@@ -325,14 +330,21 @@ static bool put_events(struct block_unpacker *unpacker, const struct heurt_packe
     bool apart = true;
     for (size_t i = 0; i < block->events; i++) {
         size_t index = index_of(parts, i);
-        struct shape *shape = &unpacker->shape[index];
-        if (shape->payload_words >= (size_t)(end - to) || rest.at > block->tick_rest_bytes * 8u)
+        struct tick_group *of_shape = &unpacker->group[index], *group = of_shape;
+        if (to == end || rest.at > block->tick_rest_bytes * 8u)
             return false;
-        uint64_t difference =
-            take_difference(&unpacker->group[apart ? block->shapes : index], &rest);
+        if (__builtin_expect(apart, false))
+            group = &unpacker->group[block->shapes];
+        uint64_t difference = take_difference(group, &rest);
         tick += difference;
-        *to++ = tick << HEURT_ID_BITS | shape->id;
+        *to++ = tick << HEURT_ID_BITS | of_shape->id;
+        apart = false;
+        if (of_shape->is_bare)
+            continue;
+        struct shape *shape = &unpacker->shape[index];
         apart = shape->is_dated_by_kernel;
+        if (shape->payload_words > (size_t)(end - to))
+            return false;
         if (shape->halved)
             keep_room(&unpacker->list, shape, i, (size_t)(to - 1 - words), to, difference);
         else if (shape->payload_words && !take_payload(unpacker, parts, shape, i, to, &payload))

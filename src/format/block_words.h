@@ -7,6 +7,7 @@
 
 enum expectation {
     EXPECT_SAME,         /* the word at this place of the last event of the shape */
+    EXPECT_AFTER_SAME,   /* … that came next when the word before was the same one as now */
     EXPECT_AFTER_ONE,    /* … of the last one behind an event of the same shape */
     EXPECT_AFTER_THREE,  /* … behind events of the same three shapes */
     EXPECT_AFTER_WORD,   /* … behind the same word within the event */
@@ -16,7 +17,7 @@ enum expectation {
 
 static inline bool expectation__needs_slots(unsigned expectation)
 {
-    return expectation >= EXPECT_AFTER_ONE && expectation <= EXPECT_AFTER_WORD;
+    return expectation >= EXPECT_AFTER_SAME && expectation <= EXPECT_AFTER_WORD;
 }
 
 /* What words have followed what. Slots may be shared by chance: then the expectation is a wrong
@@ -64,6 +65,9 @@ static inline uint64_t memory_of_words__expect(struct memory_of_words *memory,
     uint64_t context;
     *slot = &memory->nowhere;
     switch (shape->expected[place]) {
+    case EXPECT_AFTER_SAME:
+        context = shape->before[place];
+        break;
     case EXPECT_AFTER_ONE:
         context = where.shapes_before & 0xffff;
         break;

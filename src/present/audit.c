@@ -163,7 +163,7 @@ static void put_audited_class(struct table *table, const struct report *report,
     struct place place = place__of_class(report, class, unknown);
     uint64_t excess = excess_of(class->accumulator);
     uint64_t components = sum_of_components(class->accumulator);
-    char *name = function__short(place.function);
+    char *name = class__name(report, class, &place);
     size_t rank = 1 + (size_t)(class - VEC_AT(&report->profile->classes, struct profile_class, 0));
     table__cell(table, memory__format("%zu", rank), INK_PLAIN);
     table__cell(table, text__for_screen(name), INK_BOLD);

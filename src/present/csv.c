@@ -19,9 +19,9 @@ static void put_header(FILE *out)
         line__text(&line, names[i]);
     for (int c = 0; c < REASONS; c++)
         fprintf(out, ",why_%s_ns", reason__key((enum reason)c));
-    fputs(
-        ",confidence,idle,ignored,verdict,cause,exclusive_excess_ns,wall_gain_low,wall_gain_high\n",
-        out);
+    fputs(",confidence,idle,ignored,verdict,cause,exclusive_excess_ns,wall_gain_low,wall_gain_high,"
+          "structure\n",
+          out);
 }
 
 static void put_identity(struct csv_line *line, const struct report *report,
@@ -47,6 +47,13 @@ static void put_identity(struct csv_line *line, const struct report *report,
     free(keys);
 }
 
+static void put_structure(struct csv_line *line, const struct profile_structure *structure)
+{
+    char *text = structure ? structure__text(structure) : memory__text("");
+    line__text(line, text);
+    free(text);
+}
+
 static void put_class(FILE *out, const struct report *report, const struct profile_class *class,
                       size_t rank)
 {
@@ -69,6 +76,7 @@ static void put_class(FILE *out, const struct report *report, const struct profi
     line__text(&line, class->cause == REASON_UNEXPLAINED ? "" : reason__key(class->cause));
     line__number(&line, class->exclusive_excess_ns);
     line__gain(&line, class->wall_gain);
+    put_structure(&line, class->structure);
     fputc('\n', out);
 }
 

@@ -12,6 +12,34 @@
 /* ---- a class
  * --------------------------------------------------------------------------------------- */
 
+static struct json_object *new_inside(const struct profile_inside *inside)
+{
+    struct json_object *object = json_object_new_object();
+    json__number(object, "level", inside->level);
+    json__text(object, "kind", class_kind__name(inside->kind));
+    json__text(object, "function", inside->function);
+    json__known(object, "least", inside->level == 1 ? inside->least : UINT64_MAX);
+    json__known(object, "most", inside->level == 1 ? inside->most : UINT64_MAX);
+    return object;
+}
+
+static struct json_object *new_structure(const struct profile_structure *structure)
+{
+    if (!structure)
+        return NULL;
+    struct json_object *object = json_object_new_object();
+    struct json_object *rows = json_object_new_array();
+    char *text = structure__text(structure);
+    json__number(object, "depth", structure->depth);
+    json__text(object, "text", text);
+    json__add(object, "rest", json_object_new_boolean(structure->is_rest));
+    VEC_EACH(inside, &structure->inside, struct profile_inside)
+    json_object_array_add(rows, new_inside(inside));
+    json__add(object, "inside", rows);
+    free(text);
+    return object;
+}
+
 static void add_object_and_keys(struct json_object *object, const struct report *report,
                                 const struct profile_class *class)
 {
@@ -28,6 +56,7 @@ static void add_object_and_keys(struct json_object *object, const struct report 
         free(name);
     }
     json__add(object, "key", keys);
+    json__add(object, "structure", new_structure(class->structure));
 }
 
 static void add_durations(struct json_object *object, const struct profile_class *class)
@@ -326,6 +355,7 @@ static void add_run(struct json_object *root, const struct report *report)
     json__known(root, "cpu_ns", unknown ? UINT64_MAX : cpu_ns);
     json__share(root, "threshold", profile->threshold);
     json__number(root, "events", profile->events);
+    json__text(root, "classes_by", profile->view == CLASSES_BY_STRUCTURE ? "structure" : "site");
     json__add(root, "aggregated", json_object_new_boolean(trace__is_aggregated(report->trace)));
     json__machine(root, report);
     struct json_object *overhead = json_object_new_object();

@@ -57,8 +57,8 @@ static struct json_object *new_turns(const struct outline_row *row)
     if (row->kind != OUTLINE_LOOP)
         return NULL;
     struct json_object *turns = json_object_new_object();
-    json__number(turns, "min", row->turns.min);
-    json__number(turns, "max", row->turns.max);
+    json__known(turns, "min", row->turns.min);
+    json__known(turns, "max", row->turns.max);
     json__number(turns, "sum", row->turns.sum);
     return turns;
 }

@@ -46,12 +46,15 @@ static const char *ellipsis(const struct style *style)
     return style->unicode ? "…" : "...";
 }
 
-/* "×200", "×60–70". free() it. */
+/* "×200", "×60–70", "×~64" where only the mean is known. free() it. */
 static char *turns_text(const struct outline_row *row, const struct style *style)
 {
     char least[32], most[32];
-    count__format(row->turns.min, least);
     const char *times = style->unicode ? "×" : "x";
+    if (row->turns.min == UINT64_MAX)
+        return memory__format("%s~%s", times,
+                              count__format(row->count / (row->loops ? row->loops : 1), least));
+    count__format(row->turns.min, least);
     if (row->turns.min == row->turns.max)
         return memory__format("%s%s", times, least);
     return memory__format("%s%s%s%s", times, least, style->unicode ? "–" : "-",

@@ -188,7 +188,7 @@ static void put_class(struct table *table, const struct report *report,
     if (gain)
         table__cell(table, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
                     INK_PLAIN);
-    table__take(table, function__short(place.function), INK_BOLD);
+    table__take(table, class__name(report, class, &place), INK_BOLD);
     table__take(table, place__source(&place, false), INK_PLAIN);
     table__take(table, class__why(report, class, style), INK_PLAIN);
     table__cell(table, memory__text(confidence__name(class->confidence)), INK_PLAIN);

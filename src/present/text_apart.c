@@ -31,7 +31,7 @@ static char *apart_text(const struct report *report, const struct profile_class 
     share__format((double)class->why_ns[reason] / (double)class->excess_ns, share);
     const struct profile_evidence *evidence = class__evidence(class, reason);
     const char *with = evidence ? evidence->argument : NULL;
-    char *name = function__short(place.function);
+    char *name = class__name(report, class, &place);
     char *why = reason == REASON_WORKLOAD && with
                     ? memory__format("%s with %s", share, with)
                     : memory__format("%s %s", reason__words(reason), share);

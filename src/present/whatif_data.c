@@ -15,6 +15,7 @@ struct subject {
     const char *lock;   /* "0x…", or NULL */
     const char *lock_name;
     char address[24], unknown[32];
+    const struct profile_structure *structure; /* NULL: of no class by structure */
 };
 
 static void subject__of(const struct whatif_view *view, const struct whatif_answer *answer,
@@ -22,10 +23,11 @@ static void subject__of(const struct whatif_view *view, const struct whatif_answ
 {
     const struct vec *classes = &view->report->profile->classes;
     *subject = (struct subject){0};
-    if (answer->rank && answer->rank <= classes->count)
-        subject->place =
-            place__of_class(view->report, VEC_AT(classes, struct profile_class, answer->rank - 1),
-                            subject->unknown);
+    if (answer->rank && answer->rank <= classes->count) {
+        const struct profile_class *class = VEC_AT(classes, struct profile_class, answer->rank - 1);
+        subject->place = place__of_class(view->report, class, subject->unknown);
+        subject->structure = class->structure;
+    }
     if (!answer->has_lock)
         return;
     snprintf(subject->address, sizeof subject->address, "0x%" PRIx64, answer->lock);
@@ -77,6 +79,9 @@ static struct json_object *new_row(const struct whatif_view *view,
     json__text(object, "asked", answer->asked);
     json__known(object, "rank", answer->rank ? answer->rank : UINT64_MAX);
     json__place(object, &subject.place);
+    char *structure = subject.structure ? structure__text(subject.structure) : NULL;
+    json__text(object, "structure", structure);
+    free(structure);
     json__text(object, "object", subject.lock);
     json__text(object, "object_name", subject.lock_name);
     json__known(object, "lost_ns", answer->lost_ns);

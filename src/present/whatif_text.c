@@ -127,6 +127,8 @@ static void put_subject(const struct whatif_view *view, const struct whatif_answ
     if (class) {
         struct place place = place__of_class(view->report, class, unknown);
         paragraph__take(style, out, "  where     ", place__text(&place));
+        if (class->structure)
+            paragraph__take(style, out, "  calls     ", structure__text(class->structure));
         paragraph__take(style, out, "  why       ", class__why(view->report, class, style));
     } else if (answer->has_lock) {
         paragraph__take(style, out, "  where     ",
@@ -201,7 +203,7 @@ static void put_where(struct table *table, const struct whatif_view *view,
     const struct profile_class *class = class_of(view, answer);
     if (class) {
         struct place place = place__of_class(view->report, class, unknown);
-        table__take(table, function__short(place.function), INK_BOLD);
+        table__take(table, class__name(view->report, class, &place), INK_BOLD);
         table__take(table, place__source(&place, false), INK_PLAIN);
         if (why)
             table__take(table, class__why(view->report, class, style), INK_PLAIN);

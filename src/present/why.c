@@ -250,7 +250,7 @@ char *evidence__other(const struct report *report, const struct profile_class *c
     if (other == class)
         return memory__text("itself");
     struct place place = place__of_class(report, other, unknown);
-    return function__short(place.function);
+    return class__name(report, other, &place);
 }
 
 /* Threads that wanted a CPU for more than a little of the run. */

@@ -90,7 +90,7 @@ occurrences() {
         report_json "$(walked $trace)"
         is "$trace: lost" "$(json coverage.events_lost)" 0
         for function in $(grep -oE '^(step|whole)_[a-z]+' "$(walked $trace).out"); do
-            is "$trace: $function" "$(json "classes[function=$function].count" || echo 0)" \
+            is "$trace: $function" "$(json "classes[function=$function].count" | sum)" \
                 "$(printed $trace "$function")"
         done
     done
@@ -149,6 +149,18 @@ occurrences() {
     is "groups" "$(of 'groups[].lifetime_ns' | wc -l)" 2
 }
 
+@test "a program without any recorded function has the same loops, seen through hooked calls" {
+    structure hooks
+    local walkers
+    walkers=$(groups hooks walker)
+    row "$walkers" loop 2 600 300 300
+    row "$walkers" loop/pthread_barrier_wait - 600 - -
+    row "$walkers" loop/loop 600 4800 8 8
+    row "$walkers" loop/loop/write - 4800 - -
+    row "$walkers" loop/loop/loop 4800 19200 4 4
+    row "$walkers" loop/loop/loop/pthread_mutex_lock - 19200 - -
+}
+
 @test "a solver with barriers: its cycles, and the levels in them" {
     structure solver
     local workers=0
@@ -178,7 +190,7 @@ occurrences() {
     report_json "$(walked calls)"
     for function in step_gather step_row step_sweep step_refine step_norm whole_iteration; do
         is "$function" "$(awk -v name="$function" '$2 ~ "(^|/)" name "$" { n += $4 }
-            END { print n }' rows)" "$(json "classes[function=$function].count")"
+            END { print n }' rows)" "$(json "classes[function=$function].count" | sum)"
     done
 }
 
@@ -200,10 +212,10 @@ occurrences() {
     heurt structure -i "$(walked calls)"
     expect_status 0
     grep -Eq '^ *×300 +3 threads structure_known .*whole_iteration' <<<"$output"
-    grep -Eq '^ +loop ×8 +7,200 ' <<<"$output"
+    grep -Eq '^ +step_sweep ×8 +7,200 ' <<<"$output"
     grep -Eq '^ +step_row +28,800 ' <<<"$output"
     heurt structure -i "$(walked calls)" --all
-    grep -Eq '^ +whole_setup +60 ' <<<"$output"
+    grep -Eq '^ +whole_setup ×20 +60 ' <<<"$output"
     heurt structure -i "$(walked solver)"
     grep -Eq '^ *×30 +4 threads solver_threads .*cycle' <<<"$output"
 }
@@ -225,4 +237,97 @@ occurrences() {
         says "${arguments##* }|${arguments%% *}"
         [ -z "$output" ]
     done
+}
+
+# classes_by HOW NAME: the classes of functions of the trace, by site or by structure, a line
+# "FUNCTION COUNT SUM_NS EXCESS_NS" each, are in classes.HOW; everything adds up in that view.
+classes_by() {
+    local trace
+    trace=$(walked "$2")
+    "$HEURT" report -i "$trace" --class "$1" --audit >audit || fail "$(cat audit)"
+    "$HEURT" report -i "$trace" --class "$1" --threshold 0 --json >report.json
+    paste -d ' ' <(classes call function) <(classes call count) <(classes call sum_ns) \
+        <(classes call excess_ns) >"classes.$1"
+}
+
+# of_function FIELD: lines "FUNCTION SUM", of all its classes, from stdin.
+of_function() {
+    awk -v field="$1" '{ sum[$1] += $field } END { for (name in sum) print name, sum[name] }' | sort
+}
+
+@test "classes by structure and by site: the same counts and sums of every function, no more lost" {
+    local trace
+    for trace in calls turns kinds solver; do
+        classes_by site $trace
+        classes_by structure $trace
+        diff <(of_function 2 <classes.site) <(of_function 2 <classes.structure)
+        # Each class's sum is a whole number of ns.
+        join <(of_function 3 <classes.site) <(of_function 3 <classes.structure) |
+            join - <(cut -d ' ' -f 1 classes.structure | sort | uniq -c | awk '{ print $2, $1 }') |
+            awk -v trace=$trace '{ apart = $2 - $3; if (apart < 0) apart = -apart }
+                apart > 1 + $4 { print trace, $0; bad = 1 } END { exit bad || !NR }'
+        join <(of_function 4 <classes.site) <(of_function 4 <classes.structure) |
+            awk -v trace=$trace '$3 > $2 + 10 { print trace, $0; bad = 1 } END { exit bad || !NR }'
+    done
+}
+
+@test "iterations of two kinds are two classes, however often their loops turned" {
+    classes_by structure kinds
+    is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.structure | sort -n)" \
+        "$(sort -n <<<"$((2 * $(printed kinds iterations_a)))
+$((2 * $(printed kinds iterations_b)))")"
+    classes_by site kinds
+    is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.site)" 600
+    classes_by structure turns
+    is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.structure)" 600
+}
+
+# long_ones NAME: of the anomalies of a recorded walk, a line "TID FUNCTION BEGIN_NS END_NS" each.
+long_ones() {
+    occurrences "$1" >all
+    sed -nE 's/^anomaly=.* tid=([0-9]+) function=([a-z_]+) .* occurrence=([0-9]+)$/\1 \2 \3/p' "$1.out" |
+        awk 'NR == FNR { at[$1 " " $2 " " $3] = 1; next }
+            at[$1 " " $2 " " $3] { print $1, $2, $4, $5 }' - all
+}
+
+# left NAME FORMAT: what heurt export --interesting leaves of it is in left.FORMAT.
+left() {
+    "$HEURT" export -i "$1" --interesting "--$2" -o "left.$2" 2>left.err ||
+        fail "no export: $(cat left.err)"
+}
+
+@test "what is interesting: of every anomaly all is kept, and next to nothing of the rest" {
+    local seed options tid function begin end all kept anomalies
+    for seed in 1 2 3 4 5 6; do
+        options=(--threads 3 --iterations 400 --anomalies $((4 * seed)) --seed "$seed")
+        [ $((seed % 2)) = 0 ] || options+=(--variants --turns 1 5)
+        [ $((seed % 3)) != 0 ] || options+=(--hooked)
+        walk slow "${options[@]}"
+        long_ones slow >long
+        anomalies=$(wc -l <long)
+        is "seed $seed: anomalies" "$anomalies" $((4 * seed))
+        left slow csv
+        while read -r tid function begin end; do
+            grep -Eq "^$begin,$tid,[0-9]+,structure_known,enter,[0-9]+,$function," left.csv ||
+                fail "seed $seed: the begin of $function of $tid at $begin ns is not kept"
+            grep -Eq "^$end,$tid,[0-9]+,structure_known,leave,[0-9]+,$function," left.csv ||
+                fail "seed $seed: the end of $function of $tid at $end ns is not kept"
+        done <long
+        all=$("$HEURT" export -i slow --csv | tail -n +2 | wc -l)
+        kept=$(tail -n +2 left.csv | grep -Evc '^([^,]*,){4}gap,')
+        echo "seed $seed: $kept of $all"
+        [ $((20 * kept)) -le "$all" ]
+        grep -q "$kept of $all events" left.err
+    done
+}
+
+@test "every exporter leaves the same out" {
+    walk slow --threads 2 --iterations 100 --anomalies 5 --seed 9
+    local format kept=
+    for format in text json csv; do
+        left slow $format
+        is "$format: anomalies" "$(grep -cE 'enter.*step_' left.$format)" \
+            "${kept:=$(grep -cE 'enter.*step_' left.$format)}"
+    done
+    [ "$kept" -ge 5 ]
 }

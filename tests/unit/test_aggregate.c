@@ -208,7 +208,8 @@ static void compute(struct pair *pair, struct side *side)
 {
     struct error error;
     profile__free(side->profile);
-    assert_int_equal(profile__compute(side->trace, NULL, &pair->rules, 0.2, &side->profile, &error),
+    assert_int_equal(profile__compute_by(CLASSES_BY_SITE, side->trace, NULL, &pair->rules, 0.2,
+                                         &side->profile, &error),
                      0);
     assert_int_equal(trace__damaged_chunks(side->trace), 0);
 }

@@ -175,7 +175,7 @@ static void calls_inside_are_work(void **state)
     struct line line = begin_line(scene, 0, 4);
     for (unsigned i = 0; i < 1000; i++) {
         enter(&line, H);
-        for (uint64_t n = random_of(&line) % 20; n > 0; n--)
+        for (uint64_t n = 1 + random_of(&line) % 19; n > 0; n--)
             call(&line, G, 100 + random_of(&line) % 10);
         leave(&line, H, 100 + random_of(&line) % 100);
     }

@@ -1,4 +1,4 @@
-#include "cmd/fields.h"
+#include "present/fields.h"
 
 #include "base/memory.h"
 #include "present/shared.h"

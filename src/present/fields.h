@@ -1,7 +1,7 @@
 /* fields.h: named values of one event, as text (" name=value unit") or as members of a JSON object
- * ("name_unit": value). */
-#ifndef HEURT_CMD_FIELDS_H
-#define HEURT_CMD_FIELDS_H
+ * ("name_unit": value). Private to this room. */
+#ifndef HEURT_PRESENT_FIELDS_H
+#define HEURT_PRESENT_FIELDS_H
 
 #include <stdint.h>
 #include <stdio.h>

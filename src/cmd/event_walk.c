@@ -1,0 +1,179 @@
+#include "cmd/event_walk.h"
+
+#include "base/memory.h"
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct event_choice event_choice__all(void)
+{
+    return (struct event_choice){
+        .threads = VEC_OF(const char *), .functions = VEC_OF(const char *), .to_ns = UINT64_MAX};
+}
+
+void event_choice__free(struct event_choice *choice)
+{
+    vec__free(&choice->threads);
+    vec__free(&choice->functions);
+}
+
+/* ---- which ------------------------------------------------------------------------------------
+ */
+
+/* A thread of the walk. */
+struct walked_thread {
+    bool is_wanted;
+    struct kept_walk kept;
+    struct kept_gap gap;
+};
+
+static bool matches_thread(const struct trace_thread *thread, const char *wanted)
+{
+    char *end;
+    bool is_serial = wanted[0] == '#';
+    unsigned long number = strtoul(wanted + is_serial, &end, 10);
+    if (end != wanted + is_serial && !*end && number == (is_serial ? thread->serial : thread->tid))
+        return true;
+    return fnmatch(wanted, thread->name, 0) == 0;
+}
+
+static bool is_thread_wanted(const struct event_choice *choice, const struct trace_thread *thread)
+{
+    VEC_EACH(wanted, &choice->threads, const char *)
+    if (matches_thread(thread, *wanted))
+        return true;
+    return choice->threads.count == 0;
+}
+
+static struct walked_thread *make_threads(const struct trace *trace,
+                                          const struct event_choice *choice)
+{
+    const struct vec *threads = trace__threads(trace);
+    struct walked_thread *all = memory__zeroed(threads->count, sizeof *all);
+    bool any = false;
+    for (size_t i = 0; i < threads->count; i++) {
+        all[i].is_wanted = is_thread_wanted(choice, VEC_AT(threads, struct trace_thread, i));
+        all[i].kept.ranges = choice->kept ? &choice->kept[i] : NULL;
+        any |= all[i].is_wanted;
+    }
+    if (!any && choice->threads.count)
+        say("no thread of the trace is the one that --thread asks for");
+    return all;
+}
+
+static bool is_wanted(const struct trace *trace, const struct event_choice *choice,
+                      const struct shown_event *what)
+{
+    uint64_t ns = trace__since_start_ns(trace, what->event->tick);
+    if (ns < choice->from_ns || ns > choice->to_ns)
+        return false;
+    const char *kind = event__name(what->event->id & ~1u);
+    VEC_EACH(glob, &choice->functions, const char *)
+    if (fnmatch(*glob, what->title.name, 0) == 0 || (kind && fnmatch(*glob, kind, 0) == 0))
+        return true;
+    return choice->functions.count == 0;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------
+ */
+
+static void tell_gap(struct event_taker *taker, const struct shown_thread *thread,
+                     struct kept_gap *gap)
+{
+    if (gap->events)
+        taker->gap(taker, thread, gap);
+    *gap = (struct kept_gap){0};
+}
+
+static void tell_event(struct event_taker *taker, struct walked_thread *walked,
+                       const struct shown_event *what)
+{
+    tell_gap(taker, what->thread, &walked->gap);
+    taker->event(taker, what);
+}
+
+static int failure_of(FILE *out)
+{
+    return !ferror(out) ? 0 : errno ? errno : EIO;
+}
+
+static int tell_all(struct shown_trace *shown, const struct event_choice *choice,
+                    struct walked_thread *threads, struct event_taker *taker)
+{
+    struct trace_merge *merge = trace_merge__start(shown->trace);
+    struct event event;
+    size_t thread;
+    int failed = 0;
+    while (!failed && trace_merge__next(merge, &event, &thread)) {
+        struct walked_thread *walked = &threads[thread];
+        struct shown_event what = shown_trace__next(shown, thread, &event);
+        bool is_kept = kept_walk__keeps(&walked->kept);
+        if (!walked->is_wanted || !is_wanted(shown->trace, choice, &what))
+            continue;
+        errno = 0;
+        if (is_kept)
+            tell_event(taker, walked, &what);
+        else
+            kept_gap__add(&walked->gap, event.tick);
+        failed = failure_of(taker->out);
+    }
+    trace_merge__free(merge);
+    return failed;
+}
+
+int event_walk__tell(struct shown_trace *shown, const struct event_choice *choice,
+                     struct event_taker *taker)
+{
+    struct walked_thread *threads = make_threads(shown->trace, choice);
+    int failed = tell_all(shown, choice, threads, taker);
+    for (size_t i = 0; !failed && i < trace__threads(shown->trace)->count; i++)
+        tell_gap(taker, &shown->threads[i], &threads[i].gap);
+    free(threads);
+    return failed;
+}
+
+/* ---- what such commands have in common --------------------------------------------------------
+ */
+
+bool seconds__parse(const char *text, uint64_t *ns)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0 && seconds < 1e9))
+        return false;
+    *ns = (uint64_t)(seconds * 1e9 + 0.5);
+    return true;
+}
+
+struct symbols *symbols__load_any(const char *directory)
+{
+    struct symbols *symbols = NULL;
+    struct error error = {""};
+    int code = symbols__load(directory, &symbols, &error);
+    if (code < 0 && code != -ENOENT)
+        say("%s", error.text);
+    return symbols;
+}
+
+void say_if_aggregated(const struct trace *trace)
+{
+    if (trace__is_aggregated(trace))
+        say("the run was recorded with --aggregate: of its events only the last ones, which no "
+            "class has counted, are there; heurt report shows what the others came to");
+}
+
+void say_what_is_missing(const struct trace *trace)
+{
+    uint64_t lost = trace__events_lost(trace), damaged = trace__damaged_chunks(trace);
+    if (lost)
+        say("%" PRIu64 " events are missing: the trace was full when they happened (record again "
+            "with a larger --max-size)",
+            lost);
+    if (damaged)
+        say("%" PRIu64 " place%s of the trace could not be understood; the events there are "
+            "missing",
+            damaged, damaged == 1 ? "" : "s");
+}

@@ -1,0 +1,46 @@
+/* event_walk.h: the events of a trace that a command is asked for, merged by time. */
+#ifndef HEURT_CMD_EVENT_WALK_H
+#define HEURT_CMD_EVENT_WALK_H
+
+#include "analysis/keep.h"
+#include "present/events.h"
+
+#include <stdbool.h>
+
+/* Which events. */
+struct event_choice {
+    struct vec threads;      /* const char *: TID, NAME (a glob) or #SERIAL; empty: all */
+    struct vec functions;    /* const char *: globs; empty: all */
+    uint64_t from_ns, to_ns; /* since the start, both included */
+    const struct vec *kept;  /* by thread: struct kept_range; NULL: all */
+};
+
+struct event_choice event_choice__all(void);
+void event_choice__free(struct event_choice *choice); /* not kept */
+
+/* Who takes the events. */
+struct event_taker {
+    void (*event)(struct event_taker *taker, const struct shown_event *event);
+    /* Of that thread; told before what comes behind it. NULL where choice->kept is. */
+    void (*gap)(struct event_taker *taker, const struct shown_thread *thread,
+                const struct kept_gap *gap);
+    FILE *out; /* where it writes: the walk ends when that fails */
+};
+
+/* Tells every chosen event, and where choice->kept leaves some out, a gap. Says so when no thread
+ * is chosen. Returns 0, or the errno of a write that failed. */
+int event_walk__tell(struct shown_trace *shown, const struct event_choice *choice,
+                     struct event_taker *taker);
+
+/* Seconds since the start as ns; false when text is no such number. */
+bool seconds__parse(const char *text, uint64_t *ns);
+
+/* The names of addresses, or NULL; what is wrong with them is said. */
+struct symbols *symbols__load_any(const char *directory);
+
+/* Says that the run kept no events, if it was aggregated. */
+void say_if_aggregated(const struct trace *trace);
+/* Says what was lost, or could not be understood; after a walk. */
+void say_what_is_missing(const struct trace *trace);
+
+#endif
