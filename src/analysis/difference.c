@@ -41,13 +41,21 @@ static void offer_fast(struct search *search, struct extreme *one)
     extremes__offer(&search->fast, one);
 }
 
+static bool is_of_class(struct search *search, struct class_entry *entry, uint64_t end)
+{
+    uint32_t number = class_numbers__is_divided(search->numbers, entry)
+                          ? class_numbers__of_end(search->numbers, entry, end)
+                          : class_numbers__of(search->numbers, entry);
+    return number == search->number;
+}
+
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
     struct search *search = (struct search *)watcher;
     (void)arguments, (void)argument_count;
-    if (occurrence->inner || class_numbers__of(search->numbers, entry) != search->number)
+    if (!is_of_class(search, entry, occurrence->end) || occurrence->inner)
         return;
     struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
@@ -77,6 +85,7 @@ static void search_all(struct search *search, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
         search->thread = i;
+        class_numbers__begin_thread(search->numbers, i);
         thread__watch(&search->numbers->table, i, &search->watcher);
     }
     extremes__sort(&search->slow);
@@ -225,27 +234,25 @@ static int64_t ns_of(const struct trace *trace, int64_t ticks)
                      : (int64_t)trace__ns(trace, (uint64_t)ticks);
 }
 
-/* Each part becomes what it adds to the ns of all before it, so that the parts add up. */
+/* Each part becomes what it adds to the ns of all before it, so that the parts add up; component by
+ * component, whose sums are then not less than 0. */
 static void convert(struct making *making, enum difference_side side)
 {
     struct difference *difference = making->difference;
     struct difference_side_facts *facts = &difference->sides[side];
     int64_t sum = 0, sum_ns = 0;
-    int64_t components_ns[COMPONENTS] = {0};
-    for (uint32_t i = 0; i < difference->rows.count; i++) {
-        struct difference_row *row = row_at(making, i);
-        for (unsigned c = 0; c < COMPONENTS; c++) {
+    for (unsigned c = 0; c < COMPONENTS; c++) {
+        int64_t before_ns = sum_ns;
+        for (uint32_t i = 0; i < difference->rows.count; i++) {
+            struct difference_row *row = row_at(making, i);
             sum += ticks_at(making, i, side)[c];
-            int64_t ns = ns_of(making->trace, sum);
-            row->component_ns[side][c] = ns - sum_ns;
-            row->own_ns[side] += ns - sum_ns;
-            components_ns[c] += ns - sum_ns;
-            sum_ns = ns;
+            row->component_ns[side][c] = ns_of(making->trace, sum) - sum_ns;
+            row->own_ns[side] += row->component_ns[side][c];
+            sum_ns += row->component_ns[side][c];
         }
+        facts->component_ns[c] = (uint64_t)(sum_ns - before_ns);
     }
     facts->duration_ns = (uint64_t)sum_ns;
-    for (unsigned c = 0; c < COMPONENTS; c++)
-        facts->component_ns[c] = components_ns[c] < 0 ? 0 : (uint64_t)components_ns[c];
     row_at(making, 0)->time_ns[side] = facts->duration_ns;
 }
 

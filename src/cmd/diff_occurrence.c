@@ -5,6 +5,7 @@
 #include "cmd/load.h"
 #include "cmd/rules.h"
 #include "cmd/show.h"
+#include "cmd/view.h"
 #include "present/difference.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@ struct options {
     const char *class; /* number, pattern, "iteration" or "iteration:2" */
     const struct difference_presenter *presenter;
     struct difference_choice choice;
+    enum class_view view; /* of a class's number; a name means all of the site unless asked for */
+    bool asked_for_view;
 };
 
 /* ---- showing ----------------------------------------------------------------------------------
@@ -140,7 +143,10 @@ static int compare_with_profile(const struct options *options, const struct load
     struct profile *profile;
     struct error error;
     struct report report = report_of(options, loaded);
-    int code = profile__compute(loaded->trace, loaded->symbols, rules, THRESHOLD, &profile, &error);
+    enum class_view view =
+        is_number(options->class) || options->asked_for_view ? options->view : CLASSES_BY_SITE;
+    int code = profile__compute_by(view, loaded->trace, loaded->symbols, rules, THRESHOLD, &profile,
+                                   &error);
     if (code < 0)
         return refuse(code, NULL, &error);
     report.profile = profile;
@@ -263,6 +269,7 @@ enum {
     OPTION_AT,
     OPTION_FAST,
     OPTION_MEDIAN,
+    OPTION_CLASS,
     OPTION_JSON,
 };
 
@@ -272,6 +279,7 @@ static const struct option long_options[] = {
     {"at", required_argument, NULL, OPTION_AT},
     {"fast", required_argument, NULL, OPTION_FAST},
     {"median", no_argument, NULL, OPTION_MEDIAN},
+    {"class", required_argument, NULL, OPTION_CLASS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -313,6 +321,9 @@ static int take_option(int option, struct options *options)
     case OPTION_MEDIAN:
         options->choice.fast = 0;
         return 0;
+    case OPTION_CLASS:
+        options->asked_for_view = true;
+        return view__parse(&command_diff_occurrence, optarg, &options->view);
     case OPTION_JSON:
         options->presenter = &difference_json;
         return 0;
@@ -372,7 +383,8 @@ static int run(int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE,
                               .presenter = &difference_text,
-                              .choice = {.slow = 1, .fast = 1}};
+                              .choice = {.slow = 1, .fast = 1},
+                              .view = CLASSES_BY_STRUCTURE};
     int status = parse(argc, argv, &options);
     if (status == 0)
         status = compare(&options);
@@ -387,9 +399,10 @@ static const char options_help[] =
     "  --slow N                    the N-th slowest occurrence, not the slowest\n"
     "  --at TIME                   the one at that time since the start: 1.2s, 350ms\n"
     "  --fast N                    the N-th fastest to compare with, not the fastest\n"
-    "  --median                    one that took about as long as the median to compare with\n"
-    "  --json                      everything as data\n";
+    "  --median                    one that took about as long as the median to compare "
+    "with\n" VIEW_HELP "  --json                      everything as data\n";
 
 const struct command command_diff_occurrence = {
-    "diff-occurrence", "[-i DIR] [--slow N|--at TIME] [--fast N|--median] [--json] CLASS",
+    "diff-occurrence",
+    "[-i DIR] [--slow N|--at TIME] [--fast N|--median] [--class site|structure] [--json] CLASS",
     "show what makes one slow occurrence differ from a fast one", run, options_help};
