@@ -105,7 +105,7 @@ static struct search search_of(const struct trace *trace, const struct profile_c
         .is_at = !choice->slow,
         .is_median = !choice->fast,
         .slow = extremes__of(choice->slow ? choice->slow : 1),
-        .fast = extremes__of(choice->fast ? choice->fast : 2),
+        .fast = extremes__of(choice->fast > 1 ? choice->fast : 2),
     };
 }
 
@@ -144,8 +144,9 @@ static int take_two(const struct search *search, const struct difference_choice 
         fast->count < choice->fast)
         return refuse(search, choice, error);
     two[SIDE_SLOW] = *VEC_AT(slow, struct extreme, slow->count - 1);
-    two[SIDE_FAST] = *VEC_AT(fast, struct extreme, choice->fast ? fast->count - 1 : 0);
-    if (!choice->fast && is_same(&two[SIDE_SLOW], &two[SIDE_FAST]))
+    size_t place = choice->fast ? choice->fast - 1 : 0;
+    two[SIDE_FAST] = *VEC_AT(fast, struct extreme, place);
+    if (place == 0 && is_same(&two[SIDE_SLOW], &two[SIDE_FAST])) /* all took as long */
         two[SIDE_FAST] = *VEC_AT(fast, struct extreme, 1);
     if (is_same(&two[SIDE_SLOW], &two[SIDE_FAST]))
         return error__set(error, -ENOENT, "the two that are to be compared are the same one");

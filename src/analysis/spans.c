@@ -30,7 +30,7 @@ struct open_arguments {
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
     uint64_t entered;
-    uint64_t stack;        /* tick of its call stack; 0: none was taken */
+    uint64_t stack; /* tick of its call stack; 0: none was taken */
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
