@@ -12,7 +12,8 @@
 #define OUTLIERS_AT_MOST 8
 #define LEVELS 8
 #define INDENT 4
-#define FOLDED_BELOW 0.05 /* of the time that the longest phase takes */
+#define WIDE_FROM_COLUMNS 110 /* a narrower terminal has no room for sources */
+#define FOLDED_BELOW 0.05     /* of the time that the longest phase takes */
 
 /* ---- what it is -------------------------------------------------------------------------------
  */
@@ -207,18 +208,38 @@ static void put_strip(const struct iteration_phase *phase, const struct style *s
 /* ---- what stands out --------------------------------------------------------------------------
  */
 
-static char *where_text(const struct report *report, const struct iteration_outlier *outlier)
+static bool is_narrow(const struct style *style)
+{
+    return style->columns && style->columns < WIDE_FROM_COLUMNS;
+}
+
+/* Takes over where. */
+static char *with_calls(char *where, int64_t calls)
+{
+    if (!calls)
+        return where;
+    bool one = calls == 1 || calls == -1;
+    char *text = memory__format("%s (%+" PRId64 " call%s)", where, calls, one ? "" : "s");
+    free(where);
+    return text;
+}
+
+static char *where_text(const struct report *report, const struct iteration_outlier *outlier,
+                        const struct style *style)
 {
     if (!outlier->place.function)
         return memory__text("between calls");
-    char *where = call__text(report, &outlier->place);
-    if (!outlier->place_more_calls)
-        return where;
-    char *text = memory__format(
-        "%s (%+" PRId64 " call%s)", where, outlier->place_more_calls,
-        outlier->place_more_calls == 1 || outlier->place_more_calls == -1 ? "" : "s");
-    free(where);
-    return text;
+    return with_calls(is_narrow(style) ? body_name(report, &outlier->place)
+                                       : call__text(report, &outlier->place),
+                      outlier->place_more_calls);
+}
+
+static char *tid_text(const struct report *report, uint32_t thread, const struct style *style)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    if (!is_narrow(style))
+        return thread__text(report, thread);
+    return memory__format("%u", VEC_AT(threads, struct trace_thread, thread)->tid);
 }
 
 /* "4.1×", "1,284×" */
@@ -243,26 +264,25 @@ static void put_outlier(struct table *table, const struct report *report,
     table__duration(table, turn->start_ns);
     table__duration(table, turn->duration_ns);
     table__cell(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
-    if (phase->threads.count > 1)
-        table__take(table, thread__text(report, turn->thread), INK_PLAIN);
+    table__take(table, tid_text(report, turn->thread, style), INK_PLAIN);
     table__cell(table, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
     table__take(table, more__components(outlier->component_more_ns), INK_PLAIN);
-    table__cell(table, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
-    table__take(table, where_text(report, outlier), INK_PLAIN);
+    if (!is_narrow(style))
+        table__cell(table, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
+    table__take(table, where_text(report, outlier, style), INK_PLAIN);
 }
 
-static struct table new_table(const struct iteration_phase *phase)
+static struct table new_table(const struct style *style)
 {
-    static const struct table_column with_thread[] = {
+    static const struct table_column wide[] = {
         {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
         {"", ALIGN_RIGHT, false},     {"thread", ALIGN_LEFT, true}, {"more", ALIGN_RIGHT, false},
         {"of it", ALIGN_LEFT, true},  {"most", ALIGN_RIGHT, false}, {"in", ALIGN_LEFT, true}};
-    static const struct table_column of_one[] = {
+    static const struct table_column narrow[] = {
         {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
-        {"", ALIGN_RIGHT, false},     {"more", ALIGN_RIGHT, false}, {"of it", ALIGN_LEFT, true},
-        {"most", ALIGN_RIGHT, false}, {"in", ALIGN_LEFT, true}};
-    return phase->threads.count > 1 ? table__start(with_thread, 9, INDENT)
-                                    : table__start(of_one, 8, INDENT);
+        {"", ALIGN_RIGHT, false},     {"tid", ALIGN_RIGHT, false},  {"more", ALIGN_RIGHT, false},
+        {"of it", ALIGN_LEFT, true},  {"most in", ALIGN_LEFT, true}};
+    return is_narrow(style) ? table__start(narrow, 8, INDENT) : table__start(wide, 9, INDENT);
 }
 
 static void put_none(const struct iteration_phase *phase, const struct style *style, FILE *out)
@@ -293,7 +313,7 @@ static void put_outliers(const struct report *report, const struct iteration_pha
             duration__format(phase->threshold_ns, threshold), phase->outlier_count == 1 ? "s" : "",
             phase->outlier_count > OUTLIERS_AT_MOST ? "; the slowest" : ""));
     free(lead);
-    struct table table = new_table(phase);
+    struct table table = new_table(style);
     for (size_t i = 0; i < phase->outliers.count && i < OUTLIERS_AT_MOST; i++)
         put_outlier(&table, report, phase, VEC_AT(&phase->outliers, struct iteration_outlier, i),
                     style);
