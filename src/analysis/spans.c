@@ -30,7 +30,7 @@ struct open_arguments {
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
     uint64_t entered;
-    uint64_t stack;        /* tick of its call stack; 0: none was taken */
+    uint64_t stack; /* tick of its call stack; 0: none was taken */
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -200,7 +200,7 @@ static void find_nest(struct thread_fold *self, struct class_entry *entry,
     const struct nested nested = {.place = entry->place,
                                   .depth = occurrence->depth,
                                   .counts = watcher->is_structural
-                                                ? watcher->is_structural(watcher, entry)
+                                                ? watcher->is_structural(self->table, entry)
                                                 : entry->is_structural};
     uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
     if (is_of_function(entry))

@@ -50,12 +50,12 @@ struct thread_watcher {
     /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
     uint64_t entered;
     struct watched_event now; /* what is told of */
-    uint64_t stack; /* tick of the call stack that was taken with its enter; 0: none */
-    bool nests;     /* the nests of what is told are wanted; the table has room for them: */
-    uint32_t nest;  /* of the occurrence; NEST_NONE: not told of hooked calls */
+    uint64_t stack;           /* tick of the call stack that was taken with its enter; 0: none */
+    bool nests;    /* the nests of what is told are wanted; the table has room for them: */
+    uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
     const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */
     /* Whether a class is part of the nests it is in; NULL: as the entry says. */
-    bool (*is_structural)(struct thread_watcher *watcher, struct class_entry *entry);
+    bool (*is_structural)(struct class_table *table, struct class_entry *entry);
 };
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 

@@ -19,8 +19,8 @@ void json__text(struct json_object *object, const char *name, const char *text);
 void json__address(struct json_object *object, const char *name, uint64_t address); /* "0x…" */
 /* function, module, file, line */
 void json__place(struct json_object *object, const struct place *place);
-/* The same of a class, and caller. Of a hooked call module, file and line are those of the call; its
- * caller has them, too. */
+/* The same of a class, and caller. Of a hooked call module, file and line are those of the call;
+ * its caller has them, too. */
 void json__identity(struct json_object *object, const struct report *report,
                     const struct profile_class *class);
 
