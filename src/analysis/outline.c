@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define UNRECORDED_FROM 0.02 /* of the group's lifetime */
-#define OUTERMOST_FROM 0.25  /* of what is around it */
+#define OUTERMOST_FROM 0.1   /* of the group's lifetime */
+#define OUTERMOST_OF 0.25    /* of what is around it */
 #define FITTING_FIRST 0.001  /* shares that are tried */
 #define FITTING_STEP 1.5
 #define FITTING_SHARE_MAX 0.2
@@ -443,7 +444,8 @@ uint32_t outline__outermost(const struct outline *outline, uint32_t group)
         if (at == OUTLINE_NONE)
             return OUTLINE_NONE;
         const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, at);
-        if ((double)row->sum_ns < OUTERMOST_FROM * (double)around)
+        if ((double)row->sum_ns < OUTERMOST_OF * (double)around ||
+            (double)row->sum_ns < OUTERMOST_FROM * (double)whole->lifetime_ns)
             return OUTLINE_NONE;
         if (row->kind == OUTLINE_LOOP)
             return at;

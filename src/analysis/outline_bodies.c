@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define UNTIDY_PARTS 16u
-#define BODIES_AT_MOST 256u /* of one row, that are laid beside each other */
+#define WORK_MAX (1u << 19) /* nodes that are moved to lay a row's bodies beside each other */
 #define ALIGN_WINDOW 64u    /* items that are looked at for one of the same surface */
 #define DENSE_FROM 0.8      /* of a loop's time is in its turns: else these are no measure of it */
 
@@ -300,25 +300,19 @@ static int by_time(const void *left, const void *right)
     return by_shape(left, right);
 }
 
-/* The parts whose bodies are not looked at come last. */
-static size_t bodies_looked_at(struct outline_node *node)
-{
-    if (node->parts.count <= BODIES_AT_MOST)
-        return node->parts.count;
-    qsort(node->parts.items, node->parts.count, sizeof(struct outline_part), by_time);
-    return BODIES_AT_MOST;
-}
-
 struct vec node__body(struct outline_shapes *known, struct outline_node *node, size_t *left_out)
 {
     struct vec nodes = VEC_OF(struct outline_node);
-    size_t parts = bodies_looked_at(node);
-    *left_out = node->parts.count - parts;
-    for (size_t i = 0; i < parts; i++) {
+    size_t count = node->parts.count, looked_at = 0;
+    if (count > 1)
+        qsort(node->parts.items, count, sizeof(struct outline_part), by_time);
+    for (size_t work = 0; looked_at < count && work < WORK_MAX; looked_at++) {
         struct vec body = VEC_OF(struct outline_node);
-        append_body(known, &body, VEC_AT(&node->parts, struct outline_part, i));
+        append_body(known, &body, VEC_AT(&node->parts, struct outline_part, looked_at));
+        work += nodes.count + body.count;
         nodes = lay_beside(&nodes, &body);
     }
+    *left_out = count - looked_at;
     VEC_EACH(child, &nodes, struct outline_node)
     node__tidy(child);
     return nodes;
