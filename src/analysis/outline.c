@@ -349,14 +349,16 @@ struct outline *outline__new(const struct trace *trace, const struct structure *
                              const struct outline_options *options)
 {
     struct outline *outline = memory__zeroed(1, sizeof *outline);
-    *outline = (struct outline){VEC_OF(struct outline_group), VEC_OF(struct outline_row),
-                                VEC_OF(uint32_t)};
+    outline->groups = VEC_OF(struct outline_group);
+    outline->rows = VEC_OF(struct outline_row);
+    outline->folded = VEC_OF(uint32_t);
     struct outliner outliner = {.trace = trace,
                                 .structure = structure,
                                 .options = options,
                                 .outline = outline,
                                 .spelled = zeroes(shapes__count(structure->shapes))};
     outline_shapes__start(&outliner.known, structure->shapes);
+    outline->is_sampled = outliner.known.is_sampled;
     struct vec gatherings = gatherings__of(trace, structure, &outliner.known);
     VEC_EACH(gathering, &gatherings, struct outline_gathering)
     put_group(&outliner, gathering);

@@ -160,6 +160,7 @@ static void put_json(const struct structure_report *shown, const struct style *s
     json__number(root, "places", shown->structure->places.count);
     json__text(root, "thread", shown->thread);
     json__known(root, "depth", known_if(shown->options->depth > 0, shown->options->depth));
+    json__boolean(root, "sampled", shown->outline->is_sampled);
     json__share(root, "least_share", shown->options->least_share);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
