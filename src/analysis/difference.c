@@ -47,7 +47,8 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 {
     struct search *search = (struct search *)watcher;
     (void)arguments, (void)argument_count;
-    if (occurrence->inner || class_numbers__of(search->numbers, entry) != search->number)
+    if (occurrence->inner ||
+        class_numbers__of_watched(search->numbers, entry, watcher) != search->number)
         return;
     struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
@@ -344,6 +345,7 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
                           "occurrences; record it without to compare two");
     class_numbers__start(&numbers, trace, profile);
     struct search search = search_of(trace, class, choice, &numbers);
+    class_numbers__want_nests(&numbers, &search.watcher);
     search_all(&search, trace);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {

@@ -345,7 +345,7 @@ static struct vec groups_at(struct nests *nests, const struct site *site, unsign
     return groups;
 }
 
-/* Only those that become parts are left. False: they are not enough of the site. */
+/* Only those that become parts are left. False: they are too few, or not enough of the site. */
 static bool keep_parts(const struct site *site, struct vec *groups)
 {
     const struct accumulator *all = &site->entry->total.accumulator;
@@ -359,7 +359,7 @@ static bool keep_parts(const struct site *site, struct vec *groups)
         counted += group.count;
     }
     groups->count = parts;
-    return (double)counted >= LEAST_COVERED * (double)all->count;
+    return parts > 1 && (double)counted >= LEAST_COVERED * (double)all->count;
 }
 
 /* Its parts by the greatest depth at which they are few; none: by no depth. */
@@ -512,14 +512,11 @@ static void divide(struct class_table *table, const struct site *site, unsigned 
     keep_rest(table, site);
 }
 
-/* Where one part has everything the site is not divided. */
 static void divide_site(struct class_table *table, const struct site *site)
 {
     unsigned depth;
     struct vec groups = choose_parts(table->nests, site, &depth);
-    const struct group *first = groups.items;
-    if (groups.count > 1 ||
-        (groups.count == 1 && first->count < site->entry->total.accumulator.count))
+    if (groups.count)
         divide(table, site, depth, &groups);
     vec__free(&groups);
 }

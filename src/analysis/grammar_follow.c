@@ -75,8 +75,7 @@ void follow__start(struct grammar *grammar, uint32_t from, uint32_t node, uint32
 
 /* ---- loops that go on ------------------------------------------------------------------------ */
 
-/* The first item that the string has gone through at a level, beyond the one that it started from.
- */
+/* The first item that the string has gone through at a level, behind where it started. */
 static uint32_t first_followed(const struct grammar *grammar, size_t index)
 {
     if (index == 0 && grammar->from)
@@ -252,8 +251,7 @@ static void leave_items(struct grammar *grammar, size_t index, uint32_t first, u
         rewrite__append(grammar, GRAMMAR_RULE | rewrite__new_rule(grammar, first, last), 1);
 }
 
-/* Puts in what the string has gone through at a level: whole items, then repetitions of the next.
- */
+/* Puts in what the string has gone through at a level: whole items, then turns of the next. */
 static void leave_level(struct grammar *grammar, size_t index, uint32_t first)
 {
     struct level level = *VEC_AT(&grammar->levels, struct level, index);

@@ -95,18 +95,14 @@ static inline uint32_t first_symbol(const struct grammar *grammar, uint32_t symb
     return is_rule(symbol) ? node_at(grammar, guard_of(symbol))->symbol : symbol;
 }
 
-/* ---- grammar_digrams.c: a digram is named by its left node, which has a right one --------------
- */
+/* ---- grammar_digrams.c: a digram is named by its left node, which has a right one ------------ */
 
-/* The node where the same digram is indexed; 0: nowhere. */
-uint32_t digrams__find(const struct grammar *grammar, uint32_t node);
-/* As find; when it is nowhere it is here from now on. */
+/* The node where the same digram is indexed; 0: nowhere, and here from now on. */
 uint32_t digrams__find_or_insert(struct grammar *grammar, uint32_t node);
 /* Nothing when it is not indexed here. */
 void digrams__remove(struct grammar *grammar, uint32_t node);
 
-/* ---- grammar_rewrite.c: changes that keep what the rules expand to -----------------------------
- */
+/* ---- grammar_rewrite.c: changes that keep what the rules expand to --------------------------- */
 
 /* Appends to the whole string, or lets its last item grow; what was last is closed by it. */
 void rewrite__append(struct grammar *grammar, uint32_t symbol, uint64_t count);
@@ -122,8 +118,7 @@ void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last
 /* Until all digrams are unique and all rules of use. */
 void rewrite__settle(struct grammar *grammar);
 
-/* ---- grammar_follow.c: what stands elsewhere foretells what comes next -------------------------
- */
+/* ---- grammar_follow.c: what stands elsewhere foretells what comes next ----------------------- */
 
 /* Begins with the node's expansion, whose first symbol the symbol is.  What is followed is what
  * comes after `from`, which is the same item as the last one; 0: the last item once more, node
@@ -135,8 +130,7 @@ bool follow__next(struct grammar *grammar, uint32_t symbol);
  * Returns how many of the recent symbols have to be added again, if any may. */
 size_t follow__leave(struct grammar *grammar, uint32_t symbol, bool may_take_back);
 
-/* ---- grammar_read.c
- * ------------------------------------------------------------------------------ */
+/* ---- grammar_read.c -------------------------------------------------------------------------- */
 
 /* Numbers the rules, and counts what the grammar holds. */
 void numbers__assign(struct grammar *grammar);

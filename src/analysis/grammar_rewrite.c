@@ -5,8 +5,6 @@
 #include "analysis/grammar_parts.h"
 #include "base/memory.h"
 
-#include <string.h>
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint32_t new_node(struct grammar *grammar)

@@ -9,7 +9,9 @@
 
 #define UNRECORDED_FROM 0.02 /* of the group's lifetime */
 #define OUTERMOST_FROM 0.25  /* of what is around it */
-#define FITTING_SHARE_MAX 0.5
+#define FITTING_FIRST 0.001  /* shares that are tried */
+#define FITTING_STEP 1.5
+#define FITTING_SHARE_MAX 0.2
 
 struct outliner {
     const struct trace *trace;
@@ -62,6 +64,7 @@ static void fill_row(const struct outliner *outliner, struct outline_row *row,
     row->place = shape->symbol;
     row->threads = threads_of(outliner, all.roots);
     row->shapes = (uint32_t)node->parts.count;
+    row->is_count_estimated = all.is_count_estimated;
     row->is_estimated = all.is_estimated;
     row->is_excess_estimated = all.is_excess_estimated;
     row->count = all.bodies;
@@ -148,6 +151,7 @@ static void unnest(struct outliner *outliner, struct outline_node *node, struct 
     row->loops = whole.time.count;
     row->turns.min = row->turns.max = row->loops == 1 ? row->count : UINT64_MAX;
     row->sum_ns = trace__ns(outliner->trace, whole.time.sum);
+    row->is_count_estimated |= whole.is_count_estimated;
     row->is_estimated |= whole.is_estimated;
 }
 
@@ -366,7 +370,8 @@ struct outline *outline__fitting(const struct trace *trace, const struct structu
 {
     struct outline *outline = outline__new(trace, structure, options);
     while (outline->rows.count > rows_at_most && options->least_share < FITTING_SHARE_MAX) {
-        options->least_share = options->least_share > 0 ? 2 * options->least_share : 0.001;
+        options->least_share =
+            options->least_share > 0 ? FITTING_STEP * options->least_share : FITTING_FIRST;
         outline__free(outline);
         outline = outline__new(trace, structure, options);
     }

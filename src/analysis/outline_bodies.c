@@ -112,6 +112,8 @@ static struct outline_part part_in(struct outline_shapes *known, const struct ou
     uint64_t all = shapes__get(known->shapes, outer->shape)->time.count;
     part.roots = outer->roots;
     part.is_estimated = outer->is_estimated || outer->bodies != all;
+    part.is_count_estimated =
+        outer->is_count_estimated || (part.is_estimated && part.turns.min != part.turns.max);
     part.is_excess_estimated |= part.is_estimated;
     if (outer->bodies == all)
         return part;
@@ -148,6 +150,7 @@ static void part__join(struct outline_part *part, const struct outline_part *oth
     part->turns.min = lesser(part->turns.min, other->turns.min);
     part->turns.max = greater(part->turns.max, other->turns.max);
     part->excess += other->excess;
+    part->is_count_estimated |= other->is_count_estimated;
     part->is_estimated |= other->is_estimated;
     part->is_excess_estimated |= other->is_excess_estimated;
 }

@@ -31,7 +31,8 @@ struct outline_part {
         time; /* of a loop: of loops, but min and max of turns, UINT64_MAX: not known */
     struct shape_turns turns;
     uint64_t excess;
-    uint64_t roots; /* bits: in which of the group's roots */
+    uint64_t roots;          /* bits: in which of the group's roots */
+    bool is_count_estimated; /* bodies */
     bool is_estimated, is_excess_estimated;
 };
 

@@ -112,17 +112,25 @@ static void put_side(const struct difference_view *view, enum difference_side si
     free(thread);
 }
 
+/* ", 3.77 times as long", ", 3,770 times as long" */
+static char *times_text(uint64_t slow_ns, uint64_t fast_ns)
+{
+    char count[32];
+    if (!fast_ns)
+        return memory__text("");
+    if (slow_ns / fast_ns >= 1000)
+        return memory__format(", %s times as long", count__format(slow_ns / fast_ns, count));
+    return memory__format(", %.3g times as long", (double)slow_ns / (double)fast_ns);
+}
+
 static void put_two(const struct difference_view *view, const struct style *style, FILE *out)
 {
     char more[MORE_BYTES];
     const struct difference *difference = view->difference;
-    uint64_t fast_ns = difference->sides[SIDE_FAST].duration_ns;
     put_side(view, SIDE_SLOW, style, out);
     put_side(view, SIDE_FAST, style, out);
-    char *times =
-        fast_ns ? memory__format(", %.3g times as long",
-                                 (double)difference->sides[SIDE_SLOW].duration_ns / (double)fast_ns)
-                : memory__text("");
+    char *times = times_text(difference->sides[SIDE_SLOW].duration_ns,
+                             difference->sides[SIDE_FAST].duration_ns);
     paragraph__take(style, out, "  more  ",
                     memory__format("%s%s", more__format(whole_more(difference), more), times));
     free(times);
