@@ -77,7 +77,7 @@ static void put_item(struct flow *flow, const struct grammar_report *shown,
 static void put_rule(const struct grammar_report *shown, size_t rule, const struct style *style,
                      FILE *out)
 {
-    char name[16];
+    char name[24];
     struct flow flow = flow__start(style, out, RULE_COLUMN);
     struct vec items = items_of(shown, rule);
     if (rule == 0)
