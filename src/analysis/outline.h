@@ -62,6 +62,8 @@ struct outline_group {
 struct outline {
     struct vec groups; /* struct outline_group, the longest lifetime first */
     struct vec rows;   /* struct outline_row */
+    bool is_sampled;   /* of some calls one was recorded that stands for several: what was not
+                          recorded is in no body and no loop */
     struct vec folded; /* uint32_t: places: of each folded row what happens first in it */
 };
 

@@ -9,6 +9,7 @@
 struct outline_shapes {
     struct shapes *shapes;
     struct vec loop_sums; /* uint64_t, by shape: what all its loops took; 0 of other shapes */
+    bool is_sampled;      /* of some calls one was recorded that stands for several */
     struct vec surfaces;  /* uint32_t, by shape: its surface + 1; 0: not asked for yet */
 };
 

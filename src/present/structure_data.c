@@ -160,6 +160,7 @@ static void put_json(const struct structure_report *shown, const struct style *s
     json__number(root, "places", shown->structure->places.count);
     json__text(root, "thread", shown->thread);
     json__known(root, "depth", known_if(shown->options->depth > 0, shown->options->depth));
+    json__boolean(root, "sampled", shown->outline->is_sampled);
     json__share(root, "least_share", shown->options->least_share);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
@@ -236,8 +237,8 @@ static void put_row(const struct structure_report *shown, uint32_t number, FILE 
     put_known(&line, known_if(counted, row->threads));
     put_known(&line, known_if(counted, row->shapes));
     put_known(&line, same_as(row));
-    line__number(&line, row->is_cut);
     line__number(&line, row->is_count_estimated);
+    line__number(&line, row->is_cut);
     line__number(&line, row->is_estimated);
     line__number(&line, row->is_excess_estimated);
     fputc('\n', out);
@@ -246,10 +247,11 @@ static void put_row(const struct structure_report *shown, uint32_t number, FILE 
 static void put_csv(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    fputs("row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
-          "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,cut,"
-          "count_estimated,estimated,excess_estimated\n",
-          out);
+    fputs(
+        "row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
+        "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,count_estimated,"
+        "cut,estimated,excess_estimated\n",
+        out);
     for (uint32_t i = 0; i < shown->outline->rows.count; i++)
         put_row(shown, i, out);
 }

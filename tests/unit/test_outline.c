@@ -235,8 +235,8 @@ static void neighbours_of_one_place_are_one_row(void **state)
                    " w x1 90\n"
                    "  f x3 70 shapes 3\n"
                    "   g x2 20\n"
-                   "   h x1 10\n"
                    "   k x1 10\n"
+                   "   h x1 10\n"
                    "   unrecorded 30\n"
                    "  m x1 10\n"
                    "  unrecorded 10\n");

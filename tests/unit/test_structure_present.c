@@ -41,6 +41,7 @@ static void start(struct outlined *outlined)
     outlined->structure.shapes = shapes__new();
     outlined->structure.places = VEC_OF(struct structure_place);
     outlined->structure.threads = VEC_OF(struct structure_thread);
+    outlined->outline.is_sampled = false;
     outlined->outline.groups = VEC_OF(struct outline_group);
     outlined->outline.rows = VEC_OF(struct outline_row);
     outlined->outline.folded = VEC_OF(uint32_t);
@@ -307,6 +308,18 @@ static unsigned lines_of(const char *text)
     return lines;
 }
 
+static void what_was_sampled_is_told(void **state)
+{
+    (void)state;
+    struct outlined outlined;
+    fill(&outlined);
+    outlined.outline.is_sampled = true;
+    char *text = render(&outlined, &structure_text, &to_file);
+    assert_non_null(strstr(text, "one call in many was recorded"));
+    free(text);
+    finish(&outlined);
+}
+
 /* A thousand kinds of threads are no wall of text. */
 static void many_groups_are_cut(void **state)
 {
@@ -386,6 +399,7 @@ int main(void)
         cmocka_unit_test(what_has_no_events_says_so),
         cmocka_unit_test(grammars_are_as_in_the_files),
         cmocka_unit_test(lines_fit_the_terminal),
+        cmocka_unit_test(what_was_sampled_is_told),
         cmocka_unit_test(many_groups_are_cut),
         cmocka_unit_test(hostile_names_do_no_harm),
     };
