@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -314,6 +315,38 @@ static void marks_win(void **state)
     assert_int_equal(outlier_at(phase, 0)->place.kind, CLASS_LOCK);
 }
 
+/* A server: what it does between its waits depends on what came. The wait is no part of a turn. */
+static void work_between_waits(void **state)
+{
+    static const uint64_t site = HEURT_SITE(0x8000, HEURT_IO_EPOLL_WAIT);
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    uint64_t at = 2000;
+    srand(3);
+    for (int i = 0; i < 200; i++) {
+        PUT(scene, 0, at, HEURT_EVENT_IO, site, 3 | (uint64_t)HEURT_DESCRIPTOR_OTHER << 32, 0);
+        at += 30 + (uint64_t)(rand() % 400);
+        PUT(scene, 0, at, HEURT_EVENT_IO + 1, 1);
+        uint64_t end = at + 100;
+        for (int j = 1 + rand() % 4; j > 0; j--)
+            at = call(scene, 0, rand() % 2 ? FETCH : STORE, at + 1, 5 + (uint64_t)(rand() % 10));
+        at = i == 77 ? end + 900 : end;
+    }
+    scene__end(scene, 0, at);
+    find(scene);
+    assert_int_equal(found->phases.count, 1);
+    const struct iteration_phase *phase = phase_at(0);
+    assert_true(phase->is_between_waits);
+    assert_body(phase, "epoll_wait", NULL);
+    assert_int_equal(phase->turns, 199); /* no wait is behind the last */
+    assert_int_equal(phase->min_ns, 100);
+    assert_int_equal(phase->median_ns, 100);
+    assert_int_equal(phase->outliers.count, 1);
+    assert_int_equal(outlier_at(phase, 0)->iteration.index, 77);
+    assert_int_equal(outlier_at(phase, 0)->more_ns, 900);
+    assert_parts_add_up(outlier_at(phase, 0));
+}
+
 /* More turns than are kept one by one. */
 static void many_turns(void **state)
 {
@@ -361,6 +394,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(threads_in_step_are_one_phase, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_out_of_step_are_not_matched, setup, teardown),
         cmocka_unit_test_setup_teardown(marks_win, setup, teardown),
+        cmocka_unit_test_setup_teardown(work_between_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(many_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(no_loop_no_iterations, setup, teardown),
     };
