@@ -7,7 +7,6 @@ _heurt_options() {
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --class --coverage --audit --json --csv --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;
-    structure) echo '-i --input --thread --depth --all --json --csv --help' ;;
     diff-occurrence) echo '-i --input --slow --at --fast --median --class --json --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
