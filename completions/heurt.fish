@@ -112,6 +112,8 @@ complete -c heurt -n "$in_structure" -s i -l input -x -a '(__fish_complete_direc
 complete -c heurt -n "$in_structure" -l thread -x -d 'Only what these threads do'
 complete -c heurt -n "$in_structure" -l depth -x -a '1 2 3 4' -d 'Only so many levels'
 complete -c heurt -n "$in_structure" -l all -d 'Also what takes little time'
+complete -c heurt -n "$in_structure" -l grammar -d 'Every call of one thread, as rules'
+complete -c heurt -n "$in_structure" -l interesting -d 'What stands out of its like'
 complete -c heurt -n "$in_structure" -l json -d 'As JSON'
 complete -c heurt -n "$in_structure" -l csv -d 'As comma-separated values'
 

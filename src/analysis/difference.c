@@ -41,21 +41,14 @@ static void offer_fast(struct search *search, struct extreme *one)
     extremes__offer(&search->fast, one);
 }
 
-static bool is_of_class(struct search *search, struct class_entry *entry, uint64_t end)
-{
-    uint32_t number = class_numbers__is_divided(search->numbers, entry)
-                          ? class_numbers__of_end(search->numbers, entry, end)
-                          : class_numbers__of(search->numbers, entry);
-    return number == search->number;
-}
-
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
     struct search *search = (struct search *)watcher;
     (void)arguments, (void)argument_count;
-    if (!is_of_class(search, entry, occurrence->end) || occurrence->inner)
+    if (occurrence->inner ||
+        class_numbers__of_watched(search->numbers, entry, watcher) != search->number)
         return;
     struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
@@ -85,7 +78,6 @@ static void search_all(struct search *search, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
         search->thread = i;
-        class_numbers__begin_thread(search->numbers, i);
         thread__watch(&search->numbers->table, i, &search->watcher);
     }
     extremes__sort(&search->slow);
@@ -352,6 +344,7 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
                           "occurrences; record it without to compare two");
     class_numbers__start(&numbers, trace, profile);
     struct search search = search_of(trace, class, choice, &numbers);
+    class_numbers__want_nests(&numbers, &search.watcher);
     search_all(&search, trace);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {

@@ -2,8 +2,12 @@
  *
  * Programs of different kinds are recorded once, unpacked.  Then, in turns, a copy of the trace is
  * packed on one processor and on all, and every event of the raw and of the packed trace is read by
- * the cursors that all analyses use.  Medians; the time of packing is wall time, that of reading
- * CPU time. */
+ * the cursors that all analyses use.  Medians; the time of packing on all processors is wall time,
+ * the others are CPU time.
+ *
+ * Where the clock's ticks come in steps, all of that is done once more for the trace as a clock
+ * that counts every tick could have made it: with low bits of chance.  Beside the bytes an event
+ * stands how much of them is the entropy of its tick. */
 #include "base/memory.h"
 #include "child.h"
 #include "format/layout.h"
@@ -11,6 +15,7 @@
 #include "format/reader.h"
 #include "recording.h"
 #include "statistics.h"
+#include "ticks.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -46,13 +51,14 @@ enum { SORTS = sizeof sorts / sizeof sorts[0] };
 enum figure { PACK_ONE, PACK_ALL, READ_RAW, READ_PACKED, FIGURES };
 
 struct result {
-    double raw_bytes, packed_bytes;
+    double raw_bytes, packed_bytes, entropy_bytes; /* entropy: an event */
+    uint64_t step;                                 /* of the clock */
     uint64_t events;
     double seconds[FIGURES][RUNS_MOST];
 };
 
 struct options {
-    const char *heurt, *parent, *only;
+    const char *heurt, *parent, *only, *trace;
     size_t runs;
     bool json;
 };
@@ -84,9 +90,13 @@ static int record(const struct options *options, const struct scratch *scratch,
 {
     struct words words = {0};
     char *text;
-    words__add(&words, (const char *const[]){options->heurt, "record", "--quiet", "--no-pack", "-o",
-                                             scratch->trace, NULL});
-    words__add(&words, sort->words);
+    if (options->trace) {
+        words__add(&words, (const char *const[]){"cp", "-r", options->trace, scratch->trace, NULL});
+    } else {
+        words__add(&words, (const char *const[]){options->heurt, "record", "--quiet", "--no-pack",
+                                                 "-o", scratch->trace, NULL});
+        words__add(&words, sort->words);
+    }
     int code = child__run(&words, scratch->log, &text, error);
     free(text);
     return code;
@@ -126,9 +136,10 @@ static int pack_copy(const char *from, const char *to, unsigned threads, double 
     free(text);
     if (code != 0)
         return code;
-    double before = seconds_of(CLOCK_MONOTONIC);
+    clockid_t clock = threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+    double before = seconds_of(clock);
     code = trace__pack(to, &options, &outcome, error);
-    *seconds = seconds_of(CLOCK_MONOTONIC) - before;
+    *seconds = seconds_of(clock) - before;
     if (code == 0 && outcome != PACK_DONE)
         code = error__set(error, -EINVAL, "%s could not be packed", to);
     return code;
@@ -162,30 +173,48 @@ static void print(const struct options *options, const struct sort *sort, struct
 {
     double events = (double)result->events;
     const char *format =
-        options->json ? "%s  {\"name\": \"%s\", \"events\": %.0f, \"raw_event_bytes\": %.3f, "
-                        "\"packed_event_bytes\": %.3f, \"pack_one_m_events_s\": %.2f, "
-                        "\"pack_all_m_events_s\": %.2f, \"read_raw_m_events_s\": %.2f, "
-                        "\"read_packed_m_events_s\": %.2f}"
-                      : "%s%-40s %11.0f %8.2f %8.3f %8.1f %8.1f %8.1f %8.1f\n";
+        options->json ? "%s  {\"name\": \"%s\", \"clock_step_ticks\": %.0f, \"events\": %.0f, "
+                        "\"raw_event_bytes\": %.3f, \"packed_event_bytes\": %.3f, "
+                        "\"tick_entropy_event_bytes\": %.3f, "
+                        "\"pack_one_m_events_s\": %.2f, \"pack_all_m_events_s\": %.2f, "
+                        "\"read_raw_m_events_s\": %.2f, \"read_packed_m_events_s\": %.2f}"
+                      : "%s%-40s %4.0f %11.0f %8.2f %8.3f %8.3f %8.1f %8.1f %8.1f %8.1f\n";
     printf(format, options->json && !first ? ",\n" : "", options->json ? sort->name : sort->title,
-           events, result->raw_bytes / events, result->packed_bytes / events,
-           rate(result, PACK_ONE, options->runs), rate(result, PACK_ALL, options->runs),
-           rate(result, READ_RAW, options->runs), rate(result, READ_PACKED, options->runs));
+           (double)result->step, events, result->raw_bytes / events, result->packed_bytes / events,
+           result->entropy_bytes, rate(result, PACK_ONE, options->runs),
+           rate(result, PACK_ALL, options->runs), rate(result, READ_RAW, options->runs),
+           rate(result, READ_PACKED, options->runs));
     fflush(stdout);
+}
+
+/* Of the trace that there is, on the clock that it has. */
+static int run_clock(const struct options *options, const struct scratch *scratch,
+                     const struct sort *sort, bool first, struct result *result,
+                     struct error *error)
+{
+    char packed[320];
+    snprintf(packed, sizeof packed, "%s.packed", scratch->trace);
+    int code = ticks__entropy(scratch->trace, &result->entropy_bytes, &result->step, error);
+    for (size_t run = 0; run < options->runs && code == 0; run++)
+        code = measure(scratch->trace, packed, result, run, error);
+    if (code == 0)
+        print(options, sort, result, first);
+    directory__remove(packed);
+    return code;
 }
 
 static int run_sort(const struct options *options, const struct scratch *scratch,
                     const struct sort *sort, bool first, struct error *error)
 {
     static struct result result;
-    char packed[320];
-    snprintf(packed, sizeof packed, "%s.packed", scratch->trace);
     int code = record(options, scratch, sort, error);
-    for (size_t run = 0; run < options->runs && code == 0; run++)
-        code = measure(scratch->trace, packed, &result, run, error);
     if (code == 0)
-        print(options, sort, &result, first);
-    directory__remove(packed);
+        code = run_clock(options, scratch, sort, first, &result, error);
+    if (code == 0 && result.step > 1) {
+        code = ticks__refine(scratch->trace, result.step, error);
+        if (code == 0)
+            code = run_clock(options, scratch, sort, false, &result, error);
+    }
     directory__remove(scratch->trace);
     return code;
 }
@@ -196,18 +225,24 @@ static void run_all(const struct options *options, const struct scratch *scratch
     struct error error;
     bool first = true;
     if (options->json)
-        printf("{\"schema\": \"heurt.bench-pack/1\", \"runs\": %zu, \"traces\": [\n",
+        printf("{\"schema\": \"heurt.bench-pack/2\", \"runs\": %zu, \"traces\": [\n",
                options->runs);
     else
-        printf("medians of %zu; bytes an event; million events a second\n%-40s %11s %8s %8s %8s "
-               "%8s %8s %8s\n%-40s %11s %8s %8s %8s %8s %8s %8s\n",
-               options->runs, "", "", "bytes", "bytes", "packed", "packed", "read", "read", "",
-               "events", "raw", "packed", "on 1 CPU", "on all", "raw", "packed");
-    for (size_t i = 0; i < SORTS; i++) {
-        if (options->only && strcmp(options->only, sorts[i].name) != 0)
+        printf(
+            "medians of %zu; the clock's step in ticks; bytes an event, and how many of them the "
+            "entropy of its\ntick takes at least; million events a second\n"
+            "%-40s %4s %11s %8s %8s %8s %8s %8s %8s %8s\n"
+            "%-40s %4s %11s %8s %8s %8s %8s %8s %8s %8s\n",
+            options->runs, "", "", "", "bytes", "bytes", "bytes", "packed", "packed", "read",
+            "read", "", "step", "events", "raw", "packed", "entropy", "on 1 CPU", "on all", "raw",
+            "packed");
+    const struct sort given = {"given", options->trace, {NULL}};
+    const struct sort *from = options->trace ? &given : sorts;
+    for (size_t i = 0; i < (options->trace ? 1 : SORTS); i++) {
+        if (!options->trace && options->only && strcmp(options->only, from[i].name) != 0)
             continue;
-        if (run_sort(options, scratch, &sorts[i], first, &error) != 0)
-            fprintf(stderr, "bench-pack: %s is left out: %s\n", sorts[i].name, error.text);
+        if (run_sort(options, scratch, &from[i], first, &error) != 0)
+            fprintf(stderr, "bench-pack: %s is left out: %s\n", from[i].name, error.text);
         else
             first = false;
     }
@@ -218,9 +253,13 @@ static void run_all(const struct options *options, const struct scratch *scratch
 static bool read_options(int argc, char **argv, struct options *options)
 {
     static const struct option names[] = {
-        {"runs", required_argument, NULL, 'r'},    {"json", no_argument, NULL, 'j'},
-        {"on", required_argument, NULL, 'o'},      {"only", required_argument, NULL, 'n'},
-        {"command", required_argument, NULL, 'c'}, {NULL, 0, NULL, 0},
+        {"runs", required_argument, NULL, 'r'},
+        {"json", no_argument, NULL, 'j'},
+        {"on", required_argument, NULL, 'o'},
+        {"only", required_argument, NULL, 'n'},
+        {"command", required_argument, NULL, 'c'},
+        {"trace", required_argument, NULL, 't'},
+        {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         switch (option) {
@@ -239,6 +278,9 @@ static bool read_options(int argc, char **argv, struct options *options)
         case 'c':
             options->heurt = optarg;
             break;
+        case 't':
+            options->trace = optarg;
+            break;
         default:
             return false;
         }
@@ -252,9 +294,11 @@ int main(int argc, char **argv)
     struct scratch scratch;
     struct error error;
     if (!read_options(argc, argv, &options)) {
-        fputs("usage: bench-pack [--runs N] [--json] [--on DIR] [--only NAME] [--command HEURT]\n"
+        fputs("usage: bench-pack [--runs N] [--json] [--on DIR] [--only NAME] [--command HEURT] "
+              "[--trace DIR]\n"
               "N: 1 to 99; DIR: where the traces go (in memory when that is possible);\n"
-              "NAME: function, lock, words, git, io\n",
+              "NAME: function, lock, words, git, io; --trace: of this unpacked trace, not of "
+              "recorded ones\n",
               stderr);
         return 2;
     }
