@@ -6,7 +6,8 @@ _heurt_options() {
     record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-kernel --instructions --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --class --coverage --audit --json --csv --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
-    structure) echo '-i --input --thread --depth --all --json --csv --help' ;;
+    structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;
+    diff-occurrence) echo '-i --input --slow --at --fast --median --class --json --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i --input --thread --function --from --to --json --raw --help' ;;
@@ -18,7 +19,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --choose-after | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --class | --depth | --min-wait | --thread | --function | --from | --to) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --depth | --min-wait | --thread | --function | --from | --to) return 0 ;;
     esac
     return 1
 }
@@ -78,7 +79,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report locks structure whatif hot dump export check' verb=record from=1 program
+    local verbs='record report locks structure diff-occurrence whatif hot dump export check' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

@@ -162,16 +162,31 @@ static uint32_t number_of_nest(struct class_numbers *self, struct numbered_site 
     return found.number;
 }
 
+static bool is_structural(struct class_table *table, struct class_entry *entry)
+{
+    look_up((struct class_numbers *)table, entry); /* its first member */
+    return entry->is_structural;
+}
+
+void class_numbers__want_nests(const struct class_numbers *self, struct thread_watcher *watcher)
+{
+    watcher->nests = self->sites.count > 0;
+    watcher->is_structural = is_structural;
+}
+
+uint32_t class_numbers__of_watched(struct class_numbers *self, struct class_entry *entry,
+                                   const struct thread_watcher *watcher)
+{
+    if (!class_numbers__is_divided(self, entry))
+        return class_numbers__of(self, entry);
+    return number_of_nest(self, site_at(self, entry->what.count - 1),
+                          watcher->inside ? watcher->nest : NEST_NONE);
+}
+
 struct end_watcher {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_numbers *numbers;
 };
-
-static bool takes(struct thread_watcher *watcher, struct class_entry *entry)
-{
-    look_up(((struct end_watcher *)watcher)->numbers, entry);
-    return entry->is_structural;
-}
 
 static void keep_end(struct thread_watcher *watcher, struct class_entry *entry,
                      const struct fold_occurrence *occurrence, const uint64_t *arguments,
@@ -181,17 +196,15 @@ static void keep_end(struct thread_watcher *watcher, struct class_entry *entry,
     (void)arguments, (void)argument_count;
     if (!class_numbers__is_divided(self, entry))
         return;
-    uint32_t nest = watcher->inside ? watcher->nest : NEST_NONE;
-    const struct numbered_end end = {
-        entry, occurrence->end, number_of_nest(self, site_at(self, entry->what.count - 1), nest)};
+    const struct numbered_end end = {entry, occurrence->end,
+                                     class_numbers__of_watched(self, entry, watcher)};
     vec__push(&self->ends, &end);
 }
 
 void class_numbers__begin_thread(struct class_numbers *self, uint32_t thread)
 {
-    struct end_watcher watcher = {
-        .watcher = {.occurrence = keep_end, .nests = true, .is_structural = takes},
-        .numbers = self};
+    struct end_watcher watcher = {.watcher = {.occurrence = keep_end}, .numbers = self};
+    class_numbers__want_nests(self, &watcher.watcher);
     self->ends.count = self->next_end = 0;
     if (self->sites.count)
         thread__watch(&self->table, thread, &watcher.watcher);

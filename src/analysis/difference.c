@@ -47,7 +47,8 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 {
     struct search *search = (struct search *)watcher;
     (void)arguments, (void)argument_count;
-    if (occurrence->inner || class_numbers__of(search->numbers, entry) != search->number)
+    if (occurrence->inner ||
+        class_numbers__of_watched(search->numbers, entry, watcher) != search->number)
         return;
     struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
@@ -96,7 +97,7 @@ static struct search search_of(const struct trace *trace, const struct profile_c
         .is_at = !choice->slow,
         .is_median = !choice->fast,
         .slow = extremes__of(choice->slow ? choice->slow : 1),
-        .fast = extremes__of(choice->fast ? choice->fast : 2),
+        .fast = extremes__of(choice->fast > 1 ? choice->fast : 2),
     };
 }
 
@@ -135,8 +136,9 @@ static int take_two(const struct search *search, const struct difference_choice 
         fast->count < choice->fast)
         return refuse(search, choice, error);
     two[SIDE_SLOW] = *VEC_AT(slow, struct extreme, slow->count - 1);
-    two[SIDE_FAST] = *VEC_AT(fast, struct extreme, choice->fast ? fast->count - 1 : 0);
-    if (!choice->fast && is_same(&two[SIDE_SLOW], &two[SIDE_FAST]))
+    size_t place = choice->fast ? choice->fast - 1 : 0;
+    two[SIDE_FAST] = *VEC_AT(fast, struct extreme, place);
+    if (place == 0 && is_same(&two[SIDE_SLOW], &two[SIDE_FAST])) /* all took as long */
         two[SIDE_FAST] = *VEC_AT(fast, struct extreme, 1);
     if (is_same(&two[SIDE_SLOW], &two[SIDE_FAST]))
         return error__set(error, -ENOENT, "the two that are to be compared are the same one");
@@ -225,27 +227,25 @@ static int64_t ns_of(const struct trace *trace, int64_t ticks)
                      : (int64_t)trace__ns(trace, (uint64_t)ticks);
 }
 
-/* Each part becomes what it adds to the ns of all before it, so that the parts add up. */
+/* Each part becomes what it adds to the ns of all before it, so that the parts add up; component by
+ * component, whose sums are then not less than 0. */
 static void convert(struct making *making, enum difference_side side)
 {
     struct difference *difference = making->difference;
     struct difference_side_facts *facts = &difference->sides[side];
     int64_t sum = 0, sum_ns = 0;
-    int64_t components_ns[COMPONENTS] = {0};
-    for (uint32_t i = 0; i < difference->rows.count; i++) {
-        struct difference_row *row = row_at(making, i);
-        for (unsigned c = 0; c < COMPONENTS; c++) {
+    for (unsigned c = 0; c < COMPONENTS; c++) {
+        int64_t before_ns = sum_ns;
+        for (uint32_t i = 0; i < difference->rows.count; i++) {
+            struct difference_row *row = row_at(making, i);
             sum += ticks_at(making, i, side)[c];
-            int64_t ns = ns_of(making->trace, sum);
-            row->component_ns[side][c] = ns - sum_ns;
-            row->own_ns[side] += ns - sum_ns;
-            components_ns[c] += ns - sum_ns;
-            sum_ns = ns;
+            row->component_ns[side][c] = ns_of(making->trace, sum) - sum_ns;
+            row->own_ns[side] += row->component_ns[side][c];
+            sum_ns += row->component_ns[side][c];
         }
+        facts->component_ns[c] = (uint64_t)(sum_ns - before_ns);
     }
     facts->duration_ns = (uint64_t)sum_ns;
-    for (unsigned c = 0; c < COMPONENTS; c++)
-        facts->component_ns[c] = components_ns[c] < 0 ? 0 : (uint64_t)components_ns[c];
     row_at(making, 0)->time_ns[side] = facts->duration_ns;
 }
 
@@ -344,6 +344,7 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
                           "occurrences; record it without to compare two");
     class_numbers__start(&numbers, trace, profile);
     struct search search = search_of(trace, class, choice, &numbers);
+    class_numbers__want_nests(&numbers, &search.watcher);
     search_all(&search, trace);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {

@@ -275,14 +275,6 @@ static void passed_over(struct thread_watcher *watcher, uint32_t depth)
     (void)watcher, (void)depth;
 }
 
-static bool is_on_thread(const struct walk *walk, uint32_t thread)
-{
-    VEC_EACH(site, &walk->sites, struct site)
-    if (class_entry__is_on(site->entry, thread))
-        return true;
-    return false;
-}
-
 static void end_thread(struct class_entry *entry, uint32_t thread)
 {
     entry->thread_and_1 = thread + 1;
@@ -291,8 +283,6 @@ static void end_thread(struct class_entry *entry, uint32_t thread)
 
 static void walk_thread(struct walk *walk, uint32_t thread)
 {
-    if (!is_on_thread(walk, thread))
-        return;
     walk->thread = thread;
     thread__watch(walk->table, thread, &walk->watcher);
     VEC_EACH(site, &walk->sites, struct site)
@@ -302,6 +292,19 @@ static void walk_thread(struct walk *walk, uint32_t thread)
         if (site->odd)
             end_thread(site->odd, thread);
     }
+}
+
+/* Those that have occurrences of the sites. */
+static void walk_threads(struct walk *walk)
+{
+    size_t count = trace__threads(walk->table->trace)->count;
+    bool *threads = memory__zeroed(count, sizeof *threads);
+    VEC_EACH(site, &walk->sites, struct site)
+    class_entry__mark_threads(site->entry, threads);
+    for (uint32_t i = 0; i < count; i++)
+        if (threads[i])
+            walk_thread(walk, i);
+    free(threads);
 }
 
 /* ---- the depth --------------------------------------------------------------------------------
@@ -345,7 +348,7 @@ static struct vec groups_at(struct nests *nests, const struct site *site, unsign
     return groups;
 }
 
-/* Only those that become parts are left. False: they are not enough of the site. */
+/* Only those that become parts are left. False: they are too few, or not enough of the site. */
 static bool keep_parts(const struct site *site, struct vec *groups)
 {
     const struct accumulator *all = &site->entry->total.accumulator;
@@ -359,7 +362,7 @@ static bool keep_parts(const struct site *site, struct vec *groups)
         counted += group.count;
     }
     groups->count = parts;
-    return (double)counted >= LEAST_COVERED * (double)all->count;
+    return parts > 1 && (double)counted >= LEAST_COVERED * (double)all->count;
 }
 
 /* Its parts by the greatest depth at which they are few; none: by no depth. */
@@ -512,14 +515,11 @@ static void divide(struct class_table *table, const struct site *site, unsigned 
     keep_rest(table, site);
 }
 
-/* Where one part has everything the site is not divided. */
 static void divide_site(struct class_table *table, const struct site *site)
 {
     unsigned depth;
     struct vec groups = choose_parts(table->nests, site, &depth);
-    const struct group *first = groups.items;
-    if (groups.count > 1 ||
-        (groups.count == 1 && first->count < site->entry->total.accumulator.count))
+    if (groups.count)
         divide(table, site, depth, &groups);
     vec__free(&groups);
 }
@@ -549,8 +549,7 @@ void classes__divide(struct class_table *table, const struct symbols *symbols,
     if (walk.sites.count) {
         table->nests = nests__new();
         mark_structural(table);
-        for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++)
-            walk_thread(&walk, i);
+        walk_threads(&walk);
     }
     VEC_EACH(site, &walk.sites, struct site)
     {

@@ -3,7 +3,7 @@
  * One more walk over the threads finds the nest (nests.h) of each occurrence of the sites that lose
  * enough to be worth it. A site is then divided by nests cut to the greatest depth at which a few
  * of them hold most of its occurrences; the others stay together, in the class that was
- * the site's. Where no depth does, or all occurrences have one nest, the site stays one class.
+ * the site's. Where no depth does, or one nest alone is frequent, the site stays one class.
  *
  * - Of what is not divided nothing is hidden: Σ over the parts of (d − their minimum) is never more
  *   than over the whole of (d − its minimum).

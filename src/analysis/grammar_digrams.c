@@ -63,13 +63,6 @@ static uint32_t hash_at(const struct grammar *grammar, uint32_t node)
     return hash_of(left, node_at(grammar, left->next));
 }
 
-uint32_t digrams__find(const struct grammar *grammar, uint32_t node)
-{
-    if (grammar->digrams.size == 0)
-        return 0;
-    return slot_of(grammar, node, hash_at(grammar, node))->node;
-}
-
 uint32_t digrams__find_or_insert(struct grammar *grammar, uint32_t node)
 {
     struct digrams *digrams = &grammar->digrams;

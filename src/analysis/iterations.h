@@ -68,7 +68,7 @@ struct iteration_outlier {
 
 /* A cell of the strip. */
 struct iteration_cell {
-    uint64_t longest_ns; /* of the turns that began then; 0: none */
+    uint64_t longest_ns; /* of the turns that went on then; 0: none */
 };
 
 struct iteration_phase {

@@ -245,15 +245,20 @@ static void fill_imbalance(const struct phase_draft *draft, const struct trace *
 
 /* ---- the strip ------------------------------------------------------------------------------- */
 
+static unsigned cell_of(uint64_t tick, uint64_t begin, uint64_t length)
+{
+    double cell = (double)(tick - begin) / (double)length * ITERATIONS_STRIP;
+    return cell < ITERATIONS_STRIP ? (unsigned)cell : ITERATIONS_STRIP - 1;
+}
+
 static void add_to_strip(struct iteration_phase *phase, uint64_t begin, uint64_t length,
                          const struct turn_sample *turn, const struct trace *trace)
 {
-    uint64_t cell = (uint64_t)((double)(turn->start - begin) / (double)length * ITERATIONS_STRIP);
     uint64_t ns = trace__ns(trace, turn->longest);
-    if (cell >= ITERATIONS_STRIP)
-        cell = ITERATIONS_STRIP - 1;
-    if (ns > phase->strip[cell].longest_ns)
-        phase->strip[cell].longest_ns = ns;
+    unsigned last = cell_of(turn->end, begin, length);
+    for (unsigned cell = cell_of(turn->start, begin, length); cell <= last; cell++)
+        if (ns > phase->strip[cell].longest_ns)
+            phase->strip[cell].longest_ns = ns;
 }
 
 static void fill_strip(const struct phase_draft *draft, const struct trace *trace,

@@ -16,6 +16,7 @@ struct nests {
     struct vec key;     /* uint32_t: of the nest that is looked up */
     struct map numbers; /* place, irregular, nests of the items -> number */
     struct vec bare;    /* uint32_t: by place, its nest without items, or NEST_NONE */
+    struct vec last; /* uint32_t: by place, its nest with items that was found last, or NEST_NONE */
 };
 
 struct nests *nests__new(void)
@@ -25,6 +26,7 @@ struct nests *nests__new(void)
     nests->items = VEC_OF(struct nest_item);
     nests->key = VEC_OF(uint32_t);
     nests->bare = VEC_OF(uint32_t);
+    nests->last = VEC_OF(uint32_t);
     return nests;
 }
 
@@ -37,6 +39,7 @@ void nests__free(struct nests *nests)
     vec__free(&nests->key);
     map__free(&nests->numbers);
     vec__free(&nests->bare);
+    vec__free(&nests->last);
     free(nests);
 }
 
@@ -128,15 +131,33 @@ void nest_items__append(struct vec *items, const struct nest_item *item)
     }
 }
 
+static uint32_t *number_at(struct vec *numbers, uint32_t place)
+{
+    while (numbers->count <= place)
+        vec__push(numbers, &(uint32_t){NEST_NONE});
+    return VEC_AT(numbers, uint32_t, place);
+}
+
 /* The nest of a place in which nothing was. */
 static uint32_t find_bare(struct nests *nests, uint32_t place)
 {
-    while (nests->bare.count <= place)
-        vec__push(&nests->bare, &(uint32_t){NEST_NONE});
-    uint32_t *bare = VEC_AT(&nests->bare, uint32_t, place);
+    uint32_t *bare = number_at(&nests->bare, place);
     if (*bare == NEST_NONE)
         *bare = find(nests, place, false, &no_items);
     return *bare;
+}
+
+/* Mostly it is the one of the last time. */
+static uint32_t find_again(struct nests *nests, uint32_t place, const struct vec *items)
+{
+    uint32_t *last = number_at(&nests->last, place);
+    if (*last != NEST_NONE && nest_at(nests, *last)->item_count == items->count &&
+        are_equal(nests__items(nests, *last), items->items, items->count))
+        return *last;
+    uint32_t found = find(nests, place, false, items);
+    if (nest_at(nests, found)->item_count == items->count)
+        *last = found;
+    return found;
 }
 
 static uint32_t find_cut(struct nests *nests, uint32_t nest, unsigned depth)
@@ -244,7 +265,7 @@ static uint32_t close(struct nest_walk *walk, const struct nested *nested, const
         *items = NULL;
     } else {
         struct vec taken = body->items;
-        nest = find(walk->nests, nested->place, false, &taken);
+        nest = find_again(walk->nests, nested->place, &taken);
         body->items = walk->closed;
         walk->closed = taken;
         *items = nests__get(walk->nests, nest)->is_irregular ? NULL : &walk->closed;

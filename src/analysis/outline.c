@@ -8,8 +8,11 @@
 #include <string.h>
 
 #define UNRECORDED_FROM 0.02 /* of the group's lifetime */
-#define OUTERMOST_FROM 0.25  /* of what is around it */
-#define FITTING_SHARE_MAX 0.5
+#define OUTERMOST_FROM 0.1   /* of the group's lifetime */
+#define OUTERMOST_OF 0.25    /* of what is around it */
+#define FITTING_FIRST 0.001  /* shares that are tried */
+#define FITTING_STEP 1.5
+#define FITTING_SHARE_MAX 0.2
 
 struct outliner {
     const struct trace *trace;
@@ -62,6 +65,7 @@ static void fill_row(const struct outliner *outliner, struct outline_row *row,
     row->place = shape->symbol;
     row->threads = threads_of(outliner, all.roots);
     row->shapes = (uint32_t)node->parts.count;
+    row->is_count_estimated = all.is_count_estimated;
     row->is_estimated = all.is_estimated;
     row->is_excess_estimated = all.is_excess_estimated;
     row->count = all.bodies;
@@ -148,6 +152,7 @@ static void unnest(struct outliner *outliner, struct outline_node *node, struct 
     row->loops = whole.time.count;
     row->turns.min = row->turns.max = row->loops == 1 ? row->count : UINT64_MAX;
     row->sum_ns = trace__ns(outliner->trace, whole.time.sum);
+    row->is_count_estimated |= whole.is_count_estimated;
     row->is_estimated |= whole.is_estimated;
 }
 
@@ -344,14 +349,16 @@ struct outline *outline__new(const struct trace *trace, const struct structure *
                              const struct outline_options *options)
 {
     struct outline *outline = memory__zeroed(1, sizeof *outline);
-    *outline = (struct outline){VEC_OF(struct outline_group), VEC_OF(struct outline_row),
-                                VEC_OF(uint32_t)};
+    outline->groups = VEC_OF(struct outline_group);
+    outline->rows = VEC_OF(struct outline_row);
+    outline->folded = VEC_OF(uint32_t);
     struct outliner outliner = {.trace = trace,
                                 .structure = structure,
                                 .options = options,
                                 .outline = outline,
                                 .spelled = zeroes(shapes__count(structure->shapes))};
     outline_shapes__start(&outliner.known, structure->shapes);
+    outline->is_sampled = outliner.known.is_sampled;
     struct vec gatherings = gatherings__of(trace, structure, &outliner.known);
     VEC_EACH(gathering, &gatherings, struct outline_gathering)
     put_group(&outliner, gathering);
@@ -366,7 +373,8 @@ struct outline *outline__fitting(const struct trace *trace, const struct structu
 {
     struct outline *outline = outline__new(trace, structure, options);
     while (outline->rows.count > rows_at_most && options->least_share < FITTING_SHARE_MAX) {
-        options->least_share = options->least_share > 0 ? 2 * options->least_share : 0.001;
+        options->least_share =
+            options->least_share > 0 ? FITTING_STEP * options->least_share : FITTING_FIRST;
         outline__free(outline);
         outline = outline__new(trace, structure, options);
     }
@@ -438,7 +446,8 @@ uint32_t outline__outermost(const struct outline *outline, uint32_t group)
         if (at == OUTLINE_NONE)
             return OUTLINE_NONE;
         const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, at);
-        if ((double)row->sum_ns < OUTERMOST_FROM * (double)around)
+        if ((double)row->sum_ns < OUTERMOST_OF * (double)around ||
+            (double)row->sum_ns < OUTERMOST_FROM * (double)whole->lifetime_ns)
             return OUTLINE_NONE;
         if (row->kind == OUTLINE_LOOP)
             return at;

@@ -41,7 +41,8 @@ struct outline_row {
     uint32_t shapes;          /* so many are shown together */
     uint32_t same_as;         /* the row in which its body is spelled out; OUTLINE_NONE: here */
     bool is_cut;              /* it has a body, but the depth that was asked for ends here */
-    bool is_estimated;        /* count, loops, turns, sum */
+    bool is_count_estimated;  /* count, loops, turns */
+    bool is_estimated;        /* sum */
     bool is_excess_estimated; /* excess, min, max */
     uint64_t count;           /* occurrences; of a loop: turns, of all loops */
     struct shape_turns turns; /* of a loop, else 0; sum is count; min, max: UINT64_MAX: not known */
@@ -61,6 +62,8 @@ struct outline_group {
 struct outline {
     struct vec groups; /* struct outline_group, the longest lifetime first */
     struct vec rows;   /* struct outline_row */
+    bool is_sampled;   /* of some calls one was recorded that stands for several: what was not
+                          recorded is in no body and no loop */
     struct vec folded; /* uint32_t: places: of each folded row what happens first in it */
 };
 
@@ -73,8 +76,8 @@ struct outline *outline__new(const struct trace *trace, const struct structure *
                              const struct outline_options *options);
 void outline__free(struct outline *outline); /* NULL is allowed */
 
-/* The same with the smallest least_share, at least the one asked for, with which there are no more
- * rows; it is put into options. */
+/* The same with a least_share, no less than the one asked for, with which there are no more rows;
+ * where even a large one does not do, with that. It is put into options. */
 struct outline *outline__fitting(const struct trace *trace, const struct structure *structure,
                                  struct outline_options *options, size_t rows_at_most);
 

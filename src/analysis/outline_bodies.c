@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define UNTIDY_PARTS 16u
-#define BODIES_AT_MOST 256u /* of one row, that are laid beside each other */
+#define WORK_MAX (1u << 19) /* nodes that are moved to lay a row's bodies beside each other */
 #define ALIGN_WINDOW 64u    /* items that are looked at for one of the same surface */
 #define DENSE_FROM 0.8      /* of a loop's time is in its turns: else these are no measure of it */
 
@@ -50,22 +50,27 @@ static struct vec one_a_shape(const struct shapes *shapes, size_t bytes)
     return vec;
 }
 
-static void add_loop_sums(struct outline_shapes *known, uint32_t shape)
+/* An item is once in each body, unless it stands for several. */
+static void look_at(struct outline_shapes *known, uint32_t number)
 {
-    const struct shape_item *items = shapes__items(known->shapes, shape);
-    for (uint32_t i = 0; i < shapes__get(known->shapes, shape)->item_count; i++)
+    const struct shape *shape = shapes__get(known->shapes, number);
+    const struct shape_item *items = shapes__items(known->shapes, number);
+    for (uint32_t i = 0; i < shape->item_count; i++) {
+        known->is_sampled |= items[i].time.count > shape->time.count;
         if (is_loop(shapes__get(known->shapes, items[i].shape)))
             *VEC_AT(&known->loop_sums, uint64_t, items[i].shape) += items[i].time.sum;
+    }
 }
 
 /* Surfaces are shapes, too; there may be more of them afterwards, and nobody asks for theirs. */
 void outline_shapes__start(struct outline_shapes *known, struct shapes *shapes)
 {
     uint32_t count = (uint32_t)shapes__count(shapes);
-    *known = (struct outline_shapes){shapes, one_a_shape(shapes, sizeof(uint64_t)),
-                                     one_a_shape(shapes, sizeof(uint32_t))};
+    *known = (struct outline_shapes){.shapes = shapes,
+                                     .loop_sums = one_a_shape(shapes, sizeof(uint64_t)),
+                                     .surfaces = one_a_shape(shapes, sizeof(uint32_t))};
     for (uint32_t i = 0; i < count; i++)
-        add_loop_sums(known, i);
+        look_at(known, i);
 }
 
 void outline_shapes__free(struct outline_shapes *known)
@@ -82,6 +87,13 @@ static uint64_t scaled(uint64_t value, uint64_t part, uint64_t whole)
     if (part == whole || !whole)
         return value;
     return (uint64_t)((unsigned __int128)value * part / whole);
+}
+
+/* What is there is there once at least. */
+static uint64_t scaled_count(uint64_t count, uint64_t part, uint64_t whole)
+{
+    uint64_t some = scaled(count, part, whole);
+    return count && !some ? 1 : some;
 }
 
 /* An item of a shape of which all occurrences are there. */
@@ -112,13 +124,15 @@ static struct outline_part part_in(struct outline_shapes *known, const struct ou
     uint64_t all = shapes__get(known->shapes, outer->shape)->time.count;
     part.roots = outer->roots;
     part.is_estimated = outer->is_estimated || outer->bodies != all;
+    part.is_count_estimated =
+        outer->is_count_estimated || (part.is_estimated && part.turns.min != part.turns.max);
     part.is_excess_estimated |= part.is_estimated;
     if (outer->bodies == all)
         return part;
     uint64_t sum = whole_sum(known, outer->shape);
-    part.bodies = scaled(part.bodies, outer->bodies, all);
-    part.time.count = scaled(part.time.count, outer->bodies, all);
-    part.turns.sum = scaled(part.turns.sum, outer->bodies, all);
+    part.bodies = scaled_count(part.bodies, outer->bodies, all);
+    part.time.count = scaled_count(part.time.count, outer->bodies, all);
+    part.turns.sum = scaled_count(part.turns.sum, outer->bodies, all);
     part.time.sum = scaled(part.time.sum, outer->time.sum, sum);
     part.excess = scaled(part.excess, outer->time.sum, sum);
     return part;
@@ -148,6 +162,7 @@ static void part__join(struct outline_part *part, const struct outline_part *oth
     part->turns.min = lesser(part->turns.min, other->turns.min);
     part->turns.max = greater(part->turns.max, other->turns.max);
     part->excess += other->excess;
+    part->is_count_estimated |= other->is_count_estimated;
     part->is_estimated |= other->is_estimated;
     part->is_excess_estimated |= other->is_excess_estimated;
 }
@@ -297,25 +312,19 @@ static int by_time(const void *left, const void *right)
     return by_shape(left, right);
 }
 
-/* The parts whose bodies are not looked at come last. */
-static size_t bodies_looked_at(struct outline_node *node)
-{
-    if (node->parts.count <= BODIES_AT_MOST)
-        return node->parts.count;
-    qsort(node->parts.items, node->parts.count, sizeof(struct outline_part), by_time);
-    return BODIES_AT_MOST;
-}
-
 struct vec node__body(struct outline_shapes *known, struct outline_node *node, size_t *left_out)
 {
     struct vec nodes = VEC_OF(struct outline_node);
-    size_t parts = bodies_looked_at(node);
-    *left_out = node->parts.count - parts;
-    for (size_t i = 0; i < parts; i++) {
+    size_t count = node->parts.count, looked_at = 0;
+    if (count > 1)
+        qsort(node->parts.items, count, sizeof(struct outline_part), by_time);
+    for (size_t work = 0; looked_at < count && work < WORK_MAX; looked_at++) {
         struct vec body = VEC_OF(struct outline_node);
-        append_body(known, &body, VEC_AT(&node->parts, struct outline_part, i));
+        append_body(known, &body, VEC_AT(&node->parts, struct outline_part, looked_at));
+        work += nodes.count + body.count;
         nodes = lay_beside(&nodes, &body);
     }
+    *left_out = count - looked_at;
     VEC_EACH(child, &nodes, struct outline_node)
     node__tidy(child);
     return nodes;

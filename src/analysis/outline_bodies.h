@@ -9,6 +9,7 @@
 struct outline_shapes {
     struct shapes *shapes;
     struct vec loop_sums; /* uint64_t, by shape: what all its loops took; 0 of other shapes */
+    bool is_sampled;      /* of some calls one was recorded that stands for several */
     struct vec surfaces;  /* uint32_t, by shape: its surface + 1; 0: not asked for yet */
 };
 
@@ -31,7 +32,8 @@ struct outline_part {
         time; /* of a loop: of loops, but min and max of turns, UINT64_MAX: not known */
     struct shape_turns turns;
     uint64_t excess;
-    uint64_t roots; /* bits: in which of the group's roots */
+    uint64_t roots;          /* bits: in which of the group's roots */
+    bool is_count_estimated; /* bodies */
     bool is_estimated, is_excess_estimated;
 };
 

@@ -91,7 +91,6 @@ static void add_rule(struct finder *finder, size_t rule)
     struct sequence *sequence = vec__push(&finder->found->rows, NULL);
     sequence->items = VEC_OF(struct sequence_item);
     sequence->length = grammar__length(finder->grammar, rule);
-    sequence->is_inside = true;
     struct vec items = VEC_OF(struct grammar_item);
     grammar__rule(finder->grammar, rule, &items);
     VEC_EACH(item, &items, struct grammar_item)
@@ -104,17 +103,15 @@ static void add_rule(struct finder *finder, size_t rule)
 }
 
 /* The sequence stands at *at, in a body of that weight; *at moves behind it. Returns its ticks. */
-static uint64_t visit(struct finder *finder, size_t row, size_t *at, uint64_t weight,
-                      bool is_inside)
+static uint64_t visit(struct finder *finder, size_t row, size_t *at, uint64_t weight)
 {
     uint64_t ticks = 0;
     struct sequence *sequence = VEC_AT(&finder->found->rows, struct sequence, row);
     sequence->places++;
     sequence->occurrences += weight;
-    sequence->is_inside &= is_inside;
     VEC_EACH(item, &sequence->items, struct sequence_item)
     for (uint64_t i = 0; i < item->count; i++)
-        ticks += item->is_sequence ? visit(finder, item->what, at, weight, true)
+        ticks += item->is_sequence ? visit(finder, item->what, at, weight)
                                    : *VEC_AT(&finder->ticks, uint64_t, (*at)++);
     sequence->sum_ns += ticks; /* ns at the end */
     return ticks;
@@ -133,7 +130,7 @@ static void visit_all(struct finder *finder)
             body++;
         if (item->symbol & GRAMMAR_RULE)
             visit(finder, (item->symbol & ~GRAMMAR_RULE) - 1, &at,
-                  VEC_AT(&finder->bodies, struct body, body)->weight, false);
+                  VEC_AT(&finder->bodies, struct body, body)->weight);
         else
             at++;
     }

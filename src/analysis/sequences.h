@@ -22,7 +22,6 @@ struct sequence {
     uint64_t places;      /* in bodies: 2 or more */
     uint64_t occurrences; /* how often that happened: a body counts as often as it occurred */
     uint64_t sum_ns;      /* what its items took, all together */
-    bool is_inside;       /* of another sequence in every place */
 };
 
 struct sequences {

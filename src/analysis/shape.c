@@ -16,6 +16,7 @@ struct shapes *shapes__new(void)
     shapes->items = VEC_OF(struct shape_item);
     shapes->hashes = VEC_OF(uint32_t);
     shapes->leaves = VEC_OF(uint32_t);
+    shapes->places = VEC_OF(uint32_t);
     shapes->key = VEC_OF(uint32_t);
     return shapes;
 }
@@ -28,6 +29,7 @@ void shapes__free(struct shapes *shapes)
     vec__free(&shapes->items);
     vec__free(&shapes->hashes);
     vec__free(&shapes->leaves);
+    vec__free(&shapes->places);
     vec__free(&shapes->key);
     free(shapes->slots);
     map__free(&shapes->others);
@@ -63,7 +65,8 @@ uint64_t shape__excess(const struct shape *shape)
 uint64_t shape_item__excess(const struct shapes *shapes, const struct shape_item *item)
 {
     const struct shape *shape = shape_at(shapes, item->shape);
-    return shape->kind == SHAPE_LOOP ? 0 : excess_of(&item->time, shape->time.min);
+    bool turns = shape->kind == SHAPE_LOOP || shape->kind == SHAPE_CHOICE;
+    return turns ? 0 : excess_of(&item->time, shape->time.min);
 }
 
 /* ---- finding one -------------------------------------------------------------------------------
@@ -88,8 +91,11 @@ static bool is_that(const struct shapes *shapes, uint32_t number, enum shape_kin
 {
     const struct shape *shape = shape_at(shapes, number);
     const uint32_t *key = shapes->key.items;
-    if (shape->kind != kind || shape->symbol != symbol || shape->other ||
-        shape->item_count != shapes->key.count)
+    if (shape->kind != kind || shape->symbol != symbol || shape->other)
+        return false;
+    if (kind == SHAPE_CHOICE)
+        return true;
+    if (shape->item_count != shapes->key.count)
         return false;
     const struct shape_item *items = shape_items(shapes, number);
     for (uint32_t i = 0; i < shape->item_count; i++)
@@ -148,7 +154,8 @@ uint32_t shapes__find(struct shapes *shapes, enum shape_kind kind, uint32_t symb
     uint32_t *slot = slot_of(shapes, hash, kind, symbol);
     if (*slot != SHAPE_NONE)
         return *slot;
-    if (kind != SHAPE_LOOP && shapes->key.count && shapes__are_full(shapes))
+    bool has_other = kind == SHAPE_OCCURRENCE || kind == SHAPE_SEQUENCE;
+    if (has_other && shapes->key.count && shapes__are_full(shapes))
         return find_other(shapes, kind, symbol);
     const struct shape shape = {.kind = kind,
                                 .symbol = symbol,
@@ -157,6 +164,75 @@ uint32_t shapes__find(struct shapes *shapes, enum shape_kind kind, uint32_t symb
     VEC_EACH(item, &shapes->key, uint32_t)
     vec__push(&shapes->items, &(struct shape_item){.shape = *item});
     return *slot = add_shape(shapes, &shape, hash);
+}
+
+uint32_t shapes__known(const struct shapes *shapes, enum shape_kind kind, uint32_t symbol)
+{
+    if (!shapes->slot_count)
+        return SHAPE_NONE;
+    return *slot_of(shapes, hash_of(kind, symbol, &shapes->key), kind, symbol);
+}
+
+/* What was put in last fills a slot that was free when it came: emptying it leaves all as it was.
+ */
+void shapes__rewind(struct shapes *shapes, size_t count)
+{
+    size_t mask = shapes->slot_count - 1;
+    while (shapes->shapes.count > count) {
+        uint32_t number = (uint32_t)shapes->shapes.count - 1;
+        size_t i = *VEC_AT(&shapes->hashes, uint32_t, number) & mask;
+        while (shapes->slots[i] != number)
+            i = (i + 1) & mask;
+        shapes->slots[i] = SHAPE_NONE;
+        shapes->items.count = shape_at(shapes, number)->first_item;
+        shapes->shapes.count = shapes->hashes.count = number;
+    }
+}
+
+/* ---- choices -----------------------------------------------------------------------------------
+ */
+
+uint32_t shapes__find_choice(struct shapes *shapes, uint32_t head)
+{
+    size_t known = shapes->shapes.count;
+    shapes->key.count = 0;
+    uint32_t choice = shapes__find(shapes, SHAPE_CHOICE, head);
+    if (choice == known)
+        memset(vec__extend(&shapes->items, SHAPE_ALTERNATIVES_MAX), 0,
+               SHAPE_ALTERNATIVES_MAX * sizeof(struct shape_item));
+    return choice;
+}
+
+bool shapes__is_full_choice(const struct shapes *shapes, uint32_t choice)
+{
+    return shape_at(shapes, choice)->item_count + 1 >= SHAPE_ALTERNATIVES_MAX ||
+           shapes__are_full(shapes);
+}
+
+uint32_t shapes__place(const struct shapes *shapes, uint32_t sequence)
+{
+    bool is_told = sequence < shapes->places.count;
+    return is_told ? *VEC_AT(&shapes->places, uint32_t, sequence) : SHAPE_NONE;
+}
+
+static uint32_t *place_of(struct shapes *shapes, uint32_t sequence)
+{
+    while (shapes->places.count <= sequence)
+        vec__push(&shapes->places, &(uint32_t){SHAPE_NONE});
+    return VEC_AT(&shapes->places, uint32_t, sequence);
+}
+
+uint32_t shapes__find_alternative(struct shapes *shapes, uint32_t choice, uint32_t *sequence)
+{
+    bool known = *sequence != SHAPE_NONE && *place_of(shapes, *sequence) != SHAPE_NONE;
+    if (!known && (*sequence == SHAPE_NONE || shapes__is_full_choice(shapes, choice)))
+        *sequence = find_other(shapes, SHAPE_SEQUENCE, shape_at(shapes, choice)->symbol);
+    uint32_t *place = place_of(shapes, *sequence);
+    if (*place == SHAPE_NONE) {
+        *place = shape_at(shapes, choice)->item_count++;
+        shape_items(shapes, choice)[*place].shape = *sequence;
+    }
+    return *place;
 }
 
 uint32_t shapes__find_leaf(struct shapes *shapes, uint32_t symbol)
@@ -211,6 +287,8 @@ static uint32_t find_cut(struct shapes *shapes, uint32_t shape, unsigned depth)
 uint32_t shapes__cut(struct shapes *shapes, uint32_t shape, unsigned depth)
 {
     const struct shape *whole = shape_at(shapes, shape);
+    if (whole->kind == SHAPE_CHOICE)
+        return shape;
     if (!whole->item_count && (!whole->other || depth))
         return shape;
     const uint32_t key[2] = {shape, depth};

@@ -16,6 +16,7 @@ struct node {
     uint32_t shape, weight;
     uint64_t start, end, duration;
     struct repeat *repeat; /* of a loop, else NULL; the node's own */
+    uint64_t turns;        /* of a choice, else 0 */
 };
 
 /* What stood at a place of a loop's body, in all turns but the last. */
@@ -43,6 +44,8 @@ struct repeat {
     struct repeat *parent; /* the loop in whose turn it stands, behind its filled nodes */
 };
 
+#define KNOWN_MAX 64u /* loops that are told apart while folding */
+
 /* A loop that is there while nodes are folded. */
 struct known {
     uint32_t loop;
@@ -57,6 +60,8 @@ struct draft {
     struct vec body;                    /* uint32_t: of the loop that is being reduced */
     struct vec known;                   /* struct known: loops that are there while folding */
     uint32_t longest;                   /* items of one of these */
+    const struct vec *rules;            /* uint32_t: other loops to look for; NULL: none */
+    bool no_new;                        /* makes no loops but known ones */
     uint64_t instances;
     uint32_t depth; /* of the body that is worked on */
     void (*tell)(void *context, const struct shape_turn *turn);
@@ -92,6 +97,8 @@ void repeat__promote(struct draft *draft, struct repeat *repeat, uint32_t loop,
                      const uint32_t *body, uint32_t period);
 /* Its times go to the table. Seals it. */
 void repeat__pour(struct draft *draft, struct repeat *repeat);
+/* A turn that ended is to be told, if somebody wants it. */
+void draft__note_turn(struct draft *draft, const struct shape_turn *turn);
 /* Tells the turns that were counted, in their order. */
 void draft__tell(struct draft *draft);
 /* As if all its loops had turned once in no time. */
@@ -103,6 +110,9 @@ struct repeat *repeat__of_shape(struct draft *draft, uint32_t loop);
 /* Makes loops of what is repeated in a row, in place: the shortest first, and then everywhere, also
  * where it stands but once. Returns how many nodes are left. */
 size_t draft__fold(struct draft *draft, struct node *nodes, size_t count);
+
+/* The loops in the nodes become draft->known. */
+void draft__note_loops(struct draft *draft, const struct node *nodes, size_t count);
 
 /* Puts the nodes' times at the places of the shape, whose body they are, and frees them. */
 void draft__pour(struct draft *draft, uint32_t shape, struct node *nodes, size_t count);

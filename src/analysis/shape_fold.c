@@ -2,8 +2,6 @@
 
 #include "analysis/shape_table.h"
 
-#define KNOWN_MAX 64u /* loops that are told apart while folding */
-
 void draft__set_key(struct draft *draft, const struct node *nodes, size_t count)
 {
     struct vec *key = &draft->shapes->key;
@@ -162,11 +160,18 @@ static void note_loop(struct draft *draft, uint32_t shape, bool reduced)
         note_loop(draft, shape_items(draft->shapes, shape)[i].shape, reduced);
 }
 
-static void note_loops(struct draft *draft, const struct node *nodes, size_t count, bool reduced)
+static void note_more_loops(struct draft *draft, const struct node *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (nodes[i].repeat)
-            note_loop(draft, nodes[i].shape, reduced);
+            note_loop(draft, nodes[i].shape, false);
+}
+
+void draft__note_loops(struct draft *draft, const struct node *nodes, size_t count)
+{
+    draft->known.count = 0;
+    draft->longest = 0;
+    note_more_loops(draft, nodes, count);
 }
 
 /* There are more turns of that loop than before, and so perhaps of those that it is a part of. */
@@ -220,6 +225,8 @@ static uint32_t find_loop(struct draft *draft, const struct node *nodes, size_t 
         known->reduced = true;
         return known->loop;
     }
+    if (draft->no_new)
+        return SHAPE_NONE;
     bool found = (2 * period <= count && find_repeated(nodes, count, period, &first)) ||
                  find_continued(draft, nodes, count, period, &first);
     if (!found)
@@ -232,11 +239,11 @@ static uint32_t find_loop(struct draft *draft, const struct node *nodes, size_t 
 
 size_t draft__fold(struct draft *draft, struct node *nodes, size_t count)
 {
-    if (count < 2 || shapes__are_full(draft->shapes))
+    if (count < 2 - (draft->rules != NULL) || shapes__are_full(draft->shapes))
         return count;
-    draft->known.count = 0;
-    draft->longest = 0;
-    note_loops(draft, nodes, count, false);
+    draft__note_loops(draft, nodes, count);
+    for (size_t i = 0; draft->rules && i < draft->rules->count; i++)
+        note_loop(draft, *VEC_AT(draft->rules, uint32_t, i), false);
     bool grows = draft->known.count > 0;
     for (size_t period = 1; period <= count; period++) {
         uint32_t loop = find_loop(draft, nodes, count, period);
@@ -245,7 +252,7 @@ size_t draft__fold(struct draft *draft, struct node *nodes, size_t count)
         count = reduce(draft, nodes, count, loop);
         note_parts(draft, loop);
         if (grows) /* parts of loops may have become loops, and so the loops others */
-            note_loops(draft, nodes, count, false);
+            note_more_loops(draft, nodes, count);
         period = 0;
     }
     return count;
@@ -257,6 +264,8 @@ void draft__pour(struct draft *draft, uint32_t shape, struct node *nodes, size_t
     for (size_t i = 0; i < count; i++) {
         struct repeat *repeat = nodes[i].repeat;
         shape_time__add(&places[i].time, nodes[i].duration, nodes[i].weight);
+        if (nodes[i].turns)
+            shape_turns__add(&places[i].turns, nodes[i].turns);
         if (!repeat)
             continue;
         shape_turns__add(&places[i].turns, repeat->turn_count);

@@ -146,6 +146,8 @@ static void commit(struct draft *draft, struct place *place, struct node *node, 
     shape_time__add(&place->time, node->duration, node->weight);
     place->starts += node->start - since;
     place->ends += node->end - since;
+    if (node->turns)
+        shape_turns__add(&place->turns, node->turns);
     if (!node->repeat)
         return;
     shape_turns__add(&place->turns, node->repeat->turn_count);
@@ -157,16 +159,23 @@ static void commit(struct draft *draft, struct place *place, struct node *node, 
     node->repeat = NULL;
 }
 
+void draft__note_turn(struct draft *draft, const struct shape_turn *turn)
+{
+    if (draft->tell && draft->depth <= draft->told_depth)
+        vec__push(&draft->turns, turn);
+}
+
 static void note_turn(struct draft *draft, struct repeat *repeat, uint64_t start, uint64_t end)
 {
     const struct shape_turn turn = {.loop = repeat->shape,
+                                    .alternative = SHAPE_NONE,
                                     .depth = draft->depth,
                                     .first = !repeat->told,
                                     .instance = repeat->instance,
                                     .start = start,
                                     .end = end};
     repeat->told = true;
-    vec__push(&draft->turns, &turn);
+    draft__note_turn(draft, &turn);
 }
 
 static int by_end(const void *left, const void *right)
@@ -196,8 +205,7 @@ void repeat__seal(struct draft *draft, struct repeat *repeat)
         commit(draft, &repeat->places[i], &repeat->last[i], start);
     repeat->end = end;
     repeat->has_last = false;
-    if (draft->tell && draft->depth <= draft->told_depth)
-        note_turn(draft, repeat, start, end);
+    note_turn(draft, repeat, start, end);
 }
 
 void repeat__finish_turn(struct draft *draft, struct repeat *repeat)

@@ -13,6 +13,7 @@ struct shapes {
     struct vec key;    /* uint32_t: the body that is looked up */
     uint32_t *slots;   /* by hash: a shape, or SHAPE_NONE */
     size_t slot_count; /* a power of two, or 0 */
+    struct vec places; /* uint32_t, by shape: of a sequence: its place in its choice */
     struct map others; /* kind, symbol -> its shape whose body is not known */
     struct map cut;    /* shape, depth -> number */
 };
@@ -33,6 +34,20 @@ bool shapes__are_full(const struct shapes *shapes);
 /* The shape of that kind and symbol with the body that is in shapes->key. When there is no room for
  * a new occurrence or sequence: the symbol's other. A loop is always made: ask before. */
 uint32_t shapes__find(struct shapes *shapes, enum shape_kind kind, uint32_t symbol);
+
+/* The same; SHAPE_NONE: there is none yet. */
+uint32_t shapes__known(const struct shapes *shapes, enum shape_kind kind, uint32_t symbol);
+/* The choice with that head. Its items have room, so that they may be added. */
+uint32_t shapes__find_choice(struct shapes *shapes, uint32_t head);
+/* Where the turns of the sequence are counted, which becomes the choice's alternative if there is
+ * room, else where its others are. Gives the sequence that they are counted for. */
+uint32_t shapes__find_alternative(struct shapes *shapes, uint32_t choice, uint32_t *sequence);
+/* SHAPE_NONE: it is no alternative. */
+uint32_t shapes__place(const struct shapes *shapes, uint32_t sequence);
+/* There is no room for another alternative but other. */
+bool shapes__is_full_choice(const struct shapes *shapes, uint32_t choice);
+/* Takes loops away that were found last, until so many shapes are left. */
+void shapes__rewind(struct shapes *shapes, size_t count);
 
 /* The shape of a symbol's occurrences with nothing in them. */
 uint32_t shapes__find_leaf(struct shapes *shapes, uint32_t symbol);

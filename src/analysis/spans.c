@@ -200,7 +200,7 @@ static void find_nest(struct thread_fold *self, struct class_entry *entry,
     const struct nested nested = {.place = entry->place,
                                   .depth = occurrence->depth,
                                   .counts = watcher->is_structural
-                                                ? watcher->is_structural(watcher, entry)
+                                                ? watcher->is_structural(self->table, entry)
                                                 : entry->is_structural};
     uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
     if (is_of_function(entry))

@@ -55,7 +55,7 @@ struct thread_watcher {
     uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
     const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */
     /* Whether a class is part of the nests it is in; NULL: as the entry says. */
-    bool (*is_structural)(struct thread_watcher *watcher, struct class_entry *entry);
+    bool (*is_structural)(struct class_table *table, struct class_entry *entry);
 };
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 

@@ -36,11 +36,30 @@ struct likes *survey__kind(struct survey *survey, const uint32_t key[3])
     struct recent_kind *recent = recent_of(survey, key);
     if (!recent->kind_and_1 || memcmp(recent->key, key, sizeof recent->key) != 0) {
         uint64_t kind =
-            map__put(&survey->kind_numbers, key, sizeof recent->key, survey->kinds.count);
+            survey->kinds.count < KINDS_MAX
+                ? map__put(&survey->kind_numbers, key, sizeof recent->key, survey->kinds.count)
+                : map__get(&survey->kind_numbers, key, sizeof recent->key);
+        if (kind == MAP_ABSENT)
+            return NULL;
         memcpy(recent->key, key, sizeof recent->key);
         recent->kind_and_1 = (uint32_t)kind + 1;
     }
     return likes__at(&survey->kinds, recent->kind_and_1 - 1);
+}
+
+/* Programs without order have a shape for nearly every occurrence: these get no room. */
+#define SHAPE_TIMES_MIN 4u
+
+struct likes *survey__shape(struct survey *survey, uint32_t shape)
+{
+    while (survey->shape_likes.count <= shape)
+        vec__push(&survey->shape_likes, NULL);
+    uint32_t *index = VEC_AT(&survey->shape_likes, uint32_t, shape);
+    bool is_new = !*index && !survey->found &&
+                  shapes__get(survey->shapes, shape)->time.count >= SHAPE_TIMES_MIN;
+    if (is_new)
+        *index = (uint32_t)survey->whole_of_shape.count + 1;
+    return *index ? likes__at(&survey->whole_of_shape, *index - 1) : NULL;
 }
 
 static void set_limits(struct vec *likes)
@@ -124,6 +143,7 @@ static void start(struct owned_stand_out *owned, const struct trace *trace, size
     survey->pieces_of_place = VEC_OF(struct likes);
     survey->whole_of_place = VEC_OF(struct likes);
     survey->whole_of_shape = VEC_OF(struct likes);
+    survey->shape_likes = VEC_OF(uint32_t);
     survey->floor = (uint64_t)(STAND_OUT_FLOOR_NS * ticks_a_ns);
     survey->rare_floor = (uint64_t)(STAND_OUT_RARE_NS * ticks_a_ns);
     survey->limit = limit;
@@ -147,6 +167,7 @@ static void end(struct survey *survey)
     free_likes(&survey->pieces_of_place);
     free_likes(&survey->whole_of_place);
     free_likes(&survey->whole_of_shape);
+    vec__free(&survey->shape_likes);
 }
 
 /* What its first class is, without what tells classes of the place apart. */

@@ -4,9 +4,12 @@
 
 #include <stdlib.h>
 
+#define NO_PATH UINT32_MAX
+
 /* An occurrence that is open, or the thread outside of all. */
 struct level {
     uint32_t place;
+    uint32_t path;            /* NO_PATH: not known yet */
     enum component component; /* of what no record of the kernel tells */
     bool is_join;             /* the time of another thread: never a point */
     struct watched_event enter;
@@ -40,6 +43,13 @@ static void keep(const struct survey_walk *walk, uint64_t first, uint64_t last)
     vec__push(&walk->survey->found->kept[walk->thread], &(struct kept_range){first, last});
 }
 
+/* An occurrence's enter and leave. */
+static void keep_edges(const struct survey_walk *walk, struct kept_range events)
+{
+    keep(walk, events.first, events.first);
+    keep(walk, events.last, events.last);
+}
+
 #define KEPT_OF_PIECE 8u /* records in it, at its beginning and at its end */
 
 /* The piece, and the occurrences on both sides; of the next one is_kept must be set. */
@@ -53,7 +63,7 @@ static void keep_piece(const struct survey_walk *walk, struct level *level)
         keep(walk, first, last);
     }
     if (level->previous != STAND_OUT_NOTHING)
-        keep(walk, level->previous_events.first, level->previous_events.first);
+        keep_edges(walk, level->previous_events);
     level->is_kept = true;
 }
 
@@ -62,10 +72,14 @@ static void keep_piece(const struct survey_walk *walk, struct level *level)
 
 static uint32_t path_of(const struct survey_walk *walk)
 {
-    uint32_t path = 0;
-    for (size_t i = 1; i < walk->levels.count; i++)
-        path = survey__path(walk->survey, path, VEC_AT(&walk->levels, struct level, i)->place);
-    return path;
+    size_t known = walk->levels.count - 1;
+    while (VEC_AT(&walk->levels, struct level, known)->path == NO_PATH)
+        known--; /* the thread's is always known */
+    while (++known < walk->levels.count) {
+        struct level *level = VEC_AT(&walk->levels, struct level, known);
+        level->path = survey__path(walk->survey, level[-1].path, level->place);
+    }
+    return top(walk)->path;
 }
 
 static uint64_t take(uint64_t *left, uint64_t wanted)
@@ -137,7 +151,7 @@ static void judge_whole(struct survey_walk *walk, struct level *level,
                         const struct likes *place)
 {
     const struct spread_limits *limits =
-        shape->limits.count >= LIKES_OF_PLACE_MIN ? &shape->limits : &place->limits;
+        shape && shape->limits.count >= LIKES_OF_PLACE_MIN ? &shape->limits : &place->limits;
     uint64_t duration = occurrence->duration;
     uint64_t rest = duration > level->lost ? duration - level->lost : 0;
     if (limits->count < LIKES_OF_PLACE_MIN || !is_above(limits, rest, walk->survey->floor))
@@ -175,9 +189,10 @@ static bool end_piece(struct survey_walk *walk, uint32_t next)
     struct likes *others = likes__at(&survey->pieces_of_place, level->place + 1);
     bool is_point = false;
     if (survey->found) {
-        is_point = judge_piece(walk, level, next, took, kind, others);
+        is_point = judge_piece(walk, level, next, took, kind ? kind : others, others);
     } else {
-        spread__add(&kind->spread, took);
+        if (kind)
+            spread__add(&kind->spread, took);
         spread__add(&others->spread, took);
     }
     return is_point;
@@ -190,7 +205,7 @@ static void pass_edge(struct survey_walk *walk)
         walk->away[i] = 0;
 }
 
-/* What its end was not told of leaves what it lost to what is around it. */
+/* What its end was not told of leaves what was in it to what is around it. */
 static void drop_to(struct survey_walk *walk, size_t count)
 {
     while (walk->levels.count > count) {
@@ -198,12 +213,17 @@ static void drop_to(struct survey_walk *walk, size_t count)
         walk->levels.count--;
         top(walk)->lost += inner.lost;
         top(walk)->is_kept |= inner.is_kept;
+        if (inner.previous != STAND_OUT_NOTHING) {
+            top(walk)->previous = inner.previous;
+            top(walk)->previous_events = inner.previous_events;
+        }
     }
 }
 
 static void open_level(struct survey_walk *walk, const struct class_entry *entry)
 {
     struct level level = {.place = entry->place,
+                          .path = NO_PATH,
                           .component = entry->fold.component,
                           .is_join = entry->what.kind == CLASS_JOIN,
                           .enter = walk->watcher.now,
@@ -225,12 +245,13 @@ static void end_whole(struct survey_walk *walk, const struct fold_occurrence *oc
 {
     struct survey *survey = walk->survey;
     struct level *level = top(walk);
-    struct likes *shape = likes__at(&survey->whole_of_shape, shape_number);
+    struct likes *shape = survey__shape(survey, shape_number);
     struct likes *place = likes__at(&survey->whole_of_place, level->place);
     if (survey->found) {
         judge_whole(walk, level, occurrence, shape, place);
     } else {
-        spread__add(&shape->spread, occurrence->duration);
+        if (shape)
+            spread__add(&shape->spread, occurrence->duration);
         spread__add(&place->spread, occurrence->duration);
     }
 }
@@ -239,10 +260,8 @@ static void close_level(struct survey_walk *walk)
 {
     const struct level ended = *top(walk);
     const struct kept_range events = {ended.enter.number, walk->watcher.now.number};
-    if (ended.is_kept) {
-        keep(walk, events.first, events.first);
-        keep(walk, events.last, events.last);
-    }
+    if (ended.is_kept)
+        keep_edges(walk, events);
     drop_to(walk, walk->levels.count - 1);
     top(walk)->previous = ended.place;
     top(walk)->previous_events = events;
@@ -253,6 +272,8 @@ static void ended(struct shape_watcher *watcher, struct class_entry *entry,
 {
     struct survey_walk *walk = (struct survey_walk *)watcher;
     drop_to(walk, occurrence->depth + 2);
+    if (walk->levels.count == occurrence->depth + 2 && top(walk)->place != entry->place)
+        drop_to(walk, occurrence->depth + 1);       /* left open where events were lost */
     if (walk->levels.count < occurrence->depth + 2) /* had at once: nobody told of its enter */
         open_level(walk, entry);
     end_piece(walk, STAND_OUT_NOTHING);

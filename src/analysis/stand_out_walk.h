@@ -13,7 +13,7 @@ struct likes {
     struct spread_limits limits; /* when the first walk is over */
 };
 
-/* What was before, and where it is kept: most pieces are of kinds that were met just now. */
+/* Most pieces are of kinds that were met just now. */
 struct recent_kind {
     uint32_t key[3], kind_and_1;
 };
@@ -27,7 +27,8 @@ struct survey {
     struct vec kinds;           /* struct likes: pieces */
     struct vec pieces_of_place; /* struct likes: of all kinds within it; [0]: of the threads */
     struct vec whole_of_place;  /* struct likes: durations of occurrences that hold others */
-    struct vec whole_of_shape;  /* likewise */
+    struct vec whole_of_shape;  /* likewise, of shapes that came several times */
+    struct vec shape_likes;     /* uint32_t: by shape: index into whole_of_shape and 1; 0: none */
     struct map path_numbers;    /* outer, place -> index into paths */
     struct stand_out *found;    /* NULL in the first walk */
     uint64_t floor, rare_floor; /* ticks */
@@ -35,7 +36,11 @@ struct survey {
     size_t limit;
 };
 
+/* key: within, previous, next. NULL: of no kind, for there are too many. */
+#define KINDS_MAX (1u << 18)
 struct likes *survey__kind(struct survey *survey, const uint32_t key[3]);
+/* NULL: the shape came too rarely. */
+struct likes *survey__shape(struct survey *survey, uint32_t shape);
 /* The likes at that index, empty ones when there were none. */
 struct likes *likes__at(struct vec *likes, size_t index);
 

@@ -98,6 +98,31 @@ int structure__of_threads(const struct trace *trace, const char *pattern,
     return 0;
 }
 
+struct speller {
+    struct thread_watcher watcher; /* first: the walk gives this */
+    struct grammar *grammar;
+};
+
+static void spell(struct thread_watcher *watcher, struct class_entry *entry,
+                  const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                  size_t argument_count)
+{
+    (void)occurrence, (void)arguments, (void)argument_count;
+    grammar__add(((struct speller *)watcher)->grammar, entry->place);
+}
+
+struct grammar *structure__grammar(struct structure *structure, size_t thread)
+{
+    struct owned_structure *owned = (struct owned_structure *)structure;
+    struct speller speller = {.watcher = {.occurrence = spell, .at_once = true, .unfinished = true},
+                              .grammar = grammar__new()};
+    thread__watch(&owned->table,
+                  VEC_AT(&structure->threads, struct structure_thread, thread)->thread,
+                  &speller.watcher);
+    grammar__end(speller.grammar);
+    return speller.grammar;
+}
+
 void structure__free(struct structure *structure)
 {
     if (!structure)

@@ -10,6 +10,7 @@
 #ifndef HEURT_ANALYSIS_STRUCTURE_H
 #define HEURT_ANALYSIS_STRUCTURE_H
 
+#include "analysis/grammar.h"
 #include "analysis/profile.h"
 #include "analysis/shape.h"
 
@@ -44,6 +45,9 @@ int structure__compute(const struct trace *trace, struct structure **structure,
  * Also -ENOENT and a sentence: there are none. */
 int structure__of_threads(const struct trace *trace, const char *pattern,
                           struct structure **structure, struct error *error);
+/* The grammar of one thread's occurrences (an index into structure.threads): symbols are places, in
+ * the order in which they ended. One more walk. free: grammar__free. */
+struct grammar *structure__grammar(struct structure *structure, size_t thread);
 void structure__free(struct structure *structure); /* NULL is allowed */
 
 #endif

@@ -5,6 +5,7 @@
 #include "cmd/load.h"
 #include "cmd/rules.h"
 #include "cmd/show.h"
+#include "cmd/view.h"
 #include "present/difference.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@ struct options {
     const char *class; /* number, pattern, "iteration" or "iteration:2" */
     const struct difference_presenter *presenter;
     struct difference_choice choice;
+    enum class_view view; /* of a class's number; a name means all of the site unless asked for */
+    bool asked_for_view;
 };
 
 /* ---- showing ----------------------------------------------------------------------------------
@@ -140,7 +143,10 @@ static int compare_with_profile(const struct options *options, const struct load
     struct profile *profile;
     struct error error;
     struct report report = report_of(options, loaded);
-    int code = profile__compute(loaded->trace, loaded->symbols, rules, THRESHOLD, &profile, &error);
+    enum class_view view =
+        is_number(options->class) || options->asked_for_view ? options->view : CLASSES_BY_SITE;
+    int code = profile__compute_by(view, loaded->trace, loaded->symbols, rules, THRESHOLD, &profile,
+                                   &error);
     if (code < 0)
         return refuse(code, NULL, &error);
     report.profile = profile;
@@ -176,8 +182,19 @@ static bool is_of_iterations(const char *class)
            (!class[bytes] || (class[bytes] == ':' && is_number(class + bytes + 1)));
 }
 
-/* The phase that takes most of the threads' time, or the one that is asked for; 0 after a sentence.
- */
+/* Of all its threads. */
+static uint64_t time_of(const struct iterations *iterations, size_t phase)
+{
+    uint64_t sum = 0;
+    const struct vec *threads =
+        &VEC_AT(&iterations->phases, struct iteration_phase, phase)->threads;
+    VEC_EACH(thread, threads, struct iteration_thread)
+    sum += thread->sum_ns;
+    return sum;
+}
+
+/* The phase (from 1) that takes most of the threads' time, or the one that is asked for; 0 after a
+ * sentence. */
 static size_t find_phase(const struct options *options, const struct iterations *iterations)
 {
     const char *number = strchr(options->class, ':');
@@ -189,8 +206,7 @@ static size_t find_phase(const struct options *options, const struct iterations 
     if (number && (phase = rank_of(number + 1, count)) == 0)
         say("there is no phase %s: heurt structure numbers %zu", number + 1, count);
     for (size_t i = 1; !number && i < count; i++)
-        if (VEC_AT(&iterations->phases, struct iteration_phase, i)->sum_ns >
-            VEC_AT(&iterations->phases, struct iteration_phase, most)->sum_ns)
+        if (time_of(iterations, i) > time_of(iterations, most))
             most = i;
     return number ? phase : most + 1;
 }
@@ -253,6 +269,7 @@ enum {
     OPTION_AT,
     OPTION_FAST,
     OPTION_MEDIAN,
+    OPTION_CLASS,
     OPTION_JSON,
 };
 
@@ -262,6 +279,7 @@ static const struct option long_options[] = {
     {"at", required_argument, NULL, OPTION_AT},
     {"fast", required_argument, NULL, OPTION_FAST},
     {"median", no_argument, NULL, OPTION_MEDIAN},
+    {"class", required_argument, NULL, OPTION_CLASS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -303,6 +321,9 @@ static int take_option(int option, struct options *options)
     case OPTION_MEDIAN:
         options->choice.fast = 0;
         return 0;
+    case OPTION_CLASS:
+        options->asked_for_view = true;
+        return view__parse(&command_diff_occurrence, optarg, &options->view);
     case OPTION_JSON:
         options->presenter = &difference_json;
         return 0;
@@ -362,7 +383,8 @@ static int run(int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE,
                               .presenter = &difference_text,
-                              .choice = {.slow = 1, .fast = 1}};
+                              .choice = {.slow = 1, .fast = 1},
+                              .view = CLASSES_BY_STRUCTURE};
     int status = parse(argc, argv, &options);
     if (status == 0)
         status = compare(&options);
@@ -377,9 +399,10 @@ static const char options_help[] =
     "  --slow N                    the N-th slowest occurrence, not the slowest\n"
     "  --at TIME                   the one at that time since the start: 1.2s, 350ms\n"
     "  --fast N                    the N-th fastest to compare with, not the fastest\n"
-    "  --median                    one that took about as long as the median to compare with\n"
-    "  --json                      everything as data\n";
+    "  --median                    one that took about as long as the median to compare "
+    "with\n" VIEW_HELP "  --json                      everything as data\n";
 
 const struct command command_diff_occurrence = {
-    "diff-occurrence", "[-i DIR] [--slow N|--at TIME] [--fast N|--median] [--json] CLASS",
+    "diff-occurrence",
+    "[-i DIR] [--slow N|--at TIME] [--fast N|--median] [--class site|structure] [--json] CLASS",
     "show what makes one slow occurrence differ from a fast one", run, options_help};

@@ -95,7 +95,7 @@ static int write_events(const struct request *request, struct shown_trace *shown
 static void say_kept(const struct stand_out *found)
 {
     double kept = found->events ? (double)found->kept_events / (double)found->events : 0;
-    say("%" PRIu64 " of %" PRIu64 " events are left (%.2g %%): what stands out (%zu place%s), and "
+    say("%" PRIu64 " of %" PRIu64 " events are left (%.3g %%): what stands out (%zu place%s), and "
         "what is around it",
         found->kept_events, found->events, 100 * kept, found->points.count,
         found->points.count == 1 ? "" : "s");

@@ -9,6 +9,7 @@
 #include "cmd/show.h"
 #include "present/points.h"
 #include "present/structure.h"
+#include "present/structure_grammar.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,7 +17,9 @@
 #include <string.h>
 
 #define LEAST_SHARE 0.005 /* of a group's time: rows that take less are folded */
-#define ROWS_AT_MOST 60   /* on a screen */
+#define DATA_ROWS_AT_MOST 20000
+#define ROWS_AT_MOST 50   /* on a screen */
+#define RULES_AT_MOST 40  /* likewise */
 #define POINTS_AT_MOST 30 /* likewise */
 
 struct options {
@@ -26,6 +29,7 @@ struct options {
     unsigned depth;
     bool all;
     bool interesting;
+    bool grammar;
 };
 
 /* ---- showing ----------------------------------------------------------------------------------
@@ -42,16 +46,17 @@ static void present(const void *subject, const struct style *style, FILE *out)
     showing->presenter->outline(showing->shown, style, out);
 }
 
-/* Data has every row, a screen what fits on it. */
+/* A screen has what fits on it, data whatever is not too much to be read. */
 static struct outline *make_outline(const struct options *options, const struct trace *trace,
                                     const struct structure *structure,
                                     struct outline_options *chosen)
 {
-    bool whole = options->all || options->presenter != &structure_text;
-    *chosen =
-        (struct outline_options){.depth = options->depth, .least_share = whole ? 0 : LEAST_SHARE};
-    return whole ? outline__new(trace, structure, chosen)
-                 : outline__fitting(trace, structure, chosen, ROWS_AT_MOST);
+    bool is_text = options->presenter == &structure_text;
+    *chosen = (struct outline_options){.depth = options->depth,
+                                       .least_share = is_text && !options->all ? LEAST_SHARE : 0};
+    return options->all ? outline__new(trace, structure, chosen)
+                        : outline__fitting(trace, structure, chosen,
+                                           is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
 }
 
 /* NULL where they are not shown. */
@@ -74,10 +79,18 @@ static int show_structure(const struct options *options, const struct loaded *lo
                                   .trace_bytes = trace__bytes_on_disk(options->directory)};
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
     struct iterations *iterations = find_iterations(options, loaded->trace);
-    const struct structure_report shown = {&report, structure,       outline,
-                                           &chosen, options->thread, iterations};
+    struct sequences *sequences =
+        options->presenter == &structure_csv ? NULL : sequences__find(loaded->trace, structure);
+    const struct structure_report shown = {.report = &report,
+                                           .structure = structure,
+                                           .outline = outline,
+                                           .options = &chosen,
+                                           .thread = options->thread,
+                                           .sequences = sequences,
+                                           .iterations = iterations};
     int status = show(present, &(struct showing){options->presenter, &shown});
     iterations__free(iterations);
+    sequences__free(sequences);
     outline__free(outline);
     return status;
 }
@@ -123,6 +136,50 @@ static int show_points(const struct options *options, const struct loaded *loade
     return status;
 }
 
+/* ---- the grammar of a thread -------------------------------------------------------------------
+ */
+
+struct showing_grammar {
+    const struct grammar_presenter *presenter;
+    const struct grammar_report *shown;
+};
+
+static void present_grammar(const void *subject, const struct style *style, FILE *out)
+{
+    const struct showing_grammar *showing = subject;
+    showing->presenter->put(showing->shown, style, out);
+}
+
+static const struct grammar_presenter *grammar_presenter(const struct options *options)
+{
+    return options->presenter == &structure_json  ? &grammar_json
+           : options->presenter == &structure_csv ? &grammar_csv
+                                                  : &grammar_text;
+}
+
+static int show_grammar(const struct options *options, const struct loaded *loaded,
+                        struct structure *structure)
+{
+    if (structure->threads.count != 1)
+        return wrong_usage(&command_structure,
+                           "--grammar is of one thread, and these are %zu: choose one with "
+                           "--thread TID",
+                           structure->threads.count);
+    const struct report report = {
+        .trace = loaded->trace, .symbols = loaded->symbols, .directory = options->directory};
+    struct grammar *grammar = structure__grammar(structure, 0);
+    const struct grammar_report shown = {
+        .report = &report,
+        .structure = structure,
+        .grammar = grammar,
+        .thread = VEC_AT(&structure->threads, struct structure_thread, 0)->thread,
+        .rules_at_most = options->all ? SIZE_MAX : RULES_AT_MOST};
+    int status =
+        show(present_grammar, &(struct showing_grammar){grammar_presenter(options), &shown});
+    grammar__free(grammar);
+    return status;
+}
+
 /* ---- one or the other --------------------------------------------------------------------------
  */
 
@@ -135,7 +192,8 @@ static int show_outline(const struct options *options, const struct loaded *load
         say("%s", error.text);
         return code == -ENOENT ? EXIT_USAGE : EXIT_HEURT;
     }
-    int status = show_structure(options, loaded, structure);
+    int status = options->grammar ? show_grammar(options, loaded, structure)
+                                  : show_structure(options, loaded, structure);
     structure__free(structure);
     return status;
 }
@@ -161,6 +219,7 @@ enum {
     OPTION_DEPTH,
     OPTION_ALL,
     OPTION_INTERESTING,
+    OPTION_GRAMMAR,
 };
 
 static const struct option long_options[] = {
@@ -168,6 +227,7 @@ static const struct option long_options[] = {
     {"thread", required_argument, NULL, OPTION_THREAD},
     {"depth", required_argument, NULL, OPTION_DEPTH},
     {"all", no_argument, NULL, OPTION_ALL},
+    {"grammar", no_argument, NULL, OPTION_GRAMMAR},
     {"interesting", no_argument, NULL, OPTION_INTERESTING},
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", no_argument, NULL, OPTION_CSV},
@@ -220,6 +280,9 @@ static int take_option(int option, struct options *options)
     case OPTION_ALL:
         options->all = true;
         return 0;
+    case OPTION_GRAMMAR:
+        options->grammar = true;
+        return 0;
     case OPTION_INTERESTING:
         options->interesting = true;
         return 0;
@@ -244,8 +307,9 @@ static int parse(int argc, char **argv, struct options *options)
                                    "'%s' is no option of structure, or it lacks its value",
                                    argv[optind - 1])
                      : take_option(option, options);
-    if (status == 0 && options->interesting && options->depth)
-        return wrong_usage(&command_structure, "--interesting and --depth exclude each other");
+    if (status == 0 && options->interesting + options->grammar + (options->depth > 0) > 1)
+        return wrong_usage(&command_structure,
+                           "--interesting, --grammar and --depth exclude each other");
     if (status == 0 && optind < argc)
         return wrong_usage(&command_structure,
                            "expected options only, found '%s'; another trace is chosen with -i DIR",
@@ -275,10 +339,12 @@ static const char options_help[] =
     "  --thread TID|NAME           only what these threads do\n"
     "  --depth N                   only so many levels\n"
     "  --all                       also what takes little time\n"
+    "  --grammar                   every call of one thread, as rules\n"
     "  --interesting               only what stands out of its like\n"
     "  --json, --csv               everything as data\n";
 
 const struct command command_structure = {
-    "structure", "[-i DIR] [--thread TID|NAME] [--depth N] [--all] [--interesting] [--json|--csv]",
+    "structure",
+    "[-i DIR] [--thread TID|NAME] [--depth N] [--all] [--grammar|--interesting] [--json|--csv]",
     "show the program's shape: its loops, what they consist of, and their times", run,
     options_help};

@@ -34,11 +34,11 @@ static struct json_object *new_subject(const struct difference_view *view)
         add_call(object, view->report, &view->difference->what);
         return object;
     }
-    char *body = phase__body_text(view->report, view->phase);
+    char *name = phase__text(view->report, view->phase);
     json__text(object, "kind", "iteration");
     json__number(object, "phase", view->phase_number);
-    json__text(object, "body", body);
-    free(body);
+    json__text(object, "name", name);
+    free(name);
     return object;
 }
 

@@ -29,16 +29,20 @@ static int64_t whole_more(const struct difference *difference)
 static char *title_text(const struct difference_view *view)
 {
     if (!view->phase) {
-        char *name = call__text(view->report, &view->difference->what);
-        char *title = memory__format("class %zu: %s", view->rank, name);
+        const struct profile_class *class = &view->difference->what;
+        char *name = call__text(view->report, class);
+        char *calls = class->structure ? class_structure__text(class->structure) : memory__text("");
+        char *title = memory__format("class %zu: %s%s%s", view->rank, name,
+                                     *calls ? ", that calls " : "", calls);
+        free(calls);
         free(name);
         return title;
     }
-    char *body = phase__body_text(view->report, view->phase);
+    char *name = phase__text(view->report, view->phase);
     char *title = view->phases > 1 ? memory__format("iterations, phase %zu of %zu: %s",
-                                                    view->phase_number, view->phases, body)
-                                   : memory__format("iterations: %s", body);
-    free(body);
+                                                    view->phase_number, view->phases, name)
+                                   : memory__format("iterations: %s", name);
+    free(name);
     return title;
 }
 
@@ -112,21 +116,30 @@ static void put_side(const struct difference_view *view, enum difference_side si
     free(thread);
 }
 
+/* ", 14.4 times as long"; "" when that is not known. free() it. */
+static char *times_text(uint64_t slow_ns, uint64_t fast_ns)
+{
+    char number[32];
+    if (!fast_ns)
+        return memory__text("");
+    if (slow_ns / fast_ns >= 1000)
+        return memory__format(", %s times as long", count__format(slow_ns / fast_ns, number));
+    return memory__format(", %.3g times as long", (double)slow_ns / (double)fast_ns);
+}
+
 static void put_two(const struct difference_view *view, const struct style *style, FILE *out)
 {
     char more[MORE_BYTES];
     const struct difference *difference = view->difference;
-    uint64_t fast_ns = difference->sides[SIDE_FAST].duration_ns;
+    const struct difference_side_facts *slow = &difference->sides[SIDE_SLOW];
+    const struct difference_side_facts *fast = &difference->sides[SIDE_FAST];
+    char *times = times_text(slow->duration_ns, fast->duration_ns);
     put_side(view, SIDE_SLOW, style, out);
     put_side(view, SIDE_FAST, style, out);
-    char *times =
-        fast_ns ? memory__format(", %.3g times as long",
-                                 (double)difference->sides[SIDE_SLOW].duration_ns / (double)fast_ns)
-                : memory__text("");
     paragraph__take(style, out, "  more  ",
                     memory__format("%s%s", more__format(whole_more(difference), more), times));
     free(times);
-    if (difference->sides[SIDE_SLOW].is_sampled || difference->sides[SIDE_FAST].is_sampled)
+    if (slow->is_sampled || fast->is_sampled)
         paragraph__put(style, out, INK_WARNING, "  note  ",
                        "functions in it were sampled: calls that were left out are part of what "
                        "called them");

@@ -14,6 +14,7 @@ void iterations__put(const struct report *report, const struct iterations *itera
 struct json_object *iterations__json(const struct report *report,
                                      const struct iterations *iterations);
 
-/* "fetch, compute, store …": what a turn does. free() it. */
-char *phase__body_text(const struct report *report, const struct iteration_phase *phase);
+/* "loop of fetch, compute": what a turn does, by its first calls. free() it. */
+char *phase__text(const struct report *report, const struct iteration_phase *phase);
+
 #endif

@@ -12,7 +12,8 @@
 #define OUTLIERS_AT_MOST 8
 #define LEVELS 8
 #define INDENT 4
-#define FOLDED_BELOW 0.05 /* of the time that the longest phase takes */
+#define WIDE_FROM_COLUMNS 110 /* a narrower terminal has no room for sources */
+#define FOLDED_BELOW 0.05     /* of the time that the longest phase takes */
 
 /* ---- what it is -------------------------------------------------------------------------------
  */
@@ -64,7 +65,7 @@ static struct vec names_of(const struct report *report, const struct iteration_p
     return names;
 }
 
-char *phase__body_text(const struct report *report, const struct iteration_phase *phase)
+static char *phase__body_text(const struct report *report, const struct iteration_phase *phase)
 {
     struct vec names = names_of(report, phase, false);
     char *text = memory__text("");
@@ -86,9 +87,24 @@ static char *threads_text(const struct report *report, const struct iteration_ph
                           phase->is_matched ? " in step" : "");
 }
 
-static const char *phase__noun(const struct iteration_phase *phase)
+static struct flow start_line(const struct style *style, FILE *out, unsigned indent)
 {
-    return phase->is_marked ? "marked" : phase->is_between_waits ? "work between" : "loop of";
+    struct flow flow = flow__start(style, out, indent);
+    fprintf(out, "%*s", (int)indent, "");
+    flow.column = indent;
+    return flow;
+}
+
+char *phase__text(const struct report *report, const struct iteration_phase *phase)
+{
+    char *body = phase__body_text(report, phase);
+    char *text = memory__format("%s %s",
+                                phase->is_marked          ? "marked"
+                                : phase->is_between_waits ? "work between"
+                                                          : "loop of",
+                                body);
+    free(body);
+    return text;
 }
 
 static void put_title(const struct report *report, const struct iterations *iterations,
@@ -97,13 +113,13 @@ static void put_title(const struct report *report, const struct iterations *iter
     char turns[32], share[16];
     const struct iteration_phase *phase =
         VEC_AT(&iterations->phases, struct iteration_phase, number);
-    char *body = phase__body_text(report, phase), *threads = threads_text(report, phase);
+    char *what = phase__text(report, phase), *threads = threads_text(report, phase);
     char *lead =
         iterations->phases.count > 1 ? memory__format("phase %zu: ", number + 1) : memory__text("");
-    struct flow flow = flow__start(style, out, 2);
+    struct flow flow = start_line(style, out, 2);
     flow__take(&flow,
-               memory__format("%s%s %s %s %s", lead, phase__noun(phase), body,
-                              style->unicode ? "×" : "x", count__format(phase->turns, turns)),
+               memory__format("%s%s %s %s", lead, what, style->unicode ? "×" : "x",
+                              count__format(phase->turns, turns)),
                INK_BOLD, 3);
     flow__take(&flow, memory__text(threads), INK_PLAIN, 3);
     flow__take(&flow,
@@ -113,7 +129,7 @@ static void put_title(const struct report *report, const struct iterations *iter
     flow__end(&flow);
     free(lead);
     free(threads);
-    free(body);
+    free(what);
 }
 
 /* ---- figures ----------------------------------------------------------------------------------
@@ -122,7 +138,7 @@ static void put_title(const struct report *report, const struct iterations *iter
 static void put_times(const struct iteration_phase *phase, const struct style *style, FILE *out)
 {
     char min[16], median[16], p99[16], max[16], imbalance[16];
-    struct flow flow = flow__start(style, out, INDENT);
+    struct flow flow = start_line(style, out, INDENT);
     flow__take(&flow,
                memory__format(
                    "fastest %s, median %s, p99 %s, slowest %s",
@@ -192,18 +208,38 @@ static void put_strip(const struct iteration_phase *phase, const struct style *s
 /* ---- what stands out --------------------------------------------------------------------------
  */
 
-static char *where_text(const struct report *report, const struct iteration_outlier *outlier)
+static bool is_narrow(const struct style *style)
+{
+    return style->columns && style->columns < WIDE_FROM_COLUMNS;
+}
+
+/* Takes over where. */
+static char *with_calls(char *where, int64_t calls)
+{
+    if (!calls)
+        return where;
+    bool one = calls == 1 || calls == -1;
+    char *text = memory__format("%s (%+" PRId64 " call%s)", where, calls, one ? "" : "s");
+    free(where);
+    return text;
+}
+
+static char *where_text(const struct report *report, const struct iteration_outlier *outlier,
+                        const struct style *style)
 {
     if (!outlier->place.function)
         return memory__text("between calls");
-    char *where = call__text(report, &outlier->place);
-    if (!outlier->place_more_calls)
-        return where;
-    char *text = memory__format(
-        "%s (%+" PRId64 " call%s)", where, outlier->place_more_calls,
-        outlier->place_more_calls == 1 || outlier->place_more_calls == -1 ? "" : "s");
-    free(where);
-    return text;
+    return with_calls(is_narrow(style) ? body_name(report, &outlier->place)
+                                       : call__text(report, &outlier->place),
+                      outlier->place_more_calls);
+}
+
+static char *tid_text(const struct report *report, uint32_t thread, const struct style *style)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    if (!is_narrow(style))
+        return thread__text(report, thread);
+    return memory__format("%u", VEC_AT(threads, struct trace_thread, thread)->tid);
 }
 
 /* "4.1×", "1,284×" */
@@ -227,27 +263,26 @@ static void put_outlier(struct table *table, const struct report *report,
     table__count(table, turn->index);
     table__duration(table, turn->start_ns);
     table__duration(table, turn->duration_ns);
-    table__take(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
-    if (phase->threads.count > 1)
-        table__take(table, thread__text(report, turn->thread), INK_PLAIN);
+    table__cell(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
+    table__take(table, tid_text(report, turn->thread, style), INK_PLAIN);
     table__cell(table, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
     table__take(table, more__components(outlier->component_more_ns), INK_PLAIN);
-    table__cell(table, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
-    table__take(table, where_text(report, outlier), INK_PLAIN);
+    if (!is_narrow(style))
+        table__cell(table, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
+    table__take(table, where_text(report, outlier, style), INK_PLAIN);
 }
 
-static struct table new_table(const struct iteration_phase *phase)
+static struct table new_table(const struct style *style)
 {
-    static const struct table_column with_thread[] = {
+    static const struct table_column wide[] = {
         {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
         {"", ALIGN_RIGHT, false},     {"thread", ALIGN_LEFT, true}, {"more", ALIGN_RIGHT, false},
         {"of it", ALIGN_LEFT, true},  {"most", ALIGN_RIGHT, false}, {"in", ALIGN_LEFT, true}};
-    static const struct table_column of_one[] = {
+    static const struct table_column narrow[] = {
         {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
-        {"", ALIGN_RIGHT, false},     {"more", ALIGN_RIGHT, false}, {"of it", ALIGN_LEFT, true},
-        {"most", ALIGN_RIGHT, false}, {"in", ALIGN_LEFT, true}};
-    return phase->threads.count > 1 ? table__start(with_thread, 9, INDENT)
-                                    : table__start(of_one, 8, INDENT);
+        {"", ALIGN_RIGHT, false},     {"tid", ALIGN_RIGHT, false},  {"more", ALIGN_RIGHT, false},
+        {"of it", ALIGN_LEFT, true},  {"most in", ALIGN_LEFT, true}};
+    return is_narrow(style) ? table__start(narrow, 8, INDENT) : table__start(wide, 9, INDENT);
 }
 
 static void put_none(const struct iteration_phase *phase, const struct style *style, FILE *out)
@@ -278,7 +313,7 @@ static void put_outliers(const struct report *report, const struct iteration_pha
             duration__format(phase->threshold_ns, threshold), phase->outlier_count == 1 ? "s" : "",
             phase->outlier_count > OUTLIERS_AT_MOST ? "; the slowest" : ""));
     free(lead);
-    struct table table = new_table(phase);
+    struct table table = new_table(style);
     for (size_t i = 0; i < phase->outliers.count && i < OUTLIERS_AT_MOST; i++)
         put_outlier(&table, report, phase, VEC_AT(&phase->outliers, struct iteration_outlier, i),
                     style);

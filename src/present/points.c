@@ -33,7 +33,8 @@ unsigned points__depth(const struct points_report *shown, uint32_t path)
     return depth;
 }
 
-char *points__path_text(const struct points_report *shown, uint32_t path, unsigned levels)
+char *points__path_text(const struct points_report *shown, uint32_t path, unsigned levels,
+                        const char *others)
 {
     char *text = NULL;
     unsigned level = 0;
@@ -49,7 +50,7 @@ char *points__path_text(const struct points_report *shown, uint32_t path, unsign
         return memory__text("(outside)");
     if (!path)
         return text;
-    char *longer = memory__format("… > %s", text);
+    char *longer = memory__format("%s > %s", others, text);
     free(text);
     return longer;
 }

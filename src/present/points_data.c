@@ -104,7 +104,7 @@ const struct points_presenter points_json = {"json", put_json};
 static void put_row(const struct points_report *shown, const struct point *point, FILE *out)
 {
     struct csv_line line = {out, false};
-    char *path = points__path_text(shown, point->path, 0);
+    char *path = points__path_text(shown, point->path, 0, "");
     line__text(&line, reason_name(point->reason));
     line__number(&line, points__thread(shown, point)->tid);
     line__text(&line, points__thread(shown, point)->name);

@@ -14,9 +14,10 @@ const struct trace_thread *points__thread(const struct points_report *shown,
 /* How deep a path is; 0: the thread itself. */
 unsigned points__depth(const struct points_report *shown, uint32_t path);
 
-/* "iterate > sweep", the outermost first; at most so many levels, "… > " stands for the others; 0:
- * all. "(outside)" of the thread itself. free() it. */
-char *points__path_text(const struct points_report *shown, uint32_t path, unsigned levels);
+/* "iterate > sweep", the outermost first; at most so many levels, behind others (text for those);
+ * 0: all. "(outside)" of the thread itself. free() it. */
+char *points__path_text(const struct points_report *shown, uint32_t path, unsigned levels,
+                        const char *others);
 uint64_t points__ns(const struct points_report *shown, uint64_t ticks);
 
 #endif

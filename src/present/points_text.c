@@ -118,15 +118,13 @@ static void put_tree(const struct points_report *shown, const struct style *styl
     };
     struct path_sum *sums = sum_paths(shown);
     struct tree tree = {shown, style, sums, table__start(columns, 5, 2)};
-    if (sums[0].points) {
-        if (sums[0].own) {
-            sums[0].points = sums[0].own;
-            sums[0].lost = sums[0].own_lost;
-            put_path(&tree, 0, 0);
-        }
-        put_paths_in(&tree, 0, 0);
-        fputc('\n', out);
+    if (sums[0].own) {
+        sums[0].points = sums[0].own;
+        sums[0].lost = sums[0].own_lost;
+        put_path(&tree, 0, 0);
     }
+    put_paths_in(&tree, 0, 0);
+    fputc('\n', out);
     table__end(&tree.table, style, out);
     free(sums);
 }
@@ -156,46 +154,75 @@ static char *why_text(const struct point *point)
     }
 }
 
-/* "iterate > sweep, between read and write". free() it. */
-static char *what_text(const struct points_report *shown, const struct point *point)
+/* free() it; NULL: there is none. */
+static char *name_of(const struct points_report *shown, uint32_t place)
 {
-    const struct profile_class *previous = points__place(shown, point->previous);
-    const struct profile_class *next = points__place(shown, point->next);
-    char *path = points__path_text(shown, point->path, PATH_LEVELS), *text;
+    const struct profile_class *class = points__place(shown, place);
+    return class ? function__short(class->function) : NULL;
+}
+
+/* "iterate > sweep, between read and write". free() it. */
+static char *what_text(const struct points_report *shown, const struct point *point,
+                       const struct style *style)
+{
+    char *previous = name_of(shown, point->previous), *next = name_of(shown, point->next), *text;
+    char *path = points__path_text(shown, point->path, PATH_LEVELS, mark(style));
     if (previous && next)
-        text = memory__format("%s, between %s and %s", path, previous->function, next->function);
+        text = memory__format("%s, between %s and %s", path, previous, next);
     else if (previous || next)
         text = memory__format("%s, %s %s", path, previous ? "after" : "before",
-                              (previous ? previous : next)->function);
+                              previous ? previous : next);
     else
         text = memory__format("%s%s", path, point->reason == POINT_WHOLE ? ", as a whole" : "");
     free(path);
+    free(previous);
+    free(next);
     return text;
 }
 
-static void put_point(struct table *table, const struct points_report *shown,
+#define WIDE_FROM_COLUMNS 112 /* a narrower terminal shows less of each */
+
+static bool is_wide(const struct style *style)
+{
+    return !style->columns || style->columns >= WIDE_FROM_COLUMNS;
+}
+
+static void put_usual(struct table *table, const struct points_report *shown,
                       const struct point *point)
 {
-    uint64_t ns = trace__since_start_ns(shown->report->trace, point->start);
-    const struct trace_thread *thread = points__thread(shown, point);
-    table__duration(table, points__ns(shown, point->lost));
-    table__duration(table, points__ns(shown, point->took));
     if (point->reason == POINT_RARE)
         table__cell(table, memory__text(""), INK_PLAIN);
     else
         table__duration(table, points__ns(shown, point->usual));
+}
+
+static void put_point(struct table *table, const struct points_report *shown,
+                      const struct point *point, const struct style *style)
+{
+    uint64_t ns = trace__since_start_ns(shown->report->trace, point->start);
+    const struct trace_thread *thread = points__thread(shown, point);
+    const char *name = is_wide(style) ? thread->name : "";
+    table__duration(table, points__ns(shown, point->lost));
+    if (is_wide(style))
+        table__duration(table, points__ns(shown, point->took));
+    put_usual(table, shown, point);
     table__cell(table,
                 memory__format("%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000),
                 INK_PLAIN);
-    table__take(table, memory__format("%s #%" PRIu32, thread->name, thread->tid), INK_PLAIN);
-    table__take(table, what_text(shown, point), INK_PLAIN);
+    table__take(table, memory__format("%s%s#%" PRIu32, name, *name ? " " : "", thread->tid),
+                INK_PLAIN);
+    table__take(table, what_text(shown, point, style), INK_PLAIN);
     table__take(table, why_text(point), INK_DIM);
 }
 
-static const struct table_column columns[] = {
+static const struct table_column wide_columns[] = {
     {"lost", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},  {"usually", ALIGN_RIGHT, false},
     {"at (s)", ALIGN_RIGHT, false}, {"thread", ALIGN_LEFT, false}, {"what", ALIGN_LEFT, true},
     {"why", ALIGN_LEFT, true},
+};
+static const struct table_column narrow_columns[] = {
+    {"lost", ALIGN_RIGHT, false},  {"usually", ALIGN_RIGHT, false}, {"at (s)", ALIGN_RIGHT, false},
+    {"thread", ALIGN_LEFT, false}, {"what", ALIGN_LEFT, true},      {"why", ALIGN_LEFT, true},
 };
 
 /* Those from first to before end. */
@@ -203,13 +230,13 @@ static void put_list(const struct points_report *shown, size_t first, size_t end
                      const struct style *style, FILE *out)
 {
     size_t most = shown->rows_at_most, shown_end = end - first > most ? first + most : end;
-    struct table table = table__start(columns, 7, 2);
+    struct table table =
+        is_wide(style) ? table__start(wide_columns, 7, 2) : table__start(narrow_columns, 6, 2);
     for (size_t i = first; i < shown_end; i++)
-        put_point(&table, shown, points__at(shown, i));
+        put_point(&table, shown, points__at(shown, i), style);
     if (shown_end < end)
         table__note(&table,
                     memory__format("%s %zu more (--all shows them)", mark(style), end - shown_end));
-    fputc('\n', out);
     table__end(&table, style, out);
 }
 
@@ -237,6 +264,7 @@ static void put_header(const struct points_report *shown, const struct style *st
     flow__end(&flow);
 }
 
+/* free() it. */
 static char *sentence(const struct points_report *shown, size_t with_like)
 {
     char events[32], kept[16], lost[16];
@@ -245,12 +273,15 @@ static char *sentence(const struct points_report *shown, size_t with_like)
     for (size_t i = 0; i < with_like; i++)
         ticks += points__at(shown, i)->lost;
     double share = found->events ? (double)found->kept_events / (double)found->events : 0;
+    count__format(found->events, events);
+    if (!with_like)
+        return memory__format("Nothing stands out of its like (%s events).", events);
     return memory__format(
         "%zu place%s in time stand%s out of %s like; together they lost %s. With what is around "
         "them they are %s of the %s events (heurt export --interesting).",
         with_like, with_like == 1 ? "" : "s", with_like == 1 ? "s" : "",
         with_like == 1 ? "its" : "their", duration__format(points__ns(shown, ticks), lost),
-        share__format(share, kept), count__format(found->events, events));
+        share__format(share, kept), events);
 }
 
 static void put_text(const struct points_report *shown, const struct style *style, FILE *out)
@@ -259,18 +290,22 @@ static void put_text(const struct points_report *shown, const struct style *styl
     put_header(shown, style, out);
     fputc('\n', out);
     paragraph__take(style, out, "  ", sentence(shown, rare));
-    put_tree(shown, style, out);
-    if (rare)
+    if (rare) {
+        put_tree(shown, style, out);
+        fputc('\n', out);
         put_list(shown, 0, rare, style, out);
+    }
     if (rare < all) {
-        heading__put(style, out, "  Seen too rarely to be compared, and long:");
+        heading__put(style, out, "seen too rarely to be compared, and long");
         put_list(shown, rare, all, style, out);
     }
-    if (shown->found->left_out)
-        paragraph__take(style, out, "\n  ",
-                        memory__format("%" PRIu64 " more stand out, but lost less than any of "
-                                       "these; they are left out.",
-                                       shown->found->left_out));
+    if (!shown->found->left_out)
+        return;
+    fputc('\n', out);
+    paragraph__take(style, out, "  ",
+                    memory__format("%" PRIu64 " more stand out, but lost less than any of these; "
+                                   "they are left out.",
+                                   shown->found->left_out));
 }
 
 const struct points_presenter points_text = {"text", put_text};

@@ -122,18 +122,19 @@ uint64_t class__held_ns(const struct report *report, const struct profile_class 
 /* "fd=5 bytes=512", "" without keys. free() it. */
 char *class__keys(const struct profile_class *class);
 
-/* ---- structure.c: classes by structure ---------------------------------------------------------
+/* ---- class_structure.c: what a class calls
+ * --------------------------------------------------------
  */
 
 /* What its occurrences call: "parse, store (write) x2..40"; "" of nothing. free() it. */
-char *structure__text(const struct profile_structure *structure);
+char *class_structure__text(const struct profile_structure *structure);
 /* The short name of its function, and in few words what it calls that others of its site do not:
  * "handle (parse, store)". place: the class's. free() it. */
 char *class__name(const struct report *report, const struct profile_class *class,
                   const struct place *place);
 /* What it calls as an outline; nothing of NULL. */
-void structure__put(const struct profile_structure *structure, const struct style *style,
-                    FILE *out);
+void class_structure__put(const struct profile_structure *structure, const struct style *style,
+                          FILE *out);
 
 /* ---- findings.c: what the numbers say in words -------------------------------------------------
  */

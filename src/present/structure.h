@@ -5,6 +5,7 @@
 
 #include "analysis/iterations.h"
 #include "analysis/outline.h"
+#include "analysis/sequences.h"
 #include "present/present.h"
 
 struct structure_report {
@@ -13,6 +14,7 @@ struct structure_report {
     const struct outline *outline;
     const struct outline_options *options; /* what the outline was made with */
     const char *thread;                    /* only these were asked for; NULL: all */
+    const struct sequences *sequences;     /* NULL: they are not shown */
     const struct iterations *iterations;   /* NULL: only some threads were asked for */
 };
 

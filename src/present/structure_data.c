@@ -3,7 +3,7 @@
 #include "present/csv_line.h"
 #include "present/iterations.h"
 #include "present/leaves.h"
-#include "present/structure.h"
+#include "present/structure_shared.h"
 
 #include <json-c/json.h>
 
@@ -107,6 +107,7 @@ static struct json_object *new_row(const struct structure_report *shown, uint32_
     json__known(object, "shapes", known_if(is_counted(row), row->shapes));
     json__known(object, "same_as", same_as(row));
     json__boolean(object, "cut", row->is_cut);
+    json__boolean(object, "count_estimated", row->is_count_estimated);
     json__boolean(object, "estimated", row->is_estimated);
     json__boolean(object, "excess_estimated", row->is_excess_estimated);
     return object;
@@ -159,9 +160,15 @@ static void put_json(const struct structure_report *shown, const struct style *s
     json__number(root, "places", shown->structure->places.count);
     json__text(root, "thread", shown->thread);
     json__known(root, "depth", known_if(shown->options->depth > 0, shown->options->depth));
+    json__boolean(root, "sampled", shown->outline->is_sampled);
+    json__share(root, "least_share", shown->options->least_share);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
     json__add(root, "groups", groups);
+    json__known(
+        root, "sequence_count",
+        known_if(shown->sequences != NULL, shown->sequences ? shown->sequences->rows.count : 0));
+    json__add(root, "sequences", shown->sequences ? sequences__json(shown) : NULL);
     json__add(root, "iterations",
               shown->iterations ? iterations__json(report, shown->iterations) : NULL);
     json__warnings(root, report);
@@ -230,6 +237,7 @@ static void put_row(const struct structure_report *shown, uint32_t number, FILE 
     put_known(&line, known_if(counted, row->threads));
     put_known(&line, known_if(counted, row->shapes));
     put_known(&line, same_as(row));
+    line__number(&line, row->is_count_estimated);
     line__number(&line, row->is_cut);
     line__number(&line, row->is_estimated);
     line__number(&line, row->is_excess_estimated);
@@ -239,10 +247,11 @@ static void put_row(const struct structure_report *shown, uint32_t number, FILE 
 static void put_csv(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    fputs("row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
-          "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,cut,"
-          "estimated,excess_estimated\n",
-          out);
+    fputs(
+        "row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
+        "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,count_estimated,"
+        "cut,estimated,excess_estimated\n",
+        out);
     for (uint32_t i = 0; i < shown->outline->rows.count; i++)
         put_row(shown, i, out);
 }

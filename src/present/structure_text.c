@@ -1,8 +1,7 @@
 /* heurt structure: the outline on a screen. */
 #include "base/memory.h"
 #include "present/iterations.h"
-#include "present/shared.h"
-#include "present/structure.h"
+#include "present/structure_shared.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static const struct profile_class *place_of(const struct structure_report *shown
     return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
 }
 
-static const char *ellipsis(const struct style *style)
+const char *ellipsis(const struct style *style)
 {
     return style->unicode ? "…" : "...";
 }
@@ -61,8 +60,7 @@ static char *turns_text(const struct outline_row *row, const struct style *style
                           count__format(row->turns.max, most));
 }
 
-/* Takes over text. "text, more"; more alone where there is no text yet. free() it. */
-static char *list_text(char *text, const char *more)
+char *list_text(char *text, const char *more)
 {
     char *longer = memory__format("%s%s%s", text, *text ? ", " : "", more);
     free(text);
@@ -248,7 +246,7 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     for (uint32_t i = loop + 1;
          i < rows->count && row_at(shown, i)->depth > row_at(shown, loop)->depth; i++) {
         const struct outline_row *row = row_at(shown, i);
-        if (row->depth != row_at(shown, loop)->depth + 1 || row->kind > OUTLINE_LOOP)
+        if (row->depth != row_at(shown, loop)->depth + 1 || row->kind > OUTLINE_SCATTERED)
             continue;
         if (named++ == NAMED_AT_MOST)
             break;
@@ -368,12 +366,21 @@ static void put_where(struct drawing *drawing, const struct outline_row *row)
                 INK_DIM);
 }
 
+static void put_count(struct drawing *drawing, const struct outline_row *row)
+{
+    char count[32];
+    table__cell(&drawing->table,
+                memory__format("%s%s", row->is_count_estimated ? "~" : "",
+                               count__format(row->count, count)),
+                INK_PLAIN);
+}
+
 /* Count, time, each: what rows without occurrences have not. */
 static void put_figures(struct drawing *drawing, const struct outline_row *row)
 {
     bool counted = row->kind <= OUTLINE_SCATTERED;
     if (counted)
-        table__count(&drawing->table, row->count);
+        put_count(drawing, row);
     else
         put_nothing(drawing, 1);
     put_time(drawing, row->sum_ns, row->is_estimated);
@@ -574,6 +581,12 @@ static void put_notes(const struct structure_report *shown, const struct style *
 static void put_warnings(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     struct vec warnings = report__warnings(shown->report);
+    if (shown->outline->is_sampled)
+        paragraph__put(style, out, INK_WARNING, "  warning: ",
+                       "of what is called very often one call in many was recorded: loops and "
+                       "counts are of these, and what consists of such calls looks different each "
+                       "time. heurt record --overhead none records all, and fewer functions (-f) "
+                       "cost less.");
     VEC_EACH(warning, &warnings, char *)
     {
         char *clean = text__for_screen(*warning);
@@ -604,6 +617,8 @@ static void put_screen(const struct structure_report *shown, const struct style 
         put_sentences(shown, style, out);
         put_outline(shown, style, out);
         put_notes(shown, style, out);
+        if (shown->sequences)
+            sequences__put(shown, style, out);
         if (shown->iterations)
             iterations__put(shown->report, shown->iterations, style, out);
     }

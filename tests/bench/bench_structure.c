@@ -6,17 +6,22 @@
  * over log length, least squares.
  *
  * Beside it, the search that compares the string with itself at every distance, as tools do that
- * look for repetitions without remembering what they have seen. */
+ * look for repetitions without remembering what they have seen; and the structure of traces, whose
+ * events are read and matched first. */
 #include "analysis/grammar.h"
 #include "base/memory.h"
+#include "child.h"
 #include "figure.h"
 #include "options.h"
+#include "recording.h"
 #include "statistics.h"
+#include "traced_structure.h"
 
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +29,13 @@
 
 enum { BLOCK = 1 << 16, LENGTHS_MOST = 8, RUNS_MOST = SAMPLES_MOST };
 enum { REQUESTS = 1000, REQUEST_CALLS = 50 };
+
+struct options {
+    const char *parent; /* of the traces */
+    const char *only;   /* a kind's name, "search" or "traces"; NULL: all */
+    size_t runs;
+    uint64_t most; /* symbols, events */
+};
 
 _Noreturn void out_of_memory(size_t bytes)
 {
@@ -278,6 +290,14 @@ static double exponent_of(const struct points *points)
                              : samples__fit(points->length, points->seconds, points->count).slope;
 }
 
+static struct json_object *with_exponent(struct json_object *rows, const struct points *points)
+{
+    struct json_object *object = json_object_new_object();
+    json_object_object_add(object, "rows", rows);
+    figure__add(object, "exponent", exponent_of(points));
+    return object;
+}
+
 static void tell_row(struct json_object *rows, uint64_t length, struct measured measured)
 {
     double rate = (double)length / measured.cpu_s;
@@ -314,10 +334,8 @@ static struct json_object *tell_kind(const struct kind *kind, uint64_t most, siz
         printf("    exponent %.2f\n", exponent_of(&points));
         return NULL;
     }
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = with_exponent(rows, &points);
     json_object_object_add(object, "string", json_object_new_string(kind->name));
-    json_object_object_add(object, "rows", rows);
-    figure__add(object, "exponent", exponent_of(&points));
     return object;
 }
 
@@ -346,47 +364,122 @@ static struct json_object *tell_search(size_t runs, bool json)
         printf("    exponent %.2f\n", exponent_of(&points));
         return NULL;
     }
-    struct json_object *object = json_object_new_object();
-    json_object_object_add(object, "rows", rows);
-    figure__add(object, "exponent", exponent_of(&points));
-    return object;
+    return with_exponent(rows, &points);
 }
 
-static void tell_all(uint64_t most, size_t runs, struct json_object *json)
+static void tell_trace(struct json_object *rows, const struct traced_structure *traced)
+{
+    double rate = (double)traced->events / traced->cpu_s;
+    if (!rows) {
+        printf("    %11.0f %10.3f %10.1f %12s %12.1f %10.0f\n", (double)traced->events,
+               traced->cpu_s, rate / 1e6, "", traced->memory_bytes / 1e6, (double)traced->shapes);
+        fflush(stdout);
+        return;
+    }
+    struct json_object *row = json_object_new_object();
+    json_object_object_add(row, "events", json_object_new_int64((int64_t)traced->events));
+    figure__add(row, "cpu_s", traced->cpu_s);
+    figure__add(row, "events_per_second", rate);
+    figure__add(row, "memory_bytes", traced->memory_bytes);
+    figure__add(row, "shapes", (double)traced->shapes);
+    json_object_array_add(rows, row);
+}
+
+static int tell_traces(const struct options *given, struct json_object *json, struct error *error)
+{
+    struct json_object *rows = json ? json_object_new_array() : NULL;
+    struct points points = {.count = 0};
+    struct scratch scratch;
+    int code = scratch__make(&scratch, given->parent, error);
+    if (code < 0)
+        return code;
+    if (!json)
+        printf("traces of iterations that vary: events, CPU s, million/s, resident MB, shapes\n");
+    for (uint64_t events = 100000;
+         events <= given->most && points.count < LENGTHS_MOST && code == 0; events *= 10) {
+        struct traced_structure traced = {0};
+        code = traced_structure__measure(scratch.trace, events, given->runs, &traced, error);
+        if (code < 0)
+            break;
+        tell_trace(rows, &traced);
+        add_point(&points, (double)traced.events, traced.cpu_s);
+    }
+    directory__remove(scratch.directory);
+    if (!json)
+        printf("    exponent %.2f\n", exponent_of(&points));
+    else
+        json_object_object_add(json, "traces", with_exponent(rows, &points));
+    return code;
+}
+
+static bool is_chosen(const struct options *given, const char *name)
+{
+    return !given->only || strcmp(given->only, name) == 0;
+}
+
+static const char *choice(size_t index)
+{
+    static const char *const others[] = {"search", "traces", NULL};
+    return index < KINDS ? kinds[index].name : others[index - KINDS];
+}
+
+static void tell_strings(const struct options *given, struct json_object *json)
 {
     struct json_object *strings = json ? json_object_new_array() : NULL;
-    if (!json)
-        printf("    %11s %10s %10s %12s %12s %10s %10s\n", "symbols", "CPU s", "million/s",
-               "grammar MB", "resident MB", "rules", "items");
+    bool headed = json != NULL;
     for (size_t i = 0; i < KINDS; i++) {
-        struct json_object *object = tell_kind(&kinds[i], most, runs, json);
+        if (!is_chosen(given, kinds[i].name))
+            continue;
+        if (!headed)
+            printf("    %11s %10s %10s %12s %12s %10s %10s\n", "symbols", "CPU s", "million/s",
+                   "grammar MB", "resident MB", "rules", "items");
+        headed = true;
+        struct json_object *object = tell_kind(&kinds[i], given->most, given->runs, json);
         if (json)
             json_object_array_add(strings, object);
     }
-    struct json_object *searched = tell_search(runs, json);
-    if (!json)
-        return;
-    json_object_object_add(json, "strings", strings);
-    json_object_object_add(json, "search", searched);
+    if (json)
+        json_object_object_add(json, "strings", strings);
+}
+
+static int tell_all(const struct options *given, struct json_object *json, struct error *error)
+{
+    tell_strings(given, json);
+    if (is_chosen(given, "search")) {
+        struct json_object *searched = tell_search(given->runs, json);
+        if (json)
+            json_object_object_add(json, "search", searched);
+    }
+    return is_chosen(given, "traces") ? tell_traces(given, json, error) : 0;
 }
 
 int main(int argc, char **argv)
 {
-    size_t runs = 3, millions = 100;
+    struct options given = {.runs = 3};
+    size_t millions = 100;
     bool as_json = false;
     int status = 0;
     const struct bench_option options[] = {
         {.name = "json", .flag = &as_json},
-        {.name = "runs", .argument = "N", .number = &runs, .least = 1, .most = RUNS_MOST},
+        {.name = "runs", .argument = "N", .number = &given.runs, .least = 1, .most = RUNS_MOST},
         {.name = "millions", .argument = "N", .number = &millions, .least = 1, .most = 1000},
+        {.name = "on", .argument = "DIR", .text = &given.parent},
+        {.name = "only", .argument = "NAME", .text = &given.only, .choice = choice},
         {0},
     };
-    if (!options__read(argc, argv, options, "  --millions N: the longest string\n", &status))
+    if (!options__read(argc, argv, options,
+                       "  --millions N: the longest string and trace\n  --on DIR: where the traces "
+                       "go\n",
+                       &status))
         return status;
+    given.most = millions * UINT64_C(1000000);
     struct json_object *json = as_json ? json_object_new_object() : NULL;
-    tell_all(millions * UINT64_C(1000000), runs, json);
-    if (json)
+    struct error error = {""};
+    int code = tell_all(&given, json, &error);
+    if (code < 0)
+        fprintf(stderr, "bench-structure: %s\n", error.text);
+    else if (json)
         printf("%s\n", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PRETTY));
     json_object_put(json);
-    return 0;
+    return code < 0 ? 125 : 0;
 }

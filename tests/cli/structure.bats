@@ -212,10 +212,10 @@ occurrences() {
     heurt structure -i "$(walked calls)"
     expect_status 0
     grep -Eq '^ *×300 +3 threads structure_known .*whole_iteration' <<<"$output"
-    grep -Eq '^ +step_sweep ×8 +7,200 ' <<<"$output"
-    grep -Eq '^ +step_row +28,800 ' <<<"$output"
+    grep -Eq '^ +(step_sweep|loop) ×8 +7,200 ' <<<"$output"
+    grep -Eq '^ +(step_row|loop) ×4 +28,800 ' <<<"$output"
     heurt structure -i "$(walked calls)" --all
-    grep -Eq '^ +whole_setup ×20 +60 ' <<<"$output"
+    grep -Eq '^ +(whole_setup|loop) ×20 +60 ' <<<"$output"
     heurt structure -i "$(walked solver)"
     grep -Eq '^ *×30 +4 threads solver_threads .*cycle' <<<"$output"
 }
@@ -330,4 +330,127 @@ left() {
             "${kept:=$(grep -cE 'enter.*step_' left.$format)}"
     done
     [ "$kept" -ge 5 ]
+}
+
+# points NAME: what heurt structure --interesting lists one by one, a line "TID FUNCTION AT_NS".
+points() {
+    "$HEURT" structure -i "$1" --interesting --csv >points.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { sub(/.* > /, "", $at["path"]); print $at["tid"], $at["path"], $at["at_ns"] }' points.csv
+}
+
+@test "what is interesting is listed, every anomaly with its function" {
+    walk slow --threads 2 --iterations 300 --anomalies 16 --seed 11
+    long_ones slow >long
+    points slow >points
+    local tid function begin end
+    while read -r tid function begin end; do
+        awk -v tid="$tid" -v name="$function" -v begin="$begin" -v end="$end" '
+            $1 == tid && $2 == name && $3 >= begin - 1 && $3 <= end { found = 1 }
+            END { exit !found }' points || fail "$function of $tid at $begin ns is not listed"
+    done <long
+    [ "$(wc -l <points)" -lt 400 ] # of some 30,000 calls
+    heurt structure -i slow --interesting
+    expect_status 0
+    grep -Eq 'step_(row|sweep|refine|norm|gather|load|index)' <<<"$output"
+}
+
+# difference CLASS AT_NS: the occurrence of then beside the fastest is in difference.json; the parts
+# add up.
+difference() {
+    "$HEURT" diff-occurrence -i slow "$1" --at "$2ns" --json >difference.json ||
+        fail "no difference of $1 at $2 ns"
+    local whole
+    whole=$("$JSON_GET" difference.json difference_ns)
+    is "$1: own times" "$("$JSON_GET" difference.json 'rows[].own_difference_ns' | sum)" "$whole"
+    is "$1: components" "$("$JSON_GET" difference.json components_ns | tr ',{}' '\n' |
+        sed -n 's/.*://p' | sum)" "$whole"
+}
+
+@test "one slow and one fast occurrence: the anomaly, and where it is in what encloses it" {
+    walk slow --threads 1 --iterations 300 --anomalies 12 --seed 5
+    long_ones slow >long
+    local tid function begin end whole found=0
+    while read -r tid function begin end; do
+        difference "$function" $(((begin + end) / 2))
+        is "$function at $begin: thread" "$("$JSON_GET" difference.json slow.tid)" "$tid"
+        is "$function at $begin: begin" "$("$JSON_GET" difference.json slow.start_ns)" "$begin"
+        [ "$("$JSON_GET" difference.json slow.duration_ns)" -ge \
+            $((10 * $("$JSON_GET" difference.json fast.duration_ns))) ]
+        whole=whole_iteration
+        [[ $function != step_load && $function != step_index ]] || whole=whole_setup
+        difference $whole $(((begin + end) / 2))
+        # Another program may have taken more of the same iteration.
+        paste -d ' ' <("$JSON_GET" difference.json 'rows[].function') \
+            <("$JSON_GET" difference.json 'rows[].own_difference_ns') | sort -rn -k 2 >longest
+        ! head -n 1 longest | grep -q "^$function " || found=$((found + 1))
+    done <long
+    echo "$found of $(wc -l <long)"
+    [ $((2 * found)) -gt "$(wc -l <long)" ]
+}
+
+@test "what cannot be compared is said in a sentence" {
+    local arguments
+    for arguments in nosuch 999 "step_row --at 1h" "step_row --at 9999s" "step_row --slow 0" iteration:9 \
+        "step_row more"; do
+        # shellcheck disable=SC2086
+        heurt diff-occurrence -i "$(walked calls)" $arguments
+        expect_status 2
+        says .
+        [ -z "$output" ]
+    done
+    heurt diff-occurrence -i "$(walked calls)"
+    expect_status 2
+    heurt diff-occurrence -i nowhere step_row
+    expect_status 125
+}
+
+# phase FUNCTION FIELD: of the iterations, in structure.json, whose body begins with that function.
+phase() {
+    local phase
+    for ((phase = 0; ; phase++)); do
+        of "iterations[$phase].turns" >/dev/null 2>&1 || fail "no iterations of $1" || return
+        [ "$(of "iterations[$phase].body[0].function")" != "$1" ] || break
+    done
+    of "iterations[$phase].$2" || :
+}
+
+@test "iterations: as many as the program made, and those stand out that an anomaly is in" {
+    local iteration
+    structure calls
+    is "turns" "$(phase whole_iteration turns)" 900
+    is "threads" "$(phase whole_iteration 'threads[].turns')" $'300\n300\n300'
+    is "body" "$(phase whole_iteration 'body[].function')" whole_iteration
+    structure kinds
+    is "turns of both kinds" "$(phase whole_iteration turns)" 600
+    structure turns
+    is "turns" "$(phase whole_iteration turns)" 600
+    structure solver
+    is "in step" "$(phase cycle in_step)" true
+    is "cycles, in step" "$(phase cycle turns)" 30
+    walk slow --threads 1 --setup 0 --iterations 300 --variants --turns 1 4 --anomalies 8 --seed 21
+    structure slow
+    is "turns" "$(phase whole_iteration turns)" 300
+    for iteration in $(sed -nE 's/^anomaly=.* iteration=([0-9]+) .*/\1/p' slow.out); do
+        phase whole_iteration 'outliers[].turn' | grep -qx "$iteration" || fail "iteration $iteration does not stand out"
+    done
+    [ "$(phase whole_iteration outlier_count)" -lt 60 ]
+}
+
+@test "marked iterations are the program's iterations" {
+    walk marked --threads 2 --iterations 100 --marked --hooked
+    structure marked
+    is "marked" "$(of 'iterations[].marked')" true
+    is "turns" "$(of 'iterations[].threads[].turns')" $'100\n100'
+}
+
+@test "a program that was killed: what was open is where it was" {
+    walk killed --threads 1 --iterations 50 --killed || :
+    structure killed
+    row "$(groups killed walker)" loop/whole_iteration - 50 - -
+    row "$(groups killed walker)" loop/whole_iteration/step_norm - 50 - -
+    is "iterations" "$(phase whole_iteration turns)" 50
+    heurt structure -i killed
+    expect_status 0
+    grep -q 'signal 9' <<<"$output$stderr"
 }

@@ -1,6 +1,7 @@
 /* Classes by structure: what calls other things is another class, and nothing is lost by that. */
 #include "scene.h"
 
+#include "analysis/difference.h"
 #include "analysis/whatif.h"
 
 #include <setjmp.h>
@@ -351,6 +352,25 @@ static void a_prediction_is_of_one_class(void **state)
     whatif__close(whatif);
 }
 
+/* Two occurrences of f that both call h are compared, though there are slower and faster ones. */
+static void a_difference_is_of_one_class(void **state)
+{
+    struct scene *scene = *state;
+    struct difference *difference;
+    const struct difference_choice choice = {.slow = 1, .fast = 1};
+    struct error error = {""};
+    define_functions(scene);
+    scene__end(scene, 0, either_g_or_h(scene, 0, 1000));
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_class *with_g = class_that_calls(profile, "f", "g");
+    assert_int_equal(
+        difference__of_class(scene->trace, profile, with_g, &choice, &difference, &error), 0);
+    assert_int_equal(difference->count, CALLS);
+    assert_int_equal(difference->sides[SIDE_SLOW].duration_ns, 130);
+    assert_int_equal(difference->sides[SIDE_FAST].duration_ns, 100);
+    difference__free(difference);
+}
+
 /* ---- whatever there is ------------------------------------------------------------------------
  */
 
@@ -558,6 +578,8 @@ int main(void)
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(evidence_is_of_one_class, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(a_prediction_is_of_one_class, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(a_difference_is_of_one_class, scene__setup,
                                         scene__teardown),
         cmocka_unit_test(both_views_agree),
     };

@@ -200,6 +200,23 @@ static void one_with_itself(void **state)
     assert_non_null(strstr(error.text, "same"));
 }
 
+/* The second of two that took as long. */
+static void all_took_as_long(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    for (uint64_t at = 2000; at < 2400; at += 100) {
+        PUT(scene, 0, at, ONCE);
+        PUT(scene, 0, at + 30, ONCE + 1);
+    }
+    scene__end(scene, 0, 3000);
+    scene__profile(scene);
+    assert_int_equal(compare(scene, CLASS_CALL, "once", &extremes), 0);
+    assert_int_equal(found->sides[SIDE_SLOW].start_ns, 1000);
+    assert_int_equal(found->sides[SIDE_FAST].start_ns, 1100);
+    assert_adds_up();
+}
+
 static void at_a_time(void **state)
 {
     /* The wait is from 1000 + 6 * 101 to 500 later; thread 1 works from 1000 + 808 to 400 later. */
@@ -333,6 +350,7 @@ static void random_scene(struct scene *scene)
 static void parts_add_up_whatever_there_is(void **state)
 {
     struct scene *scene = *state;
+    scene__profile(scene); /* of nothing: it can be freed */
     for (unsigned seed = 1; seed <= 40; seed++) {
         srand(seed);
         difference__free(found);
@@ -399,6 +417,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lock_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(preempted, setup, teardown),
         cmocka_unit_test_setup_teardown(one_with_itself, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_took_as_long, setup, teardown),
         cmocka_unit_test_setup_teardown(at_a_time, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_to_compare_with, setup, teardown),
         cmocka_unit_test_setup_teardown(places_in_the_structure, setup, teardown),

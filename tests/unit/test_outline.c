@@ -1,5 +1,6 @@
 /* Outlines of programs whose loops are known. */
 #include "analysis/outline.h"
+#include "analysis/sequences.h"
 #include "base/memory.h"
 #include "scene.h"
 
@@ -89,7 +90,7 @@ static void write_row(FILE *out, const struct structure *structure, const struct
     if (row->kind == OUTLINE_LOOP)
         fprintf(out, " %" PRIu64 "-%" PRIu64, row->turns.min, row->turns.max);
     if (row->count)
-        fprintf(out, " x%" PRIu64, row->count);
+        fprintf(out, " %sx%" PRIu64, row->is_count_estimated ? "~" : "", row->count);
     fprintf(out, " %s%" PRIu64, row->is_estimated ? "~" : "", row->sum_ns);
     if (row->excess_ns)
         fprintf(out, " lost %s%" PRIu64, row->is_excess_estimated ? "~" : "", row->excess_ns);
@@ -234,11 +235,150 @@ static void neighbours_of_one_place_are_one_row(void **state)
                    " w x1 90\n"
                    "  f x3 70 shapes 3\n"
                    "   g x2 20\n"
-                   "   h x1 10\n"
                    "   k x1 10\n"
+                   "   h x1 10\n"
                    "   unrecorded 30\n"
                    "  m x1 10\n"
                    "  unrecorded 10\n");
+}
+
+/* Turns of two kinds, by turns, are one loop of both. */
+static void loops_of_loops_are_one(void **state)
+{
+    struct told told = tell(*state);
+    for (int i = 0; i < 5; i++) {
+        thread_does(&told, 0, 2 + i % 3, "f(g)");
+        thread_does(&told, 0, 1 + i % 2, "f(h)");
+    }
+    finish(&told);
+    assert_outline(*state, everything,
+                   "1 threads 420\n"
+                   " loop 21-21 x21 420 shapes 2\n"
+                   "  f x21 420 shapes 2\n"
+                   "   g x14 140\n"
+                   "   h x7 70\n"
+                   "   unrecorded 210\n");
+}
+
+/* Of the same places, here and there, none of which takes enough for a row. */
+static void small_ones_are_gathered_by_place(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "ab(wwww)cdb(ww)eafb(w)gb(wwwwwwwwww)h");
+    finish(&told);
+    assert_outline(*state, (struct outline_options){.least_share = 0.2},
+                   "1 threads 290\n"
+                   " b x1 110 lost 80\n"
+                   "  loop 2-10 ~x5 ~92\n"
+                   "   w ~x5 ~92\n"
+                   " b x3 100 lost 20 shapes 2 scattered\n"
+                   " rest x11 80\n");
+}
+
+static void depth_is_cut(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 3, "f(g(h)x)");
+    finish(&told);
+    assert_outline(*state, (struct outline_options){.depth = 2},
+                   "1 threads 120\n"
+                   " loop 3-3 x3 120\n"
+                   "  f x3 120 ...\n");
+}
+
+/* As many rows as fit, those that take the most time. */
+static void an_outline_fits(void **state)
+{
+    struct told told = tell(*state);
+    char body[128] = "a(";
+    for (char letter = 'b'; letter <= 'p'; letter++)
+        strncat(body, (char[]){letter, letter % 2 ? 'q' : 'r', '\0'}, 3);
+    thread_does(&told, 0, 1, strcat(body, ")z(yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy)"));
+    finish(&told);
+    struct structure *structure;
+    struct error error;
+    const struct scene *scene = *state;
+    struct outline_options options = {0};
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct outline *whole = outline__new(scene->trace, structure, &options);
+    struct outline *fitting = outline__fitting(scene->trace, structure, &options, 8);
+    assert_true(whole->rows.count > 30);
+    assert_in_range(fitting->rows.count, 3, 8);
+    assert_true(options.least_share > 0);
+    outline__free(whole);
+    outline__free(fitting);
+    structure__free(structure);
+}
+
+static void the_outermost_loop_is_found(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "m(ss(cc)p(q(abababab)))");
+    finish(&told);
+    struct structure *structure;
+    struct error error;
+    const struct scene *scene = *state;
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct outline *outline = outline__new(scene->trace, structure, &everything);
+    uint32_t row = outline__outermost(outline, 0);
+    assert_int_not_equal(row, OUTLINE_NONE);
+    assert_int_equal(VEC_AT(&outline->rows, struct outline_row, row)->turns.max, 4);
+    outline__free(outline);
+    structure__free(structure);
+}
+
+static void write_sequence(char **to, const struct structure *structure,
+                           const struct sequences *sequences, const struct sequence *sequence)
+{
+    VEC_EACH(item, &sequence->items, struct sequence_item)
+    if (item->is_sequence)
+        write_sequence(to, structure, sequences,
+                       VEC_AT(&sequences->rows, struct sequence, item->what));
+    else
+        *(*to)++ = *VEC_AT(&structure->places, struct structure_place,
+                           shapes__get(structure->shapes, item->what)->symbol)
+                        ->what.function;
+}
+
+/* Fails the test unless the sequence is there, so often in so many places, and took so long. */
+static void assert_sequence(const struct structure *structure, const struct sequences *sequences,
+                            const char *letters, uint64_t occurrences, uint64_t places,
+                            uint64_t sum_ns)
+{
+    VEC_EACH(sequence, &sequences->rows, struct sequence)
+    {
+        char text[64] = "", *end = text;
+        write_sequence(&end, structure, sequences, sequence);
+        *end = '\0';
+        if (strcmp(text, letters) != 0)
+            continue;
+        assert_int_equal(sequence->occurrences, occurrences);
+        assert_int_equal(sequence->places, places);
+        assert_int_equal(sequence->sum_ns, sum_ns);
+        return;
+    }
+    fail_msg("no sequence %s", letters);
+}
+
+/* a b three times, a b c twice, whatever stands between them; what is in a body that occurred
+ * twice counts twice. */
+static void sequences_in_several_places(void **state)
+{
+    struct told told = tell(*state);
+    thread_does(&told, 0, 1, "abcbdabeabc");
+    thread_does(&told, 0, 1, "f(xyu)gf(xyu)h(xyv)");
+    finish(&told);
+    struct structure *structure;
+    struct error error;
+    const struct scene *scene = *state;
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct sequences *sequences = sequences__find(scene->trace, structure);
+    assert_int_equal(sequences->rows.count, 3);
+    assert_sequence(structure, sequences, "ab", 3, 3, 60);
+    assert_sequence(structure, sequences, "abc", 2, 2, 60);
+    assert_sequence(structure, sequences, "xy", 3, 2, 60);
+    sequences__free(sequences);
+    structure__free(structure);
 }
 
 int main(void)
@@ -253,6 +393,13 @@ int main(void)
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(neighbours_of_one_place_are_one_row, scene__setup,
                                         scene__teardown),
+        cmocka_unit_test_setup_teardown(loops_of_loops_are_one, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(small_ones_are_gathered_by_place, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(sequences_in_several_places, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(depth_is_cut, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(an_outline_fits, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(the_outermost_loop_is_found, scene__setup, scene__teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "present/shared.h"
 #include "present/structure.h"
+#include "present/structure_grammar.h"
 
 #include <ctype.h>
 #include <json-c/json.h>
@@ -31,18 +32,21 @@ struct outlined {
     struct structure structure;
     struct outline outline;
     struct outline_options options;
+    struct sequences sequences;
     struct structure_report shown;
 };
 
 static void start(struct outlined *outlined)
 {
-    outlined->structure.shapes = NULL;
+    outlined->structure.shapes = shapes__new();
     outlined->structure.places = VEC_OF(struct structure_place);
     outlined->structure.threads = VEC_OF(struct structure_thread);
+    outlined->outline.is_sampled = false;
     outlined->outline.groups = VEC_OF(struct outline_group);
     outlined->outline.rows = VEC_OF(struct outline_row);
     outlined->outline.folded = VEC_OF(uint32_t);
     outlined->options = (struct outline_options){.least_share = 0.005};
+    outlined->sequences = (struct sequences){VEC_OF(struct sequence), 48 * SECOND};
     VEC_EACH(class, &outlined->fixture.profile.classes, struct profile_class)
     {
         struct structure_place *place = vec__push(&outlined->structure.places, NULL);
@@ -51,8 +55,11 @@ static void start(struct outlined *outlined)
     for (uint32_t i = 0; i < trace__threads(outlined->fixture.report.trace)->count; i++)
         vec__push(&outlined->structure.threads, &(struct structure_thread){.thread = i});
     outlined->fixture.report.profile = NULL;
-    outlined->shown = (struct structure_report){&outlined->fixture.report, &outlined->structure,
-                                                &outlined->outline, &outlined->options, NULL};
+    outlined->shown = (struct structure_report){.report = &outlined->fixture.report,
+                                                .structure = &outlined->structure,
+                                                .outline = &outlined->outline,
+                                                .options = &outlined->options,
+                                                .sequences = &outlined->sequences};
 }
 
 static void finish(struct outlined *outlined)
@@ -62,6 +69,10 @@ static void finish(struct outlined *outlined)
     vec__free(&outlined->outline.groups);
     vec__free(&outlined->outline.rows);
     vec__free(&outlined->outline.folded);
+    VEC_EACH(sequence, &outlined->sequences.rows, struct sequence)
+    vec__free(&sequence->items);
+    vec__free(&outlined->sequences.rows);
+    shapes__free(outlined->structure.shapes);
     vec__free(&outlined->structure.places);
     vec__free(&outlined->structure.threads);
     fixture__free(&outlined->fixture);
@@ -135,6 +146,47 @@ static void fold(struct outlined *outlined, uint32_t depth, uint64_t rows, uint6
     vec__push(&outlined->outline.folded, &(uint32_t){place_named(outlined, other)});
 }
 
+/* The shape of a call of a place, with nothing in it; twice: of a loop of that. */
+static uint32_t shape(struct outlined *outlined, const char *function, uint64_t times)
+{
+    struct shape_builder *builder = shape_builder__new(outlined->structure.shapes);
+    uint32_t symbol = place_named(outlined, function), last = 0;
+    for (uint64_t i = 0; i < times; i++) {
+        const struct shaped one = {symbol, 1, 0, 100 * i, 100 * i + 100, 100};
+        last = shape_builder__add(builder, &one);
+    }
+    uint32_t root = shape_builder__end(builder, STRUCTURE_THREAD, 0, 100 * times);
+    shape_builder__free(builder);
+    return times > 1 ? shapes__items(outlined->structure.shapes, root)->shape : last;
+}
+
+static struct sequence *sequence(struct outlined *outlined, uint64_t count, uint64_t places,
+                                 uint64_t sum_ns)
+{
+    const struct sequence new = {.items = VEC_OF(struct sequence_item),
+                                 .length = 3,
+                                 .places = places,
+                                 .occurrences = count,
+                                 .sum_ns = sum_ns};
+    return vec__push(&outlined->sequences.rows, &new);
+}
+
+/* One of two calls, one that holds it, a rare one. */
+static void add_sequences(struct outlined *outlined)
+{
+    uint32_t lock = shape(outlined, "pthread_mutex_lock", 1);
+    uint32_t read = shape(outlined, "pread", 1), loop = shape(outlined, "hist_add", 2);
+    struct sequence *first = sequence(outlined, 900, 4, 12 * SECOND);
+    vec__push(&first->items, &(struct sequence_item){false, read, 1});
+    vec__push(&first->items, &(struct sequence_item){false, lock, 3});
+    struct sequence *second = sequence(outlined, 300, 2, 5 * SECOND);
+    vec__push(&second->items, &(struct sequence_item){true, 0, 1});
+    vec__push(&second->items, &(struct sequence_item){false, loop, 1});
+    struct sequence *rare = sequence(outlined, 2, 2, 4 * SECOND);
+    vec__push(&rare->items, &(struct sequence_item){false, lock, 1});
+    vec__push(&rare->items, &(struct sequence_item){false, loop, 1});
+}
+
 /* Three workers in one loop, an odd one out, the main thread; every kind of row. */
 static void fill(struct outlined *outlined)
 {
@@ -162,6 +214,7 @@ static void fill(struct outlined *outlined)
     occurrence(outlined, 0, "parse_chunk", 1, 40 * MILLISECOND)->same_as = 2;
     loop(outlined, 0, 1, 3, 3, 3, 11 * SECOND);
     occurrence(outlined, 1, "pthread_join", 3, 11 * SECOND);
+    add_sequences(outlined);
 }
 
 /* ---- what is written ---------------------------------------------------------------------------
@@ -176,6 +229,18 @@ static char *render(const struct outlined *outlined, const struct structure_pres
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     presenter->outline(&outlined->shown, style, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static char *render_grammar(const struct grammar_report *shown,
+                            const struct grammar_presenter *presenter, const struct style *style)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    presenter->put(shown, style, out);
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -243,6 +308,18 @@ static unsigned lines_of(const char *text)
     return lines;
 }
 
+static void what_was_sampled_is_told(void **state)
+{
+    (void)state;
+    struct outlined outlined;
+    fill(&outlined);
+    outlined.outline.is_sampled = true;
+    char *text = render(&outlined, &structure_text, &to_file);
+    assert_non_null(strstr(text, "one call in many was recorded"));
+    free(text);
+    finish(&outlined);
+}
+
 /* A thousand kinds of threads are no wall of text. */
 static void many_groups_are_cut(void **state)
 {
@@ -258,6 +335,28 @@ static void many_groups_are_cut(void **state)
     assert_true(lines_of(text) < 60);
     assert_non_null(strstr(text, "and 992 more threads of 992 kinds"));
     free(text);
+    finish(&outlined);
+}
+
+static void grammars_are_as_in_the_files(void **state)
+{
+    (void)state;
+    struct outlined outlined;
+    fill(&outlined);
+    struct grammar *grammar = grammar__new();
+    for (int i = 0; i < 200; i++)
+        for (const char *const *name =
+                 (const char *const[]){"pthread_mutex_lock", "pread", "hist_add", "hist_add", NULL};
+             *name; name++)
+            grammar__add(grammar, place_named(&outlined, *name));
+    grammar__add(grammar, place_named(&outlined, "flush"));
+    grammar__end(grammar);
+    const struct grammar_report shown = {&outlined.fixture.report, &outlined.structure, grammar, 1,
+                                         SIZE_MAX};
+    assert_golden("grammar-80.txt", render_grammar(&shown, &grammar_text, &terminal_80));
+    assert_golden("grammar.json", render_grammar(&shown, &grammar_json, &to_file));
+    assert_golden("grammar.csv", render_grammar(&shown, &grammar_csv, &to_file));
+    grammar__free(grammar);
     finish(&outlined);
 }
 
@@ -298,7 +397,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outlines_are_as_in_the_files),
         cmocka_unit_test(what_has_no_events_says_so),
+        cmocka_unit_test(grammars_are_as_in_the_files),
         cmocka_unit_test(lines_fit_the_terminal),
+        cmocka_unit_test(what_was_sampled_is_told),
         cmocka_unit_test(many_groups_are_cut),
         cmocka_unit_test(hostile_names_do_no_harm),
     };

@@ -51,7 +51,7 @@ static char *append_level(char *text, const struct vec *rows, size_t *place, uin
     return text;
 }
 
-char *structure__text(const struct profile_structure *structure)
+char *class_structure__text(const struct profile_structure *structure)
 {
     size_t place = 0;
     if (structure->is_rest)
@@ -199,7 +199,7 @@ static bool top_tells(const struct report *report, const struct profile_class *c
 /* As much of it as is needed and fits. */
 static char *structure_words(const struct report *report, const struct profile_class *class)
 {
-    char *whole = structure__text(class->structure);
+    char *whole = class_structure__text(class->structure);
     char *words = !*whole ? memory__text("calls nothing")
                   : class->structure->is_rest || !top_tells(report, class)
                       ? memory__text(whole)
@@ -240,7 +240,8 @@ static char *times_text(const struct profile_inside *inside)
     return shown;
 }
 
-void structure__put(const struct profile_structure *structure, const struct style *style, FILE *out)
+void class_structure__put(const struct profile_structure *structure, const struct style *style,
+                          FILE *out)
 {
     static const struct table_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, false}};
     if (!structure)
