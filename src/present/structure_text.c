@@ -117,8 +117,12 @@ static char *name_text(const struct structure_report *shown, const struct outlin
         return rest_text(shown, row, style);
     if (row->kind == OUTLINE_UNRECORDED)
         return memory__text("(not recorded)");
-    if (row->kind == OUTLINE_LOOP) {
-        char *turns = turns_text(row, style), *text = memory__format("loop %s", turns);
+    if (row->kind == OUTLINE_SEQUENCE)
+        return memory__text("sequence");
+    if (outline_row__turns(row)) {
+        char *turns = turns_text(row, style),
+             *text = memory__format("loop %s%s", turns,
+                                    row->kind == OUTLINE_CHOICE ? ", each turn one of" : "");
         free(turns);
         return text;
     }
@@ -440,7 +444,7 @@ static char *row_text(const struct drawing *drawing, const struct outline_row *r
 static void put_row(struct drawing *drawing, const struct outline_row *row, bool is_outermost)
 {
     unsigned indent = drawing->indents[row->depth];
-    enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_LOOP ? INK_DIM : INK_PLAIN;
+    enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_SEQUENCE ? INK_DIM : INK_PLAIN;
     put_what(drawing, row_text(drawing, row), indent, ink);
     put_figures(drawing, row);
     table__share(&drawing->table, outline_row__share(drawing->shown->outline, row));

@@ -80,14 +80,17 @@ static void finish(struct told *told)
 
 static void write_row(FILE *out, const struct structure *structure, const struct outline_row *row)
 {
-    static const char *const names[] = {
-        [OUTLINE_LOOP] = "loop", [OUTLINE_UNRECORDED] = "unrecorded", [OUTLINE_REST] = "rest"};
+    static const char *const names[] = {[OUTLINE_LOOP] = "loop",
+                                        [OUTLINE_CHOICE] = "choice",
+                                        [OUTLINE_SEQUENCE] = "sequence",
+                                        [OUTLINE_UNRECORDED] = "unrecorded",
+                                        [OUTLINE_REST] = "rest"};
     const char *name =
         row->kind == OUTLINE_OCCURRENCE || row->kind == OUTLINE_SCATTERED
             ? VEC_AT(&structure->places, struct structure_place, row->place)->what.function
             : names[row->kind];
     fprintf(out, "%*s%s", (int)row->depth + 1, "", name);
-    if (row->kind == OUTLINE_LOOP)
+    if (outline_row__turns(row))
         fprintf(out, " %" PRIu64 "-%" PRIu64, row->turns.min, row->turns.max);
     if (row->count)
         fprintf(out, " %sx%" PRIu64, row->is_count_estimated ? "~" : "", row->count);
@@ -116,7 +119,7 @@ static char *written(const struct structure *structure, const struct outline *ou
             const struct outline_row *row =
                 VEC_AT(&outline->rows, struct outline_row, group->first_row + i);
             write_row(out, structure, row);
-            if (row->kind <= OUTLINE_LOOP && row->threads != group->threads.count)
+            if (row->kind <= OUTLINE_SEQUENCE && row->threads != group->threads.count)
                 fprintf(out, "%*sin %" PRIu32 "\n", (int)row->depth + 2, "", row->threads);
         }
     }
