@@ -9,7 +9,6 @@
 
 #define UNRECORDED_FROM 0.02 /* of the group's lifetime */
 #define OUTERMOST_FROM 0.1   /* of the group's lifetime */
-#define OUTERMOST_OF 0.25    /* of what is around it */
 #define FITTING_FIRST 0.001  /* shares that are tried */
 #define FITTING_STEP 1.5
 #define FITTING_SHARE_MAX 0.2
@@ -422,7 +421,16 @@ bool outline_row__turns(const struct outline_row *row)
     return row->kind == OUTLINE_LOOP || row->kind == OUTLINE_CHOICE;
 }
 
-/* The largest of the rows of that depth, from first on until a less deep one. */
+/* Whether it is no loop, and nothing is in it. */
+static bool is_leaf(const struct outline *outline, uint32_t number)
+{
+    const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, number);
+    if (outline_row__turns(row) || row->same_as != OUTLINE_NONE || row->is_cut)
+        return false;
+    return number + 1 >= outline->rows.count || row[1].depth <= row->depth;
+}
+
+/* The largest of the rows of that depth that are no leaves, from first on until a less deep one. */
 static uint32_t heaviest(const struct outline *outline, uint32_t first, uint32_t end,
                          uint32_t depth)
 {
@@ -432,7 +440,8 @@ static uint32_t heaviest(const struct outline *outline, uint32_t first, uint32_t
         const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, i);
         if (row->depth < depth)
             break;
-        if (row->depth > depth || row->kind > OUTLINE_SEQUENCE || row->sum_ns <= most)
+        if (row->depth > depth || row->kind > OUTLINE_SEQUENCE || row->sum_ns <= most ||
+            is_leaf(outline, i))
             continue;
         found = i;
         most = row->sum_ns;
@@ -444,18 +453,15 @@ uint32_t outline__outermost(const struct outline *outline, uint32_t group)
 {
     const struct outline_group *whole = VEC_AT(&outline->groups, struct outline_group, group);
     uint32_t end = whole->first_row + whole->row_count, at = whole->first_row;
-    uint64_t around = whole->lifetime_ns;
     for (uint32_t depth = 0;; depth++) {
         at = heaviest(outline, at, end, depth);
         if (at == OUTLINE_NONE)
             return OUTLINE_NONE;
         const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, at);
-        if ((double)row->sum_ns < OUTERMOST_OF * (double)around ||
-            (double)row->sum_ns < OUTERMOST_FROM * (double)whole->lifetime_ns)
+        if ((double)row->sum_ns < OUTERMOST_FROM * (double)whole->lifetime_ns)
             return OUTLINE_NONE;
         if (outline_row__turns(row))
             return at;
-        around = row->sum_ns;
         at++;
     }
 }

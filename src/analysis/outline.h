@@ -89,8 +89,8 @@ double outline_row__share(const struct outline *outline, const struct outline_ro
 double outline_row__score(const struct outline *outline, const struct outline_row *row);
 uint64_t outline_row__mean_ns(const struct outline_row *row);
 
-/* The row of the group's outermost loop, on the way down along what takes most of the time;
- * OUTLINE_NONE: there is none. */
+/* The row of the group's outermost loop or choice, on the way down along what takes most of the
+ * time and consists of something; OUTLINE_NONE: there is none that takes enough. */
 uint32_t outline__outermost(const struct outline *outline, uint32_t group);
 
 /* Whether it has turns: a loop or choice. */

@@ -278,6 +278,48 @@ static void small_ones_are_gathered_by_place(void **state)
                    " rest x11 80\n");
 }
 
+/* Turns that begin alike and go on by chance. */
+static void irregular_loops_are_choices(void **state)
+{
+    enum { TURNS = 2000 };
+    struct told told = tell(*state);
+    uint32_t random = 1;
+    for (int i = 0; i < TURNS; i++) {
+        thread_does(&told, 0, 1, "h");
+        for (char letter = 'a'; letter <= 'f'; letter++) {
+            random = random * 1103515245 + 12345;
+            if (random >> 30 == 0)
+                thread_does(&told, 0, 1, (char[]){letter, '\0'});
+        }
+    }
+    finish(&told);
+    struct structure *structure;
+    struct error error;
+    const struct scene *scene = *state;
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct outline *outline = outline__new(scene->trace, structure, &everything);
+    uint32_t row = outline__outermost(outline, 0);
+    assert_int_not_equal(row, OUTLINE_NONE);
+    const struct outline_row *choice = VEC_AT(&outline->rows, struct outline_row, row);
+    assert_int_equal(choice->kind, OUTLINE_CHOICE);
+    assert_in_range(choice->count, TURNS - 2, TURNS);
+    uint64_t turns = 0, calls = 0;
+    for (const struct outline_row *at = choice + 1;
+         at < VEC_AT(&outline->rows, struct outline_row, outline->rows.count); at++) {
+        turns += at->kind == OUTLINE_SEQUENCE ? at->count : 0;
+        calls +=
+            at->kind == OUTLINE_OCCURRENCE &&
+                    *VEC_AT(&structure->places, struct structure_place, at->place)->what.function ==
+                        'h'
+                ? at->count
+                : 0;
+    }
+    assert_int_equal(turns, choice->count);
+    assert_in_range(calls, turns * 9 / 10, TURNS);
+    outline__free(outline);
+    structure__free(structure);
+}
+
 static void depth_is_cut(void **state)
 {
     struct told told = tell(*state);
@@ -400,6 +442,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(small_ones_are_gathered_by_place, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(sequences_in_several_places, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(irregular_loops_are_choices, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(depth_is_cut, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(an_outline_fits, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(the_outermost_loop_is_found, scene__setup, scene__teardown),
