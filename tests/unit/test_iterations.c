@@ -328,8 +328,10 @@ static void work_between_waits(void **state)
         at += 30 + (uint64_t)(rand() % 400);
         PUT(scene, 0, at, HEURT_EVENT_IO + 1, 1);
         uint64_t end = at + 100;
-        for (int j = 1 + rand() % 4; j > 0; j--)
-            at = call(scene, 0, rand() % 2 ? FETCH : STORE, at + 1, 5 + (uint64_t)(rand() % 10));
+        for (int j = 1 + rand() % 4; j > 0; j--) {
+            uint32_t id = rand() % 2 ? FETCH : STORE;
+            at = call(scene, 0, id, at + 1, 5 + (uint64_t)(rand() % 10));
+        }
         at = i == 77 ? end + 900 : end;
     }
     scene__end(scene, 0, at);
