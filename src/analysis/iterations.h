@@ -8,9 +8,10 @@
  * A phase is a loop that no other loop encloses, turns at least 3 times, and takes at least
  * ITERATIONS_SHARE of the life of a thread; it is a loop of calls, whatever is in these; several
  * are several phases, by time. Where the program marks its iterations (heurt_iteration), the marks
- * are the phases, and loops are not looked for. Where a thread's loops take less than half of its
- * life, but it waits for work again and again (at one place, for events, a condition, a semaphore
- * or time), what it does between these waits are its iterations.
+ * are the phases, and loops are not looked for. What a
+ * thread does between waits for events (poll and its kin, at one place) are its iterations, too;
+ * where its loops take less than half of its life, also between other waits for work (at a
+ * condition, a semaphore, for time).
  *
  * Threads that do the same loop, as often and at the same time, are one phase whose iterations are
  * matched by number: iteration i lasts from its first begin to its last end. Otherwise each
@@ -77,7 +78,7 @@ struct iteration_phase {
     struct vec body;  /* struct profile_class: of a mark the mark, of work the wait; else the first
                          places of a  turn, in their order, each once */
     bool body_is_cut; /* there are more */
-    bool is_choice;   /* turns are of several kinds */
+    bool is_choice;   /* turns are of several kinds that begin with the same call */
     struct vec threads;        /* struct iteration_thread, as trace__threads */
     bool is_matched;           /* iterations are of all its threads together */
     bool is_sample;            /* matched, and only every so many-th was looked at */
