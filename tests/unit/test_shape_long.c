@@ -225,7 +225,7 @@ static void put_request(struct made *made, uint32_t kind)
 
 #define REQUESTS 20000u
 
-/* Of choices, by their items; of all choices; of loops. */
+/* Of choices, by their items; of all choices; of loops with two items. */
 static uint64_t *told_turns(void)
 {
     static uint64_t turns[5];
@@ -236,7 +236,7 @@ static void count_turn(void *context, const struct shape_turn *turn)
 {
     const struct made *made = context;
     const struct shape *loop = shapes__get(made->shapes, turn->loop);
-    told_turns()[4] += loop->kind == SHAPE_LOOP;
+    told_turns()[4] += loop->kind == SHAPE_LOOP && loop->item_count == 2;
     if (loop->kind != SHAPE_CHOICE)
         return;
     const struct shape *alternative = shapes__get(made->shapes, turn->alternative);
