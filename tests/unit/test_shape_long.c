@@ -225,9 +225,10 @@ static void put_request(struct made *made, uint32_t kind)
 
 #define REQUESTS 20000u
 
+/* Of choices, by their items; of all choices; of loops with two items. */
 static uint64_t *told_turns(void)
 {
-    static uint64_t turns[4];
+    static uint64_t turns[5];
     return turns;
 }
 
@@ -235,6 +236,7 @@ static void count_turn(void *context, const struct shape_turn *turn)
 {
     const struct made *made = context;
     const struct shape *loop = shapes__get(made->shapes, turn->loop);
+    told_turns()[4] += loop->kind == SHAPE_LOOP && loop->item_count == 2;
     if (loop->kind != SHAPE_CHOICE)
         return;
     const struct shape *alternative = shapes__get(made->shapes, turn->alternative);
@@ -263,7 +265,7 @@ static void requests_are_a_choice(void **state)
 {
     struct made *made = *state;
     uint64_t counts[3] = {0}, *told = told_turns();
-    memset(told, 0, 4 * sizeof *told);
+    memset(told, 0, 5 * sizeof *told);
     shape_builder__tell_turns(made->builder, 0, count_turn, made);
     serve(made, counts, 2);
     uint32_t root = end(made);
@@ -307,16 +309,19 @@ static void servers_are_alike(void **state)
     assert_all_there(made);
 }
 
-/* A loop of its own follows. */
+/* A loop of its own follows, and is seen before all ends. */
 static void a_phase_ends_a_choice(void **state)
 {
     struct made *made = *state;
+    memset(told_turns(), 0, 5 * sizeof *told_turns());
+    shape_builder__tell_turns(made->builder, 0, count_turn, made);
     for (uint32_t i = 0; i < REQUESTS; i++)
         put_request(made, (uint32_t)draw(made, 3));
     for (uint32_t i = 0; i < 10000; i++) {
         put(made, FIRST);
         put(made, LAST);
     }
+    assert_true(told_turns()[4] > 1000);
     uint32_t root = end(made);
     assert_int_equal(shapes__get(made->shapes, root)->item_count, 2);
     assert_int_equal(kind_of(made, item_at(made, root, 0)->shape), SHAPE_CHOICE);
