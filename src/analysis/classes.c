@@ -582,35 +582,41 @@ struct class_entry *class_entry__like(const struct class_entry *site)
     return entry;
 }
 
-bool class_entry__is_on(const struct class_entry *entry, uint32_t thread)
+void class_entry__mark_threads(const struct class_entry *entry, bool *threads)
 {
     VEC_EACH(cell, &entry->cells, struct class_cell)
-    if (cell->thread == thread)
-        return true;
-    return false;
+    threads[cell->thread] = true;
 }
 
-static void add_cell(struct vec *cells, const struct class_cell *added)
+static void add_to_cell(struct class_cell *cell, const struct class_cell *added)
 {
-    VEC_EACH(cell, cells, struct class_cell)
-    {
-        if (cell->thread != added->thread)
-            continue;
-        cell->count += added->count;
-        cell->nested_count += added->nested_count;
-        cell->sum += added->sum;
-        cell->nested_sum += added->nested_sum;
-        return;
+    cell->count += added->count;
+    cell->nested_count += added->nested_count;
+    cell->sum += added->sum;
+    cell->nested_sum += added->nested_sum;
+}
+
+/* Both are in the order of threads, and so is what becomes of them. */
+static void merge_cells(struct vec *into, const struct vec *from)
+{
+    struct vec both = VEC_OF(struct class_cell);
+    const struct class_cell *left = into->items, *left_end = left + into->count;
+    const struct class_cell *right = from->items, *right_end = right + from->count;
+    while (left < left_end || right < right_end) {
+        bool is_left = right == right_end || (left < left_end && left->thread <= right->thread);
+        struct class_cell *cell = vec__push(&both, is_left ? left++ : right++);
+        if (is_left && right < right_end && right->thread == cell->thread)
+            add_to_cell(cell, right++);
     }
-    vec__push(cells, added);
+    vec__free(into);
+    *into = both;
 }
 
 void class_entry__merge(struct class_entry *into, const struct class_entry *from)
 {
     accumulator__merge(&into->sums.accumulator, &from->sums.accumulator);
     accumulator__merge(&into->total.accumulator, &from->total.accumulator);
-    VEC_EACH(cell, &from->cells, struct class_cell)
-    add_cell(&into->cells, cell);
+    merge_cells(&into->cells, &from->cells);
     VEC_EACH(stack, &from->stacks, struct class_stack)
     add_stack(&into->stacks, stack);
     if (!from->histogram)

@@ -127,7 +127,8 @@ void class_table__add_stack(const struct class_table *table, const struct symbol
 struct class_entry *class_entry__like(const struct class_entry *site);
 /* Counts what it did on the current thread among what it did on all. */
 void class_entry__end_thread(struct class_entry *entry);
-bool class_entry__is_on(const struct class_entry *entry, uint32_t thread);
+/* Sets those (by index) on which it occurred. */
+void class_entry__mark_threads(const struct class_entry *entry, bool *threads);
 /* Adds what another class of the same site has. */
 void class_entry__merge(struct class_entry *into, const struct class_entry *from);
 /* Takes off what another class of the same site has of its call stacks. */

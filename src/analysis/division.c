@@ -275,14 +275,6 @@ static void passed_over(struct thread_watcher *watcher, uint32_t depth)
     (void)watcher, (void)depth;
 }
 
-static bool is_on_thread(const struct walk *walk, uint32_t thread)
-{
-    VEC_EACH(site, &walk->sites, struct site)
-    if (class_entry__is_on(site->entry, thread))
-        return true;
-    return false;
-}
-
 static void end_thread(struct class_entry *entry, uint32_t thread)
 {
     entry->thread_and_1 = thread + 1;
@@ -291,8 +283,6 @@ static void end_thread(struct class_entry *entry, uint32_t thread)
 
 static void walk_thread(struct walk *walk, uint32_t thread)
 {
-    if (!is_on_thread(walk, thread))
-        return;
     walk->thread = thread;
     thread__watch(walk->table, thread, &walk->watcher);
     VEC_EACH(site, &walk->sites, struct site)
@@ -302,6 +292,19 @@ static void walk_thread(struct walk *walk, uint32_t thread)
         if (site->odd)
             end_thread(site->odd, thread);
     }
+}
+
+/* Those that have occurrences of the sites. */
+static void walk_threads(struct walk *walk)
+{
+    size_t count = trace__threads(walk->table->trace)->count;
+    bool *threads = memory__zeroed(count, sizeof *threads);
+    VEC_EACH(site, &walk->sites, struct site)
+    class_entry__mark_threads(site->entry, threads);
+    for (uint32_t i = 0; i < count; i++)
+        if (threads[i])
+            walk_thread(walk, i);
+    free(threads);
 }
 
 /* ---- the depth --------------------------------------------------------------------------------
@@ -546,8 +549,7 @@ void classes__divide(struct class_table *table, const struct symbols *symbols,
     if (walk.sites.count) {
         table->nests = nests__new();
         mark_structural(table);
-        for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++)
-            walk_thread(&walk, i);
+        walk_threads(&walk);
     }
     VEC_EACH(site, &walk.sites, struct site)
     {

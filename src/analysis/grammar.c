@@ -41,10 +41,18 @@ static bool repeats(struct grammar *grammar, uint32_t symbol)
     if (first_symbol(grammar, named) != symbol)
         return false;
     if (is_rule(named))
-        follow__start(grammar, 0, node_at(grammar, guard_of(named))->next, symbol);
+        follow__repeat(grammar, symbol);
     else
         rewrite__append(grammar, symbol, 1);
     return true;
+}
+
+/* Whether the symbol begins what comes after an item elsewhere, before `end`. */
+static bool comes_after(const struct grammar *grammar, uint32_t item, uint32_t symbol, uint32_t end)
+{
+    uint32_t next = node_at(grammar, item)->next;
+    return next != end && !is_guard(grammar, next) &&
+           first_symbol(grammar, node_at(grammar, next)->symbol) == symbol;
 }
 
 /* Whether the symbol goes on with what followed the last item elsewhere. */
@@ -57,13 +65,23 @@ static bool resumes(struct grammar *grammar, uint32_t symbol)
     uint32_t other = node_at(grammar, guard_of(item->symbol))->use_next;
     if (other == last)
         other = item->use_next;
-    if (!other || node_at(grammar, other)->count != item->count)
+    if (!other || node_at(grammar, other)->count != item->count ||
+        !comes_after(grammar, other, symbol, last))
         return false;
-    uint32_t next = node_at(grammar, other)->next;
-    if (is_guard(grammar, next) || next == last ||
-        first_symbol(grammar, node_at(grammar, next)->symbol) != symbol)
+    follow__start(grammar, other, false, symbol);
+    return true;
+}
+
+/* Whether the symbol goes on with what followed the last two items at `found`. What they become is
+ * made when it is known how long it is: a rule of the two would go again at once. */
+static bool resumes_pair(struct grammar *grammar, uint32_t found, uint32_t symbol)
+{
+    uint32_t end = node_at(grammar, last_item(grammar))->prev;
+    uint32_t right = node_at(grammar, found)->next;
+    if (first_symbol(grammar, node_at(grammar, found)->symbol) == symbol ||
+        !comes_after(grammar, right, symbol, end))
         return false;
-    follow__start(grammar, other, next, symbol);
+    follow__start(grammar, right, true, symbol);
     return true;
 }
 
@@ -72,11 +90,15 @@ static void add(struct grammar *grammar, uint32_t symbol)
     while (last_item(grammar) != WHOLE) {
         if (repeats(grammar, symbol))
             return;
-        if (rewrite__close(grammar))
-            continue;
-        if (resumes(grammar, symbol))
+        uint32_t found = rewrite__close(grammar);
+        if (!found) {
+            if (resumes(grammar, symbol))
+                return;
+            break;
+        }
+        if (resumes_pair(grammar, found, symbol))
             return;
-        break;
+        rewrite__unite_last(grammar, found);
     }
     rewrite__append(grammar, symbol, 1);
 }
@@ -113,7 +135,8 @@ void grammar__end(struct grammar *grammar)
 {
     if (grammar->levels.count > 0)
         follow__leave(grammar, GRAMMAR_RULE, false);
-    while (last_item(grammar) != WHOLE && rewrite__close(grammar))
-        ;
+    uint32_t found;
+    while (last_item(grammar) != WHOLE && (found = rewrite__close(grammar)))
+        rewrite__unite_last(grammar, found);
     numbers__assign(grammar);
 }

@@ -19,6 +19,13 @@ static void descend(struct grammar *grammar, uint32_t node, uint64_t done)
     *(struct level *)vec__extend(&grammar->levels, 1) = (struct level){done, node};
 }
 
+/* The first of the items that the string stands at, which it cannot follow. */
+static uint32_t own_end(const struct grammar *grammar)
+{
+    uint32_t last = last_item(grammar);
+    return grammar->pair ? node_at(grammar, last)->prev : last;
+}
+
 /* The string has gone through all of the first level: is at a guard, or at its own last item. */
 static void reach_end(struct grammar *grammar)
 {
@@ -42,7 +49,7 @@ static void pass(struct grammar *grammar)
         level->done = 0;
         level->node = node_at(grammar, level->node)->next;
         bool first = grammar->levels.count == 1;
-        if (is_guard(grammar, level->node) || (first && level->node == last_item(grammar))) {
+        if (is_guard(grammar, level->node) || (first && level->node == own_end(grammar))) {
             if (first) {
                 reach_end(grammar);
                 return;
@@ -66,10 +73,20 @@ bool follow__next(struct grammar *grammar, uint32_t symbol)
     return true;
 }
 
-void follow__start(struct grammar *grammar, uint32_t from, uint32_t node, uint32_t symbol)
+void follow__start(struct grammar *grammar, uint32_t from, bool pair, uint32_t symbol)
 {
     grammar->from = from;
-    descend(grammar, node, 0);
+    grammar->pair = pair;
+    descend(grammar, node_at(grammar, from)->next, 0);
+    follow__next(grammar, symbol);
+}
+
+void follow__repeat(struct grammar *grammar, uint32_t symbol)
+{
+    grammar->from = 0;
+    grammar->pair = false;
+    descend(grammar, node_at(grammar, guard_of(node_at(grammar, last_item(grammar))->symbol))->next,
+            0);
     follow__next(grammar, symbol);
 }
 
@@ -244,7 +261,9 @@ static void append_copy(struct grammar *grammar, uint32_t item)
 static void leave_items(struct grammar *grammar, size_t index, uint32_t first, uint32_t last)
 {
     if (index == 0 && grammar->from)
-        rewrite__extend_last(grammar, grammar->from, last);
+        rewrite__extend_last(grammar,
+                             grammar->pair ? node_at(grammar, grammar->from)->prev : grammar->from,
+                             last, grammar->pair);
     else if (first == last)
         append_copy(grammar, first);
     else

@@ -53,6 +53,7 @@ struct grammar {
     struct vec doubts; /* uint32_t: guards of rules that may be of no use any more */
     struct vec levels; /* struct level: the expansion that is followed; empty: none */
     uint32_t from;     /* the occurrence of the last item that is followed; 0: its own repetition */
+    bool pair;         /* it is one of the last two items */
     bool ended;        /* all of it has been gone through */
     uint32_t recent[RECENT]; /* symbols that were followed */
     uint32_t recent_end;     /* where the next one goes */
@@ -108,22 +109,26 @@ void digrams__remove(struct grammar *grammar, uint32_t node);
 void rewrite__append(struct grammar *grammar, uint32_t symbol, uint64_t count);
 /* The last item may grow from now on. */
 void rewrite__open(struct grammar *grammar);
-/* The last item is complete.  False: nothing followed from that; else it was replaced, and what is
- * last now is open. */
-bool rewrite__close(struct grammar *grammar);
+/* The last item is complete. 0: the digram that it ends is new, and indexed; else where it is. */
+uint32_t rewrite__close(struct grammar *grammar);
+/* The last two items and those found become the same; what is last then is open. */
+void rewrite__unite_last(struct grammar *grammar, uint32_t found);
 /* Makes a rule of first … last, neighbours, which are not a whole rule, and returns the guard. */
 uint32_t rewrite__new_rule(struct grammar *grammar, uint32_t first, uint32_t last);
-/* The last item, which is the same as first, becomes what first … last are. */
-void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last);
+/* The last item, which is the same as first, or the last pair, which are the same as first and the
+ * next, become what first … last are. */
+void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last, bool pair);
 /* Until all digrams are unique and all rules of use. */
 void rewrite__settle(struct grammar *grammar);
 
 /* ---- grammar_follow.c: what stands elsewhere foretells what comes next ----------------------- */
 
-/* Begins with the node's expansion, whose first symbol the symbol is.  What is followed is what
- * comes after `from`, which is the same item as the last one; 0: the last item once more, node
- * being the first of its rule. */
-void follow__start(struct grammar *grammar, uint32_t from, uint32_t node, uint32_t symbol);
+/* Begins with the expansion of what comes after `from`, which the symbol is the first of.  `from`
+ * is the same item as the last one; pair: it and the one before it as the last two, which are open.
+ */
+void follow__start(struct grammar *grammar, uint32_t from, bool pair, uint32_t symbol);
+/* Begins with the last item once more, a rule of which the symbol is the first. */
+void follow__repeat(struct grammar *grammar, uint32_t symbol);
 /* False: what is followed does not go on with the symbol. */
 bool follow__next(struct grammar *grammar, uint32_t symbol);
 /* Puts in what was followed, which does not go on with the symbol, and follows nothing any more.

@@ -291,28 +291,35 @@ void rewrite__append(struct grammar *grammar, uint32_t symbol, uint64_t count)
     grammar->open = true;
 }
 
-bool rewrite__close(struct grammar *grammar)
+uint32_t rewrite__close(struct grammar *grammar)
 {
     uint32_t prev = node_at(grammar, last_item(grammar))->prev;
     if (!grammar->open)
-        return false;
+        return 0;
     uint32_t found = prev == WHOLE ? 0 : digrams__find_or_insert(grammar, prev);
-    if (!found) {
-        grammar->open = false;
-        return false;
-    }
-    unite(grammar, prev, found);
-    rewrite__settle(grammar);
-    return true;
+    grammar->open = found != 0;
+    return found;
 }
 
-void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last)
+void rewrite__unite_last(struct grammar *grammar, uint32_t found)
+{
+    unite(grammar, node_at(grammar, last_item(grammar))->prev, found);
+    rewrite__settle(grammar);
+}
+
+void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last, bool pair)
 {
     uint32_t guard = rule_of(grammar, first, last);
     if (!guard)
         guard = rewrite__new_rule(grammar, first, last);
     uint32_t item = last_item(grammar);
     rewrite__open(grammar);
+    if (pair) {
+        item = node_at(grammar, item)->prev;
+        digrams__remove(grammar, node_at(grammar, item)->prev);
+        free_item(grammar, node_at(grammar, item)->next);
+        link_nodes(grammar, item, WHOLE);
+    }
     unname(grammar, item);
     node_at(grammar, item)->count = 1;
     name(grammar, item, GRAMMAR_RULE | guard);

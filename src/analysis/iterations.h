@@ -8,9 +8,10 @@
  * A phase is a loop that no other loop encloses, turns at least 3 times, and takes at least
  * ITERATIONS_SHARE of the life of a thread; it is a loop of calls, whatever is in these; several
  * are several phases, by time. Where the program marks its iterations (heurt_iteration), the marks
- * are the phases, and loops are not looked for. Where a thread's loops take less than half of its
- * life, but it waits for work again and again (at one place, for events, a condition, a semaphore
- * or time), what it does between these waits are its iterations.
+ * are the phases, and loops are not looked for. What a
+ * thread does between waits for events (poll and its kin, at one place) are its iterations, too;
+ * where its loops take less than half of its life, also between other waits for work (at a
+ * condition, a semaphore, for time).
  *
  * Threads that do the same loop, as often and at the same time, are one phase whose iterations are
  * matched by number: iteration i lasts from its first begin to its last end. Otherwise each

@@ -323,7 +323,7 @@ void draft__figures(struct phase_draft *draft, const struct trace *trace,
                     struct iteration_phase *phase)
 {
     phase->is_marked = part_at(draft, 0)->key.kind == LOOP_OF_MARKS;
-    phase->is_between_waits = part_at(draft, 0)->key.kind == LOOP_OF_WAITS;
+    phase->is_between_waits = part_at(draft, 0)->key.kind >= LOOP_OF_WAITS;
     phase->is_matched = draft->is_matched;
     phase->threads = VEC_OF(struct iteration_thread);
     phase->outliers = VEC_OF(struct iteration_outlier);

@@ -87,12 +87,14 @@ static struct work *work_at(struct search *search, struct loop_key key)
 }
 
 /* Two waits with no call between them are one. */
-static void add_wait(struct search *search, uint32_t place,
+static void add_wait(struct search *search, const struct class_entry *entry,
                      const struct fold_occurrence *occurrence)
 {
     const struct surface *surface = &search->surfaces[occurrence->depth];
-    const struct loop_key key = {
-        .kind = LOOP_OF_WAITS, .number = place, .depth = occurrence->depth};
+    const struct loop_key key = {.kind = entry->what.kind == CLASS_POLL ? LOOP_OF_EVENTS
+                                                                        : LOOP_OF_WAITS,
+                                 .number = entry->place,
+                                 .depth = occurrence->depth};
     struct work *work = work_at(search, key);
     if (work->since && work->bodies == surface->bodies && work->calls + 1 < surface->calls)
         thread_loops__turn(&search->waits, key, 0, work->since, search->watcher.entered);
@@ -123,7 +125,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     search->deepest = occurrence->depth;
     add_to_surface(&search->surfaces[occurrence->depth], entry->place, occurrence);
     if (is_wait_for_work(entry->what.kind))
-        add_wait(search, entry->place, occurrence);
+        add_wait(search, entry, occurrence);
     if (entry->what.kind == CLASS_ITERATION)
         add_mark(search, entry->place, occurrence);
 }
@@ -188,13 +190,13 @@ static void keep_marks(struct search *search, uint64_t lifetime, struct vec *par
 
 /* From the first turn to the last it is most of the thread's life, and the work between the waits
  * is more than between those of other places. */
-static struct thread_loop *work_of(const struct search *search, uint64_t lifetime)
+static struct thread_loop *work_of(const struct search *search, bool only_events, uint64_t lifetime)
 {
     struct thread_loop *most = NULL;
     VEC_EACH(loop, &search->waits.loops, struct thread_loop)
     {
         const struct turn_series *turns = &loop->turns;
-        if (takes(loop, 0, lifetime) &&
+        if ((loop->key.kind == LOOP_OF_EVENTS || !only_events) && takes(loop, 0, lifetime) &&
             (double)(turns->last_end - turns->first_start) >= MOST * (double)lifetime &&
             (!most || loop->outermost > most->outermost))
             most = loop;
@@ -202,14 +204,20 @@ static struct thread_loop *work_of(const struct search *search, uint64_t lifetim
     return most;
 }
 
-/* Loops, or where these take less than most of the thread's life, the work between waits. */
-static void keep_loops(struct search *search, uint64_t lifetime, struct vec *parts)
+static uint64_t time_in_loops(const struct search *search, uint64_t lifetime)
 {
     uint64_t told = 0;
     VEC_EACH(loop, &search->loops.loops, struct thread_loop)
     told += takes(loop, LEAST_SHARE, lifetime) ? loop->outermost : 0;
-    struct thread_loop *work =
-        (double)told < MOST * (double)lifetime ? work_of(search, lifetime) : NULL;
+    return told;
+}
+
+/* The work between waits for events; else loops, or where these take less than most of the thread's
+ * life, the work between other waits. */
+static void keep_loops(struct search *search, uint64_t lifetime, struct vec *parts)
+{
+    bool loops_tell = (double)time_in_loops(search, lifetime) >= MOST * (double)lifetime;
+    struct thread_loop *work = work_of(search, loops_tell, lifetime);
     if (work)
         keep(search, &search->waits, work, lifetime, parts);
     VEC_EACH(loop, &search->loops.loops, struct thread_loop)

@@ -450,18 +450,17 @@ static void find_divided(struct collector *self)
         vec__push(&self->divided, entry);
 }
 
-/* Whether the current thread has occurrences of divided sites. */
-static bool has_divided(const struct collector *self)
+/* By thread: whether it has occurrences of divided sites. */
+static bool *divided_threads(const struct collector *self)
 {
+    bool *threads = memory__zeroed(trace__threads(self->table->trace)->count, sizeof *threads);
     VEC_EACH(site, &self->divided, struct class_entry *)
     {
-        if (class_entry__is_on((*site), self->thread))
-            return true;
+        class_entry__mark_threads(*site, threads);
         VEC_EACH(part, &(*site)->division->parts, struct class_part)
-        if (class_entry__is_on(part->entry, self->thread))
-            return true;
+        class_entry__mark_threads(part->entry, threads);
     }
-    return false;
+    return threads;
 }
 
 static bool is_kept_whole(const struct collector *self, const struct class_entry *entry)
@@ -502,16 +501,18 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
     VEC_EACH(site, &self.divided, struct class_entry *)
     self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
     choose_windows(&self, table);
+    bool *nested = divided_threads(&self);
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
         size_t first_timeline = occurrences->timelines.count;
         begin_thread(&self, i);
-        self.watcher.nests = has_divided(&self);
+        self.watcher.nests = nested[i];
         thread__watch(table, i, &self.watcher);
         end_thread(&self, first_timeline);
     }
     vec__free(&self.off);
     vec__free(&self.inside);
     vec__free(&self.divided);
+    free(nested);
     free(self.slots);
 }
 

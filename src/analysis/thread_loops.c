@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOPS_MAX 512u       /* of a thread; later ones are not told */
+#define LOOPS_MAX 4096u      /* of a thread; later ones are not told */
 #define STRETCHES_MAX 16384u /* more are put together, a loop's into one */
 
 /* Turns in a row. */

@@ -42,7 +42,8 @@ void turn_series__free(struct turn_series *series);
 enum loop_kind {
     LOOP_OF_CALLS,
     LOOP_OF_MARKS,
-    LOOP_OF_WAITS, /* turns are what is done between waits for work */
+    LOOP_OF_WAITS,  /* turns are what is done between waits for work */
+    LOOP_OF_EVENTS, /* likewise between waits for events: poll and its kin */
 };
 
 /* What is repeated. No padding. */

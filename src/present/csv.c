@@ -49,7 +49,7 @@ static void put_identity(struct csv_line *line, const struct report *report,
 
 static void put_structure(struct csv_line *line, const struct profile_structure *structure)
 {
-    char *text = structure ? structure__text(structure) : memory__text("");
+    char *text = structure ? class_structure__text(structure) : memory__text("");
     line__text(line, text);
     free(text);
 }

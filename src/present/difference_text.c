@@ -31,7 +31,7 @@ static char *title_text(const struct difference_view *view)
     if (!view->phase) {
         const struct profile_class *class = &view->difference->what;
         char *name = call__text(view->report, class);
-        char *calls = class->structure ? structure__text(class->structure) : memory__text("");
+        char *calls = class->structure ? class_structure__text(class->structure) : memory__text("");
         char *title = memory__format("class %zu: %s%s%s", view->rank, name,
                                      *calls ? ", that calls " : "", calls);
         free(calls);

@@ -29,7 +29,7 @@ static struct json_object *new_structure(const struct profile_structure *structu
         return NULL;
     struct json_object *object = json_object_new_object();
     struct json_object *rows = json_object_new_array();
-    char *text = structure__text(structure);
+    char *text = class_structure__text(structure);
     json__number(object, "depth", structure->depth);
     json__text(object, "text", text);
     json__add(object, "rest", json_object_new_boolean(structure->is_rest));

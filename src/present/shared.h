@@ -90,6 +90,9 @@ struct vec stack__frames(const struct report *report, const struct profile_stack
 /* A C++ or copied function's name without what a first screen can spare: std::string for what it
  * stands for, no .constprop.0, no parameters when it is long. free() it. */
 char *function__short(const char *function);
+/* Less of it, where it stands among others: "Reader::peek", without parameters, what it returns and
+ * outer scopes. free() it. */
+char *function__bare(const char *function);
 
 /* "queue.c:97" (base name) or "" — free() it. */
 char *place__source(const struct place *place, bool whole_path);
@@ -122,18 +125,19 @@ uint64_t class__held_ns(const struct report *report, const struct profile_class 
 /* "fd=5 bytes=512", "" without keys. free() it. */
 char *class__keys(const struct profile_class *class);
 
-/* ---- structure.c: classes by structure ---------------------------------------------------------
+/* ---- class_structure.c: what a class calls
+ * --------------------------------------------------------
  */
 
 /* What its occurrences call: "parse, store (write) x2..40"; "" of nothing. free() it. */
-char *structure__text(const struct profile_structure *structure);
+char *class_structure__text(const struct profile_structure *structure);
 /* The short name of its function, and in few words what it calls that others of its site do not:
  * "handle (parse, store)". place: the class's. free() it. */
 char *class__name(const struct report *report, const struct profile_class *class,
                   const struct place *place);
 /* What it calls as an outline; nothing of NULL. */
-void structure__put(const struct profile_structure *structure, const struct style *style,
-                    FILE *out);
+void class_structure__put(const struct profile_structure *structure, const struct style *style,
+                          FILE *out);
 
 /* ---- findings.c: what the numbers say in words -------------------------------------------------
  */

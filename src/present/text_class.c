@@ -505,7 +505,7 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
     put_durations(class, style, out);
     fputc('\n', out);
     histogram__put(report, class, style, out);
-    structure__put(class->structure, style, out);
+    class_structure__put(class->structure, style, out);
     put_components(class, style, out);
     put_evidence(report, class, style, out);
     put_doubts(class, style, out);

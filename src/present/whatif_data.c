@@ -79,7 +79,7 @@ static struct json_object *new_row(const struct whatif_view *view,
     json__text(object, "asked", answer->asked);
     json__known(object, "rank", answer->rank ? answer->rank : UINT64_MAX);
     json__place(object, &subject.place);
-    char *structure = subject.structure ? structure__text(subject.structure) : NULL;
+    char *structure = subject.structure ? class_structure__text(subject.structure) : NULL;
     json__text(object, "structure", structure);
     free(structure);
     json__text(object, "object", subject.lock);

@@ -128,7 +128,7 @@ static void put_subject(const struct whatif_view *view, const struct whatif_answ
         struct place place = place__of_class(view->report, class, unknown);
         paragraph__take(style, out, "  where     ", place__text(&place));
         if (class->structure)
-            paragraph__take(style, out, "  calls     ", structure__text(class->structure));
+            paragraph__take(style, out, "  calls     ", class_structure__text(class->structure));
         paragraph__take(style, out, "  why       ", class__why(view->report, class, style));
     } else if (answer->has_lock) {
         paragraph__take(style, out, "  where     ",

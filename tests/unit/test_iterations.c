@@ -328,8 +328,10 @@ static void work_between_waits(void **state)
         at += 30 + (uint64_t)(rand() % 400);
         PUT(scene, 0, at, HEURT_EVENT_IO + 1, 1);
         uint64_t end = at + 100;
-        for (int j = 1 + rand() % 4; j > 0; j--)
-            at = call(scene, 0, rand() % 2 ? FETCH : STORE, at + 1, 5 + (uint64_t)(rand() % 10));
+        for (int j = 1 + rand() % 4; j > 0; j--) {
+            uint32_t id = rand() % 2 ? FETCH : STORE;
+            at = call(scene, 0, id, at + 1, 5 + (uint64_t)(rand() % 10));
+        }
         at = i == 77 ? end + 900 : end;
     }
     scene__end(scene, 0, at);
@@ -372,6 +374,134 @@ static void many_turns(void **state)
     assert_int_equal(longest, 5091);
 }
 
+/* ---- whatever the program is ------------------------------------------------------------------
+ */
+
+static uint64_t below(uint64_t bound)
+{
+    return (uint64_t)rand() % bound;
+}
+
+/* A turn of a program: its calls in a row, some of which call others, more or fewer of them. */
+struct program {
+    int calls;
+    uint32_t ids[5];
+    uint64_t ticks[5];
+    bool varies[5]; /* it calls store, as often as chance wants */
+};
+
+static struct program random_program(void)
+{
+    static const uint32_t ids[] = {FETCH, COMPUTE, MAIN};
+    struct program program = {.calls = 1 + (int)below(5)};
+    for (int i = 0; i < program.calls; i++) {
+        program.ids[i] = ids[below(3)];
+        program.ticks[i] = 40 + below(100);
+        program.varies[i] = below(2);
+    }
+    return program;
+}
+
+/* Returns the tick behind it. more: one of its calls takes so much longer. */
+static uint64_t random_turn(struct scene *scene, const struct program *program, uint64_t at,
+                            uint64_t more)
+{
+    int slow = (int)below((uint64_t)program->calls);
+    for (int i = 0; i < program->calls; i++) {
+        uint64_t end = at + program->ticks[i] + (i == slow ? more : 0);
+        PUT(scene, 0, at, program->ids[i]);
+        for (uint64_t j = program->varies[i] ? below(4) : 0; j > 0; j--)
+            call(scene, 0, STORE, at + 8 * j, 5);
+        PUT(scene, 0, end, program->ids[i] + 1);
+        at = end + 1;
+    }
+    return at;
+}
+
+/* Slow turns at random places of random programs: all of them stand out, and no other. */
+static void slow_turns_are_found(void **state)
+{
+    struct scene *scene = *state;
+    scene__profile(scene); /* of nothing: it can be freed */
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        bool is_slow[300] = {false};
+        iterations__free(found);
+        scene__teardown(state);
+        setup(state);
+        srand(seed);
+        const struct program program = random_program();
+        size_t slow = below(12);
+        uint64_t at = 2000;
+        for (size_t i = 0; i < slow; i++)
+            is_slow[below(300)] = true;
+        scene__start(scene, 0, 1000);
+        for (size_t i = 0; i < 300; i++)
+            at = random_turn(scene, &program, at, is_slow[i] ? 1000 + below(2000) : 0);
+        scene__end(scene, 0, at);
+        find(scene);
+        assert_int_equal(found->phases.count, 1);
+        const struct iteration_phase *phase = phase_at(0);
+        /* A body that is itself a repetition has more turns: then each is one of its calls. */
+        size_t expected = 0;
+        for (size_t i = 0; i < 300; i++)
+            expected += is_slow[i];
+        assert_int_equal(phase->turns % 300, 0);
+        if (phase->outliers.count != expected || phase->outlier_count != expected)
+            fail_msg("seed %u: %zu of %zu", seed, phase->outliers.count, expected);
+        VEC_EACH(outlier, &phase->outliers, struct iteration_outlier)
+        {
+            /* Where a body ends as it begins, its last calls and the next one's first are one row,
+             * which belongs to either. */
+            size_t index = outlier->iteration.index / (phase->turns / 300);
+            assert_true(is_slow[index] || (index < 299 && is_slow[index + 1]) ||
+                        (index && is_slow[index - 1]));
+            assert_parts_add_up(outlier);
+            assert_true(outlier->place_more_ns >= 800); /* the usual one may be a longer call */
+        }
+    }
+}
+
+/* Calls at random: whatever is taken for iterations, no moment is in two phases, and what phases
+ * tell of turns agrees. */
+static void phases_do_not_overlap(void **state)
+{
+    static const uint32_t ids[] = {FETCH, COMPUTE, STORE, MAIN};
+    struct scene *scene = *state;
+    scene__profile(scene);
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        iterations__free(found);
+        scene__teardown(state);
+        setup(state);
+        srand(seed);
+        uint64_t at = 2000;
+        uint32_t open[6];
+        int depth = 0;
+        scene__start(scene, 0, 1000);
+        for (int i = 0; i < 3000; i++, at += 1 + below(9)) {
+            if (depth && (depth == 6 || below(2))) {
+                PUT(scene, 0, at, open[--depth] + 1);
+            } else {
+                open[depth] = ids[below(1 + seed % 4)];
+                PUT(scene, 0, at, open[depth++]);
+            }
+        }
+        scene__end(scene, 0, at);
+        find(scene);
+        uint64_t sum_ns = 0;
+        VEC_EACH(phase, &found->phases, struct iteration_phase)
+        {
+            sum_ns += phase->sum_ns;
+            assert_int_equal(phase->kept.count, phase->turns);
+            assert_true(phase->turns >= 3);
+            assert_true(phase->min_ns <= phase->median_ns && phase->median_ns <= phase->p99_ns &&
+                        phase->p99_ns <= phase->max_ns);
+            VEC_EACH(outlier, &phase->outliers, struct iteration_outlier)
+            assert_parts_add_up(outlier);
+        }
+        assert_true(sum_ns <= 2 * (at - 1000)); /* a loop may be in another for less than half */
+    }
+}
+
 static void no_loop_no_iterations(void **state)
 {
     struct scene *scene = *state;
@@ -396,6 +526,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(marks_win, setup, teardown),
         cmocka_unit_test_setup_teardown(work_between_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(many_turns, setup, teardown),
+        cmocka_unit_test_setup_teardown(slow_turns_are_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(phases_do_not_overlap, setup, teardown),
         cmocka_unit_test_setup_teardown(no_loop_no_iterations, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

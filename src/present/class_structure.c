@@ -34,7 +34,7 @@ static char *append_level(char *text, const struct vec *rows, size_t *place, uin
         const struct profile_inside *inside = VEC_AT(rows, struct profile_inside, *place);
         if (inside->level < level)
             break;
-        char *name = function__short(inside->function);
+        char *name = function__bare(inside->function);
         text = append(text, first ? "" : ", ");
         text = append(text, name);
         text = append_times(text, inside);
@@ -51,7 +51,7 @@ static char *append_level(char *text, const struct vec *rows, size_t *place, uin
     return text;
 }
 
-char *structure__text(const struct profile_structure *structure)
+char *class_structure__text(const struct profile_structure *structure)
 {
     size_t place = 0;
     if (structure->is_rest)
@@ -109,7 +109,7 @@ static char *distinct_words(const struct report *report, const struct profile_cl
             left_out = true;
             continue;
         }
-        char *name = function__short(inside->function);
+        char *name = function__bare(inside->function);
         text = append(text, found ? (left_out ? " ... " : ", ") : left_out ? "... " : "");
         text = append(text, name);
         free(name);
@@ -133,7 +133,7 @@ static char *missing_words(const struct report *report, const struct profile_cla
         {
             if (inside->level > 1 || calls(class, inside->place))
                 continue;
-            char *name = function__short(inside->function);
+            char *name = function__bare(inside->function);
             char *text = memory__format("without %s", name);
             free(name);
             return text;
@@ -160,7 +160,7 @@ static char *top_text(const struct profile_structure *structure)
     {
         if (inside->level > 1)
             continue;
-        char *name = function__short(inside->function);
+        char *name = function__bare(inside->function);
         text = append(text, *text ? ", " : "");
         text = append_times(append(text, name), inside);
         free(name);
@@ -199,7 +199,7 @@ static bool top_tells(const struct report *report, const struct profile_class *c
 /* As much of it as is needed and fits. */
 static char *structure_words(const struct report *report, const struct profile_class *class)
 {
-    char *whole = structure__text(class->structure);
+    char *whole = class_structure__text(class->structure);
     char *words = !*whole ? memory__text("calls nothing")
                   : class->structure->is_rest || !top_tells(report, class)
                       ? memory__text(whole)
@@ -240,7 +240,8 @@ static char *times_text(const struct profile_inside *inside)
     return shown;
 }
 
-void structure__put(const struct profile_structure *structure, const struct style *style, FILE *out)
+void class_structure__put(const struct profile_structure *structure, const struct style *style,
+                          FILE *out)
 {
     static const struct table_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, false}};
     if (!structure)
