@@ -129,7 +129,7 @@ static void name_body(const struct search *search, const struct phase_part *part
         vec__push(&places, &part->key.number);
     } else {
         add_places(search->shapes, part->key.number, &places);
-        phase->is_choice = shapes__get(search->shapes, part->key.number)->kind != SHAPE_LOOP;
+        phase->is_choice = shapes__get(search->shapes, part->key.number)->kind == SHAPE_CHOICE;
     }
     phase->body_is_cut = places.count > ITERATIONS_BODY;
     VEC_EACH(place, &places, uint32_t)

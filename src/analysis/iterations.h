@@ -78,7 +78,7 @@ struct iteration_phase {
     struct vec body;  /* struct profile_class: of a mark the mark, of work the wait; else the first
                          places of a  turn, in their order, each once */
     bool body_is_cut; /* there are more */
-    bool is_choice;   /* turns are of several kinds */
+    bool is_choice;   /* turns are of several kinds that begin with the same call */
     struct vec threads;        /* struct iteration_thread, as trace__threads */
     bool is_matched;           /* iterations are of all its threads together */
     bool is_sample;            /* matched, and only every so many-th was looked at */

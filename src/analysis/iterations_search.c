@@ -162,7 +162,7 @@ static uint32_t head_of(const struct shapes *shapes, const struct loop_key *key)
     uint32_t shape = key->number;
     if (key->kind != LOOP_OF_CALLS)
         return shape;
-    while (shapes__get(shapes, shape)->kind != SHAPE_OCCURRENCE)
+    while (shapes__get(shapes, shape)->kind == SHAPE_LOOP)
         shape = shapes__items(shapes, shape)->shape;
     return shapes__get(shapes, shape)->symbol;
 }
@@ -204,16 +204,19 @@ static struct thread_loop *work_of(const struct search *search, bool only_events
     return most;
 }
 
+/* But for choices, whose head says less than a wait. */
 static uint64_t time_in_loops(const struct search *search, uint64_t lifetime)
 {
     uint64_t told = 0;
     VEC_EACH(loop, &search->loops.loops, struct thread_loop)
-    told += takes(loop, LEAST_SHARE, lifetime) ? loop->outermost : 0;
+    if (takes(loop, LEAST_SHARE, lifetime) &&
+        shapes__get(search->shapes, loop->key.number)->kind == SHAPE_LOOP)
+        told += loop->outermost;
     return told;
 }
 
 /* The work between waits for events; else loops, or where these take less than most of the thread's
- * life, the work between other waits. */
+ * life, the work between other waits if there is such. */
 static void keep_loops(struct search *search, uint64_t lifetime, struct vec *parts)
 {
     bool loops_tell = (double)time_in_loops(search, lifetime) >= MOST * (double)lifetime;

@@ -72,7 +72,7 @@ static char *phase__body_text(const struct report *report, const struct iteratio
     if (!names.count)
         names = names_of(report, phase, true);
     VEC_EACH(name, &names, char *)
-    text = joined(text, phase->is_choice ? " or " : ", ", *name);
+    text = joined(text, ", ", *name);
     if (phase->body_is_cut)
         text = joined(text, ", ", "...");
     texts__free(&names);
@@ -101,6 +101,7 @@ char *phase__text(const struct report *report, const struct iteration_phase *pha
     char *text = memory__format("%s %s",
                                 phase->is_marked          ? "marked"
                                 : phase->is_between_waits ? "work between"
+                                : phase->is_choice        ? "loop, in variants, of"
                                                           : "loop of",
                                 body);
     free(body);

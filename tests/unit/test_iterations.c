@@ -316,17 +316,24 @@ static void marks_win(void **state)
 }
 
 /* A server: what it does between its waits depends on what came. The wait is no part of a turn. */
-static void work_between_waits(void **state)
+static void serve(struct scene *scene, bool by_events)
 {
-    static const uint64_t site = HEURT_SITE(0x8000, HEURT_IO_EPOLL_WAIT);
-    struct scene *scene = *state;
+    static const uint64_t poll_site = HEURT_SITE(0x8000, HEURT_IO_EPOLL_WAIT);
+    static const uint64_t sleep_site = HEURT_SITE(0x8000, HEURT_SLEEP_NANOSLEEP);
     scene__start(scene, 0, 1000);
     uint64_t at = 2000;
     srand(3);
     for (int i = 0; i < 200; i++) {
-        PUT(scene, 0, at, HEURT_EVENT_IO, site, 3 | (uint64_t)HEURT_DESCRIPTOR_OTHER << 32, 0);
+        if (by_events)
+            PUT(scene, 0, at, HEURT_EVENT_IO, poll_site, 3 | (uint64_t)HEURT_DESCRIPTOR_OTHER << 32,
+                0);
+        else
+            PUT(scene, 0, at, HEURT_EVENT_SLEEP, sleep_site, 30);
         at += 30 + (uint64_t)(rand() % 400);
-        PUT(scene, 0, at, HEURT_EVENT_IO + 1, 1);
+        if (by_events)
+            PUT(scene, 0, at, HEURT_EVENT_IO + 1, 1);
+        else
+            scene__put(scene, 0, at, HEURT_EVENT_SLEEP + 1, (uint64_t[]){0}, 1);
         uint64_t end = at + 100;
         for (int j = 1 + rand() % 4; j > 0; j--) {
             uint32_t id = rand() % 2 ? FETCH : STORE;
@@ -335,11 +342,14 @@ static void work_between_waits(void **state)
         at = i == 77 ? end + 900 : end;
     }
     scene__end(scene, 0, at);
-    find(scene);
+}
+
+static void assert_served(const char *wait)
+{
     assert_int_equal(found->phases.count, 1);
     const struct iteration_phase *phase = phase_at(0);
     assert_true(phase->is_between_waits);
-    assert_body(phase, "epoll_wait", NULL);
+    assert_body(phase, wait, NULL);
     assert_int_equal(phase->turns, 199); /* no wait is behind the last */
     assert_int_equal(phase->min_ns, 100);
     assert_int_equal(phase->median_ns, 100);
@@ -347,6 +357,20 @@ static void work_between_waits(void **state)
     assert_int_equal(outlier_at(phase, 0)->iteration.index, 77);
     assert_int_equal(outlier_at(phase, 0)->more_ns, 900);
     assert_parts_add_up(outlier_at(phase, 0));
+}
+
+static void work_between_events(void **state)
+{
+    serve(*state, true);
+    find(*state);
+    assert_served("epoll_wait");
+}
+
+static void work_between_sleeps(void **state)
+{
+    serve(*state, false);
+    find(*state);
+    assert_served("nanosleep");
 }
 
 /* More turns than are kept one by one. */
@@ -524,7 +548,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(threads_in_step_are_one_phase, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_out_of_step_are_not_matched, setup, teardown),
         cmocka_unit_test_setup_teardown(marks_win, setup, teardown),
-        cmocka_unit_test_setup_teardown(work_between_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(work_between_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(work_between_sleeps, setup, teardown),
         cmocka_unit_test_setup_teardown(many_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(slow_turns_are_found, setup, teardown),
         cmocka_unit_test_setup_teardown(phases_do_not_overlap, setup, teardown),
