@@ -117,12 +117,8 @@ static char *name_text(const struct structure_report *shown, const struct outlin
         return rest_text(shown, row, style);
     if (row->kind == OUTLINE_UNRECORDED)
         return memory__text("(not recorded)");
-    if (row->kind == OUTLINE_SEQUENCE)
-        return memory__text("sequence");
-    if (outline_row__turns(row)) {
-        char *turns = turns_text(row, style),
-             *text = memory__format("loop %s%s", turns,
-                                    row->kind == OUTLINE_CHOICE ? ", each turn one of" : "");
+    if (row->kind == OUTLINE_LOOP) {
+        char *turns = turns_text(row, style), *text = memory__format("loop %s", turns);
         free(turns);
         return text;
     }
@@ -267,9 +263,6 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     size_t named = 0;
     if (row_at(shown, loop)->same_as != OUTLINE_NONE)
         loop = row_at(shown, loop)->same_as;
-    bool is_choice = row_at(shown, loop)->kind == OUTLINE_CHOICE;
-    if (is_choice && loop + 1 < rows->count && row_at(shown, loop + 1)->kind == OUTLINE_SEQUENCE)
-        loop++;
     for (uint32_t i = loop + 1;
          i < rows->count && row_at(shown, i)->depth > row_at(shown, loop)->depth; i++) {
         const struct outline_row *row = row_at(shown, i);
@@ -301,12 +294,14 @@ static void put_outermost(const struct structure_report *shown, uint32_t number,
     char *turns = turns_text(row, style), *turn = turn_text(shown, loop, style);
     char *who = group_text(shown, group, style);
     char *lead = memory__format("  %s  ", turns);
+    size_t mark = strlen(ellipsis(style)), bytes = strlen(turn);
+    bool is_cut = bytes > mark && strcmp(turn + bytes - mark, ellipsis(style)) == 0;
     char *text =
-        memory__format("%s %s a loop%s: %s%s a turn, %s of %s time%s%s.", who,
+        memory__format("%s %s a loop%s: %s%s a turn, %s of %s time%s%s%s", who,
                        one ? "turns" : "turn", one ? "" : " each", row->is_estimated ? "~" : "",
                        duration__format(outline_row__mean_ns(row), each),
                        share__format(outline_row__share(shown->outline, row), share),
-                       one ? "its" : "their", *turn ? ": " : "", turn);
+                       one ? "its" : "their", *turn ? ": " : "", turn, is_cut ? "" : ".");
     char *clean = text__for_screen(text);
     paragraph__put(style, out, INK_BOLD, lead, clean);
     free(clean);
@@ -472,7 +467,7 @@ static char *row_text(const struct drawing *drawing, const struct outline_row *r
 static void put_row(struct drawing *drawing, const struct outline_row *row, bool is_outermost)
 {
     unsigned indent = drawing->indents[row->depth];
-    enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_SEQUENCE ? INK_DIM : INK_PLAIN;
+    enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_LOOP ? INK_DIM : INK_PLAIN;
     put_what(drawing, row_text(drawing, row), indent, ink);
     put_figures(drawing, row);
     table__share(&drawing->table, outline_row__share(drawing->shown->outline, row));
