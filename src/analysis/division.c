@@ -29,9 +29,10 @@ struct walk {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_table *table;
     const struct symbols *symbols;
-    uint32_t thread;        /* the current one */
-    struct vec sites;       /* struct site */
-    struct site **by_place; /* by index of the entry: what.number; NULL: not sought */
+    uint32_t thread;         /* the current one */
+    struct vec sites;        /* struct site */
+    struct site **by_number; /* by what.number of the entry; NULL: not sought */
+    struct vec places;       /* const struct class_entry *: one of each place, by its number */
 };
 
 /* ---- which sites ------------------------------------------------------------------------------
@@ -83,9 +84,9 @@ static void seek_sites(struct walk *walk, const struct thread_result *results)
             .entry = *entry, .depth = NEST_DEPTH, .found = VEC_OF(struct found_nest)};
         vec__push(&walk->sites, &site);
     }
-    walk->by_place = memory__zeroed(entries->count, sizeof *walk->by_place);
+    walk->by_number = memory__zeroed(entries->count, sizeof *walk->by_number);
     VEC_EACH(site, &walk->sites, struct site)
-    walk->by_place[site->entry->what.number] = site;
+    walk->by_number[site->entry->what.number] = site;
 }
 
 /* ---- what makes structure ---------------------------------------------------------------------
@@ -200,6 +201,18 @@ static void coarsen(struct nests *nests, struct site *site)
     vec__free(&before);
 }
 
+static void add_inside(struct nests *nests, const struct site *site, struct found_nest *found,
+                       const struct vec *inside)
+{
+    if (site->depth == NEST_DEPTH) { /* as it comes */
+        add_ranges(&found->inside, inside);
+        return;
+    }
+    struct vec items = cut_items(nests, inside, site->depth);
+    add_ranges(&found->inside, &items);
+    vec__free(&items);
+}
+
 /* The class of the site's occurrences with that nest; inside: what this one has. */
 static struct class_entry *class_of_nest(struct nests *nests, struct site *site, uint32_t nest,
                                          const struct vec *inside)
@@ -211,14 +224,13 @@ static struct class_entry *class_of_nest(struct nests *nests, struct site *site,
     }
     if (!found && site->found.count >= NESTS_OF_SITE)
         return odd_one(site);
-    struct vec items = cut_items(nests, inside, site->depth);
     if (found) {
-        add_ranges(&found->inside, &items);
-        vec__free(&items);
+        add_inside(nests, site, found, inside);
         return found->entry;
     }
     const struct found_nest fresh = {nests__cut(nests, nest, site->depth),
-                                     class_entry__like(site->entry), items};
+                                     class_entry__like(site->entry),
+                                     cut_items(nests, inside, site->depth)};
     vec__push(&site->found, &fresh);
     return fresh.entry;
 }
@@ -244,7 +256,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        size_t argument_count)
 {
     struct walk *walk = (struct walk *)watcher;
-    struct site *site = walk->by_place[entry->what.number];
+    struct site *site = walk->by_number[entry->what.number];
     (void)arguments, (void)argument_count;
     if (!site)
         return;
@@ -262,7 +274,7 @@ static bool passes_over(struct thread_watcher *watcher, const struct class_entry
 {
     struct walk *walk = (struct walk *)watcher;
     (void)tick;
-    if (walk->by_place[entry->what.number])
+    if (walk->by_number[entry->what.number])
         return false;
     VEC_EACH(site, &walk->sites, struct site)
     if (site->entry->fold.open)
@@ -380,29 +392,33 @@ static struct vec choose_parts(struct nests *nests, const struct site *site, uns
 /* ---- parts ------------------------------------------------------------------------------------
  */
 
-static const struct class_entry *entry_at_place(const struct class_table *table, uint32_t place)
+static void list_places(struct walk *walk)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    if ((*entry)->place == place)
-        return *entry;
-    return NULL;
+    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
+    {
+        while (walk->places.count <= (*entry)->place)
+            vec__push(&walk->places, NULL);
+        *VEC_AT(&walk->places, const struct class_entry *, (*entry)->place) = *entry;
+    }
 }
 
-static void describe_inside(const struct class_table *table, uint32_t nest, uint32_t level,
+static void describe_inside(const struct walk *walk, uint32_t nest, uint32_t level,
                             struct vec *rows)
 {
-    const struct nest whole = *nests__get(table->nests, nest);
+    const struct nests *nests = walk->table->nests;
+    const struct nest whole = *nests__get(nests, nest);
     for (uint32_t i = 0; i < whole.item_count; i++) {
-        uint32_t inside = nests__items(table->nests, nest)[i].nest;
-        const struct nest *item = nests__get(table->nests, inside);
-        const struct class_entry *entry = entry_at_place(table, item->place);
+        uint32_t inside = nests__items(nests, nest)[i].nest;
+        const struct nest *item = nests__get(nests, inside);
+        const struct class_entry *entry =
+            *VEC_AT(&walk->places, const struct class_entry *, item->place);
         struct profile_inside row = {.level = level,
                                      .place = item->place,
                                      .kind = entry->what.kind,
                                      .function = entry->what.function,
                                      .is_irregular = item->is_irregular};
         vec__push(rows, &row);
-        describe_inside(table, inside, level + 1, rows);
+        describe_inside(walk, inside, level + 1, rows);
     }
 }
 
@@ -434,14 +450,13 @@ static struct profile_structure *new_structure(unsigned depth, uint32_t nest)
     return structure;
 }
 
-static struct profile_structure *structure_of(const struct class_table *table,
-                                              const struct site *site, unsigned depth,
-                                              uint32_t nest)
+static struct profile_structure *structure_of(const struct walk *walk, const struct site *site,
+                                              unsigned depth, uint32_t nest)
 {
     struct profile_structure *structure = new_structure(depth, nest);
-    struct vec items = items_of_part(table->nests, site, depth, nest);
+    struct vec items = items_of_part(walk->table->nests, site, depth, nest);
     size_t place = 0;
-    describe_inside(table, nest, 1, &structure->inside);
+    describe_inside(walk, nest, 1, &structure->inside);
     VEC_EACH(row, &structure->inside, struct profile_inside)
     {
         if (row->level > 1 || place >= items.count)
@@ -461,15 +476,15 @@ void profile_structure__free(struct profile_structure *structure)
     free(structure);
 }
 
-static struct class_entry *make_part(struct class_table *table, const struct site *site,
+static struct class_entry *make_part(const struct walk *walk, const struct site *site,
                                      unsigned depth, uint32_t nest)
 {
     struct class_entry *entry = class_entry__like(site->entry);
     VEC_EACH(found, &site->found, struct found_nest)
-    if (nests__cut(table->nests, found->nest, depth) == nest)
+    if (nests__cut(walk->table->nests, found->nest, depth) == nest)
         class_entry__merge(entry, found->entry);
-    entry->structure = structure_of(table, site, depth, nest);
-    vec__push(&table->entries, &entry);
+    entry->structure = structure_of(walk, site, depth, nest);
+    vec__push(&walk->table->entries, &entry);
     return entry;
 }
 
@@ -482,7 +497,7 @@ static bool is_of_part(const struct class_division *division, uint32_t nest)
 }
 
 /* What is in no part stays the site's own, and what never ended. */
-static void keep_rest(struct class_table *table, const struct site *site)
+static void keep_rest(struct nests *nests, const struct site *site)
 {
     struct class_entry *entry = site->entry;
     entry->total.accumulator = (struct accumulator){0};
@@ -494,33 +509,33 @@ static void keep_rest(struct class_table *table, const struct site *site)
     if (site->odd)
         class_entry__forget_stacks(entry, site->odd);
     VEC_EACH(found, &site->found, struct found_nest)
-    if (!is_of_part(entry->division, nests__cut(table->nests, found->nest, entry->division->depth)))
+    if (!is_of_part(entry->division, nests__cut(nests, found->nest, entry->division->depth)))
         class_entry__merge(entry, found->entry);
     if (site->odd)
         class_entry__merge(entry, site->odd);
 }
 
-static void divide(struct class_table *table, const struct site *site, unsigned depth,
+static void divide(const struct walk *walk, const struct site *site, unsigned depth,
                    const struct vec *groups)
 {
     struct class_division *division = memory__zeroed(1, sizeof *division);
     *division = (struct class_division){depth, VEC_OF(struct class_part)};
     VEC_EACH(group, groups, struct group)
     {
-        struct class_part part = {group->nest, make_part(table, site, depth, group->nest)};
+        struct class_part part = {group->nest, make_part(walk, site, depth, group->nest)};
         vec__push(&division->parts, &part);
     }
     site->entry->division = division;
     site->entry->structure = new_structure(depth, NEST_NONE);
-    keep_rest(table, site);
+    keep_rest(walk->table->nests, site);
 }
 
-static void divide_site(struct class_table *table, const struct site *site)
+static void divide_site(const struct walk *walk, const struct site *site)
 {
     unsigned depth;
-    struct vec groups = choose_parts(table->nests, site, &depth);
+    struct vec groups = choose_parts(walk->table->nests, site, &depth);
     if (groups.count)
-        divide(table, site, depth, &groups);
+        divide(walk, site, depth, &groups);
     vec__free(&groups);
 }
 
@@ -543,19 +558,22 @@ void classes__divide(struct class_table *table, const struct symbols *symbols,
                                     .nests = true},
                         .table = table,
                         .symbols = symbols,
-                        .sites = VEC_OF(struct site)};
+                        .sites = VEC_OF(struct site),
+                        .places = VEC_OF(const struct class_entry *)};
     class_table__number(table);
     seek_sites(&walk, results);
     if (walk.sites.count) {
         table->nests = nests__new();
         mark_structural(table);
+        list_places(&walk);
         walk_threads(&walk);
     }
     VEC_EACH(site, &walk.sites, struct site)
     {
-        divide_site(table, site);
+        divide_site(&walk, site);
         free_site(site);
     }
     vec__free(&walk.sites);
-    free(walk.by_place);
+    vec__free(&walk.places);
+    free(walk.by_number);
 }

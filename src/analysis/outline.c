@@ -57,6 +57,19 @@ static uint64_t ns_or_unknown(const struct outliner *outliner, uint64_t ticks)
     return ticks == UINT64_MAX ? ticks : trace__ns(outliner->trace, ticks);
 }
 
+/* Of the turns of the node's choices; alternatives of one head are those of one choice. */
+static uint32_t kinds_of(const struct outliner *outliner, const struct outline_node *node)
+{
+    uint32_t kinds = 0;
+    VEC_EACH(part, &node->parts, struct outline_part)
+    {
+        const struct shape *shape = shapes__get(outliner->structure->shapes, part->shape);
+        if (shape->kind == SHAPE_CHOICE && shape->item_count > kinds)
+            kinds = shape->item_count;
+    }
+    return kinds;
+}
+
 static void fill_row(const struct outliner *outliner, struct outline_row *row,
                      const struct outline_node *node)
 {
@@ -71,6 +84,7 @@ static void fill_row(const struct outliner *outliner, struct outline_row *row,
     row->count = all.bodies;
     row->turns = all.turns;
     row->loops = row->kind == OUTLINE_LOOP ? all.time.count : 0;
+    row->kinds = kinds_of(outliner, node);
     row->sum_ns = trace__ns(outliner->trace, all.time.sum);
     row->min_ns = ns_or_unknown(outliner, all.time.min);
     row->max_ns = ns_or_unknown(outliner, all.time.max);

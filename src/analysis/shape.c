@@ -209,6 +209,12 @@ bool shapes__is_full_choice(const struct shapes *shapes, uint32_t choice)
            shapes__are_full(shapes);
 }
 
+uint32_t shapes__place(const struct shapes *shapes, uint32_t sequence)
+{
+    bool is_told = sequence < shapes->places.count;
+    return is_told ? *VEC_AT(&shapes->places, uint32_t, sequence) : SHAPE_NONE;
+}
+
 static uint32_t *place_of(struct shapes *shapes, uint32_t sequence)
 {
     while (shapes->places.count <= sequence)

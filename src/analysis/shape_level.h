@@ -26,6 +26,7 @@ struct level {
     uint32_t choice;       /* its shape; the node before raw; SHAPE_NONE: there is none */
     uint64_t instance;     /* of the choice */
     struct vec rules;      /* uint32_t: loops that were seen in its turns */
+    uint64_t seen[2];      /* bits: alternatives that were */
 };
 
 struct shape_builder {

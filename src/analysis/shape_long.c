@@ -47,11 +47,20 @@ static double bits_of_counts(const struct repeat *repeat)
     return bits;
 }
 
+/* Whose begin the node is. */
+static uint32_t head_of(const struct shapes *shapes, uint32_t shape)
+{
+    while (shape_at(shapes, shape)->kind == SHAPE_LOOP)
+        shape = shape_items(shapes, shape)->shape;
+    return shape_at(shapes, shape)->symbol;
+}
+
 /* How a body can be told. */
 struct telling {
     double bits;
     size_t items;   /* that have to be spelled */
     size_t longest; /* occurrences in its longest loop */
+    uint32_t head;  /* with which that begins */
 };
 
 static size_t occurrences_in(const struct repeat *repeat)
@@ -79,22 +88,16 @@ static struct telling tell_nodes(struct draft *draft, const struct node *nodes, 
         size_t inside = repeat ? occurrences_in(repeat) : 0;
         if (repeat)
             telling.bits += bits_of(repeat->turn_count) + bits_of_counts(repeat);
-        if (inside > telling.longest)
+        if (inside > telling.longest) {
             telling.longest = inside;
+            telling.head = head_of(draft->shapes, nodes[i].shape);
+        }
     }
     draft__note_loops(draft, nodes, count);
     VEC_EACH(known, &draft->known, struct known)
     telling.items += shape_at(draft->shapes, known->loop)->item_count;
     telling.bits += (double)telling.items * item_bits;
     return telling;
-}
-
-/* Whose begin the node is. */
-static uint32_t head_of(const struct shapes *shapes, uint32_t shape)
-{
-    while (shape_at(shapes, shape)->kind == SHAPE_LOOP)
-        shape = shape_items(shapes, shape)->shape;
-    return shape_at(shapes, shape)->symbol;
 }
 
 static int by_number(const void *left, const void *right)
@@ -341,6 +344,7 @@ static void count_turn(struct shape_builder *builder, struct level *level, uint3
     struct shapes *shapes = builder->draft.shapes;
     struct node *node = choice_node(builder, level);
     uint32_t place = shapes__find_alternative(shapes, level->choice, &sequence);
+    level->seen[place / 64] |= UINT64_C(1) << place % 64;
     const struct shape_turn turn = {.loop = level->choice,
                                     .alternative = sequence,
                                     .depth = level->depth,
@@ -411,7 +415,13 @@ static void end_turn(struct shape_builder *builder, struct level *level)
     builder->nodes.count = level->raw;
 }
 
-/* How many of the nodes are an alternative that is known, at most; 0: none. */
+static bool was_seen(const struct shapes *shapes, const struct level *level, uint32_t sequence)
+{
+    uint32_t place = shapes__place(shapes, sequence);
+    return place != SHAPE_NONE && (level->seen[place / 64] >> place % 64 & 1);
+}
+
+/* How many of the nodes are a turn as there was one before, at most; 0: none. */
 static size_t known_part(struct shape_builder *builder, const struct level *level, size_t count)
 {
     struct shapes *shapes = builder->draft.shapes;
@@ -419,7 +429,7 @@ static size_t known_part(struct shape_builder *builder, const struct level *leve
     uint32_t head = shape_at(shapes, level->choice)->symbol;
     for (; count; count--) {
         draft__set_key(&builder->draft, nodes, count);
-        if (shapes__known(shapes, SHAPE_SEQUENCE, head) != SHAPE_NONE)
+        if (was_seen(shapes, level, shapes__known(shapes, SHAPE_SEQUENCE, head)))
             return count;
     }
     return 0;
@@ -519,6 +529,7 @@ static void open_choice(struct shape_builder *builder, struct level *level, uint
 {
     level->choice = shapes__find_choice(builder->draft.shapes, symbol);
     level->instance = builder->draft.instances++;
+    level->seen[0] = level->seen[1] = 0;
     vec__push(&builder->nodes,
               &(struct node){.shape = level->choice, .weight = 1, .start = start, .end = start});
     level->raw = builder->nodes.count;
@@ -605,17 +616,29 @@ static void choose(struct shape_builder *builder, struct level *level, const str
         level__close_choice(builder, level);
 }
 
-/* The fold is that of loops, and not of chance: little has to be told, and a loop is most of it. */
-static bool is_regular(const struct telling *folded, size_t count)
+/* The fold is that of loops, and not of chance: little has to be told, a loop is most of it, and to
+ * cut it where that begins does not tell it in much less. */
+static bool is_regular(struct shape_builder *builder, const struct level *level,
+                       const struct telling *folded, double item_bits)
 {
-    return folded->items * SHORT <= count && 4 * folded->longest >= 3 * count;
+    size_t count = raw_count(builder, level);
+    if (folded->items * SHORT > count || 4 * folded->longest < 3 * count)
+        return false;
+    const struct node *nodes = builder__node(builder, level->raw);
+    uint32_t *symbols = symbols_of(builder, level->raw);
+    struct head head = {.symbol = folded->head};
+    while (symbols[head.first] != head.symbol)
+        head.first++;
+    struct telling cut = tell_head(builder, nodes, symbols, count, &head, item_bits);
+    free(symbols);
+    return 3 * (cut.items + 1) >= 2 * folded->items;
 }
 
 /* What a choice is for: kinds of turns that come in any order make many loops by chance. Of few
  * nodes more is asked: loops that vary look like that, too. */
 static bool is_choice(const struct telling *folded, const struct telling *cut, size_t count)
 {
-    size_t items = count < LEVEL_NODES ? 2 * cut->items : cut->items;
+    size_t items = (count < LEVEL_NODES ? 2 * cut->items : cut->items) + 1;
     return 2 * folded->items > count || (cut->bits < 1.25 * folded->bits && items < folded->items);
 }
 
@@ -628,7 +651,7 @@ void level__decide(struct shape_builder *builder, struct level *level, bool is_e
     }
     double item_bits = bits_of_item(builder__node(builder, level->raw), count);
     const struct telling folded = try_fold(builder, level, item_bits);
-    if (is_regular(&folded, count)) {
+    if (is_regular(builder, level, &folded, item_bits)) {
         fold_and_go_on(builder, level, is_end);
     } else if (count < LEVEL_NODES && !is_end) {
         level->fold_at = count * 4 < LEVEL_NODES ? count * 4 : LEVEL_NODES;

@@ -42,6 +42,8 @@ uint32_t shapes__find_choice(struct shapes *shapes, uint32_t head);
 /* Where the turns of the sequence are counted, which becomes the choice's alternative if there is
  * room, else where its others are. Gives the sequence that they are counted for. */
 uint32_t shapes__find_alternative(struct shapes *shapes, uint32_t choice, uint32_t *sequence);
+/* SHAPE_NONE: it is no alternative. */
+uint32_t shapes__place(const struct shapes *shapes, uint32_t sequence);
 /* There is no room for another alternative but other. */
 bool shapes__is_full_choice(const struct shapes *shapes, uint32_t choice);
 /* Takes loops away that were found last, until so many shapes are left. */

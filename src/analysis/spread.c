@@ -45,7 +45,7 @@ static uint64_t upper_of(unsigned bucket)
 /* How many may stand out. */
 static uint64_t rare_of(uint64_t count)
 {
-    uint64_t few = count / 8 < 16 ? count / 8 : 16, share = count / 100;
+    uint64_t few = count / 8 < 32 ? count / 8 : 32, share = count / 100;
     uint64_t rare = share > few ? share : few;
     return rare ? rare : 1;
 }

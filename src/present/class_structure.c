@@ -34,7 +34,7 @@ static char *append_level(char *text, const struct vec *rows, size_t *place, uin
         const struct profile_inside *inside = VEC_AT(rows, struct profile_inside, *place);
         if (inside->level < level)
             break;
-        char *name = function__short(inside->function);
+        char *name = function__bare(inside->function);
         text = append(text, first ? "" : ", ");
         text = append(text, name);
         text = append_times(text, inside);
@@ -109,7 +109,7 @@ static char *distinct_words(const struct report *report, const struct profile_cl
             left_out = true;
             continue;
         }
-        char *name = function__short(inside->function);
+        char *name = function__bare(inside->function);
         text = append(text, found ? (left_out ? " ... " : ", ") : left_out ? "... " : "");
         text = append(text, name);
         free(name);
@@ -133,7 +133,7 @@ static char *missing_words(const struct report *report, const struct profile_cla
         {
             if (inside->level > 1 || calls(class, inside->place))
                 continue;
-            char *name = function__short(inside->function);
+            char *name = function__bare(inside->function);
             char *text = memory__format("without %s", name);
             free(name);
             return text;
@@ -160,7 +160,7 @@ static char *top_text(const struct profile_structure *structure)
     {
         if (inside->level > 1)
             continue;
-        char *name = function__short(inside->function);
+        char *name = function__bare(inside->function);
         text = append(text, *text ? ", " : "");
         text = append_times(append(text, name), inside);
         free(name);

@@ -59,3 +59,38 @@ char *function__short(const char *function)
         *open = 0;
     return text;
 }
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t bytes = strlen(text), end_bytes = strlen(end);
+    return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
+}
+
+/* Of a name without parameters: where its last two parts begin, behind what it returns. */
+static const char *last_parts(const char *text)
+{
+    const char *last = text, *before = text; /* the last part, and the one before it */
+    int depth = 0;
+    for (const char *at = text; *at && strncmp(at, "operator", strlen("operator")) != 0; at++) {
+        depth += strchr("<({", *at) != NULL;
+        depth -= strchr(">)}", *at) != NULL;
+        if (depth == 0 && *at == ' ')
+            last = before = at + 1;
+        if (depth == 0 && at[0] == ':' && at[1] == ':') {
+            before = last;
+            last = at + 2;
+        }
+    }
+    return before;
+}
+
+char *function__bare(const char *function)
+{
+    char *name = function__short(function);
+    char *open = ends_with(name, "operator()") ? NULL : parameters(name);
+    if (open && open > name)
+        *open = 0;
+    char *bare = memory__text(last_parts(name));
+    free(name);
+    return bare;
+}

@@ -90,6 +90,9 @@ struct vec stack__frames(const struct report *report, const struct profile_stack
 /* A C++ or copied function's name without what a first screen can spare: std::string for what it
  * stands for, no .constprop.0, no parameters when it is long. free() it. */
 char *function__short(const char *function);
+/* Less of it, where it stands among others: "Reader::peek", without parameters, what it returns and
+ * outer scopes. free() it. */
+char *function__bare(const char *function);
 
 /* "queue.c:97" (base name) or "" — free() it. */
 char *place__source(const struct place *place, bool whole_path);

@@ -21,6 +21,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,6 +32,7 @@ enum { REQUESTS = 1000, REQUEST_CALLS = 50 };
 
 struct options {
     const char *parent; /* of the traces */
+    const char *only;   /* a kind's name, "search" or "traces"; NULL: all */
     size_t runs;
     uint64_t most; /* symbols, events */
 };
@@ -410,22 +412,45 @@ static int tell_traces(const struct options *given, struct json_object *json, st
     return code;
 }
 
+static bool is_chosen(const struct options *given, const char *name)
+{
+    return !given->only || strcmp(given->only, name) == 0;
+}
+
+static const char *choice(size_t index)
+{
+    static const char *const others[] = {"search", "traces", NULL};
+    return index < KINDS ? kinds[index].name : others[index - KINDS];
+}
+
 static void tell_strings(const struct options *given, struct json_object *json)
 {
     struct json_object *strings = json ? json_object_new_array() : NULL;
-    if (!json)
-        printf("    %11s %10s %10s %12s %12s %10s %10s\n", "symbols", "CPU s", "million/s",
-               "grammar MB", "resident MB", "rules", "items");
+    bool headed = json != NULL;
     for (size_t i = 0; i < KINDS; i++) {
+        if (!is_chosen(given, kinds[i].name))
+            continue;
+        if (!headed)
+            printf("    %11s %10s %10s %12s %12s %10s %10s\n", "symbols", "CPU s", "million/s",
+                   "grammar MB", "resident MB", "rules", "items");
+        headed = true;
         struct json_object *object = tell_kind(&kinds[i], given->most, given->runs, json);
         if (json)
             json_object_array_add(strings, object);
     }
-    struct json_object *searched = tell_search(given->runs, json);
-    if (!json)
-        return;
-    json_object_object_add(json, "strings", strings);
-    json_object_object_add(json, "search", searched);
+    if (json)
+        json_object_object_add(json, "strings", strings);
+}
+
+static int tell_all(const struct options *given, struct json_object *json, struct error *error)
+{
+    tell_strings(given, json);
+    if (is_chosen(given, "search")) {
+        struct json_object *searched = tell_search(given->runs, json);
+        if (json)
+            json_object_object_add(json, "search", searched);
+    }
+    return is_chosen(given, "traces") ? tell_traces(given, json, error) : 0;
 }
 
 int main(int argc, char **argv)
@@ -439,6 +464,7 @@ int main(int argc, char **argv)
         {.name = "runs", .argument = "N", .number = &given.runs, .least = 1, .most = RUNS_MOST},
         {.name = "millions", .argument = "N", .number = &millions, .least = 1, .most = 1000},
         {.name = "on", .argument = "DIR", .text = &given.parent},
+        {.name = "only", .argument = "NAME", .text = &given.only, .choice = choice},
         {0},
     };
     if (!options__read(argc, argv, options,
@@ -449,8 +475,7 @@ int main(int argc, char **argv)
     given.most = millions * UINT64_C(1000000);
     struct json_object *json = as_json ? json_object_new_object() : NULL;
     struct error error = {""};
-    tell_strings(&given, json);
-    int code = tell_traces(&given, json, &error);
+    int code = tell_all(&given, json, &error);
     if (code < 0)
         fprintf(stderr, "bench-structure: %s\n", error.text);
     else if (json)

@@ -21,7 +21,7 @@ enum { EXACT_BITS = 12, EXACT = 1 << EXACT_BITS };
 /* The clock's step divides all but so few differences: the kernel's records have a clock of their
  * own. */
 #define DIVIDED_LEAST 0.97
-#define OFTEN 0.001
+#define OFTEN 0.01
 
 struct differences {
     struct vec seen;       /* uint32_t: id << 16 | difference, or its range */

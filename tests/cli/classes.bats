@@ -53,6 +53,19 @@ class_that_calls() {
     [ "$by_default" = "$output" ]
 }
 
+@test "where nothing is nested both views are one" {
+    record --quiet -o flat --no-choice -f look_up "$PROGRAMS/classes_known" 500
+    expect_status 0
+    local view
+    for view in site structure; do
+        "$HEURT" report -i flat --json --class "$view" | grep -v '"classes_by"' >"$view.json"
+        "$HEURT" report -i flat --csv --class "$view" >"$view.csv"
+    done
+    [ "$("$JSON_GET" site.json 'classes[function=look_up].count')" = 500 ]
+    diff site.json structure.json
+    diff site.csv structure.csv
+}
+
 @test "how often something is repeated is told and makes no class" {
     report_by structure
     local stores

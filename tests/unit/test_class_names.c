@@ -125,6 +125,26 @@ static void a_class_of_a_whole_site_has_its_own_name(void **state)
     end(&named);
 }
 
+static void names_inside_are_bare(void **state)
+{
+    static const char *const cases[][2] = {
+        {"parse", "parse"},
+        {"words::Reader::peek() const", "Reader::peek"},
+        {"main::{lambda(int)#1}::operator()(int) const", "{lambda(int)#1}::operator()"},
+        {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
+        {"std::enable_if<true, int>::type words::make<a::B>(a::B const&)", "words::make<a::B>"},
+        {"Table<std::pair<int, long> >::add(int)", "Table<std::pair<int, long> >::add"},
+        {"", ""},
+        {"(anonymous namespace)::run()", "(anonymous namespace)::run"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *bare = function__bare(cases[i][0]);
+        assert_string_equal(bare, cases[i][1]);
+        free(bare);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +152,7 @@ int main(void)
         cmocka_unit_test(what_is_deeper_is_told_where_it_differs),
         cmocka_unit_test(of_many_calls_those_that_differ_are_told),
         cmocka_unit_test(one_that_calls_nothing_says_so),
+        cmocka_unit_test(names_inside_are_bare),
         cmocka_unit_test(a_class_of_a_whole_site_has_its_own_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

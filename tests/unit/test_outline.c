@@ -381,6 +381,54 @@ static void sequences_in_several_places(void **state)
     structure__free(structure);
 }
 
+/* How often the place stands in the outline, in rows of that depth; ticks are added to *sum. */
+static uint64_t counted(const struct structure *structure, const struct outline *outline,
+                        char place, uint32_t depth, uint64_t *sum)
+{
+    uint64_t count = 0;
+    VEC_EACH(row, &outline->rows, struct outline_row)
+    if (row->kind == OUTLINE_OCCURRENCE && row->depth == depth &&
+        *VEC_AT(&structure->places, struct structure_place, row->place)->what.function == place) {
+        count += row->count;
+        *sum += row->sum_ns;
+    }
+    return count;
+}
+
+/* Turns of several kinds, by chance: one loop, in which each place has the count of those turns
+ * that it is in. */
+static void turns_of_several_kinds_are_one_loop(void **state)
+{
+    static const char *const kinds[] = {"habcdefgijk", "haefdgikbj", "hijklmnoabc",
+                                        "hkjidcba",    "hzyxwvuts",  "hsabuvcwxd"};
+    struct told told = tell(*state);
+    uint64_t random = 1, turns[26] = {0}, times = 2000;
+    for (unsigned i = 0; i < times; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const char *kind = kinds[(random >> 33) % 6];
+        thread_does(&told, 0, 1, kind);
+        for (; *kind; kind++)
+            turns[*kind - 'a']++;
+    }
+    finish(&told);
+    struct structure *structure;
+    struct error error;
+    const struct scene *scene = *state;
+    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    struct outline *outline = outline__new(scene->trace, structure, &everything);
+    const struct outline_row *loop = VEC_AT(&outline->rows, struct outline_row, 0);
+    assert_int_equal(loop->kind, OUTLINE_LOOP);
+    assert_int_equal(loop->kinds, 6);
+    assert_int_equal(loop->count, times);
+    for (char place = 'a'; place <= 'z'; place++) {
+        uint64_t sum = 0;
+        assert_int_equal(counted(structure, outline, place, 1, &sum), turns[place - 'a']);
+        assert_int_equal(sum, 10 * turns[place - 'a']);
+    }
+    outline__free(outline);
+    structure__free(structure);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +445,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(small_ones_are_gathered_by_place, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(sequences_in_several_places, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(turns_of_several_kinds_are_one_loop, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(depth_is_cut, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(an_outline_fits, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(the_outermost_loop_is_found, scene__setup, scene__teardown),

@@ -150,7 +150,7 @@ static void what_is_long_does_not_hide_itself(void **unused)
     (void)unused;
     for (unsigned count = 8; count <= 100000; count = count * 5 / 4 + 1) {
         struct spread spread = {0};
-        unsigned few = count / 8 < 16 ? count / 8 : 16;
+        unsigned few = count / 8 < 32 ? count / 8 : 32;
         unsigned made_long = count / 100 > few ? count / 100 : few;
         state = count;
         for (unsigned i = 0; i < count - made_long; i++)
