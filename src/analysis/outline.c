@@ -9,7 +9,6 @@
 
 #define UNRECORDED_FROM 0.02 /* of the group's lifetime */
 #define OUTERMOST_FROM 0.1   /* of the group's lifetime */
-#define OUTERMOST_OF 0.25    /* of what is around it */
 #define FITTING_FIRST 0.001  /* shares that are tried */
 #define FITTING_STEP 1.5
 #define FITTING_SHARE_MAX 0.2
@@ -57,19 +56,6 @@ static uint64_t ns_or_unknown(const struct outliner *outliner, uint64_t ticks)
     return ticks == UINT64_MAX ? ticks : trace__ns(outliner->trace, ticks);
 }
 
-/* Of the turns of the node's choices; alternatives of one head are those of one choice. */
-static uint32_t kinds_of(const struct outliner *outliner, const struct outline_node *node)
-{
-    uint32_t kinds = 0;
-    VEC_EACH(part, &node->parts, struct outline_part)
-    {
-        const struct shape *shape = shapes__get(outliner->structure->shapes, part->shape);
-        if (shape->kind == SHAPE_CHOICE && shape->item_count > kinds)
-            kinds = shape->item_count;
-    }
-    return kinds;
-}
-
 static void fill_row(const struct outliner *outliner, struct outline_row *row,
                      const struct outline_node *node)
 {
@@ -83,8 +69,7 @@ static void fill_row(const struct outliner *outliner, struct outline_row *row,
     row->is_excess_estimated = all.is_excess_estimated;
     row->count = all.bodies;
     row->turns = all.turns;
-    row->loops = row->kind == OUTLINE_LOOP ? all.time.count : 0;
-    row->kinds = kinds_of(outliner, node);
+    row->loops = outline_row__turns(row) ? all.time.count : 0;
     row->sum_ns = trace__ns(outliner->trace, all.time.sum);
     row->min_ns = ns_or_unknown(outliner, all.time.min);
     row->max_ns = ns_or_unknown(outliner, all.time.max);
@@ -124,10 +109,10 @@ static bool ends_here(const struct outliner *outliner, uint32_t depth)
     return depth + 1 >= OUTLINE_DEPTH_MAX || (limit && depth + 1 >= limit);
 }
 
-static bool is_loop(const struct outliner *outliner, const struct outline_node *node)
+static enum outline_kind kind_of(const struct outliner *outliner, const struct outline_node *node)
 {
     const struct outline_part *first = VEC_AT(&node->parts, struct outline_part, 0);
-    return shape__row_kind(shapes__get(outliner->structure->shapes, first->shape)) == OUTLINE_LOOP;
+    return shape__row_kind(shapes__get(outliner->structure->shapes, first->shape));
 }
 
 /* The one thing that the node's bodies consist of, when that is loops of one surface; the caller
@@ -136,11 +121,11 @@ static bool only_loop(struct outliner *outliner, struct outline_node *node,
                       struct outline_node *inner)
 {
     size_t left_out;
-    if (!is_loop(outliner, node))
+    if (kind_of(outliner, node) != OUTLINE_LOOP)
         return false;
     struct vec nodes = node__body(&outliner->known, node, &left_out);
     struct outline_node *only = VEC_AT(&nodes, struct outline_node, 0);
-    bool is_only = left_out == 0 && nodes.count == 1 && is_loop(outliner, only);
+    bool is_only = left_out == 0 && nodes.count == 1 && kind_of(outliner, only) == OUTLINE_LOOP;
     if (is_only) {
         *inner = *only;
         only->parts = VEC_OF(struct outline_part);
@@ -180,8 +165,7 @@ static struct outline_node copy_of(const struct outline_node *node)
 
 static void put_node(struct outliner *outliner, const struct outline_node *node, uint32_t depth)
 {
-    struct outline_row row =
-        new_row(outliner, is_loop(outliner, node) ? OUTLINE_LOOP : OUTLINE_OCCURRENCE, depth);
+    struct outline_row row = new_row(outliner, kind_of(outliner, node), depth);
     struct outline_node shown = copy_of(node);
     uint32_t number = (uint32_t)outliner->outline->rows.count;
     unnest(outliner, &shown, &row);
@@ -201,10 +185,10 @@ struct gathered {
     struct map by_surface; /* -> index into nodes */
 };
 
-/* Of loops what they consist of is gathered. */
+/* Of loops, choices and sequences what they consist of is gathered. */
 static void gather(struct outliner *outliner, struct gathered *gathered, struct outline_node *node)
 {
-    if (is_loop(outliner, node)) {
+    if (kind_of(outliner, node) != OUTLINE_OCCURRENCE) {
         size_t left_out;
         struct vec body = node__body(&outliner->known, node, &left_out);
         VEC_EACH(child, &body, struct outline_node)
@@ -432,7 +416,21 @@ uint64_t outline_row__mean_ns(const struct outline_row *row)
     return row->count ? row->sum_ns / row->count : 0;
 }
 
-/* The largest of the rows of that depth, from first on until a less deep one. */
+bool outline_row__turns(const struct outline_row *row)
+{
+    return row->kind == OUTLINE_LOOP || row->kind == OUTLINE_CHOICE;
+}
+
+/* Whether it is no loop, and nothing is in it. */
+static bool is_leaf(const struct outline *outline, uint32_t number)
+{
+    const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, number);
+    if (outline_row__turns(row) || row->same_as != OUTLINE_NONE || row->is_cut)
+        return false;
+    return number + 1 >= outline->rows.count || row[1].depth <= row->depth;
+}
+
+/* The largest of the rows of that depth that are no leaves, from first on until a less deep one. */
 static uint32_t heaviest(const struct outline *outline, uint32_t first, uint32_t end,
                          uint32_t depth)
 {
@@ -442,7 +440,8 @@ static uint32_t heaviest(const struct outline *outline, uint32_t first, uint32_t
         const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, i);
         if (row->depth < depth)
             break;
-        if (row->depth > depth || row->kind > OUTLINE_LOOP || row->sum_ns <= most)
+        if (row->depth > depth || row->kind > OUTLINE_SEQUENCE || row->sum_ns <= most ||
+            is_leaf(outline, i))
             continue;
         found = i;
         most = row->sum_ns;
@@ -454,18 +453,15 @@ uint32_t outline__outermost(const struct outline *outline, uint32_t group)
 {
     const struct outline_group *whole = VEC_AT(&outline->groups, struct outline_group, group);
     uint32_t end = whole->first_row + whole->row_count, at = whole->first_row;
-    uint64_t around = whole->lifetime_ns;
     for (uint32_t depth = 0;; depth++) {
         at = heaviest(outline, at, end, depth);
         if (at == OUTLINE_NONE)
             return OUTLINE_NONE;
         const struct outline_row *row = VEC_AT(&outline->rows, struct outline_row, at);
-        if ((double)row->sum_ns < OUTERMOST_OF * (double)around ||
-            (double)row->sum_ns < OUTERMOST_FROM * (double)whole->lifetime_ns)
+        if ((double)row->sum_ns < OUTERMOST_FROM * (double)whole->lifetime_ns)
             return OUTLINE_NONE;
-        if (row->kind == OUTLINE_LOOP)
+        if (outline_row__turns(row))
             return at;
-        around = row->sum_ns;
         at++;
     }
 }

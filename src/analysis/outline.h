@@ -26,6 +26,8 @@
 enum outline_kind {
     OUTLINE_OCCURRENCE, /* of a place */
     OUTLINE_LOOP,
+    OUTLINE_CHOICE,   /* a loop each of whose turns is one of the sequences below it; of its head */
+    OUTLINE_SEQUENCE, /* one of them; count: so many turns */
     OUTLINE_SCATTERED,  /* of a place: what takes too little each, here and there in the body */
     OUTLINE_UNRECORDED, /* the body's time that is in no item of it */
     OUTLINE_REST,       /* what takes too little: count is the number of its rows */
@@ -88,8 +90,11 @@ double outline_row__share(const struct outline *outline, const struct outline_ro
 double outline_row__score(const struct outline *outline, const struct outline_row *row);
 uint64_t outline_row__mean_ns(const struct outline_row *row);
 
-/* The row of the group's outermost loop, on the way down along what takes most of the time;
- * OUTLINE_NONE: there is none. */
+/* The row of the group's outermost loop or choice, on the way down along what takes most of the
+ * time and consists of something; OUTLINE_NONE: there is none that takes enough. */
 uint32_t outline__outermost(const struct outline *outline, uint32_t group);
+
+/* Whether it has turns: a loop or choice. */
+bool outline_row__turns(const struct outline_row *row);
 
 #endif

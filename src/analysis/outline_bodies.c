@@ -11,15 +11,32 @@
 /* ---- kinds of shapes: all that is to be known of them is here ----------------------------------
  */
 
-/* A choice is shown as a loop whose turns differ: of the alternatives' bodies beside each other. */
-static bool is_loop(const struct shape *shape)
+bool shape__has_turns(const struct shape *shape)
 {
     return shape->kind == SHAPE_LOOP || shape->kind == SHAPE_CHOICE;
 }
 
 enum outline_kind shape__row_kind(const struct shape *shape)
 {
-    return is_loop(shape) ? OUTLINE_LOOP : OUTLINE_OCCURRENCE;
+    static const enum outline_kind kinds[] = {
+        [SHAPE_OCCURRENCE] = OUTLINE_OCCURRENCE,
+        [SHAPE_LOOP] = OUTLINE_LOOP,
+        [SHAPE_CHOICE] = OUTLINE_CHOICE,
+        [SHAPE_SEQUENCE] = OUTLINE_SEQUENCE,
+    };
+    return kinds[shape->kind];
+}
+
+/* What all turns lost: over the fastest one; of a choice each over the fastest of its sequence. */
+static uint64_t turns_excess(const struct shapes *shapes, uint32_t number)
+{
+    const struct shape *shape = shapes__get(shapes, number);
+    uint64_t excess = 0;
+    if (shape->kind == SHAPE_LOOP)
+        return shape__excess(shape);
+    for (uint32_t i = 0; i < shape->item_count; i++)
+        excess += shape_item__excess(shapes, &shapes__items(shapes, number)[i]);
+    return excess;
 }
 
 uint32_t outline_shapes__surface(struct outline_shapes *known, uint32_t shape)
@@ -33,12 +50,12 @@ uint32_t outline_shapes__surface(struct outline_shapes *known, uint32_t shape)
 static uint64_t whole_sum(struct outline_shapes *known, uint32_t shape)
 {
     const struct shape *what = shapes__get(known->shapes, shape);
-    return is_loop(what) ? *VEC_AT(&known->loop_sums, uint64_t, shape) : what->time.sum;
+    return shape__has_turns(what) ? *VEC_AT(&known->loop_sums, uint64_t, shape) : what->time.sum;
 }
 
 static uint64_t bodies_of(const struct shape *shape, const struct shape_item *item)
 {
-    return is_loop(shape) ? item->turns.sum : item->time.count;
+    return shape__has_turns(shape) ? item->turns.sum : item->time.count;
 }
 
 /* Zeroes, one a shape. */
@@ -58,7 +75,7 @@ static void look_at(struct outline_shapes *known, uint32_t number)
     const struct shape_item *items = shapes__items(known->shapes, number);
     for (uint32_t i = 0; i < shape->item_count; i++) {
         known->is_sampled |= items[i].time.count > shape->time.count;
-        if (is_loop(shapes__get(known->shapes, items[i].shape)))
+        if (shape__has_turns(shapes__get(known->shapes, items[i].shape)))
             *VEC_AT(&known->loop_sums, uint64_t, items[i].shape) += items[i].time.sum;
     }
 }
@@ -97,18 +114,6 @@ static uint64_t scaled_count(uint64_t count, uint64_t part, uint64_t whole)
     return count && !some ? 1 : some;
 }
 
-/* What all turns of a loop lost. Turns of a choice: over the fastest of the same alternative. */
-static uint64_t loop_excess(const struct shapes *shapes, uint32_t number)
-{
-    const struct shape *loop = shapes__get(shapes, number);
-    uint64_t excess = 0;
-    if (loop->kind == SHAPE_LOOP)
-        return shape__excess(loop);
-    for (uint32_t i = 0; i < loop->item_count; i++)
-        excess += shape_item__excess(shapes, &shapes__items(shapes, number)[i]);
-    return excess;
-}
-
 /* An item of a shape of which all occurrences are there. */
 static struct outline_part whole_part(struct outline_shapes *known, const struct shape_item *item)
 {
@@ -119,11 +124,11 @@ static struct outline_part whole_part(struct outline_shapes *known, const struct
                                 .time = item->time,
                                 .turns = item->turns,
                                 .excess = shape_item__excess(shapes, item)};
-    if (!is_loop(shape))
+    if (!shape__has_turns(shape))
         return part;
     part.is_excess_estimated = part.bodies != shape->time.count;
     part.excess =
-        scaled(loop_excess(shapes, item->shape), item->time.sum, whole_sum(known, item->shape));
+        scaled(turns_excess(shapes, item->shape), item->time.sum, whole_sum(known, item->shape));
     bool is_dense = (double)shape->time.sum >= DENSE_FROM * (double)whole_sum(known, item->shape);
     part.time.min = is_dense ? shape->time.min : UINT64_MAX;
     part.time.max = is_dense ? shape->time.max : UINT64_MAX;
@@ -260,24 +265,17 @@ static void append(struct vec *nodes, uint32_t surface, const struct outline_par
     vec__push(nodes, &node);
 }
 
-static void append_alternatives(struct outline_shapes *known, struct vec *nodes,
-                                const struct outline_part *choice);
-
 /* The items of a part's body. A loop that turned once there is what it consists of. */
 static void append_body(struct outline_shapes *known, struct vec *nodes,
                         const struct outline_part *part)
 {
     const struct shapes *shapes = known->shapes;
     uint32_t count = shapes__get(shapes, part->shape)->item_count;
-    if (shapes__get(shapes, part->shape)->kind == SHAPE_CHOICE) {
-        append_alternatives(known, nodes, part);
-        return;
-    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t shape = shapes__items(shapes, part->shape)[i].shape;
         uint32_t surface = outline_shapes__surface(known, shape);
         struct outline_part item = part_in(known, part, &shapes__items(shapes, part->shape)[i]);
-        if (is_loop(shapes__get(shapes, shape)) && item.turns.max == 1)
+        if (shapes__get(shapes, shape)->kind == SHAPE_LOOP && item.turns.max == 1)
             append_body(known, nodes, &item);
         else
             append(nodes, surface, &item);
@@ -323,24 +321,6 @@ static struct vec lay_beside(struct vec *nodes, struct vec *other)
     vec__free(nodes);
     vec__free(other);
     return both;
-}
-
-/* Of a choice with one turn they stand behind what is there. */
-static void append_alternatives(struct outline_shapes *known, struct vec *nodes,
-                                const struct outline_part *choice)
-{
-    const struct shapes *shapes = known->shapes;
-    struct vec all = VEC_OF(struct outline_node);
-    for (uint32_t i = 0; i < shapes__get(shapes, choice->shape)->item_count; i++) {
-        struct vec body = VEC_OF(struct outline_node);
-        struct outline_part sequence =
-            part_in(known, choice, &shapes__items(shapes, choice->shape)[i]);
-        append_body(known, &body, &sequence);
-        all = lay_beside(&all, &body);
-    }
-    size_t at = 0;
-    move_nodes(nodes, &all, &at, all.count);
-    vec__free(&all);
 }
 
 static int by_time(const void *left, const void *right)

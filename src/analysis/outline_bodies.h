@@ -20,6 +20,8 @@ uint32_t outline_shapes__surface(struct outline_shapes *known, uint32_t shape);
 
 /* What a row of that shape is. */
 enum outline_kind shape__row_kind(const struct shape *shape);
+/* A loop or choice. */
+bool shape__has_turns(const struct shape *shape);
 
 /* Roots of a group that parts know of; more of them share the last bit. */
 #define OUTLINE_ROOTS 64u

@@ -71,13 +71,13 @@ static void add_body(struct finder *finder, uint32_t shape)
             shapes__items(finder->shapes, shape)[i].time.sum;
 }
 
-/* Surfaces, which are shapes, too, never occurred. */
+/* Surfaces, which are shapes, too, never occurred; what a choice consists of has no order. */
 static void write_string(struct finder *finder)
 {
     uint32_t count = (uint32_t)shapes__count(finder->shapes);
     for (uint32_t i = 0; i < count; i++) {
         const struct shape *shape = shapes__get(finder->shapes, i);
-        if (shape->item_count && shape->time.count)
+        if (shape->item_count && shape->time.count && shape->kind != SHAPE_CHOICE)
             add_body(finder, i);
     }
 }

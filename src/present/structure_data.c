@@ -12,6 +12,8 @@ const char *outline_kind__name(enum outline_kind kind)
     static const char *const names[] = {
         [OUTLINE_OCCURRENCE] = "occurrence",
         [OUTLINE_LOOP] = "loop",
+        [OUTLINE_CHOICE] = "choice",
+        [OUTLINE_SEQUENCE] = "sequence",
         [OUTLINE_SCATTERED] = "scattered",
         [OUTLINE_UNRECORDED] = "unrecorded",
         [OUTLINE_REST] = "rest",
@@ -54,7 +56,7 @@ static const struct trace_thread *thread_at(const struct structure_report *shown
 
 static struct json_object *new_turns(const struct outline_row *row)
 {
-    if (row->kind != OUTLINE_LOOP)
+    if (!outline_row__turns(row))
         return NULL;
     struct json_object *turns = json_object_new_object();
     json__known(turns, "min", row->turns.min);
@@ -100,7 +102,7 @@ static struct json_object *new_row(const struct structure_report *shown, uint32_
     json__text(object, "class_kind", place ? class_kind__name(place->kind) : NULL);
     add_place(object, shown, place);
     json__known(object, "count", known_if(row->kind != OUTLINE_UNRECORDED, row->count));
-    json__known(object, "loops", known_if(row->kind == OUTLINE_LOOP, row->loops));
+    json__known(object, "loops", known_if(outline_row__turns(row), row->loops));
     json__add(object, "turns", new_turns(row));
     add_times(object, shown, row);
     json__known(object, "threads", known_if(is_counted(row), row->threads));
@@ -222,7 +224,7 @@ static void put_times(struct csv_line *line, const struct structure_report *show
 static void put_row(const struct structure_report *shown, uint32_t number, FILE *out)
 {
     const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
-    bool loop = row->kind == OUTLINE_LOOP, counted = is_counted(row);
+    bool loop = outline_row__turns(row), counted = is_counted(row);
     struct csv_line line = {out, false};
     line__number(&line, number);
     line__number(&line, row->group);

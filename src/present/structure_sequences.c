@@ -91,7 +91,10 @@ static char *shape_text(const struct structure_report *shown, uint32_t number,
     for (uint32_t i = 0; i < shape->item_count && listing.names <= NAMES_AT_MOST; i++)
         add_name(&listing, shape_text(shown, shapes__items(shapes, number)[i].shape, style));
     char *text = end_listing(&listing);
-    char *loop = memory__format("loop (%s)", text);
+    const char *form = shape->kind == SHAPE_CHOICE ? "loop (one of %s)"
+                       : shape->kind == SHAPE_LOOP ? "loop (%s)"
+                                                   : "(%s)";
+    char *loop = memory__format(form, text);
     free(text);
     return loop;
 }

@@ -117,8 +117,12 @@ static char *name_text(const struct structure_report *shown, const struct outlin
         return rest_text(shown, row, style);
     if (row->kind == OUTLINE_UNRECORDED)
         return memory__text("(not recorded)");
-    if (row->kind == OUTLINE_LOOP) {
-        char *turns = turns_text(row, style), *text = memory__format("loop %s", turns);
+    if (row->kind == OUTLINE_SEQUENCE)
+        return memory__text("sequence");
+    if (outline_row__turns(row)) {
+        char *turns = turns_text(row, style),
+             *text = memory__format("loop %s%s", turns,
+                                    row->kind == OUTLINE_CHOICE ? ", each turn one of" : "");
         free(turns);
         return text;
     }
@@ -237,6 +241,23 @@ static char *group_title(const struct structure_report *shown, const struct outl
 /* ---- the sentences on top ---------------------------------------------------------------------
  */
 
+/* Takes over text; adds what is folded as far as there is room. free() it. */
+static char *list_folded(const struct structure_report *shown, const struct outline_row *row,
+                         char *text, size_t *named, const struct style *style)
+{
+    char *names[NAMED_AT_MOST];
+    size_t count = folded_names(shown, row, names);
+    for (size_t i = 0; i < count; i++) {
+        if (*named < NAMED_AT_MOST)
+            text = list_text(text, names[i]);
+        else if (*named == NAMED_AT_MOST)
+            text = list_text(text, ellipsis(style));
+        ++*named;
+        free(names[i]);
+    }
+    return text;
+}
+
 /* What one turn consists of: "read_block, pthread_barrier_wait …". free() it. */
 static char *turn_text(const struct structure_report *shown, uint32_t loop,
                        const struct style *style)
@@ -246,20 +267,28 @@ static char *turn_text(const struct structure_report *shown, uint32_t loop,
     size_t named = 0;
     if (row_at(shown, loop)->same_as != OUTLINE_NONE)
         loop = row_at(shown, loop)->same_as;
+    bool is_choice = row_at(shown, loop)->kind == OUTLINE_CHOICE;
+    if (is_choice && loop + 1 < rows->count && row_at(shown, loop + 1)->kind == OUTLINE_SEQUENCE)
+        loop++;
     for (uint32_t i = loop + 1;
          i < rows->count && row_at(shown, i)->depth > row_at(shown, loop)->depth; i++) {
         const struct outline_row *row = row_at(shown, i);
-        if (row->depth != row_at(shown, loop)->depth + 1 || row->kind > OUTLINE_SCATTERED)
+        if (row->depth != row_at(shown, loop)->depth + 1 || row->kind == OUTLINE_UNRECORDED)
             continue;
-        if (named++ == NAMED_AT_MOST)
-            break;
-        char *name = name_text(shown, row, style);
-        text = list_text(text, name);
-        free(name);
+        if (row->kind == OUTLINE_REST) {
+            text = list_folded(shown, row, text, &named, style);
+            continue;
+        }
+        if (named < NAMED_AT_MOST) {
+            char *name = name_text(shown, row, style);
+            text = list_text(text, name);
+            free(name);
+        } else if (named == NAMED_AT_MOST) {
+            text = list_text(text, ellipsis(style));
+        }
+        named++;
     }
-    if (named <= NAMED_AT_MOST)
-        return text;
-    return list_text(text, ellipsis(style));
+    return text;
 }
 
 static void put_outermost(const struct structure_report *shown, uint32_t number, uint32_t loop,
@@ -443,7 +472,7 @@ static char *row_text(const struct drawing *drawing, const struct outline_row *r
 static void put_row(struct drawing *drawing, const struct outline_row *row, bool is_outermost)
 {
     unsigned indent = drawing->indents[row->depth];
-    enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_LOOP ? INK_DIM : INK_PLAIN;
+    enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_SEQUENCE ? INK_DIM : INK_PLAIN;
     put_what(drawing, row_text(drawing, row), indent, ink);
     put_figures(drawing, row);
     table__share(&drawing->table, outline_row__share(drawing->shown->outline, row));
