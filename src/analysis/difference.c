@@ -284,6 +284,16 @@ static bool comes_before(const struct extreme *left, const struct extreme *right
                                          : left->start < right->start;
 }
 
+/* None where it waited for nobody. */
+static struct vec waits_of(const struct trace *trace, const struct extreme *slow,
+                           const struct difference_side_facts *facts)
+{
+    const uint64_t *ns = facts->component_ns;
+    if (!ns[COMPONENT_LOCK] && !ns[COMPONENT_CONDITION] && !ns[COMPONENT_BARRIER])
+        return VEC_OF(struct difference_wait);
+    return difference__waits(trace, slow->thread, slow->start, slow->end);
+}
+
 /* Frees nothing of what is given. */
 static struct difference *make(struct class_table *table, const struct profile_class *what,
                                const struct extreme two[SIDES], bool is_stretch)
@@ -301,6 +311,7 @@ static struct difference *make(struct class_table *table, const struct profile_c
     add_side(&making, SIDE_FAST, &insides[first == SIDE_FAST ? 0 : 1]);
     convert(&making, SIDE_SLOW);
     convert(&making, SIDE_FAST);
+    difference->waits = waits_of(table->trace, &two[SIDE_SLOW], &difference->sides[SIDE_SLOW]);
     for (int i = 0; i < SIDES; i++)
         inside__free(&insides[i]);
     vec__free(&making.ticks);
@@ -468,5 +479,6 @@ void difference__free(struct difference *difference)
     if (!difference)
         return;
     vec__free(&difference->rows);
+    vec__free(&difference->waits);
     free(difference);
 }

@@ -36,6 +36,17 @@ struct difference_side_facts {
     uint64_t arguments[HEURT_ARGUMENTS_MAX];
 };
 
+/* What the slow one waited for, and who ended it: the last one that released the lock, signalled,
+ * posted, arrived. */
+struct difference_wait {
+    enum class_kind kind;
+    uint32_t process; /* serial */
+    uint64_t object;
+    uint32_t by;      /* index into trace__threads; UINT32_MAX: not known */
+    uint64_t by_site; /* 0: not known */
+    uint64_t waits, wait_ns;
+};
+
 struct difference {
     struct profile_class what;               /* of the class; of iterations function is NULL */
     const struct trace_function *definition; /* with the arguments' names, or NULL */
@@ -44,6 +55,7 @@ struct difference {
     struct difference_side_facts sides[SIDES];
     /* struct difference_row: the first is the whole itself; parents before what is in them. */
     struct vec rows;
+    struct vec waits; /* struct difference_wait, by wait_ns */
 };
 
 /* Which two. Of equal durations the one of the first thread, and the one that ended first. */
@@ -60,10 +72,15 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
                          const struct profile_class *class, const struct difference_choice *choice,
                          struct difference **difference, struct error *error);
 /* Of a phase's turns of single threads; both are of one thread unless it has only one. The result's
- * what.function is NULL. One walk over their threads. Errors likewise. */
+ * what.function is NULL. Errors likewise. */
 int difference__of_iterations(const struct trace *trace, const struct iteration_phase *phase,
                               const struct difference_choice *choice,
                               struct difference **difference, struct error *error);
 void difference__free(struct difference *difference); /* NULL is allowed */
+
+/* difference_waits.c, for difference.c: those of the thread that began from start on and ended
+ * until end (ticks). One walk over the trace up to there. */
+struct vec difference__waits(const struct trace *trace, uint32_t thread, uint64_t start,
+                             uint64_t end);
 
 #endif

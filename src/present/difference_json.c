@@ -116,6 +116,36 @@ static struct json_object *new_rows(const struct difference_view *view)
     return list;
 }
 
+static struct json_object *new_by(const struct report *report, const struct difference_wait *wait)
+{
+    char unknown[32];
+    if (!wait->by_site)
+        return NULL;
+    struct json_object *object = json_object_new_object();
+    struct place place = place__of_site(report, wait->process, wait->by_site, unknown);
+    json__place(object, &place);
+    return object;
+}
+
+static struct json_object *new_waits(const struct difference_view *view)
+{
+    struct json_object *list = json_object_new_array();
+    VEC_EACH(wait, &view->difference->waits, struct difference_wait)
+    {
+        struct json_object *entry = json_object_new_object();
+        json__text(entry, "kind", class_kind__name(wait->kind));
+        json__address(entry, "object", wait->object);
+        json__text(entry, "object_name",
+                   report__variable(view->report, wait->process, wait->object));
+        json__number(entry, "waits", wait->waits);
+        json__number(entry, "wait_ns", wait->wait_ns);
+        json__add(entry, "by_tid", json__new_tid(view->report, wait->by));
+        json__add(entry, "by", new_by(view->report, wait));
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
 static void put(const struct difference_view *view, const struct style *style, FILE *out)
 {
     const struct difference *difference = view->difference;
@@ -136,6 +166,7 @@ static void put(const struct difference_view *view, const struct style *style, F
                    (int64_t)difference->sides[SIDE_FAST].duration_ns);
     json__add(root, "components_ns", new_whole_components(difference));
     json__add(root, "rows", new_rows(view));
+    json__add(root, "waits", new_waits(view));
     json__put(root, out);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define ROWS_AT_MOST 12
+#define WAITS_AT_MOST 6
 #define BAR_CELLS 16
 
 static int64_t row_more(const struct difference_row *row)
@@ -341,12 +342,50 @@ static void put_rows(const struct difference_view *view, const struct style *sty
     free(rows);
 }
 
+/* ---- whom it waited for -----------------------------------------------------------------------
+ */
+
+static void put_wait(struct table *table, const struct report *report,
+                     const struct difference_wait *wait)
+{
+    const char *name = report__variable(report, wait->process, wait->object);
+    char *who = wait->by == UINT32_MAX ? memory__text("not known") : thread__text(report, wait->by);
+    table__duration(table, wait->wait_ns);
+    table__count(table, wait->waits);
+    table__take(table,
+                name ? memory__format("%s %s", class_kind__name(wait->kind), name)
+                     : memory__format("%s 0x%" PRIx64, class_kind__name(wait->kind), wait->object),
+                INK_BOLD);
+    table__take(table, who, INK_PLAIN);
+    table__take(table,
+                wait->by_site ? site__text(report, wait->process, wait->by_site) : memory__text(""),
+                INK_PLAIN);
+}
+
+static void put_waits(const struct difference_view *view, const struct style *style, FILE *out)
+{
+    static const struct table_column columns[] = {{"waited", ALIGN_RIGHT, false},
+                                                  {"times", ALIGN_RIGHT, false},
+                                                  {"for", ALIGN_LEFT, true},
+                                                  {"ended by", ALIGN_LEFT, true},
+                                                  {"in", ALIGN_LEFT, true}};
+    const struct vec *waits = &view->difference->waits;
+    if (!waits->count)
+        return;
+    struct table table = table__start(columns, 5, 2);
+    for (size_t i = 0; i < waits->count && i < WAITS_AT_MOST; i++)
+        put_wait(&table, view->report, VEC_AT(waits, struct difference_wait, i));
+    fputs("\n  The slow one waited:\n", out);
+    table__end(&table, style, out);
+}
+
 static void put(const struct difference_view *view, const struct style *style, FILE *out)
 {
     put_title(view, style, out);
     put_two(view, style, out);
     put_components(view->difference, style, out);
     put_rows(view, style, out);
+    put_waits(view, style, out);
 }
 
 const struct difference_presenter difference_text = {put};

@@ -179,6 +179,34 @@ static void a_lock_wait(void **state)
     assert_adds_up();
 }
 
+/* Thread 1 has the lock while thread 0 waits for it. */
+static void who_ended_the_wait(void **state)
+{
+    static const uint64_t release_site = HEURT_SITE(0x7100, HEURT_LOCK_MUTEX);
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    for (uint64_t i = 0, at = 2000; i < 3; i++, at += 1000)
+        work(scene, 0, at, 3, i == 1 ? 400 : 0, 0);
+    PUT(scene, 1, 2500, HEURT_EVENT_LOCK_ACQUIRED, SITE, LOCK);
+    PUT(scene, 1, 3430, HEURT_EVENT_LOCK_RELEASED, release_site, LOCK);
+    scene__end(scene, 0, 6000);
+    scene__end(scene, 1, 6000);
+    scene__profile(scene);
+    assert_int_equal(compare(scene, CLASS_CALL, "work", &extremes), 0);
+    assert_int_equal(found->waits.count, 1);
+    const struct difference_wait *wait = found->waits.items;
+    assert_int_equal(wait->kind, CLASS_LOCK);
+    assert_int_equal(wait->object, LOCK);
+    assert_int_equal(wait->by, 1);
+    assert_int_equal(wait->by_site, 0x7100);
+    assert_int_equal(wait->waits, 1);
+    assert_int_equal(wait->wait_ns, 400);
+    const struct difference_choice second = {.slow = 2, .fast = 1};
+    assert_int_equal(compare(scene, CLASS_CALL, "work", &second), 0);
+    assert_int_equal(found->waits.count, 0);
+}
+
 static void preempted(void **state)
 {
     const struct difference_choice choice = {.slow = 2, .fast = 1};
@@ -415,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_lock_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_ended_the_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(preempted, setup, teardown),
         cmocka_unit_test_setup_teardown(one_with_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(all_took_as_long, setup, teardown),
