@@ -139,14 +139,11 @@ static char *remark_text(const struct structure_report *shown, const struct outl
                    : memory__text("");
     char *shapes =
         row->shapes > 1 ? memory__format(" of %" PRIu32 " shapes", row->shapes) : memory__text("");
-    char *kinds =
-        row->kinds > 1 ? memory__format(" of %" PRIu32 " kinds", row->kinds) : memory__text("");
-    char *text = memory__format("%s%s%s%s%s%s", kinds, shapes, in,
-                                row->same_as == OUTLINE_NONE ? "" : ", as above",
-                                row->is_cut ? " " : "", row->is_cut ? ellipsis(style) : "");
+    char *text =
+        memory__format("%s%s%s%s%s", shapes, in, row->same_as == OUTLINE_NONE ? "" : ", as above",
+                       row->is_cut ? " " : "", row->is_cut ? ellipsis(style) : "");
     free(in);
     free(shapes);
-    free(kinds);
     return text;
 }
 
@@ -312,6 +309,23 @@ static void put_outermost(const struct structure_report *shown, uint32_t number,
     free(turns);
 }
 
+/* A loop that only waits for threads to end is no iteration of anything. */
+static bool only_joins(const struct structure_report *shown, uint32_t loop)
+{
+    const struct vec *rows = &shown->outline->rows;
+    const uint32_t depth = row_at(shown, loop)->depth;
+    bool any = false;
+    for (uint32_t i = loop + 1; i < rows->count && row_at(shown, i)->depth > depth; i++) {
+        const struct outline_row *row = row_at(shown, i);
+        if (row->kind != OUTLINE_OCCURRENCE)
+            continue;
+        if (place_of(shown, row)->kind != CLASS_JOIN)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 /* What is behind it all leaps to the eye. */
 static void put_sentences(const struct structure_report *shown, const struct style *style,
                           FILE *out)
@@ -319,7 +333,8 @@ static void put_sentences(const struct structure_report *shown, const struct sty
     unsigned put = 0;
     for (uint32_t i = 0; i < shown->outline->groups.count && put < SENTENCES_AT_MOST; i++) {
         uint32_t loop = outline__outermost(shown->outline, i);
-        if (loop == OUTLINE_NONE || row_at(shown, loop)->turns.max < TURNS_FROM)
+        if (loop == OUTLINE_NONE || row_at(shown, loop)->turns.max < TURNS_FROM ||
+            only_joins(shown, loop))
             continue;
         if (!put++)
             fputc('\n', out);

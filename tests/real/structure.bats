@@ -35,8 +35,9 @@ in_loop() {
     "$HEURT" structure -i t --csv | awk -F, -v group="$group" -v threads="$(wc -l <group_tids)" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $at["group"] != group { next }
-        $at["depth"] == 0 { loop = $at["kind"] == "loop" ? ++loops : 0; turns[loop] = $at["count"] }
-        $at["depth"] == 1 && loop { inside[loop, $at["function"]] += $at["count"] }
+        $at["depth"] == 0 { loop = $at["loops"] ? ++loops : 0; turns[loop] = $at["count"] }
+        $at["depth"] == 1 { sequence = $at["kind"] == "sequence" }
+        loop && $at["depth"] == 1 + sequence { inside[loop, $at["function"]] += $at["count"] }
         END {
             for (i = 1; i <= loops; i++) if (turns[i] > turns[most]) most = i
             print "loop", turns[most] / threads
