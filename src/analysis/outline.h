@@ -47,6 +47,7 @@ struct outline_row {
     uint64_t count;           /* occurrences; of a loop: turns, of all loops */
     struct shape_turns turns; /* of a loop, else 0; sum is count; min, max: UINT64_MAX: not known */
     uint64_t loops;           /* of a loop, else 0 */
+    uint32_t kinds;           /* of a loop's turns, when these differ; else 0 */
     uint64_t sum_ns;          /* of a loop: with what is between the turns */
     uint64_t min_ns, max_ns;  /* of one occurrence, or turn; UINT64_MAX: not known */
     uint32_t first_folded, folded_count; /* of REST: in outline.folded */

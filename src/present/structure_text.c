@@ -139,11 +139,14 @@ static char *remark_text(const struct structure_report *shown, const struct outl
                    : memory__text("");
     char *shapes =
         row->shapes > 1 ? memory__format(" of %" PRIu32 " shapes", row->shapes) : memory__text("");
-    char *text =
-        memory__format("%s%s%s%s%s", shapes, in, row->same_as == OUTLINE_NONE ? "" : ", as above",
-                       row->is_cut ? " " : "", row->is_cut ? ellipsis(style) : "");
+    char *kinds =
+        row->kinds > 1 ? memory__format(" of %" PRIu32 " kinds", row->kinds) : memory__text("");
+    char *text = memory__format("%s%s%s%s%s%s", kinds, shapes, in,
+                                row->same_as == OUTLINE_NONE ? "" : ", as above",
+                                row->is_cut ? " " : "", row->is_cut ? ellipsis(style) : "");
     free(in);
     free(shapes);
+    free(kinds);
     return text;
 }
 
