@@ -12,6 +12,7 @@
 #define FITTING_FIRST 0.001  /* shares that are tried */
 #define FITTING_STEP 1.5
 #define FITTING_SHARE_MAX 0.2
+#define ANY_SURFACE (SHAPE_NONE - 1)
 
 struct outliner {
     const struct trace *trace;
@@ -129,8 +130,38 @@ static bool is_loop(const struct outliner *outliner, const struct outline_node *
     return shape__row_kind(shapes__get(outliner->structure->shapes, first->shape)) == OUTLINE_LOOP;
 }
 
-/* The one thing that the node's bodies consist of, when that is loops of one surface; the caller
- * frees its parts. */
+/* A loop that turned once here and there, and more often elsewhere, among others of its kind: turns
+ * that differ by chance look so. Where loops are meant, they turn twice at least. */
+static bool may_turn_once(const struct outline_node *node)
+{
+    return node__all(node).turns.min == 1;
+}
+
+/* The place with which the node's bodies begin. */
+static uint32_t head_of(const struct outliner *outliner, const struct outline_node *node)
+{
+    const struct shapes *shapes = outliner->structure->shapes;
+    uint32_t number = VEC_AT(&node->parts, struct outline_part, 0)->shape;
+    while (shapes__get(shapes, number)->kind == SHAPE_LOOP)
+        number = shapes__items(shapes, number)[0].shape;
+    return shapes__get(shapes, number)->symbol;
+}
+
+/* Loops with one head. Several of them only when each may turn once. */
+static bool are_one_loop(const struct outliner *outliner, const struct vec *nodes)
+{
+    const struct outline_node *first = nodes->items;
+    VEC_EACH(node, nodes, struct outline_node)
+    {
+        if (!is_loop(outliner, node) || head_of(outliner, node) != head_of(outliner, first) ||
+            (nodes->count > 1 && !may_turn_once(node)))
+            return false;
+    }
+    return nodes->count > 0;
+}
+
+/* The loop that the node's bodies consist of, when there is nothing else in them, all of several
+ * that differ in their turns; the caller frees its parts. */
 static bool only_loop(struct outliner *outliner, struct outline_node *node,
                       struct outline_node *inner)
 {
@@ -138,17 +169,19 @@ static bool only_loop(struct outliner *outliner, struct outline_node *node,
     if (!is_loop(outliner, node))
         return false;
     struct vec nodes = node__body(&outliner->known, node, &left_out);
-    struct outline_node *only = VEC_AT(&nodes, struct outline_node, 0);
-    bool is_only = left_out == 0 && nodes.count == 1 && is_loop(outliner, only);
+    bool is_only = left_out == 0 && are_one_loop(outliner, &nodes);
     if (is_only) {
-        *inner = *only;
-        only->parts = VEC_OF(struct outline_part);
+        *inner = (struct outline_node){.surface = VEC_AT(&nodes, struct outline_node, 0)->surface,
+                                       .parts = VEC_OF(struct outline_part)};
+        VEC_EACH(only, &nodes, struct outline_node)
+        node__join(inner, only);
+        node__tidy(inner);
     }
     nodes__free(&nodes);
     return is_only;
 }
 
-/* Loops of nothing but loops of one surface are one loop of what these consist of. Of the inner
+/* Loops of nothing but loops of one head are one loop of what these consist of. Of the inner
  * ones it is not known how many turns each outer one had. */
 static void unnest(struct outliner *outliner, struct outline_node *node, struct outline_row *row)
 {
@@ -167,31 +200,6 @@ static void unnest(struct outliner *outliner, struct outline_node *node, struct 
     row->sum_ns = trace__ns(outliner->trace, whole.time.sum);
     row->is_count_estimated |= whole.is_count_estimated;
     row->is_estimated |= whole.is_estimated;
-}
-
-static struct outline_node copy_of(const struct outline_node *node)
-{
-    struct outline_node copy = {.surface = node->surface, .parts = VEC_OF(struct outline_part)};
-    node__join(&copy, node);
-    node__tidy(&copy);
-    return copy;
-}
-
-static void put_node(struct outliner *outliner, const struct outline_node *node, uint32_t depth)
-{
-    struct outline_row row =
-        new_row(outliner, is_loop(outliner, node) ? OUTLINE_LOOP : OUTLINE_OCCURRENCE, depth);
-    struct outline_node shown = copy_of(node);
-    uint32_t number = (uint32_t)outliner->outline->rows.count;
-    unnest(outliner, &shown, &row);
-    bool has = has_body(outliner, &shown);
-    row.is_cut = has && ends_here(outliner, depth);
-    if (has && !row.is_cut)
-        row.same_as = spelled_in(outliner, &shown, number);
-    vec__push(&outliner->outline->rows, &row);
-    if (has && !row.is_cut && row.same_as == OUTLINE_NONE)
-        put_body(outliner, &shown, depth + 1);
-    vec__free(&shown.parts);
 }
 
 /* Nodes of one surface together, in the order of their first ones. */
@@ -219,6 +227,31 @@ static void gather(struct outliner *outliner, struct gathered *gathered, struct 
         added->parts = VEC_OF(struct outline_part);
     }
     node__join(VEC_AT(&gathered->nodes, struct outline_node, at), node);
+}
+
+static struct outline_node copy_of(const struct outline_node *node)
+{
+    struct outline_node copy = {.surface = node->surface, .parts = VEC_OF(struct outline_part)};
+    node__join(&copy, node);
+    node__tidy(&copy);
+    return copy;
+}
+
+static void put_node(struct outliner *outliner, const struct outline_node *node, uint32_t depth)
+{
+    struct outline_row row =
+        new_row(outliner, is_loop(outliner, node) ? OUTLINE_LOOP : OUTLINE_OCCURRENCE, depth);
+    struct outline_node shown = copy_of(node);
+    uint32_t number = (uint32_t)outliner->outline->rows.count;
+    unnest(outliner, &shown, &row);
+    bool has = has_body(outliner, &shown);
+    row.is_cut = has && ends_here(outliner, depth);
+    if (has && !row.is_cut)
+        row.same_as = spelled_in(outliner, &shown, number);
+    vec__push(&outliner->outline->rows, &row);
+    if (has && !row.is_cut && row.same_as == OUTLINE_NONE)
+        put_body(outliner, &shown, depth + 1);
+    vec__free(&shown.parts);
 }
 
 /* A place among the names of what is folded. */
@@ -258,7 +291,7 @@ static void put_small(struct outliner *outliner, struct vec *nodes, uint32_t dep
     uint64_t small = 0;
     struct gathered gathered = {.nodes = VEC_OF(struct outline_node)};
     VEC_EACH(node, nodes, struct outline_node)
-    if (node__sum(node) < outliner->least) {
+    if (node->parts.count && node__sum(node) < outliner->least) {
         small += node__sum(node);
         rest->count++;
         gather(outliner, &gathered, node);
@@ -267,6 +300,82 @@ static void put_small(struct outliner *outliner, struct vec *nodes, uint32_t dep
     rest->sum_ns += trace__ns(outliner->trace, small > scattered ? small - scattered : 0);
     if (!rest->folded_count && scattered)
         rest->count = 0;
+    nodes__free(&gathered.nodes);
+    map__free(&gathered.by_surface);
+}
+
+/* The surface that all that the node consists of has; SHAPE_NONE: there are several, or loops in it
+ * that are meant. An occurrence has its own. */
+static uint32_t sole_surface(struct outliner *outliner, struct outline_node *node)
+{
+    size_t left_out;
+    if (!is_loop(outliner, node))
+        return node->surface;
+    struct vec body = node__body(&outliner->known, node, &left_out);
+    uint32_t surface = left_out || !body.count ? SHAPE_NONE : ANY_SURFACE;
+    VEC_EACH(child, &body, struct outline_node)
+    {
+        bool is_meant = is_loop(outliner, child) && !may_turn_once(child);
+        uint32_t of_child =
+            is_meant || surface == SHAPE_NONE ? SHAPE_NONE : sole_surface(outliner, child);
+        surface = surface == ANY_SURFACE || surface == of_child ? of_child : SHAPE_NONE;
+    }
+    nodes__free(&body);
+    return surface;
+}
+
+/* Whether the loop's turns are not a call each: loops of one place in a loop. */
+static bool is_nested(struct outliner *outliner, struct outline_node *node)
+{
+    size_t left_out;
+    if (!is_loop(outliner, node))
+        return false;
+    struct vec body = node__body(&outliner->known, node, &left_out);
+    bool is_nested = body.count > 1;
+    nodes__free(&body);
+    return is_nested;
+}
+
+/* So many nodes from the first on are loops and calls of one place, and there are loops in one of
+ * these loops: it is one loop, whose turns differ. 0: it is not. */
+static size_t run_length(struct outliner *outliner, struct outline_node *nodes, size_t count)
+{
+    uint32_t surface = sole_surface(outliner, &nodes[0]);
+    size_t length = 1;
+    bool any = is_nested(outliner, &nodes[0]);
+    if (surface == SHAPE_NONE)
+        return 0;
+    for (; length < count && sole_surface(outliner, &nodes[length]) == surface; length++)
+        any |= is_nested(outliner, &nodes[length]);
+    return any ? length : 0;
+}
+
+/* Loops and calls of one place in a row are a loop of it; in each of so many bodies. Takes the
+ * nodes' parts. */
+static void put_run(struct outliner *outliner, struct outline_node *nodes, size_t count,
+                    uint64_t bodies, uint32_t depth)
+{
+    struct gathered gathered = {.nodes = VEC_OF(struct outline_node)};
+    struct outline_row row = new_row(outliner, OUTLINE_LOOP, depth);
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < count; i++) {
+        ticks += node__sum(&nodes[i]);
+        gather(outliner, &gathered, &nodes[i]);
+        vec__free(&nodes[i].parts);
+    }
+    struct outline_node *calls = VEC_AT(&gathered.nodes, struct outline_node, 0);
+    node__tidy(calls);
+    fill_row(outliner, &row, calls);
+    row.shapes = 1;
+    row.loops = bodies;
+    row.turns = (struct shape_turns){row.count, UINT64_MAX, UINT64_MAX};
+    if (bodies == 1)
+        row.turns.min = row.turns.max = row.count;
+    row.sum_ns = trace__ns(outliner->trace, ticks);
+    row.is_cut = ends_here(outliner, depth);
+    vec__push(&outliner->outline->rows, &row);
+    if (!row.is_cut)
+        put_node(outliner, calls, depth + 1);
     nodes__free(&gathered.nodes);
     map__free(&gathered.by_surface);
 }
@@ -301,6 +410,14 @@ static uint64_t fold_parts(const struct outliner *outliner, struct outline_row *
     return sum;
 }
 
+static uint64_t sum_of(const struct outline_node *nodes, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += node__sum(&nodes[i]);
+    return sum;
+}
+
 static void put_body(struct outliner *outliner, struct outline_node *node, uint32_t depth)
 {
     struct outline_row rest = new_row(outliner, OUTLINE_REST, depth);
@@ -308,10 +425,18 @@ static void put_body(struct outliner *outliner, struct outline_node *node, uint3
     struct vec nodes = node__body(&outliner->known, node, &left_out);
     bool folds = any_folded(outliner, &nodes);
     uint64_t recorded = 0;
-    VEC_EACH(child, &nodes, struct outline_node)
-    {
-        recorded += node__sum(child);
-        if (!folds || node__sum(child) >= outliner->least)
+    uint64_t bodies = node__all(node).bodies;
+    for (size_t i = 0, next; i < nodes.count; i = next) {
+        struct outline_node *child = VEC_AT(&nodes, struct outline_node, i);
+        size_t run = run_length(outliner, child, nodes.count - i);
+        next = i + (run ? run : 1);
+        uint64_t ticks = sum_of(child, next - i);
+        recorded += ticks;
+        if (folds && ticks < outliner->least)
+            continue;
+        if (run)
+            put_run(outliner, child, run, bodies, depth);
+        else
             put_node(outliner, child, depth);
     }
     if (folds)
