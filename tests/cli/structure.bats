@@ -194,6 +194,17 @@ occurrences() {
     done
 }
 
+# By chance the kinds come in runs, which are loops, too. How often each of them stood where is an estimate.
+@test "iterations of two kinds are one loop" {
+    structure kinds
+    awk -v group="$(groups kinds walker)" '$1 == group && $2 == "loop"' rows >loops
+    is "loops" "$(cut -d ' ' -f 3 loops)" $'2\n2'
+    is "setup" "$(sed -n 1p loops | cut -d ' ' -f 4-6)" "40 20 20"
+    awk 'NR == 2 { exit !($4 > 480 && $4 <= 600) }' loops || fail "$(cat loops)"
+    heurt structure -i "$(walked kinds)"
+    grep -Eq '^  ×~[23][0-9][0-9]  2 threads .*: whole_iteration' <<<"$output"
+}
+
 @test "only some threads, only so many levels" {
     local watcher
     watcher=$(sed -n 's/^thread=.* tid=\([0-9]*\) role=watcher$/\1/p' "$(walked calls).out")
