@@ -60,20 +60,6 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     offer_fast(search, &one);
 }
 
-/* The tick that is so long after the session's start: trace__since_start_ns the other way round. */
-static uint64_t tick_at(const struct trace *trace, uint64_t ns)
-{
-    uint64_t low = trace__session(trace)->start.tick, high = UINT64_MAX / 2;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (trace__since_start_ns(trace, middle) < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void search_all(struct search *search, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
@@ -93,7 +79,7 @@ static struct search search_of(const struct trace *trace, const struct profile_c
         .numbers = numbers,
         .number = class->number,
         .median = class->histogram ? quantile__of(class->accumulator, class->histogram, 0.5) : 0,
-        .at = choice->slow ? 0 : tick_at(trace, choice->at_ns),
+        .at = choice->slow ? 0 : trace__tick(trace, choice->at_ns),
         .is_at = !choice->slow,
         .is_median = !choice->fast,
         .slow = extremes__of(choice->slow ? choice->slow : 1),

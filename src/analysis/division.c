@@ -38,26 +38,6 @@ struct walk {
 /* ---- which sites ------------------------------------------------------------------------------
  */
 
-static uint64_t lifetime_of(const struct class_table *table, const struct thread_result *results,
-                            uint32_t thread)
-{
-    uint64_t start = VEC_AT(trace__threads(table->trace), struct trace_thread, thread)->start_tick;
-    return results[thread].end > start ? results[thread].end - start : 0;
-}
-
-static bool has_score(const struct class_table *table, const struct thread_result *results,
-                      const struct class_entry *entry)
-{
-    uint64_t minimum = entry->total.accumulator.minimum;
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    {
-        double excess = (double)class_cell__excess(cell, minimum);
-        if (excess > 0 && excess >= LEAST_SCORE * (double)lifetime_of(table, results, cell->thread))
-            return true;
-    }
-    return false;
-}
-
 /* Whether anything was called in it. */
 static bool has_inside(const struct class_entry *entry)
 {
@@ -70,7 +50,7 @@ static bool is_sought(const struct class_table *table, const struct thread_resul
 {
     return entry->fold.component == COMPONENT_RUNNING &&
            entry->total.accumulator.recorded >= ENOUGH && has_inside(entry) &&
-           has_score(table, results, entry);
+           class_entry__has_score(entry, table->trace, results, LEAST_SCORE);
 }
 
 static void seek_sites(struct walk *walk, const struct thread_result *results)

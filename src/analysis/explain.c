@@ -27,26 +27,6 @@ static int64_t running_excess(const struct class_entry *entry)
     return accumulator__component_excess(&entry->total.accumulator, COMPONENT_RUNNING);
 }
 
-static uint64_t lifetime_of(const struct class_table *table, const struct thread_result *results,
-                            uint32_t thread)
-{
-    uint64_t start = VEC_AT(trace__threads(table->trace), struct trace_thread, thread)->start_tick;
-    return results[thread].end > start ? results[thread].end - start : 0;
-}
-
-static bool has_score(const struct class_table *table, const struct thread_result *results,
-                      const struct class_entry *entry)
-{
-    uint64_t minimum = entry->total.accumulator.minimum;
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    {
-        if ((double)class_cell__excess(cell, minimum) >=
-            LEAST_SCORE * (double)lifetime_of(table, results, cell->thread))
-            return true;
-    }
-    return false;
-}
-
 static bool is_candidate(const struct class_table *table, const struct thread_result *results,
                          const struct class_entry *entry, double time)
 {
@@ -57,7 +37,8 @@ static bool is_candidate(const struct class_table *table, const struct thread_re
     double on_cpu = (double)running_excess(entry);
     double excess = (double)accumulator__excess(accumulator, accumulator->minimum);
     return on_cpu >= LEAST_OF_TIME * time ||
-           (on_cpu >= LEAST_OF_EXCESS * excess && has_score(table, results, entry));
+           (on_cpu >= LEAST_OF_EXCESS * excess &&
+            class_entry__has_score(entry, table->trace, results, LEAST_SCORE));
 }
 
 static int by_running_excess(const void *a, const void *b)
@@ -73,7 +54,7 @@ static bool choose_classes(struct class_table *table, const struct thread_result
     struct vec candidates = VEC_OF(struct class_entry *);
     double time = 0;
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++)
-        time += (double)lifetime_of(table, results, i);
+        time += (double)thread_result__lifetime(results, table->trace, i);
     VEC_EACH(entry, &table->entries, struct class_entry *)
     {
         if (is_candidate(table, results, *entry, time))

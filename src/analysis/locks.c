@@ -12,7 +12,7 @@ static void find_buckets(struct locks_walk *walk)
 {
     unsigned bucket = 0;
     for (unsigned i = 1; i < LOCKS_BUCKETS; i++)
-        walk->bucket_ticks[i] = locks__ticks_of_ns(walk->trace, 1ull << i);
+        walk->bucket_ticks[i] = trace__ticks(walk->trace, 1ull << i);
     for (unsigned i = 0; i < 64; i++) {
         while (bucket + 1 < LOCKS_BUCKETS && walk->bucket_ticks[bucket + 1] <= 1ull << i)
             bucket++;

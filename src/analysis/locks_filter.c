@@ -8,29 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t locks__ticks_of_ns(const struct trace *trace, uint64_t ns)
-{
-    uint64_t least = 0, most = INT64_MAX;
-    if (trace__ns(trace, most) < ns)
-        return UINT64_MAX;
-    while (least < most) {
-        uint64_t middle = least + (most - least) / 2;
-        if (trace__ns(trace, middle) < ns)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return least;
-}
-
 /* ---- the range of time ---------------------------------------------------------------------- */
-
-static uint64_t tick_of(const struct trace *trace, uint64_t since_start_ns)
-{
-    uint64_t ticks = locks__ticks_of_ns(trace, since_start_ns);
-    uint64_t start = trace__session(trace)->start.tick;
-    return ticks > UINT64_MAX - start ? UINT64_MAX : start + ticks;
-}
 
 static uint64_t last_tick(const struct trace *trace)
 {
@@ -44,8 +22,8 @@ static int read_range(struct locks_walk *walk, struct error *error)
 {
     const struct locks_filter *filter = walk->filter;
     uint64_t end_ns = trace__since_start_ns(walk->trace, last_tick(walk->trace));
-    walk->from = filter->from_ns ? tick_of(walk->trace, filter->from_ns) : 0;
-    walk->to = filter->to_ns ? tick_of(walk->trace, filter->to_ns) : UINT64_MAX;
+    walk->from = filter->from_ns ? trace__tick(walk->trace, filter->from_ns) : 0;
+    walk->to = filter->to_ns ? trace__tick(walk->trace, filter->to_ns) : UINT64_MAX;
     if (filter->to_ns && filter->to_ns <= filter->from_ns)
         return error__set(error, -EINVAL,
                           "the range of time is empty: it ends at %.9g s and begins at %.9g s",
@@ -156,7 +134,7 @@ bool locks_filter__counts(struct locks_walk *walk, const struct lock_state *stat
 int locks_filter__start(struct locks_walk *walk, struct error *error)
 {
     const struct locks_filter *filter = walk->filter;
-    walk->least_wait = locks__ticks_of_ns(walk->trace, filter->min_wait_ns);
+    walk->least_wait = trace__ticks(walk->trace, filter->min_wait_ns);
     walk->takes_all = !filter->lock && !filter->site && !filter->thread && !filter->min_wait_ns;
     if (filter->site)
         walk->functions = memory__zeroed(CACHE_PLACES, sizeof *walk->functions);

@@ -43,7 +43,7 @@ void axis__start(struct locks_walk *walk)
     axis->steps = to_ns / axis->step_ns - from_ns / axis->step_ns + 1;
     axis->bounds = memory__zeroed(axis->steps + 1, sizeof *axis->bounds);
     for (uint64_t i = 0; i <= axis->steps; i++) {
-        uint64_t ticks = locks__ticks_of_ns(walk->trace, axis->from_ns + i * axis->step_ns);
+        uint64_t ticks = trace__ticks(walk->trace, axis->from_ns + i * axis->step_ns);
         axis->bounds[i] = ticks > UINT64_MAX - start ? UINT64_MAX : start + ticks;
     }
     walk->acquiring = memory__zeroed(axis->steps, sizeof *walk->acquiring);

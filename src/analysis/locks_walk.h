@@ -180,9 +180,6 @@ struct locks_walk {
     bool is_sampled, sites_are_full, pairs_are_full;
 };
 
-/* The least duration of that many ns; UINT64_MAX: there is none. */
-uint64_t locks__ticks_of_ns(const struct trace *trace, uint64_t ns);
-
 /* ---- locks_filter.c */
 
 /* Reads the filter into the walk; fails when it cannot mean anything in this trace. */

@@ -161,6 +161,27 @@ static void start_fold(struct thread_fold *self, struct class_table *table,
     class_table__begin_thread(table, thread);
 }
 
+uint64_t thread_result__lifetime(const struct thread_result *results, const struct trace *trace,
+                                 uint32_t thread)
+{
+    uint64_t start = VEC_AT(trace__threads(trace), struct trace_thread, thread)->start_tick;
+    return results[thread].end > start ? results[thread].end - start : 0;
+}
+
+bool class_entry__has_score(const struct class_entry *entry, const struct trace *trace,
+                            const struct thread_result *results, double least)
+{
+    uint64_t minimum = entry->total.accumulator.minimum;
+    VEC_EACH(cell, &entry->cells, struct class_cell)
+    {
+        double excess = (double)class_cell__excess(cell, minimum);
+        double lifetime = (double)thread_result__lifetime(results, trace, cell->thread);
+        if (excess > 0 && excess >= least * lifetime)
+            return true;
+    }
+    return false;
+}
+
 void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
                   struct thread_result *result)
 {

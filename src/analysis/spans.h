@@ -15,6 +15,13 @@ struct thread_result {
     uint64_t end;       /* of its life; later than the last event when it was stuck */
 };
 
+/* Of the thread (index into trace__threads). Ticks. */
+uint64_t thread_result__lifetime(const struct thread_result *results, const struct trace *trace,
+                                 uint32_t thread);
+/* Whether the class lost so much of the life of one of its threads. */
+bool class_entry__has_score(const struct class_entry *entry, const struct trace *trace,
+                            const struct thread_result *results, double least);
+
 /* Folds the thread (index into trace__threads) into the table's classes. Spans that are open at the
  * end become unfinished. */
 void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,

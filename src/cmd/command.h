@@ -37,6 +37,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* say, then the usage of the command; returns EXIT_USAGE. */
 int wrong_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Whether --help or -h is among the arguments, wherever. */
+bool wants_help(int argc, char **argv);
 /* --help: usage, summary, options and the name of the manual page on stdout; returns 0. */
 int show_help(const struct command *command);
 

@@ -317,14 +317,6 @@ static int parse(int argc, char **argv, struct options *options)
     return status;
 }
 
-static bool wants_help(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
-}
-
 static int run(int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE, .presenter = &structure_text};

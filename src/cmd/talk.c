@@ -32,6 +32,14 @@ int wrong_usage(const struct command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
+bool wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
 int show_help(const struct command *command)
 {
     printf("usage: heurt %s %s\n\n%s\n\n%s\nThe whole manual: man heurt-%s\n", command->name,

@@ -343,6 +343,27 @@ uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick)
                                             : 0;
 }
 
+uint64_t trace__ticks(const struct trace *trace, uint64_t ns)
+{
+    uint64_t least = 0, most = INT64_MAX;
+    if (trace__ns(trace, most) < ns)
+        return UINT64_MAX;
+    while (least < most) {
+        uint64_t middle = least + (most - least) / 2;
+        if (trace__ns(trace, middle) < ns)
+            least = middle + 1;
+        else
+            most = middle;
+    }
+    return least;
+}
+
+uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns)
+{
+    uint64_t ticks = trace__ticks(trace, since_start_ns), start = trace->session.start.tick;
+    return ticks > UINT64_MAX - start ? UINT64_MAX : start + ticks;
+}
+
 uint64_t trace__wall_ns(const struct trace *trace)
 {
     bool ended = trace->session.finished && trace->session.end.tick > trace->session.start.tick;

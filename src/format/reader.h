@@ -130,6 +130,10 @@ uint64_t trace__damaged_chunks(const struct trace *trace);
  * the first and the last clock pair in the file. */
 uint64_t trace__ns(const struct trace *trace, uint64_t ticks);
 uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick);
+/* The other way round: the least span, and the first tick, of that many ns; UINT64_MAX: there is
+ * none. */
+uint64_t trace__ticks(const struct trace *trace, uint64_t ns);
+uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns);
 
 /* ns from the first thread's start to the end of the command; to the last event when the recorder
  * was killed. What came before, the planning of patches above all, is not the program's time. */
