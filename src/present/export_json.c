@@ -1,6 +1,7 @@
 /* export_json.c: JSON lines, an object each. */
 #include "present/export.h"
 #include "present/fields.h"
+#include "present/leaves.h"
 
 #include <json-c/json.h>
 
@@ -20,9 +21,9 @@ static void add_ns(const struct export *export, struct json_object *line, const 
 static void begin(struct export *export)
 {
     struct json_object *line = json_object_new_object();
-    const char *command = trace__meta(export->shown->trace, "command");
+    const struct report report = {.trace = export->shown->trace};
     json_object_object_add(line, "schema", json_object_new_string("heurt.export/1"));
-    json_object_object_add(line, "command", command ? text__json(command) : NULL);
+    json__command(line, &report);
     json_object_object_add(line, "wall_ns",
                            json_object_new_uint64(trace__wall_ns(export->shown->trace)));
     put_line(export, line);

@@ -647,7 +647,7 @@ static void put_next(const struct structure_report *shown, const struct style *s
     fputs("\n  next: ", out);
     flow.column = flow.indent;
     flow__hint(&flow, shown->report, "report", "");
-    flow__hint(&flow, shown->report, "structure", "--depth 2");
+    flow__hint(&flow, shown->report, "structure", "--interesting");
     if (shown->iterations && shown->iterations->phases.count)
         flow__hint(&flow, shown->report, "diff-occurrence", "iteration");
     flow__end(&flow);
