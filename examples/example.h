@@ -154,7 +154,7 @@ static inline void *example__aligned(size_t bytes)
     return memset(memory, 0, whole);
 }
 
-/* ---- threads that start together ---------------------------------------------------------- */
+/* ---- threads that start together ------------------------------------------------------------- */
 
 struct crew;
 

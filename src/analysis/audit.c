@@ -11,8 +11,8 @@ static bool components_add_up(const struct accumulator *accumulator, uint64_t ex
 static bool threads_add_up(const struct class_entry *entry, uint64_t excess)
 {
     uint64_t minimum = entry->total.accumulator.minimum, sum = 0;
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    sum += class_cell__excess(cell, minimum);
+    VEC_EACH (cell, &entry->cells, struct class_cell)
+        sum += class_cell__excess(cell, minimum);
     return sum == excess;
 }
 
@@ -33,8 +33,7 @@ static void add_class(struct profile_audit *audit, const struct class_entry *ent
 void audit__ticks(struct profile_audit *audit, const struct class_table *table,
                   const struct thread_result *results)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (class_entry__is_shown(*entry))
             add_class(audit, *entry);
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- blames --------------------------------------------------------------------------------- */
+/* ---- blames ---------------------------------------------------------------------------------- */
 
 uint64_t wait__ticks(const struct blame_thread *thread)
 {
@@ -17,8 +17,7 @@ uint64_t wait__ticks(const struct blame_thread *thread)
 
 static struct class_blame *blame_of(struct class_entry *entry, const struct culprit *culprit)
 {
-    VEC_EACH(blame, &entry->blames, struct class_blame)
-    {
+    VEC_EACH (blame, &entry->blames, struct class_blame) {
         if (blame->site == culprit->site && blame->process == culprit->process &&
             (!culprit->apart || blame->thread == culprit->thread))
             return blame;
@@ -45,7 +44,7 @@ void entry__blame(struct class_entry *entry, const struct culprit *culprit,
         blame->doing[i] += doing->ticks[i];
 }
 
-/* ---- waits begin ---------------------------------------------------------------------------- */
+/* ---- waits begin ----------------------------------------------------------------------------- */
 
 /* Calls for the disk, the network or time, and joins (which are idle, and would keep the walk going
  * to the end) only tell what a thread does. */
@@ -83,7 +82,7 @@ static void outermost_begins(struct blame_walk *walk, struct blame_thread *threa
     thread__does_else(walk, thread);
 }
 
-/* ---- waits end ------------------------------------------------------------------------------ */
+/* ---- waits end ------------------------------------------------------------------------------- */
 
 static bool result_is_acquired(const struct step *step)
 {
@@ -183,7 +182,7 @@ static void wait_ends(struct blame_walk *walk, struct blame_thread *thread, cons
     take_over(walk, thread, &wait, step);
 }
 
-/* ---- off the CPU ---------------------------------------------------------------------------- */
+/* ---- off the CPU ----------------------------------------------------------------------------- */
 
 static void off_step(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
 {
@@ -203,7 +202,7 @@ static void off_step(struct blame_walk *walk, struct blame_thread *thread, const
     thread__does_else(walk, thread);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void semaphore_acquired(struct blame_walk *walk, struct blame_thread *thread,
                                const struct step *step)
@@ -270,7 +269,7 @@ static void take_step(struct blame_walk *walk, struct blame_thread *thread)
         wait_begins(walk, thread, &event);
 }
 
-/* ---- the merge ------------------------------------------------------------------------------ */
+/* ---- the merge ------------------------------------------------------------------------------- */
 
 /* By id: payload words that the walk needs of an event, and 1; 0: it does not want the event. */
 static const uint8_t wanted_words[STEPS_IDS] = {
@@ -350,8 +349,8 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
 static void choose_events(struct blame_walk *walk)
 {
     bool locks = false;
-    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
-    locks |= (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+    VEC_EACH (entry, &walk->table->entries, struct class_entry *)
+        locks |= (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
     memcpy(walk->wanted, wanted_words, sizeof wanted_words);
     if (!locks)
         walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;

@@ -15,7 +15,7 @@
 static const struct doing *did_until(struct blame_walk *walk, struct blame_thread *thread,
                                      uint64_t tick, unsigned depth);
 
-/* ---- locks ---------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static struct lock_state *lock_at(const struct blame_walk *walk, uint64_t place)
 {
@@ -43,8 +43,7 @@ static uint64_t place_of(struct blame_walk *walk, uint32_t process, uint64_t add
 
 static struct holder_site *site_of(struct contention *contention, const struct lock_holder *holder)
 {
-    VEC_EACH(site, &contention->sites, struct holder_site)
-    {
+    VEC_EACH (site, &contention->sites, struct holder_site) {
         if (site->site != holder->site)
             continue;
         if (site->thread != holder->thread)
@@ -107,7 +106,7 @@ static void bring_forward(struct blame_walk *walk, struct lock_state *lock, uint
         add_holder(walk, lock, i, ticks, depth);
 }
 
-/* ---- what threads do ------------------------------------------------------------------------ */
+/* ---- what threads do ------------------------------------------------------------------------- */
 
 /* A thread that waits for a lock does what that one's holders do. */
 static void add_lock_wait(struct blame_walk *walk, struct blame_thread *thread, uint64_t tick,
@@ -171,7 +170,7 @@ void thread__does_else(struct blame_walk *walk, struct blame_thread *thread)
     thread->lock_did = lock->contention->all;
 }
 
-/* ---- holders -------------------------------------------------------------------------------- */
+/* ---- holders --------------------------------------------------------------------------------- */
 
 static bool has_waiters(const struct lock_state *lock)
 {
@@ -180,8 +179,7 @@ static bool has_waiters(const struct lock_state *lock)
 
 static struct lock_holder *holder_of(const struct lock_state *lock, uint32_t thread)
 {
-    VEC_EACH(holder, &lock->holders, struct lock_holder)
-    {
+    VEC_EACH (holder, &lock->holders, struct lock_holder) {
         if (holder->thread == thread)
             return holder;
     }
@@ -238,8 +236,7 @@ void lock__released(struct blame_walk *walk, struct blame_thread *thread, uint64
 
 void locks__forget(struct blame_walk *walk, struct blame_thread *thread)
 {
-    VEC_EACH(lock, &walk->locks, struct lock_state)
-    {
+    VEC_EACH (lock, &walk->locks, struct lock_state) {
         struct lock_holder *holder =
             lock->process == thread->serial ? holder_of(lock, thread->index) : NULL;
         if (holder)
@@ -247,7 +244,7 @@ void locks__forget(struct blame_walk *walk, struct blame_thread *thread)
     }
 }
 
-/* ---- waits ---------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 static struct contention *new_contention(void)
 {
@@ -264,8 +261,8 @@ static void start_contention(struct blame_walk *walk, struct lock_state *lock, u
         lock->contention = new_contention();
     lock->contention->tick = tick;
     lock->contention->sites.count = lock->contention->before.count = 0;
-    VEC_EACH(holder, &lock->holders, struct lock_holder)
-    keep_before(walk, lock->contention, holder->thread);
+    VEC_EACH (holder, &lock->holders, struct lock_holder)
+        keep_before(walk, lock->contention, holder->thread);
 }
 
 void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
@@ -277,8 +274,8 @@ void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
     bring_forward(walk, lock, thread->steps.tick, 0);
     lock->contention->waiters++;
     thread->before.count = 0;
-    VEC_EACH(site, &lock->contention->sites, struct holder_site)
-    vec__push(&thread->before, &site->doing);
+    VEC_EACH (site, &lock->contention->sites, struct holder_site)
+        vec__push(&thread->before, &site->doing);
 }
 
 /* The waiter's share of what was done by those who held the lock from that place. */
@@ -313,8 +310,7 @@ void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread)
 
 void held_locks__free(struct blame_walk *walk)
 {
-    VEC_EACH(lock, &walk->locks, struct lock_state)
-    {
+    VEC_EACH (lock, &walk->locks, struct lock_state) {
         vec__free(&lock->holders);
         if (!lock->contention)
             continue;

@@ -43,7 +43,7 @@ static void divide(const struct doing *now, const struct doing *before, uint64_t
     part->ticks[most] += left;
 }
 
-/* ---- barriers ------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void add_party(struct meeting *barrier, uint32_t thread)
 {
@@ -60,8 +60,8 @@ static void start_round(struct blame_walk *walk, struct meeting *barrier, uint64
             barrier->parties.count < PARTIES_AT_FIRST)
             add_party(barrier, i);
     }
-    VEC_EACH(party, &barrier->parties, struct watched)
-    party->before = *thread__did(walk, &walk->threads[party->thread], tick);
+    VEC_EACH (party, &barrier->parties, struct watched)
+        party->before = *thread__did(walk, &walk->threads[party->thread], tick);
 }
 
 void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
@@ -81,8 +81,7 @@ void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
 static const struct doing *before_round(const struct meeting *barrier, uint32_t thread)
 {
     static const struct doing nothing; /* all its life will do */
-    VEC_EACH(party, &barrier->parties, struct watched)
-    {
+    VEC_EACH (party, &barrier->parties, struct watched) {
         if (party->thread == thread)
             return &party->before;
     }
@@ -95,8 +94,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier)
         VEC_AT(&barrier->arrivals, struct arrival, barrier->arrivals.count - 1);
     const struct doing *before = before_round(barrier, last->thread);
     struct culprit culprit = {barrier->turnstile.process, last->thread, true, last->site};
-    VEC_EACH(arrival, &barrier->arrivals, struct arrival)
-    {
+    VEC_EACH (arrival, &barrier->arrivals, struct arrival) {
         struct blame_thread *waiter = &walk->threads[arrival->thread];
         uint64_t ticks = last->tick - arrival->tick, most = wait__ticks(waiter);
         struct doing part;
@@ -110,8 +108,8 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier)
 static void end_round(struct meeting *barrier)
 {
     barrier->parties.count = 0;
-    VEC_EACH(arrival, &barrier->arrivals, struct arrival)
-    add_party(barrier, arrival->thread);
+    VEC_EACH (arrival, &barrier->arrivals, struct arrival)
+        add_party(barrier, arrival->thread);
     barrier->arrivals.count = 0;
     barrier->round++;
 }
@@ -140,7 +138,7 @@ void barrier__wait_ends(struct blame_walk *walk, struct blame_thread *thread, bo
     end_round(barrier);
 }
 
-/* ---- threads whose doings a wait may need --------------------------------------------------- */
+/* ---- threads whose doings a wait may need ---------------------------------------------------- */
 
 static void watch(struct blame_walk *walk, struct blame_thread *thread, uint32_t index)
 {
@@ -183,7 +181,7 @@ static void blame_watched(struct blame_walk *walk, struct blame_thread *thread,
     entry__blame(thread->entry, culprit, &part);
 }
 
-/* ---- signals -------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static void keep_recent(struct meeting *meeting, uint32_t thread)
 {
@@ -248,15 +246,13 @@ void semaphore__taken(struct blame_walk *walk, const struct blame_thread *thread
 void meetings__find_idle(struct blame_walk *walk)
 {
     struct vec turnstiles = VEC_OF(struct turnstile *);
-    VEC_EACH(meeting, &walk->meetings, struct meeting)
-    {
+    VEC_EACH (meeting, &walk->meetings, struct meeting) {
         struct turnstile *turnstile = &meeting->turnstile;
         vec__push(&turnstiles, &turnstile);
     }
     turns__find(&turnstiles, walk->thread_count);
     vec__free(&turnstiles);
-    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &walk->table->entries, struct class_entry *) {
         struct profile_class *what = &(*entry)->what;
         uint64_t key[3] = {what->process, what->kind, what->object};
         if (what->kind != CLASS_CONDITION && what->kind != CLASS_SEMAPHORE)
@@ -270,8 +266,7 @@ void meetings__find_idle(struct blame_walk *walk)
 
 void meetings__free(struct blame_walk *walk)
 {
-    VEC_EACH(meeting, &walk->meetings, struct meeting)
-    {
+    VEC_EACH (meeting, &walk->meetings, struct meeting) {
         turnstile__free(&meeting->turnstile);
         vec__free(&meeting->arrivals);
         vec__free(&meeting->parties);

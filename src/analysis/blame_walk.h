@@ -135,7 +135,7 @@ struct blame_walk {
     struct vec meetings;       /* struct meeting */
 };
 
-/* ---- blame.c */
+/* ---- blame.c --------------------------------------------------------------------------------- */
 
 /* Of the outermost wait, until the thread's tick. */
 uint64_t wait__ticks(const struct blame_thread *thread);
@@ -159,7 +159,7 @@ static inline uint64_t take_ticks(uint64_t *left, uint64_t wanted)
     return taken;
 }
 
-/* ---- blame_lock.c */
+/* ---- blame_lock.c ---------------------------------------------------------------------------- */
 
 /* What the thread did until tick. */
 const struct doing *thread__did(struct blame_walk *walk, struct blame_thread *thread,
@@ -178,7 +178,7 @@ void lock__blame(struct blame_walk *walk, struct blame_thread *thread);
 void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread);
 void held_locks__free(struct blame_walk *walk);
 
-/* ---- blame_meeting.c */
+/* ---- blame_meeting.c ------------------------------------------------------------------------- */
 
 void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread);
 /* round: all of it have arrived; else the thread alone goes away. */

@@ -68,8 +68,7 @@ static void add_part(struct class_numbers *self, const struct class_identity *id
 
 static void number_classes(struct class_numbers *self, const struct profile *profile)
 {
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         struct class_identity identity = identity_of(class);
         if (class->recorded < class->count)
             map__put(&self->sampled, &identity, sizeof identity, 1);
@@ -103,8 +102,7 @@ uint32_t class_numbers__of(struct class_numbers *self, struct class_entry *entry
     return entry->what.number;
 }
 
-/* ---- classes by structure ---------------------------------------------------------------------
- */
+/* ---- classes by structure -------------------------------------------------------------------- */
 
 bool class_numbers__is_divided(struct class_numbers *self, struct class_entry *entry)
 {
@@ -136,8 +134,7 @@ static uint32_t find_number(struct class_numbers *self, const struct numbered_si
                             uint32_t nest)
 {
     uint32_t rest = CLASS_NOT_NUMBERED;
-    VEC_EACH(part, &site->parts, struct numbered_part)
-    {
+    VEC_EACH (part, &site->parts, struct numbered_part) {
         const struct profile_structure *structure = part->class->structure;
         size_t place = 0;
         if (structure->is_rest)
@@ -154,9 +151,9 @@ static uint32_t find_number(struct class_numbers *self, const struct numbered_si
 static uint32_t number_of_nest(struct class_numbers *self, struct numbered_site *site,
                                uint32_t nest)
 {
-    VEC_EACH(known, &site->nests, struct numbered_nest)
-    if (known->nest == nest)
-        return known->number;
+    VEC_EACH (known, &site->nests, struct numbered_nest)
+        if (known->nest == nest)
+            return known->number;
     const struct numbered_nest found = {nest, find_number(self, site, nest)};
     vec__push(&site->nests, &found);
     return found.number;
@@ -225,22 +222,19 @@ uint32_t class_numbers__of_end(struct class_numbers *self, const struct class_en
     return CLASS_NOT_NUMBERED;
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* The classes of the profile that have keys were made by rules; the same ones are made again. */
 static struct vec rules_of(const struct profile *profile)
 {
     struct vec rules = VEC_OF(struct profile_rule);
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         bool is_function = class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
                            class->kind == CLASS_ITERATION;
         if (!is_function || !class->keys.count)
             continue;
         struct profile_rule rule = {.type = RULE_KEY, .function = memory__text(class->function)};
-        VEC_EACH(key, &class->keys, struct profile_key)
-        {
+        VEC_EACH (key, &class->keys, struct profile_key) {
             char *list = rule.arguments;
             rule.arguments =
                 list ? memory__format("%s,%s", list, key->name) : memory__text(key->name);
@@ -253,8 +247,7 @@ static struct vec rules_of(const struct profile *profile)
 
 static void free_rules(struct vec *rules)
 {
-    VEC_EACH(rule, rules, struct profile_rule)
-    {
+    VEC_EACH (rule, rules, struct profile_rule) {
         free(rule->function);
         free(rule->arguments);
     }
@@ -278,8 +271,7 @@ void class_numbers__free(struct class_numbers *self)
     map__free(&self->numbers);
     map__free(&self->sampled);
     map__free(&self->divided);
-    VEC_EACH(site, &self->sites, struct numbered_site)
-    {
+    VEC_EACH (site, &self->sites, struct numbered_site) {
         vec__free(&site->parts);
         vec__free(&site->nests);
     }

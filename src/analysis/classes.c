@@ -43,8 +43,8 @@ void class_table__start(struct class_table *table, const struct trace *trace,
 
 static void free_texts(struct vec *texts)
 {
-    VEC_EACH(text, texts, char *)
-    free(*text);
+    VEC_EACH (text, texts, char *)
+        free(*text);
     vec__free(texts);
 }
 
@@ -67,8 +67,8 @@ void class_entry__free(struct class_entry *entry)
 
 void class_table__free(struct class_table *table)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    class_entry__free(*entry);
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        class_entry__free(*entry);
     vec__free(&table->entries);
     map__free(&table->by_identity);
     map__free(&table->by_place);
@@ -88,7 +88,7 @@ void class_table__free(struct class_table *table)
     free_texts(&table->warnings);
 }
 
-/* ---- identity ------------------------------------------------------------------------------ */
+/* ---- identity -------------------------------------------------------------------------------- */
 
 static struct trace_process *process_at(const struct class_table *table, size_t process)
 {
@@ -109,8 +109,7 @@ static const struct trace_module *module_of(const struct trace_process *process,
     const struct trace_module *module = trace_process__module(process, address, tick);
     if (module)
         return module;
-    VEC_EACH(candidate, &process->modules, struct trace_module)
-    {
+    VEC_EACH (candidate, &process->modules, struct trace_module) {
         if (address >= candidate->start && address < candidate->end)
             return candidate;
     }
@@ -170,7 +169,7 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     return entry;
 }
 
-/* ---- what was looked up lately -------------------------------------------------------------- */
+/* ---- what was looked up lately --------------------------------------------------------------- */
 
 static struct recent_class *recent_place(const struct class_table *table, size_t process,
                                          uint32_t id, const uint64_t words[HEURT_ARGUMENTS_MAX])
@@ -197,7 +196,7 @@ static void recent__keep(struct recent_class *recent, size_t process, uint32_t i
     memcpy(recent->words, words, sizeof recent->words);
 }
 
-/* ---- functions and regions ------------------------------------------------------------------ */
+/* ---- functions and regions ------------------------------------------------------------------- */
 
 static const char *own_text(struct class_table *table, char *text)
 {
@@ -254,8 +253,7 @@ static void apply_rules(struct class_table *table, struct function_slot *slot)
 {
     if (!table->rules)
         return;
-    VEC_EACH(rule, table->rules, struct profile_rule)
-    {
+    VEC_EACH (rule, table->rules, struct profile_rule) {
         if (rule->type == RULE_KEY && rule__matches(rule->function, slot->function->name))
             apply_key_rule(table, slot, rule);
     }
@@ -318,8 +316,7 @@ struct function_table *class_table__functions(struct class_table *table, size_t 
         return functions;
     functions->filled = true;
     const struct vec *defined = &process_at(table, process)->functions;
-    VEC_EACH(function, defined, struct trace_function)
-    {
+    VEC_EACH (function, defined, struct trace_function) {
         size_t place = (function->id - HEURT_EVENT_FUNCTIONS) / 2;
         if (id_is_function(function->id) && place >= functions->count)
             functions->count = place + 1;
@@ -327,8 +324,7 @@ struct function_table *class_table__functions(struct class_table *table, size_t 
     functions->slots = memory__zeroed(functions->count, sizeof *functions->slots);
     functions->classes = memory__zeroed(functions->count, sizeof *functions->classes);
     functions->used = VEC_OF(size_t);
-    VEC_EACH(function, defined, struct trace_function)
-    {
+    VEC_EACH (function, defined, struct trace_function) {
         if (!id_is_function(function->id))
             continue;
         struct function_slot *slot = &functions->slots[(function->id - HEURT_EVENT_FUNCTIONS) / 2];
@@ -373,7 +369,7 @@ struct class_entry *class_table__function(struct class_table *table, size_t proc
     return slot->entry;
 }
 
-/* ---- hooked calls --------------------------------------------------------------------------- */
+/* ---- hooked calls ---------------------------------------------------------------------------- */
 
 static struct class_entry *class_of_call(struct class_table *table, size_t process,
                                          const struct event *event, const struct call *call,
@@ -487,22 +483,21 @@ static void leave_thread(struct class_table *table)
     const struct trace_thread *thread =
         VEC_AT(trace__threads(table->trace), struct trace_thread, table->thread);
     struct function_table *functions = &table->functions[thread->process];
-    VEC_EACH(place, &functions->used, size_t)
-    functions->classes[*place] = NULL;
+    VEC_EACH (place, &functions->used, size_t)
+        functions->classes[*place] = NULL;
     functions->used.count = 0;
 }
 
 void class_table__end_thread(struct class_table *table)
 {
-    VEC_EACH(entry, &table->occupied, struct class_entry *)
-    class_entry__end_thread(*entry);
+    VEC_EACH (entry, &table->occupied, struct class_entry *)
+        class_entry__end_thread(*entry);
     leave_thread(table);
 }
 
 void class_table__forget_thread(struct class_table *table)
 {
-    VEC_EACH(entry, &table->occupied, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->occupied, struct class_entry *) {
         (*entry)->sums = (struct class_sums){0};
         (*entry)->thread_and_1 = 0;
     }
@@ -512,8 +507,7 @@ void class_table__forget_thread(struct class_table *table)
 void class_table__number(struct class_table *table)
 {
     uint32_t number = 0;
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (*entry)
             (*entry)->what.number = number++;
     }
@@ -527,15 +521,14 @@ void class_entry__add_histogram(struct class_entry *entry)
         entry->fold.histogram[i] = entry->histogram + i * HISTOGRAM_BLOCK_BUCKETS;
 }
 
-/* ---- call stacks ------------------------------------------------------------------------------
- */
+/* ---- call stacks ----------------------------------------------------------------------------- */
 
 static struct class_stack *stack_like(struct vec *stacks, const struct class_stack *like)
 {
-    VEC_EACH(stack, stacks, struct class_stack)
-    if (stack->frame_count == like->frame_count &&
-        !memcmp(stack->frames, like->frames, like->frame_count * sizeof *like->frames))
-        return stack;
+    VEC_EACH (stack, stacks, struct class_stack)
+        if (stack->frame_count == like->frame_count &&
+            !memcmp(stack->frames, like->frames, like->frame_count * sizeof *like->frames))
+            return stack;
     return NULL;
 }
 
@@ -561,16 +554,15 @@ void class_table__add_stack(const struct class_table *table, const struct symbol
         add_stack(&entry->stacks, &stack);
 }
 
-/* ---- parts of a site --------------------------------------------------------------------------
- */
+/* ---- parts of a site ------------------------------------------------------------------------- */
 
 struct class_entry *class_entry__like(const struct class_entry *site)
 {
     struct class_entry *entry = memory__zeroed(1, sizeof *entry);
     entry->what = site->what;
     entry->what.keys = VEC_OF(struct profile_key);
-    VEC_EACH(key, &site->what.keys, struct profile_key)
-    vec__push(&entry->what.keys, key);
+    VEC_EACH (key, &site->what.keys, struct profile_key)
+        vec__push(&entry->what.keys, key);
     entry->place = site->place;
     entry->is_structural = site->is_structural;
     entry->fold = (struct fold_class){.sums = &entry->sums,
@@ -584,8 +576,8 @@ struct class_entry *class_entry__like(const struct class_entry *site)
 
 void class_entry__mark_threads(const struct class_entry *entry, bool *threads)
 {
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    threads[cell->thread] = true;
+    VEC_EACH (cell, &entry->cells, struct class_cell)
+        threads[cell->thread] = true;
 }
 
 static void add_to_cell(struct class_cell *cell, const struct class_cell *added)
@@ -617,8 +609,8 @@ void class_entry__merge(struct class_entry *into, const struct class_entry *from
     accumulator__merge(&into->sums.accumulator, &from->sums.accumulator);
     accumulator__merge(&into->total.accumulator, &from->total.accumulator);
     merge_cells(&into->cells, &from->cells);
-    VEC_EACH(stack, &from->stacks, struct class_stack)
-    add_stack(&into->stacks, stack);
+    VEC_EACH (stack, &from->stacks, struct class_stack)
+        add_stack(&into->stacks, stack);
     if (!from->histogram)
         return;
     if (!into->histogram)
@@ -629,15 +621,13 @@ void class_entry__merge(struct class_entry *into, const struct class_entry *from
 
 void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of)
 {
-    VEC_EACH(other, &of->stacks, struct class_stack)
-    {
+    VEC_EACH (other, &of->stacks, struct class_stack) {
         struct class_stack *stack = stack_like(&entry->stacks, other);
         if (stack)
             stack->snapshots -= other->snapshots;
     }
     size_t left = 0;
-    VEC_EACH(stack, &entry->stacks, struct class_stack)
-    {
+    VEC_EACH (stack, &entry->stacks, struct class_stack) {
         if (stack->snapshots)
             *VEC_AT(&entry->stacks, struct class_stack, left++) = *stack;
     }
@@ -650,9 +640,9 @@ struct class_entry *class_table__part(struct class_table *table, struct class_en
     if (!site->division || nest == NEST_NONE)
         return site;
     uint32_t cut = nests__cut(table->nests, nest, site->division->depth);
-    VEC_EACH(part, &site->division->parts, struct class_part)
-    if (part->nest == cut)
-        return part->entry;
+    VEC_EACH (part, &site->division->parts, struct class_part)
+        if (part->nest == cut)
+            return part->entry;
     return site;
 }
 

@@ -12,8 +12,7 @@ static void steps_of_one(struct cover *cover, const struct vec *intervals)
     cover->count = 2 * intervals->count;
     cover->steps = memory__zeroed(cover->count, sizeof *cover->steps);
     struct cover_step *step = cover->steps;
-    VEC_EACH(interval, intervals, struct interval)
-    {
+    VEC_EACH (interval, intervals, struct interval) {
         *step++ = (struct cover_step){.tick = interval->begin, .depth = 1};
         *step++ = (struct cover_step){.tick = interval->end, .depth = -1};
     }

@@ -131,8 +131,7 @@ static int take_two(const struct search *search, const struct difference_choice 
     return 0;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* A row in ticks. */
 struct own_ticks {
@@ -311,9 +310,9 @@ static const struct trace_function *definition_of(const struct trace *trace,
     const struct trace_process *process = trace__process_of(trace, class->process);
     if (!process || !class->address)
         return NULL;
-    VEC_EACH(function, &process->functions, struct trace_function)
-    if (function->address == class->address)
-        return function;
+    VEC_EACH (function, &process->functions, struct trace_function)
+        if (function->address == class->address)
+            return function;
     return NULL;
 }
 
@@ -381,9 +380,9 @@ static int ascending(const void *left, const void *right)
 static struct vec durations_of(const struct iteration_phase *phase, uint32_t thread)
 {
     struct vec durations = VEC_OF(uint64_t);
-    VEC_EACH(turn, &phase->kept, struct iteration)
-    if (thread == UINT32_MAX || turn->thread == thread)
-        vec__push(&durations, &(uint64_t){turn->end_tick - turn->start_tick});
+    VEC_EACH (turn, &phase->kept, struct iteration)
+        if (thread == UINT32_MAX || turn->thread == thread)
+            vec__push(&durations, &(uint64_t){turn->end_tick - turn->start_tick});
     if (durations.count)
         qsort(durations.items, durations.count, sizeof(uint64_t), ascending);
     return durations;
@@ -428,8 +427,8 @@ static void describe_iterations(struct difference *difference, const struct trac
 {
     struct vec durations = durations_of(phase, UINT32_MAX);
     const uint64_t *ticks = durations.items;
-    VEC_EACH(thread, &phase->threads, struct iteration_thread)
-    difference->count += thread->turns;
+    VEC_EACH (thread, &phase->threads, struct iteration_thread)
+        difference->count += thread->turns;
     difference->min_ns = trace__ns(trace, ticks[0]);
     difference->median_ns = trace__ns(trace, ticks[(durations.count - 1) / 2]);
     difference->max_ns = trace__ns(trace, ticks[durations.count - 1]);

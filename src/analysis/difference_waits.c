@@ -19,11 +19,11 @@ static bool ends_wait(const struct encounter *encounter)
 static struct difference_wait *wait_of(struct vec *waits, const struct encounter_object *object,
                                        const struct encounter *encounter)
 {
-    VEC_EACH(wait, waits, struct difference_wait)
-    if (wait->process == object->process && wait->kind == object->kind &&
-        wait->object == object->address && wait->by == encounter->by &&
-        wait->by_site == encounter->by_site)
-        return wait;
+    VEC_EACH (wait, waits, struct difference_wait)
+        if (wait->process == object->process && wait->kind == object->kind &&
+            wait->object == object->address && wait->by == encounter->by &&
+            wait->by_site == encounter->by_site)
+            return wait;
     const struct difference_wait new = {.kind = object->kind,
                                         .process = object->process,
                                         .object = object->address,

@@ -35,8 +35,7 @@ struct walk {
     struct vec places;       /* const struct class_entry *: one of each place, by its number */
 };
 
-/* ---- which sites ------------------------------------------------------------------------------
- */
+/* ---- which sites ----------------------------------------------------------------------------- */
 
 /* Whether anything was called in it. */
 static bool has_inside(const struct class_entry *entry)
@@ -56,8 +55,7 @@ static bool is_sought(const struct class_table *table, const struct thread_resul
 static void seek_sites(struct walk *walk, const struct thread_result *results)
 {
     struct vec *entries = &walk->table->entries;
-    VEC_EACH(entry, entries, struct class_entry *)
-    {
+    VEC_EACH (entry, entries, struct class_entry *) {
         if (!is_sought(walk->table, results, *entry))
             continue;
         const struct site site = {
@@ -65,12 +63,11 @@ static void seek_sites(struct walk *walk, const struct thread_result *results)
         vec__push(&walk->sites, &site);
     }
     walk->by_number = memory__zeroed(entries->count, sizeof *walk->by_number);
-    VEC_EACH(site, &walk->sites, struct site)
-    walk->by_number[site->entry->what.number] = site;
+    VEC_EACH (site, &walk->sites, struct site)
+        walk->by_number[site->entry->what.number] = site;
 }
 
-/* ---- what makes structure ---------------------------------------------------------------------
- */
+/* ---- what makes structure -------------------------------------------------------------------- */
 
 bool class_kind__is_structural(enum class_kind kind)
 {
@@ -89,16 +86,14 @@ bool class_kind__is_structural(enum class_kind kind)
 
 static void mark_structural(struct class_table *table)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         const struct accumulator *accumulator = &(*entry)->total.accumulator;
         (*entry)->is_structural = class_kind__is_structural((*entry)->what.kind) &&
                                   accumulator->recorded == accumulator->count;
     }
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------
- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void add_ranges(struct vec *inside, const struct vec *added)
 {
@@ -112,8 +107,8 @@ static void add_ranges(struct vec *inside, const struct vec *added)
 
 static void copy_items(struct vec *into, const struct vec *items)
 {
-    VEC_EACH(item, items, struct nest_item)
-    vec__push(into, item);
+    VEC_EACH (item, items, struct nest_item)
+        vec__push(into, item);
 }
 
 static struct class_entry *odd_one(struct site *site)
@@ -127,8 +122,7 @@ static struct class_entry *odd_one(struct site *site)
 static struct vec cut_items(struct nests *nests, const struct vec *inside, unsigned depth)
 {
     struct vec items = VEC_OF(struct nest_item);
-    VEC_EACH(item, inside, struct nest_item)
-    {
+    VEC_EACH (item, inside, struct nest_item) {
         struct nest_item cut = *item;
         cut.nest = nests__cut(nests, item->nest, depth - 1);
         nest_items__append(&items, &cut);
@@ -163,8 +157,7 @@ static void coarsen(struct nests *nests, struct site *site)
     site->found = VEC_OF(struct found_nest);
     site->last = 0;
     site->depth--;
-    VEC_EACH(found, &before, struct found_nest)
-    {
+    VEC_EACH (found, &before, struct found_nest) {
         struct vec inside = cut_items(nests, &found->inside, site->depth);
         vec__free(&found->inside);
         found->inside = inside;
@@ -256,9 +249,9 @@ static bool passes_over(struct thread_watcher *watcher, const struct class_entry
     (void)tick;
     if (walk->by_number[entry->what.number])
         return false;
-    VEC_EACH(site, &walk->sites, struct site)
-    if (site->entry->fold.open)
-        return false;
+    VEC_EACH (site, &walk->sites, struct site)
+        if (site->entry->fold.open)
+            return false;
     return true;
 }
 
@@ -277,10 +270,9 @@ static void walk_thread(struct walk *walk, uint32_t thread)
 {
     walk->thread = thread;
     thread__watch(walk->table, thread, &walk->watcher);
-    VEC_EACH(site, &walk->sites, struct site)
-    {
-        VEC_EACH(found, &site->found, struct found_nest)
-        end_thread(found->entry, thread);
+    VEC_EACH (site, &walk->sites, struct site) {
+        VEC_EACH (found, &site->found, struct found_nest)
+            end_thread(found->entry, thread);
         if (site->odd)
             end_thread(site->odd, thread);
     }
@@ -291,16 +283,15 @@ static void walk_threads(struct walk *walk)
 {
     size_t count = trace__threads(walk->table->trace)->count;
     bool *threads = memory__zeroed(count, sizeof *threads);
-    VEC_EACH(site, &walk->sites, struct site)
-    class_entry__mark_threads(site->entry, threads);
+    VEC_EACH (site, &walk->sites, struct site)
+        class_entry__mark_threads(site->entry, threads);
     for (uint32_t i = 0; i < count; i++)
         if (threads[i])
             walk_thread(walk, i);
     free(threads);
 }
 
-/* ---- the depth --------------------------------------------------------------------------------
- */
+/* ---- the depth ------------------------------------------------------------------------------- */
 
 /* Nests of a site that are one when they are cut. */
 struct group {
@@ -310,9 +301,9 @@ struct group {
 
 static struct group *group_of(struct vec *groups, uint32_t nest)
 {
-    VEC_EACH(group, groups, struct group)
-    if (group->nest == nest)
-        return group;
+    VEC_EACH (group, groups, struct group)
+        if (group->nest == nest)
+            return group;
     return vec__push(groups, &(struct group){.nest = nest});
 }
 
@@ -327,8 +318,7 @@ static int by_sum(const void *a, const void *b)
 static struct vec groups_at(struct nests *nests, const struct site *site, unsigned depth)
 {
     struct vec groups = VEC_OF(struct group);
-    VEC_EACH(found, &site->found, struct found_nest)
-    {
+    VEC_EACH (found, &site->found, struct found_nest) {
         const struct accumulator *accumulator = &found->entry->total.accumulator;
         struct group *group = group_of(&groups, nests__cut(nests, found->nest, depth));
         group->recorded += accumulator->recorded;
@@ -369,13 +359,11 @@ static struct vec choose_parts(struct nests *nests, const struct site *site, uns
     return VEC_OF(struct group);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static void list_places(struct walk *walk)
 {
-    VEC_EACH(entry, &walk->table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &walk->table->entries, struct class_entry *) {
         while (walk->places.count <= (*entry)->place)
             vec__push(&walk->places, NULL);
         *VEC_AT(&walk->places, const struct class_entry *, (*entry)->place) = *entry;
@@ -407,8 +395,7 @@ static struct vec items_of_part(struct nests *nests, const struct site *site, un
                                 uint32_t nest)
 {
     struct vec all = VEC_OF(struct nest_item);
-    VEC_EACH(found, &site->found, struct found_nest)
-    {
+    VEC_EACH (found, &site->found, struct found_nest) {
         if (nests__cut(nests, found->nest, depth) != nest)
             continue;
         struct vec items = cut_items(nests, &found->inside, depth);
@@ -437,8 +424,7 @@ static struct profile_structure *structure_of(const struct walk *walk, const str
     struct vec items = items_of_part(walk->table->nests, site, depth, nest);
     size_t place = 0;
     describe_inside(walk, nest, 1, &structure->inside);
-    VEC_EACH(row, &structure->inside, struct profile_inside)
-    {
+    VEC_EACH (row, &structure->inside, struct profile_inside) {
         if (row->level > 1 || place >= items.count)
             continue;
         row->least = VEC_AT(&items, struct nest_item, place)->least;
@@ -460,9 +446,9 @@ static struct class_entry *make_part(const struct walk *walk, const struct site 
                                      unsigned depth, uint32_t nest)
 {
     struct class_entry *entry = class_entry__like(site->entry);
-    VEC_EACH(found, &site->found, struct found_nest)
-    if (nests__cut(walk->table->nests, found->nest, depth) == nest)
-        class_entry__merge(entry, found->entry);
+    VEC_EACH (found, &site->found, struct found_nest)
+        if (nests__cut(walk->table->nests, found->nest, depth) == nest)
+            class_entry__merge(entry, found->entry);
     entry->structure = structure_of(walk, site, depth, nest);
     vec__push(&walk->table->entries, &entry);
     return entry;
@@ -470,9 +456,9 @@ static struct class_entry *make_part(const struct walk *walk, const struct site 
 
 static bool is_of_part(const struct class_division *division, uint32_t nest)
 {
-    VEC_EACH(part, &division->parts, struct class_part)
-    if (part->nest == nest)
-        return true;
+    VEC_EACH (part, &division->parts, struct class_part)
+        if (part->nest == nest)
+            return true;
     return false;
 }
 
@@ -484,13 +470,13 @@ static void keep_rest(struct nests *nests, const struct site *site)
     entry->cells.count = 0;
     free(entry->histogram);
     entry->histogram = NULL;
-    VEC_EACH(found, &site->found, struct found_nest)
-    class_entry__forget_stacks(entry, found->entry);
+    VEC_EACH (found, &site->found, struct found_nest)
+        class_entry__forget_stacks(entry, found->entry);
     if (site->odd)
         class_entry__forget_stacks(entry, site->odd);
-    VEC_EACH(found, &site->found, struct found_nest)
-    if (!is_of_part(entry->division, nests__cut(nests, found->nest, entry->division->depth)))
-        class_entry__merge(entry, found->entry);
+    VEC_EACH (found, &site->found, struct found_nest)
+        if (!is_of_part(entry->division, nests__cut(nests, found->nest, entry->division->depth)))
+            class_entry__merge(entry, found->entry);
     if (site->odd)
         class_entry__merge(entry, site->odd);
 }
@@ -500,8 +486,7 @@ static void divide(const struct walk *walk, const struct site *site, unsigned de
 {
     struct class_division *division = memory__zeroed(1, sizeof *division);
     *division = (struct class_division){depth, VEC_OF(struct class_part)};
-    VEC_EACH(group, groups, struct group)
-    {
+    VEC_EACH (group, groups, struct group) {
         struct class_part part = {group->nest, make_part(walk, site, depth, group->nest)};
         vec__push(&division->parts, &part);
     }
@@ -523,8 +508,8 @@ static void divide_site(const struct walk *walk, const struct site *site)
 
 static void free_site(struct site *site)
 {
-    VEC_EACH(found, &site->found, struct found_nest)
-    free_found(found);
+    VEC_EACH (found, &site->found, struct found_nest)
+        free_found(found);
     vec__free(&site->found);
     class_entry__free(site->odd);
 }
@@ -548,8 +533,7 @@ void classes__divide(struct class_table *table, const struct symbols *symbols,
         list_places(&walk);
         walk_threads(&walk);
     }
-    VEC_EACH(site, &walk.sites, struct site)
-    {
+    VEC_EACH (site, &walk.sites, struct site) {
         divide_site(&walk, site);
         free_site(site);
     }

@@ -14,7 +14,7 @@ static bool runs(const struct class_entry *entry)
     return entry->fold.component == COMPONENT_RUNNING;
 }
 
-/* ---- modes ---------------------------------------------------------------------------------- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 static void smooth(const uint64_t *histogram, double *smoothed)
 {
@@ -104,8 +104,7 @@ static bool has_outlier(const struct class_entry *entry)
 
 static bool lacks_kernel(const struct class_entry *entry, const struct thread_result *results)
 {
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    {
+    VEC_EACH (cell, &entry->cells, struct class_cell) {
         const struct fold_state *state = &results[cell->thread].fold;
         if (!state->kernel_since || state->kernel_lost)
             return true;
@@ -158,8 +157,7 @@ unsigned doubts__of_occurrences(const struct class_occurrences *class, uint64_t 
     *known = 0;
     if (class->occurrences.count < FEW)
         return 0;
-    VEC_EACH(occurrence, &class->occurrences, struct occurrence)
-    {
+    VEC_EACH (occurrence, &class->occurrences, struct occurrence) {
         bool second = occurrence->start >= middle;
         counts[second]++;
         if (occurrence->duration < least[second])

@@ -18,7 +18,7 @@ struct encounter *encounters__tell(struct encounters *walk, const struct thread_
     return &walk->pending[place];
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static int by_serial(const void *key, const void *thread)
 {
@@ -119,7 +119,7 @@ static void forked(struct encounters *walk, const struct thread_state *thread)
     *VEC_AT(&walk->forks, struct fork, place) = fork;
 }
 
-/* ---- points --------------------------------------------------------------------------------- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static void signalled(struct encounters *walk, struct thread_state *thread, enum class_kind kind,
                       const struct step *step)
@@ -296,7 +296,7 @@ static void take_step(struct encounters *walk, struct thread_state *thread)
     }
 }
 
-/* ---- the walk ------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* By id: payload words that are needed, and 1. */
 static const uint8_t wanted_words[STEPS_IDS] = {
@@ -448,8 +448,8 @@ void encounters__free(struct encounters *walk)
         step_thread__stop(&walk->threads[i].steps);
         vec__free(&walk->threads[i].held);
     }
-    VEC_EACH(object, &walk->objects, struct object_state)
-    vec__free(&object->arrivals);
+    VEC_EACH (object, &walk->objects, struct object_state)
+        vec__free(&object->arrivals);
     vec__free(&walk->objects);
     vec__free(&walk->forks);
     vec__free(&walk->pthreads);

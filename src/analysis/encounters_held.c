@@ -1,6 +1,6 @@
 #include "analysis/encounters_walk.h"
 
-/* ---- objects -------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static uint32_t kind_of_lock(uint32_t how)
 {
@@ -39,7 +39,7 @@ uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
     return (uint32_t)place;
 }
 
-/* ---- who has what --------------------------------------------------------------------------- */
+/* ---- who has what ---------------------------------------------------------------------------- */
 
 static struct held_lock *held_of(const struct thread_state *thread, uint32_t object)
 {
@@ -141,7 +141,7 @@ bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t t
 
 void locks__lose(struct encounters *walk, struct thread_state *thread)
 {
-    VEC_EACH(held, &thread->held, struct held_lock)
-    object_at(walk, held->object)->owner = NOBODY;
+    VEC_EACH (held, &thread->held, struct held_lock)
+        object_at(walk, held->object)->owner = NOBODY;
     thread->held.count = 0;
 }

@@ -1,6 +1,6 @@
 #include "analysis/encounters_walk.h"
 
-/* ---- waits begin ---------------------------------------------------------------------------- */
+/* ---- waits begin ----------------------------------------------------------------------------- */
 
 bool is_wait(uint32_t id)
 {
@@ -71,7 +71,7 @@ static void outermost_begins(struct encounters *walk, struct thread_state *threa
     encounter->round = thread->wait.round;
 }
 
-/* ---- waits end ------------------------------------------------------------------------------ */
+/* ---- waits end ------------------------------------------------------------------------------- */
 
 static struct encounter *tell_end(struct encounters *walk, struct thread_state *thread,
                                   enum encounter_type type)
@@ -118,8 +118,8 @@ static void end_round(struct encounters *walk, struct object_state *barrier)
 {
     uint32_t last = *VEC_AT(&barrier->arrivals, uint32_t, barrier->arrivals.count - 1);
     const struct encounter *arrival = &walk->threads[last].wait;
-    VEC_EACH(thread, &barrier->arrivals, uint32_t)
-    walk->threads[*thread].ended_by = (struct act){last, arrival->tick, arrival->site};
+    VEC_EACH (thread, &barrier->arrivals, uint32_t)
+        walk->threads[*thread].ended_by = (struct act){last, arrival->tick, arrival->site};
     barrier->arrivals.count = 0;
     barrier->round++;
 }

@@ -114,7 +114,7 @@ static inline void encounter__set_by(struct encounter *encounter, const struct a
 struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
                                  uint64_t pthread);
 
-/* ---- encounters_held.c */
+/* ---- encounters_held.c ----------------------------------------------------------------------- */
 
 /* lock: of kind LOCK: the how of an event's site; else 0. */
 uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
@@ -135,7 +135,7 @@ static inline uint32_t how_of_lock(uint32_t lock)
     return lock == HEURT_LOCK_READ ? ENCOUNTER_SHARED : ENCOUNTER_EXCLUSIVE;
 }
 
-/* ---- encounters_wait.c */
+/* ---- encounters_wait.c ----------------------------------------------------------------------- */
 
 bool is_wait(uint32_t id);
 void wait__begins(struct encounters *walk, struct thread_state *thread, const struct step *step);

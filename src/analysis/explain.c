@@ -19,8 +19,7 @@
 #define ADDRESS_LEAST 65536 /* a value that may be an address */
 #define SPIN_MEETS 0.9      /* overlap.h: met and meets */
 
-/* ---- which classes ----------------------------------------------------------------------------
- */
+/* ---- which classes --------------------------------------------------------------------------- */
 
 static int64_t running_excess(const struct class_entry *entry)
 {
@@ -55,8 +54,7 @@ static bool choose_classes(struct class_table *table, const struct thread_result
     double time = 0;
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++)
         time += (double)thread_result__lifetime(results, table->trace, i);
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (is_candidate(table, results, *entry, time))
             vec__push(&candidates, entry);
     }
@@ -74,7 +72,7 @@ static bool is_worth(const struct class_entry *entry)
     return entry->is_worth;
 }
 
-/* ---- looks ---------------------------------------------------------------------------------- */
+/* ---- looks ----------------------------------------------------------------------------------- */
 
 double look__left(const struct look *look)
 {
@@ -101,8 +99,7 @@ static void begin_look(struct look *look, const struct class_occurrences *class)
     look->items = memory__zeroed(count, sizeof *look->items);
     look->left = memory__zeroed(count, sizeof *look->left);
     look->excess = look->unexplained = running_excess(class->entry);
-    VEC_EACH(occurrence, &class->occurrences, struct occurrence)
-    {
+    VEC_EACH (occurrence, &class->occurrences, struct occurrence) {
         if (occurrence->inner)
             continue;
         look->items[look->count] = occurrence;
@@ -215,12 +212,10 @@ static bool sort_value(const struct look *look, const uint64_t *values, unsigned
 static const struct trace_function *function_of(const struct class_table *table,
                                                 const struct profile_class *what)
 {
-    VEC_EACH(process, trace__processes(table->trace), struct trace_process)
-    {
+    VEC_EACH (process, trace__processes(table->trace), struct trace_process) {
         if (process->serial != what->process)
             continue;
-        VEC_EACH(function, &process->functions, struct trace_function)
-        {
+        VEC_EACH (function, &process->functions, struct trace_function) {
             if (function->address == what->address && function->name == what->function)
                 return function;
         }
@@ -319,8 +314,7 @@ static void explain_workload(struct class_table *table, struct look *look, bool 
     free(best.parts);
 }
 
-/* ---- slow phases of the machine ---------------------------------------------------------------
- */
+/* ---- slow phases of the machine -------------------------------------------------------------- */
 
 static void explain_phases(const struct occurrences *all, struct look *looks, size_t count)
 {
@@ -343,8 +337,7 @@ static void explain_phases(const struct occurrences *all, struct look *looks, si
     free(answers);
 }
 
-/* ---- other threads ----------------------------------------------------------------------------
- */
+/* ---- other threads --------------------------------------------------------------------------- */
 
 /* Occurrences that lie in one window from begin to end, and what is left of them. */
 struct asked {
@@ -417,7 +410,7 @@ static void explain_overlap(const struct class_table *table, const struct occurr
     vec__free(&asked.class.occurrences);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool may_turn(const struct class_table *table, const struct look *look)
 {
@@ -446,8 +439,7 @@ static void add_doubts(const struct occurrences *all)
     const struct window *first = VEC_AT(&all->windows, struct window, 0);
     const struct window *last = first + all->windows.count - 1;
     uint64_t middle = first->begin + (last->end - first->begin) / 2;
-    VEC_EACH(class, &all->classes, struct class_occurrences)
-    {
+    VEC_EACH (class, &all->classes, struct class_occurrences) {
         unsigned known, doubts = doubts__of_occurrences(class, middle, &known);
         class->entry->doubts = (class->entry->doubts & ~known) | doubts;
     }

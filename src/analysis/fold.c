@@ -5,7 +5,7 @@
 /* Also compiled into the recorded program: see accumulate.c. */
 #define KEEP_LOOP() __asm__ volatile("")
 
-/* ---- closing -------------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------------------- */
 
 static void clear_parts(uint64_t parts[PARTS])
 {
@@ -218,7 +218,7 @@ void fold__close(struct fold *fold, uint32_t keep)
         close_unfinished(fold);
 }
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* The outer half of the open spans becomes unfinished: what is so deep was most often left by a
  * longjmp, and its end will not come. */
@@ -323,7 +323,7 @@ static void function_event(struct fold *fold, const struct event *event)
     open_span(fold, event, class, weight);
 }
 
-/* ---- events with fixed ids ------------------------------------------------------------------ */
+/* ---- events with fixed ids ------------------------------------------------------------------- */
 
 static struct fold_class *class_of_call(struct fold *fold, const struct event *event)
 {
@@ -380,7 +380,7 @@ static void pause(struct fold_state *state, const struct event *event)
     state->pause_end = event->tick;
 }
 
-/* ---- what the kernel tells ------------------------------------------------------------------ */
+/* ---- what the kernel tells ------------------------------------------------------------------- */
 
 /* How many of the open spans were open at a time since which none was closed. They may be thousands
  * that were jumped out of, and their beginnings follow one another. */

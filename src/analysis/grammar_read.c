@@ -16,8 +16,8 @@ static uint32_t number_of(const struct grammar *grammar, uint32_t symbol)
 
 static void forget_numbers(struct grammar *grammar)
 {
-    VEC_EACH(facts, &grammar->order, struct rule_facts)
-    node_at(grammar, facts->guard)->number = 0;
+    VEC_EACH (facts, &grammar->order, struct rule_facts)
+        node_at(grammar, facts->guard)->number = 0;
     grammar->order.count = 0;
     grammar->items = 0;
 }
@@ -79,8 +79,8 @@ void numbers__assign(struct grammar *grammar)
     struct vec numbers = VEC_OF(uint32_t);
     forget_numbers(grammar);
     rules_from_below(grammar, &numbers);
-    VEC_EACH(number, &numbers, uint32_t)
-    measure(grammar, facts_of(grammar, *number));
+    VEC_EACH (number, &numbers, uint32_t)
+        measure(grammar, facts_of(grammar, *number));
     facts_of(grammar, 0)->uses = 1;
     for (size_t i = numbers.count; i-- > 0;)
         use_named(grammar, facts_of(grammar, *VEC_AT(&numbers, uint32_t, i)));

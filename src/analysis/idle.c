@@ -20,13 +20,12 @@ struct idle_shares *idle__shares(const struct class_table *table,
 {
     size_t threads = trace__threads(table->trace)->count;
     struct idle_shares *shares = memory__zeroed(threads, sizeof *shares);
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         enum component component = *entry ? (*entry)->fold.component : COMPONENT_RUNNING;
         if (!may_be_idle(component) || !(*entry)->what.idle)
             continue;
-        VEC_EACH(cell, &(*entry)->cells, struct class_cell)
-        shares[cell->thread].of[component] += (double)(cell->sum - cell->nested_sum);
+        VEC_EACH (cell, &(*entry)->cells, struct class_cell)
+            shares[cell->thread].of[component] += (double)(cell->sum - cell->nested_sum);
     }
     for (size_t i = 0; i < threads; i++) {
         for (unsigned c = 0; c < PARTS; c++) {
@@ -47,8 +46,7 @@ double idle__share(const struct idle_shares *shares, const struct class_entry *e
         return entry->what.idle;
     uint64_t minimum = entry->total.accumulator.minimum;
     double idle = 0, all = 0;
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    {
+    VEC_EACH (cell, &entry->cells, struct class_cell) {
         double lost = (double)class_cell__excess(cell, minimum);
         idle += lost * shares[cell->thread].of[component];
         all += lost;

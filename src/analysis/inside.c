@@ -38,8 +38,7 @@ struct collector {
     uint16_t cpu;
 };
 
-/* ---- nodes ------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static struct node *node_at(struct collector *self, uint32_t node)
 {
@@ -142,8 +141,7 @@ static struct row rows__take(struct collector *self, size_t level)
     return all;
 }
 
-/* ---- what the kernel tells of a stretch -------------------------------------------------------
- */
+/* ---- what the kernel tells of a stretch ------------------------------------------------------ */
 
 static struct kernel_record off_cpu(const struct event *event)
 {
@@ -172,8 +170,7 @@ static void sort_records(struct collector *self, const struct inside *inside, ui
                          uint64_t end)
 {
     size_t left = 0;
-    VEC_EACH(record, &self->kernel, struct kernel_record)
-    {
+    VEC_EACH (record, &self->kernel, struct kernel_record) {
         if (record->begin >= end)
             *VEC_AT(&self->kernel, struct kernel_record, left++) = *record;
         else if (record->begin < start && record->begin >= inside->start)
@@ -183,8 +180,7 @@ static void sort_records(struct collector *self, const struct inside *inside, ui
     self->kernel.count = left;
 }
 
-/* ---- one of them ------------------------------------------------------------------------------
- */
+/* ---- one of them ----------------------------------------------------------------------------- */
 
 static void write_calls(struct collector *self, struct inside *inside, struct row row,
                         uint32_t parent)
@@ -204,8 +200,7 @@ static void write_calls(struct collector *self, struct inside *inside, struct ro
 static void divide_stretch(struct collector *self, struct inside *inside)
 {
     uint64_t in_calls = 0, left;
-    VEC_EACH(call, &inside->calls, struct inside_call)
-    {
+    VEC_EACH (call, &inside->calls, struct inside_call) {
         if (call->parent != INSIDE_NONE)
             continue;
         in_calls += call->time;

@@ -16,9 +16,9 @@ struct search {
 
 static bool has_thread(const struct phase_draft *draft, uint32_t thread)
 {
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    if (part->thread == thread)
-        return true;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        if (part->thread == thread)
+            return true;
     return false;
 }
 
@@ -31,8 +31,7 @@ static bool is_same_loop(const struct loop_key *left, const struct loop_key *rig
 static struct phase_draft *draft_of(struct vec *drafts, const struct phase_part *part)
 {
     struct phase_draft *alike = NULL;
-    VEC_EACH(draft, drafts, struct phase_draft)
-    {
+    VEC_EACH (draft, drafts, struct phase_draft) {
         const struct phase_part *first = part_at(draft, 0);
         if (has_thread(draft, part->thread))
             continue;
@@ -49,9 +48,9 @@ static struct phase_draft *draft_of(struct vec *drafts, const struct phase_part 
 static uint64_t start_of(const struct phase_draft *draft)
 {
     uint64_t start = UINT64_MAX;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    if (part->turns.first_start < start)
-        start = part->turns.first_start;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        if (part->turns.first_start < start)
+            start = part->turns.first_start;
     return start;
 }
 
@@ -63,9 +62,9 @@ static int by_start(const void *left, const void *right)
 
 static bool has_marks(const struct vec *parts)
 {
-    VEC_EACH(part, parts, struct phase_part)
-    if (part->key.kind == LOOP_OF_MARKS)
-        return true;
+    VEC_EACH (part, parts, struct phase_part)
+        if (part->key.kind == LOOP_OF_MARKS)
+            return true;
     return false;
 }
 
@@ -74,8 +73,7 @@ static struct vec drafts_of(struct search *search)
 {
     struct vec drafts = VEC_OF(struct phase_draft);
     bool only_marks = has_marks(&search->parts);
-    VEC_EACH(part, &search->parts, struct phase_part)
-    {
+    VEC_EACH (part, &search->parts, struct phase_part) {
         if (only_marks && part->key.kind != LOOP_OF_MARKS)
             turn_series__free(&part->turns);
         else
@@ -83,8 +81,8 @@ static struct vec drafts_of(struct search *search)
     }
     if (drafts.count)
         qsort(drafts.items, drafts.count, sizeof(struct phase_draft), by_start);
-    VEC_EACH(draft, &drafts, struct phase_draft)
-    draft->is_matched = draft__is_matched(draft);
+    VEC_EACH (draft, &drafts, struct phase_draft)
+        draft->is_matched = draft__is_matched(draft);
     vec__free(&search->parts);
     return drafts;
 }
@@ -93,17 +91,17 @@ static struct vec drafts_of(struct search *search)
 
 static const struct profile_class *class_at(const struct class_table *table, uint32_t place)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    if (*entry && (*entry)->place == place)
-        return &(*entry)->what;
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        if (*entry && (*entry)->place == place)
+            return &(*entry)->what;
     return NULL;
 }
 
 static bool is_named(const struct vec *places, uint32_t place)
 {
-    VEC_EACH(named, places, uint32_t)
-    if (*named == place)
-        return true;
+    VEC_EACH (named, places, uint32_t)
+        if (*named == place)
+            return true;
     return false;
 }
 
@@ -132,8 +130,7 @@ static void name_body(const struct search *search, const struct phase_part *part
         phase->is_choice = shapes__get(search->shapes, part->key.number)->kind == SHAPE_CHOICE;
     }
     phase->body_is_cut = places.count > ITERATIONS_BODY;
-    VEC_EACH(place, &places, uint32_t)
-    {
+    VEC_EACH (place, &places, uint32_t) {
         const struct profile_class *what = class_at(&search->table, *place);
         if (!what || phase->body.count == ITERATIONS_BODY)
             break;
@@ -163,26 +160,25 @@ static void phase__free(struct iteration_phase *phase)
 
 static void draft__free(struct phase_draft *draft)
 {
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    turn_series__free(&part->turns);
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        turn_series__free(&part->turns);
     vec__free(&draft->parts);
 }
 
 /* Marks, work between waits, and what takes enough of some thread's life. */
 static bool is_large(const struct phase_draft *draft)
 {
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    if (part->key.kind != LOOP_OF_CALLS ||
-        (double)part->outermost >= ITERATIONS_SHARE * (double)part->lifetime)
-        return true;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        if (part->key.kind != LOOP_OF_CALLS ||
+            (double)part->outermost >= ITERATIONS_SHARE * (double)part->lifetime)
+            return true;
     return false;
 }
 
 static void choose_phases(struct search *search, struct vec *drafts, struct vec *phases)
 {
     size_t left = 0;
-    VEC_EACH(draft, drafts, struct phase_draft)
-    {
+    VEC_EACH (draft, drafts, struct phase_draft) {
         struct iteration_phase phase = {0};
         name_body(search, part_at(draft, 0), &phase);
         if (!is_large(draft) || is_joining(&phase)) {
@@ -202,9 +198,9 @@ static uint32_t threads_without(const struct trace *trace, const struct vec *pha
     size_t count = trace__threads(trace)->count;
     uint8_t *has_phase = memory__zeroed(count, 1);
     uint32_t without = 0;
-    VEC_EACH(phase, phases, struct iteration_phase)
-    VEC_EACH(thread, &phase->threads, struct iteration_thread)
-    has_phase[thread->thread] = 1;
+    VEC_EACH (phase, phases, struct iteration_phase)
+        VEC_EACH (thread, &phase->threads, struct iteration_thread)
+            has_phase[thread->thread] = 1;
     for (size_t i = 0; i < count; i++)
         without += !has_phase[i];
     free(has_phase);
@@ -223,8 +219,8 @@ static struct iterations *result_of(struct search *search)
                        VEC_AT(&iterations->phases, struct iteration_phase, i));
     drafts__outliers(&drafts, &search->table, &iterations->phases);
     iterations->threads_without = threads_without(trace, &iterations->phases);
-    VEC_EACH(draft, &drafts, struct phase_draft)
-    draft__free(draft);
+    VEC_EACH (draft, &drafts, struct phase_draft)
+        draft__free(draft);
     vec__free(&drafts);
     return iterations;
 }
@@ -250,8 +246,8 @@ void iterations__free(struct iterations *iterations)
 {
     if (!iterations)
         return;
-    VEC_EACH(phase, &iterations->phases, struct iteration_phase)
-    phase__free(phase);
+    VEC_EACH (phase, &iterations->phases, struct iteration_phase)
+        phase__free(phase);
     vec__free(&iterations->phases);
     free(iterations);
 }

@@ -7,8 +7,7 @@
 
 #define OVERLAP_LEAST 1.5 /* matched turns may take so much longer than a thread's own */
 
-/* ---- turns that belong together --------------------------------------------------------------
- */
+/* ---- turns that belong together -------------------------------------------------------------- */
 
 struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample)
 {
@@ -25,9 +24,9 @@ struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample)
 static bool turn_equally_often(const struct phase_draft *draft)
 {
     uint64_t count = part_at(draft, 0)->turns.count;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    if (part->turns.count != count)
-        return false;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        if (part->turns.count != count)
+            return false;
     return count > 0;
 }
 
@@ -39,18 +38,16 @@ bool draft__is_matched(const struct phase_draft *draft)
     size_t samples = part_at(draft, 0)->turns.samples.count;
     for (size_t i = 0; i < samples; i++)
         together += matched__turn(draft, i).longest;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    {
+    VEC_EACH (part, &draft->parts, struct phase_part) {
         uint64_t sum = 0;
-        VEC_EACH(sample, &part->turns.samples, struct turn_sample)
-        sum += sample->end - sample->start;
+        VEC_EACH (sample, &part->turns.samples, struct turn_sample)
+            sum += sample->end - sample->start;
         longest = sum > longest ? sum : longest;
     }
     return (double)together <= OVERLAP_LEAST * (double)longest;
 }
 
-/* ---- durations -------------------------------------------------------------------------------
- */
+/* ---- durations ------------------------------------------------------------------------------- */
 
 /* Of all iterations: exact ones, or a histogram. Ticks. */
 struct durations {
@@ -72,18 +69,18 @@ static void add_exact(struct durations *durations, const struct phase_draft *dra
             vec__push(&durations->exact, &(uint64_t){matched__turn(draft, i).longest});
         return;
     }
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    VEC_EACH(sample, &part->turns.samples, struct turn_sample)
-    vec__push(&durations->exact, &sample->longest);
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        VEC_EACH (sample, &part->turns.samples, struct turn_sample)
+            vec__push(&durations->exact, &sample->longest);
 }
 
 static void add_to_histogram(struct durations *durations, const struct turn_series *turns)
 {
     for (unsigned i = 0; turns->histogram && i < HISTOGRAM_BUCKETS; i++)
         durations->histogram[i] += turns->histogram[i];
-    VEC_EACH(sample, &turns->samples, struct turn_sample)
-    if (!turns->histogram)
-        durations->histogram[histogram__bucket(sample->longest)]++;
+    VEC_EACH (sample, &turns->samples, struct turn_sample)
+        if (!turns->histogram)
+            durations->histogram[histogram__bucket(sample->longest)]++;
     struct accumulator *bounds = &durations->bounds;
     if (!bounds->count || turns->min < bounds->minimum)
         bounds->minimum = turns->min;
@@ -94,9 +91,9 @@ static void add_to_histogram(struct durations *durations, const struct turn_seri
 
 static bool needs_histogram(const struct phase_draft *draft)
 {
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    if (part->turns.histogram && !draft->is_matched)
-        return true;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        if (part->turns.histogram && !draft->is_matched)
+            return true;
     return false;
 }
 
@@ -105,8 +102,8 @@ static struct durations durations_of(const struct phase_draft *draft)
     struct durations durations = {.exact = VEC_OF(uint64_t)};
     if (needs_histogram(draft)) {
         durations.histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *durations.histogram);
-        VEC_EACH(part, &draft->parts, struct phase_part)
-        add_to_histogram(&durations, &part->turns);
+        VEC_EACH (part, &draft->parts, struct phase_part)
+            add_to_histogram(&durations, &part->turns);
     } else {
         add_exact(&durations, draft);
         if (durations.exact.count)
@@ -149,8 +146,8 @@ static uint64_t count_above(const struct durations *durations, uint64_t threshol
     uint64_t count = 0;
     for (unsigned i = 0; durations->histogram && i < HISTOGRAM_BUCKETS; i++)
         count += histogram__lower(i) > threshold ? durations->histogram[i] : 0;
-    VEC_EACH(duration, &durations->exact, uint64_t)
-    count += *duration > threshold;
+    VEC_EACH (duration, &durations->exact, uint64_t)
+        count += *duration > threshold;
     return count;
 }
 
@@ -166,11 +163,11 @@ static void fill_durations(struct phase_draft *draft, const struct trace *trace,
     phase->p99_ns = trace__ns(trace, share_of(&durations, 0.99));
     phase->max_ns = trace__ns(trace, share_of(&durations, 1));
     phase->threshold_ns = trace__ns(trace, threshold);
-    VEC_EACH(duration, &durations.exact, uint64_t)
-    sum += *duration;
+    VEC_EACH (duration, &durations.exact, uint64_t)
+        sum += *duration;
     if (durations.histogram) {
-        VEC_EACH(part, &draft->parts, struct phase_part)
-        sum += part->turns.sum;
+        VEC_EACH (part, &draft->parts, struct phase_part)
+            sum += part->turns.sum;
     } else if (draft->is_matched) {
         stride = part_at(draft, 0)->turns.stride;
     }
@@ -193,8 +190,8 @@ static void add_thread(const struct phase_part *part, const struct trace *trace,
 static uint64_t fastest_turn(const struct phase_draft *draft)
 {
     uint64_t min = UINT64_MAX;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    min = part->turns.min < min ? part->turns.min : min;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        min = part->turns.min < min ? part->turns.min : min;
     return min;
 }
 
@@ -203,8 +200,7 @@ static void fill_score(const struct phase_draft *draft, const struct trace *trac
                        struct iteration_phase *phase)
 {
     uint64_t min = fastest_turn(draft), lost = 0, lived = 0, spent = 0;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    {
+    VEC_EACH (part, &draft->parts, struct phase_part) {
         uint64_t excess = part->turns.sum - part->turns.count * min;
         double score = part->lifetime ? (double)excess / (double)part->lifetime : 0;
         phase->score = score > phase->score ? score : phase->score;
@@ -220,8 +216,7 @@ static void fill_score(const struct phase_draft *draft, const struct trace *trac
 static uint64_t imbalance_of(const struct phase_draft *draft, size_t sample)
 {
     uint64_t longest = 0, sum = 0;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    {
+    VEC_EACH (part, &draft->parts, struct phase_part) {
         const struct turn_sample *turn = sample_at(part, sample);
         uint64_t duration = turn->end - turn->start;
         longest = duration > longest ? duration : longest;
@@ -265,8 +260,7 @@ static void fill_strip(const struct phase_draft *draft, const struct trace *trac
                        struct iteration_phase *phase)
 {
     uint64_t begin = UINT64_MAX, end = 0;
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    {
+    VEC_EACH (part, &draft->parts, struct phase_part) {
         begin = part->turns.first_start < begin ? part->turns.first_start : begin;
         end = part->turns.last_end > end ? part->turns.last_end : end;
     }
@@ -276,14 +270,13 @@ static void fill_strip(const struct phase_draft *draft, const struct trace *trac
         struct turn_sample turn = matched__turn(draft, i);
         add_to_strip(phase, begin, end - begin + 1, &turn, trace);
     }
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    VEC_EACH(sample, &part->turns.samples, struct turn_sample)
-    if (!draft->is_matched)
-        add_to_strip(phase, begin, end - begin + 1, sample, trace);
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        VEC_EACH (sample, &part->turns.samples, struct turn_sample)
+            if (!draft->is_matched)
+                add_to_strip(phase, begin, end - begin + 1, sample, trace);
 }
 
-/* ---- where turns are --------------------------------------------------------------------------
- */
+/* ---- where turns are ------------------------------------------------------------------------- */
 
 static struct iteration iteration_of(const struct phase_part *part, const struct trace *trace,
                                      uint64_t index, uint64_t start, uint64_t end)
@@ -301,16 +294,14 @@ static void keep_turns(const struct phase_draft *draft, const struct trace *trac
                        struct iteration_phase *phase)
 {
     phase->kept = VEC_OF(struct iteration);
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    {
+    VEC_EACH (part, &draft->parts, struct phase_part) {
         uint64_t stride = part->turns.stride;
         for (size_t i = 0; i < part->turns.samples.count; i++) {
             const struct turn_sample *turn = sample_at(part, i);
             struct iteration one = iteration_of(part, trace, i * stride, turn->start, turn->end);
             vec__push(&phase->kept, &one);
         }
-        VEC_EACH(worst, &part->turns.worst.kept, struct extreme)
-        {
+        VEC_EACH (worst, &part->turns.worst.kept, struct extreme) {
             struct iteration one =
                 iteration_of(part, trace, worst->index, worst->start, worst->end);
             if (worst->index % stride)
@@ -327,8 +318,8 @@ void draft__figures(struct phase_draft *draft, const struct trace *trace,
     phase->is_matched = draft->is_matched;
     phase->threads = VEC_OF(struct iteration_thread);
     phase->outliers = VEC_OF(struct iteration_outlier);
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    phase->turns += part->turns.count;
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        phase->turns += part->turns.count;
     if (draft->is_matched)
         phase->turns = part_at(draft, 0)->turns.count;
     fill_durations(draft, trace, phase);

@@ -58,10 +58,10 @@ static void offer_matched(const struct phase_draft *draft, const struct trace *t
 static void offer_single(const struct phase_draft *draft, const struct trace *trace,
                          const struct iteration_phase *phase, struct extremes *worst)
 {
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    VEC_EACH(turn, &part->turns.worst.kept, struct extreme)
-    if (stands_out(trace, phase, turn->duration))
-        extremes__offer(worst, turn);
+    VEC_EACH (part, &draft->parts, struct phase_part)
+        VEC_EACH (turn, &part->turns.worst.kept, struct extreme)
+            if (stands_out(trace, phase, turn->duration))
+                extremes__offer(worst, turn);
 }
 
 static size_t at_most(const struct phase_draft *draft)
@@ -86,8 +86,7 @@ static struct extremes worst_of(const struct phase_draft *draft, const struct tr
 static void find_usual(struct phase_draft *draft, const struct trace *trace,
                        const struct iteration_phase *phase)
 {
-    VEC_EACH(part, &draft->parts, struct phase_part)
-    {
+    VEC_EACH (part, &draft->parts, struct phase_part) {
         size_t nearest = usual_sample(draft, part, trace, phase->median_ns);
         const struct turn_sample *usual = sample_at(part, nearest);
         if (draft->is_matched || !stands_out(trace, phase, usual->end - usual->start))
@@ -95,8 +94,7 @@ static void find_usual(struct phase_draft *draft, const struct trace *trace,
     }
 }
 
-/* ---- what is in them --------------------------------------------------------------------------
- */
+/* ---- what is in them ------------------------------------------------------------------------- */
 
 /* A turn that is looked into. */
 struct look {
@@ -180,16 +178,14 @@ static void choose_looks(struct phase_draft *draft, const struct trace *trace, s
         find_usual(draft, trace, shown);
         look_at_usual(looks, draft, phase);
     }
-    VEC_EACH(turn, &worst.kept, struct extreme)
-    {
+    VEC_EACH (turn, &worst.kept, struct extreme) {
         look_at(looks, draft, phase, shown->outliers.count, turn);
         start_outlier(shown, turn, trace);
     }
     extremes__free(&worst);
 }
 
-/* ---- against the usual one --------------------------------------------------------------------
- */
+/* ---- against the usual one ------------------------------------------------------------------- */
 
 /* What a place did in one turn more than in the other. Ticks. */
 struct place_more {
@@ -201,8 +197,7 @@ static void add_places(struct vec *places, struct map *by_place, const struct in
                        int sign)
 {
     VEC_AT(places, struct place_more, 0)->own += sign * inside->own;
-    VEC_EACH(call, &inside->calls, struct inside_call)
-    {
+    VEC_EACH (call, &inside->calls, struct inside_call) {
         size_t place =
             map__put(by_place, &call->entry->place, sizeof call->entry->place, places->count);
         if (place == places->count)
@@ -221,9 +216,9 @@ static struct place_more most_of(const struct inside *slow, const struct inside 
     add_places(&places, &by_place, slow, 1);
     add_places(&places, &by_place, usual, -1);
     struct place_more most = *VEC_AT(&places, struct place_more, 0);
-    VEC_EACH(more, &places, struct place_more)
-    if (more->own > most.own)
-        most = *more;
+    VEC_EACH (more, &places, struct place_more)
+        if (more->own > most.own)
+            most = *more;
     map__free(&by_place);
     vec__free(&places);
     return most;
@@ -274,8 +269,7 @@ static int64_t worked_more(const struct inside *slow, const struct inside *usual
 static const struct look *usual_of(const struct vec *looks, const struct look *slow)
 {
     const struct look *other = NULL;
-    VEC_EACH(look, looks, struct look)
-    {
+    VEC_EACH (look, looks, struct look) {
         if (look->outlier != SIZE_MAX || look->phase != slow->phase)
             continue;
         if (look->part == slow->part)
@@ -291,8 +285,7 @@ static void compare(struct iteration_phase *phase, size_t number, size_t outlier
 {
     const struct look *worst = NULL;
     int64_t most = 0;
-    VEC_EACH(look, looks, struct look)
-    {
+    VEC_EACH (look, looks, struct look) {
         if (look->phase != number || look->outlier != outlier)
             continue;
         int64_t more = worked_more(&look->inside, &usual_of(looks, look)->inside);
@@ -338,7 +331,7 @@ void drafts__outliers(const struct vec *drafts, struct class_table *table, struc
         for (size_t outlier = 0; outlier < phase->outliers.count; outlier++)
             compare(phase, i, outlier, &looks, table->trace);
     }
-    VEC_EACH(look, &looks, struct look)
-    inside__free(&look->inside);
+    VEC_EACH (look, &looks, struct look)
+        inside__free(&look->inside);
     vec__free(&looks);
 }

@@ -69,8 +69,7 @@ static void add_to_surface(struct surface *surface, uint32_t place,
     shape_builder__add(surface->builder, &shaped);
 }
 
-/* ---- work between waits, marks ----------------------------------------------------------------
- */
+/* ---- work between waits, marks --------------------------------------------------------------- */
 
 static bool is_wait_for_work(enum class_kind kind)
 {
@@ -109,8 +108,7 @@ static void add_mark(struct search *search, uint32_t place,
     thread_loops__turn(&search->marks, key, 0, search->watcher.entered, occurrence->end);
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------
- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
@@ -148,8 +146,7 @@ static void end_surfaces(struct search *search, uint64_t end)
     }
 }
 
-/* ---- which of them may be iterations ----------------------------------------------------------
- */
+/* ---- which of them may be iterations --------------------------------------------------------- */
 
 static bool takes(const struct thread_loop *loop, double share, uint64_t lifetime)
 {
@@ -183,9 +180,9 @@ static void keep(const struct search *search, const struct thread_loops *loops,
 
 static void keep_marks(struct search *search, uint64_t lifetime, struct vec *parts)
 {
-    VEC_EACH(loop, &search->marks.loops, struct thread_loop)
-    if (loop->outermost)
-        keep(search, &search->marks, loop, lifetime, parts);
+    VEC_EACH (loop, &search->marks.loops, struct thread_loop)
+        if (loop->outermost)
+            keep(search, &search->marks, loop, lifetime, parts);
 }
 
 /* From the first turn to the last it is most of the thread's life, and the work between the waits
@@ -193,8 +190,7 @@ static void keep_marks(struct search *search, uint64_t lifetime, struct vec *par
 static struct thread_loop *work_of(const struct search *search, bool only_events, uint64_t lifetime)
 {
     struct thread_loop *most = NULL;
-    VEC_EACH(loop, &search->waits.loops, struct thread_loop)
-    {
+    VEC_EACH (loop, &search->waits.loops, struct thread_loop) {
         const struct turn_series *turns = &loop->turns;
         if ((loop->key.kind == LOOP_OF_EVENTS || !only_events) && takes(loop, 0, lifetime) &&
             (double)(turns->last_end - turns->first_start) >= MOST * (double)lifetime &&
@@ -208,10 +204,10 @@ static struct thread_loop *work_of(const struct search *search, bool only_events
 static uint64_t time_in_loops(const struct search *search, uint64_t lifetime)
 {
     uint64_t told = 0;
-    VEC_EACH(loop, &search->loops.loops, struct thread_loop)
-    if (takes(loop, LEAST_SHARE, lifetime) &&
-        shapes__get(search->shapes, loop->key.number)->kind == SHAPE_LOOP)
-        told += loop->outermost;
+    VEC_EACH (loop, &search->loops.loops, struct thread_loop)
+        if (takes(loop, LEAST_SHARE, lifetime) &&
+            shapes__get(search->shapes, loop->key.number)->kind == SHAPE_LOOP)
+            told += loop->outermost;
     return told;
 }
 
@@ -223,9 +219,9 @@ static void keep_loops(struct search *search, uint64_t lifetime, struct vec *par
     struct thread_loop *work = work_of(search, loops_tell, lifetime);
     if (work)
         keep(search, &search->waits, work, lifetime, parts);
-    VEC_EACH(loop, &search->loops.loops, struct thread_loop)
-    if (!work && takes(loop, LEAST_SHARE, lifetime))
-        keep(search, &search->loops, loop, lifetime, parts);
+    VEC_EACH (loop, &search->loops.loops, struct thread_loop)
+        if (!work && takes(loop, LEAST_SHARE, lifetime))
+            keep(search, &search->loops, loop, lifetime, parts);
 }
 
 void thread__iterations(struct class_table *table, struct shapes *shapes, uint32_t thread,

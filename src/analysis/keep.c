@@ -14,8 +14,7 @@ void kept__join(struct vec *ranges)
     if (!ranges->count)
         return;
     qsort(ranges->items, ranges->count, sizeof(struct kept_range), by_first);
-    VEC_EACH(range, ranges, const struct kept_range)
-    {
+    VEC_EACH (range, ranges, const struct kept_range) {
         struct kept_range *last = VEC_AT(ranges, struct kept_range, joined);
         if (range->first <= last->last + 1)
             last->last = range->last > last->last ? range->last : last->last;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- the walk ------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void find_buckets(struct locks_walk *walk)
 {
@@ -95,7 +95,7 @@ static void start(struct locks_walk *walk)
     axis__start(walk);
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void free_state(struct lock_state *state)
 {
@@ -119,8 +119,8 @@ static void free_walk(struct locks_walk *walk)
 {
     for (size_t i = 0; i < walk->thread_count; i++)
         vec__free(&walk->threads[i].sections);
-    VEC_EACH(state, &walk->states, struct lock_state)
-    free_state(state);
+    VEC_EACH (state, &walk->states, struct lock_state)
+        free_state(state);
     vec__free(&walk->states);
     lock_order__free(&walk->order);
     path__free(walk->path);
@@ -146,16 +146,15 @@ void locks__free(struct locks_result *result)
 {
     if (!result)
         return;
-    VEC_EACH(row, &result->rows, struct lock_row)
-    free_row(row);
-    VEC_EACH(inversion, &result->inversions, struct lock_inversion)
-    {
+    VEC_EACH (row, &result->rows, struct lock_row)
+        free_row(row);
+    VEC_EACH (inversion, &result->inversions, struct lock_inversion) {
         vec__free(&inversion->objects);
         vec__free(&inversion->sites);
         vec__free(&inversion->times);
     }
-    VEC_EACH(warning, &result->warnings, char *)
-    free(*warning);
+    VEC_EACH (warning, &result->warnings, char *)
+        free(*warning);
     vec__free(&result->rows);
     vec__free(&result->inversions);
     vec__free(&result->checks);
@@ -165,7 +164,7 @@ void locks__free(struct locks_result *result)
     free(result);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static struct locks_result *new_result(void)
 {

@@ -19,8 +19,7 @@ struct totals {
 
 static void add_sites(struct totals *totals, const struct lock_state *state)
 {
-    VEC_EACH(site, &state->sites, struct site_sums)
-    {
+    VEC_EACH (site, &state->sites, struct site_sums) {
         totals->acquisitions += site->acquisitions;
         totals->contended += site->contended;
         totals->wait += site->wait;
@@ -68,11 +67,9 @@ static void check_waits(const struct locks_walk *walk, struct locks_result *resu
 {
     struct totals sides = {0};
     uint64_t waits = 0, in_pairs = 0, pair_ticks = 0, in_buckets = 0, steps = 0;
-    VEC_EACH(state, &walk->states, struct lock_state)
-    {
+    VEC_EACH (state, &walk->states, struct lock_state) {
         add_sides(&sides, state);
-        VEC_EACH(pair, &state->pairs, struct pair_sums)
-        {
+        VEC_EACH (pair, &state->pairs, struct pair_sums) {
             in_pairs += pair->waits;
             pair_ticks += pair->wait;
         }
@@ -110,8 +107,7 @@ static void check_cover(const struct locks_walk *walk, struct locks_result *resu
 void locks_audit__ticks(const struct locks_walk *walk, struct locks_result *result)
 {
     struct totals locks = {0}, sites = {0}, all = {0}, threads = of_threads(walk);
-    VEC_EACH(state, &walk->states, struct lock_state)
-    {
+    VEC_EACH (state, &walk->states, struct lock_state) {
         add_sites(&sites, state);
         add_sides(&all, state);
         if (state->kind == CLASS_LOCK)

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the range of time ---------------------------------------------------------------------- */
+/* ---- the range of time ----------------------------------------------------------------------- */
 
 static uint64_t last_tick(const struct trace *trace)
 {
     uint64_t last = trace__session(trace)->end.tick;
-    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-    last = thread->end_tick > last ? thread->end_tick : last;
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        last = thread->end_tick > last ? thread->end_tick : last;
     return last;
 }
 
@@ -35,7 +35,7 @@ static int read_range(struct locks_walk *walk, struct error *error)
     return 0;
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static int read_threads(struct locks_walk *walk, struct error *error)
 {
@@ -55,7 +55,7 @@ static int read_threads(struct locks_walk *walk, struct error *error)
     return 0;
 }
 
-/* ---- objects -------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 /* Whether text is an address; else it is a glob. */
 static bool is_address(const char *text, uint64_t *address)
@@ -96,7 +96,7 @@ int locks_filter__check(const struct locks_walk *walk, struct error *error)
         walk->filter->lock);
 }
 
-/* ---- functions ------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static bool is_function(const struct locks_walk *walk, uint32_t process, uint64_t site)
 {
@@ -120,7 +120,7 @@ static bool function_passes(struct locks_walk *walk, uint32_t process, uint64_t 
     return cached->passes;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 bool locks_filter__counts(struct locks_walk *walk, const struct lock_state *state, uint32_t thread,
                           uint64_t site, uint64_t waited)

@@ -49,8 +49,7 @@ void locks_idle__take(struct locks_walk *walk, struct lock_state *state,
 void locks_idle__find(struct locks_walk *walk)
 {
     struct vec turnstiles = VEC_OF(struct turnstile *);
-    VEC_EACH(state, &walk->states, struct lock_state)
-    {
+    VEC_EACH (state, &walk->states, struct lock_state) {
         if (state->turnstile)
             vec__push(&turnstiles, &state->turnstile);
     }

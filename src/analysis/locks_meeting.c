@@ -2,7 +2,7 @@
 #include "analysis/locks_walk.h"
 #include "base/memory.h"
 
-/* ---- signals -------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 /* A signal is for nobody when all that wait have been signalled already. */
 void lock_state__signalled(struct locks_walk *walk, struct lock_state *state,
@@ -20,12 +20,11 @@ void lock_state__signalled(struct locks_walk *walk, struct lock_state *state,
     state->signals_for_nobody += for_nobody && state->kind == CLASS_CONDITION;
 }
 
-/* ---- rounds --------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static void count_arriver(struct barrier_round *round)
 {
-    VEC_EACH(arriver, &round->arrivers, struct arriver)
-    {
+    VEC_EACH (arriver, &round->arrivers, struct arriver) {
         if (arriver->thread == round->last_arriver) {
             arriver->rounds++;
             return;
@@ -62,7 +61,7 @@ static void arrive(struct lock_state *state, const struct encounter *encounter)
     round->last_arriver = encounter->thread;
 }
 
-/* ---- waits ---------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 void lock_state__awaited(struct lock_state *state, const struct encounter *encounter)
 {

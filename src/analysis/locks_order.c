@@ -29,7 +29,7 @@ void lock_order__free(struct lock_order *order)
     free(order->recent);
 }
 
-/* ---- edges ---------------------------------------------------------------------------------- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static uint64_t key_of(const struct held_lock *held, const struct encounter *wanted)
 {
@@ -119,7 +119,7 @@ void lock_order__take(struct locks_walk *walk, const struct encounter *encounter
     }
 }
 
-/* ---- which edges may be in a circle --------------------------------------------------------- */
+/* ---- which edges may be in a circle ---------------------------------------------------------- */
 
 /* The edges that are left, by the lock that was held. */
 struct graph {
@@ -233,7 +233,7 @@ static uint32_t search(struct graph *graph, uint32_t start)
     return UINT32_MAX;
 }
 
-/* ---- circles -------------------------------------------------------------------------------- */
+/* ---- circles --------------------------------------------------------------------------------- */
 
 static bool edge_has_gate(const struct order_edge *edge, uint32_t object)
 {
@@ -250,8 +250,8 @@ static bool is_guarded(const struct vec *circle)
     const struct order_edge *first = *VEC_AT(circle, const struct order_edge *, 0);
     for (uint32_t i = 0; i < first->gate_count; i++) {
         bool all = true;
-        VEC_EACH(edge, circle, const struct order_edge *)
-        all &= edge_has_gate(*edge, first->gates[i]) && (*edge)->held != first->gates[i];
+        VEC_EACH (edge, circle, const struct order_edge *)
+            all &= edge_has_gate(*edge, first->gates[i]) && (*edge)->held != first->gates[i];
         if (all)
             return true;
     }
@@ -262,8 +262,8 @@ static bool is_of_one_thread(const struct vec *circle)
 {
     uint32_t thread = (*VEC_AT(circle, const struct order_edge *, 0))->thread;
     bool one = thread != ENCOUNTER_NOBODY;
-    VEC_EACH(edge, circle, const struct order_edge *)
-    one &= (*edge)->thread == thread;
+    VEC_EACH (edge, circle, const struct order_edge *)
+        one &= (*edge)->thread == thread;
     return one;
 }
 
@@ -326,8 +326,8 @@ static void add_inversion(struct locks_result *result, const struct vec *circle,
 static bool is_shown(const struct vec *circle, const uint32_t *row_of)
 {
     bool shown = true;
-    VEC_EACH(edge, circle, const struct order_edge *)
-    shown &= row_of[(*edge)->held] != UINT32_MAX;
+    VEC_EACH (edge, circle, const struct order_edge *)
+        shown &= row_of[(*edge)->held] != UINT32_MAX;
     return shown;
 }
 
@@ -336,8 +336,7 @@ static void take_circle(struct locks_result *result, const struct vec *circle,
 {
     if (!is_shown(circle, row_of))
         return;
-    VEC_EACH(inversion, &result->inversions, struct lock_inversion)
-    {
+    VEC_EACH (inversion, &result->inversions, struct lock_inversion) {
         if (is_same(inversion, circle, row_of)) {
             inversion->guarded &= is_guarded(circle);
             inversion->one_thread &= is_of_one_thread(circle);

@@ -1,7 +1,7 @@
 /* locks_path.c: what of locks is on the critical path. */
 #include "analysis/locks_walk.h"
 
-/* ---- figures -------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static void add_lock(const struct locks_walk *walk, struct locks_result *result,
                      const struct path_lock *lock)
@@ -21,8 +21,7 @@ static void take_locks(const struct locks_walk *walk, const struct path_result *
                        const uint32_t *row_of, struct locks_result *result)
 {
     const struct trace *trace = walk->trace;
-    VEC_EACH(lock, &path->locks, struct path_lock)
-    {
+    VEC_EACH (lock, &path->locks, struct path_lock) {
         if (lock->object >= walk->states.count)
             continue;
         add_lock(walk, result, lock);
@@ -38,21 +37,21 @@ static void take_locks(const struct locks_walk *walk, const struct path_result *
         result->on_path.hold_ns = most;
 }
 
-/* ---- checks --------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static uint64_t ticks_of_threads(const struct path_result *path)
 {
     uint64_t ticks = path->hand_over;
-    VEC_EACH(thread, &path->threads, uint64_t)
-    ticks += *thread;
+    VEC_EACH (thread, &path->threads, uint64_t)
+        ticks += *thread;
     return ticks;
 }
 
 static uint64_t ticks_of_locks(const struct path_result *path)
 {
     uint64_t ticks = 0;
-    VEC_EACH(lock, &path->locks, struct path_lock)
-    ticks += lock->hold;
+    VEC_EACH (lock, &path->locks, struct path_lock)
+        ticks += lock->hold;
     return ticks;
 }
 
@@ -85,7 +84,7 @@ void locks_path__fill(const struct locks_walk *walk, const uint32_t *row_of,
     path_result__free(&path);
 }
 
-/* ---- the simple marking --------------------------------------------------------------------- */
+/* ---- the simple marking ---------------------------------------------------------------------- */
 
 /* Finds the path once more. Whether there was nothing but locks to wait for. */
 static bool find_path(const struct trace *trace, struct path_result *result)

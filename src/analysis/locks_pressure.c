@@ -2,7 +2,7 @@
 #include "analysis/locks_walk.h"
 #include "base/memory.h"
 
-/* ---- the axis ------------------------------------------------------------------------------- */
+/* ---- the axis -------------------------------------------------------------------------------- */
 
 /* The least of 1, 2, 5, 10, 20 … ns that divides the span into no more than STEPS_MOST steps, which
  * begin at its multiples. */
@@ -21,8 +21,7 @@ static void range_of(const struct locks_walk *walk, uint64_t *from_ns, uint64_t 
 {
     const struct heurt_session *session = trace__session(walk->trace);
     uint64_t first = UINT64_MAX, last = session->end.tick;
-    VEC_EACH(thread, trace__threads(walk->trace), struct trace_thread)
-    {
+    VEC_EACH (thread, trace__threads(walk->trace), struct trace_thread) {
         first = thread->start_tick < first ? thread->start_tick : first;
         last = thread->end_tick > last ? thread->end_tick : last;
     }
@@ -71,7 +70,7 @@ uint64_t axis__spread(struct axis *axis, uint64_t *steps, uint64_t since, uint64
     return spread;
 }
 
-/* ---- waits ---------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 void pressure__waited(struct locks_walk *walk, struct lock_state *state,
                       const struct encounter *encounter, uint64_t waited)
@@ -87,7 +86,7 @@ void pressure__waited(struct locks_walk *walk, struct lock_state *state,
         axis__spread(&walk->axis, walk->acquiring, since, since + waited, 1);
 }
 
-/* ---- running -------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* Takes a time off what the thread ran, but for what is already taken off. */
 static void take_off(struct locks_walk *walk, struct lock_thread *thread, uint64_t since,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums ----------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static struct lock_times times_ns(const struct trace *trace, const struct times *times)
 {
@@ -37,7 +37,7 @@ static uint64_t *steps_ns(const struct locks_walk *walk, const uint64_t *ticks)
     return ns;
 }
 
-/* ---- tables of a lock ----------------------------------------------------------------------- */
+/* ---- tables of a lock ------------------------------------------------------------------------ */
 
 static int compare(uint64_t left, uint64_t right)
 {
@@ -70,8 +70,7 @@ static struct vec sites_of(const struct trace *trace, struct lock_state *state)
 {
     struct vec sites = VEC_OF(struct lock_site);
     sort(&state->sites, by_wait_of_site);
-    VEC_EACH(site, &state->sites, struct site_sums)
-    {
+    VEC_EACH (site, &state->sites, struct site_sums) {
         struct lock_site row = {site->site, site->acquisitions, site->contended,
                                 trace__ns(trace, site->wait), trace__ns(trace, site->hold)};
         vec__push(&sites, &row);
@@ -83,8 +82,7 @@ static struct vec pairs_of(const struct trace *trace, struct lock_state *state)
 {
     struct vec pairs = VEC_OF(struct lock_pair);
     sort(&state->pairs, by_wait_of_pair);
-    VEC_EACH(pair, &state->pairs, struct pair_sums)
-    {
+    VEC_EACH (pair, &state->pairs, struct pair_sums) {
         struct lock_pair row = {pair->holder_site, pair->waiter_site, pair->waits,
                                 trace__ns(trace, pair->wait)};
         vec__push(&pairs, &row);
@@ -95,8 +93,7 @@ static struct vec pairs_of(const struct trace *trace, struct lock_state *state)
 static struct vec longest_of(const struct trace *trace, const struct lock_state *state)
 {
     struct vec longest = VEC_OF(struct lock_wait);
-    VEC_EACH(wait, &state->longest, struct long_wait)
-    {
+    VEC_EACH (wait, &state->longest, struct long_wait) {
         struct lock_wait row = {wait->thread,
                                 wait->holder,
                                 wait->site,
@@ -114,8 +111,7 @@ static void take_last_arriver(const struct lock_state *state, struct lock_row *r
     row->last_arriver = ENCOUNTER_NOBODY;
     if (!state->round)
         return;
-    VEC_EACH(arriver, &state->round->arrivers, struct arriver)
-    {
+    VEC_EACH (arriver, &state->round->arrivers, struct arriver) {
         if (arriver->rounds > row->last_arrivals ||
             (arriver->rounds == row->last_arrivals && arriver->thread < row->last_arriver)) {
             row->last_arriver = arriver->thread;
@@ -124,7 +120,7 @@ static void take_last_arriver(const struct lock_state *state, struct lock_row *r
     }
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static uint64_t wait_of(const struct lock_state *state)
 {
@@ -222,7 +218,7 @@ static void make_rows(struct locks_walk *walk, struct locks_result *result, uint
     vec__free(&ranking);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void add_threads(const struct locks_walk *walk, struct locks_result *result)
 {
@@ -246,8 +242,8 @@ static uint64_t wall_ns(const struct locks_walk *walk)
     if (!walk->filter->from_ns && !walk->filter->to_ns)
         return wall;
     uint64_t first = UINT64_MAX;
-    VEC_EACH(thread, trace__threads(walk->trace), struct trace_thread)
-    first = thread->start_tick < first ? thread->start_tick : first;
+    VEC_EACH (thread, trace__threads(walk->trace), struct trace_thread)
+        first = thread->start_tick < first ? thread->start_tick : first;
     uint64_t from_ns = trace__since_start_ns(walk->trace, first), to_ns = from_ns + wall;
     from_ns = walk->filter->from_ns > from_ns ? walk->filter->from_ns : from_ns;
     to_ns = walk->filter->to_ns && walk->filter->to_ns < to_ns ? walk->filter->to_ns : to_ns;

@@ -2,7 +2,7 @@
 #include "analysis/locks_walk.h"
 #include "base/memory.h"
 
-/* ---- durations ------------------------------------------------------------------------------ */
+/* ---- durations ------------------------------------------------------------------------------- */
 
 void times__add(const struct locks_walk *walk, struct times *times, uint64_t ticks, uint64_t weight)
 {
@@ -17,7 +17,7 @@ void times__add(const struct locks_walk *walk, struct times *times, uint64_t tic
     times->max = ticks > times->max ? ticks : times->max;
 }
 
-/* ---- sites and pairs ------------------------------------------------------------------------ */
+/* ---- sites and pairs ------------------------------------------------------------------------- */
 
 /* Most locks have one or two of them: the first needs no more room than itself. */
 static void *push_compact(struct vec *vec)
@@ -100,7 +100,7 @@ static void add_pair(struct locks_walk *walk, struct lock_state *state, uint32_t
     pair->wait += wait->wait;
 }
 
-/* ---- waits ---------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 static void keep_long_wait(struct lock_state *state, const struct long_wait *wait)
 {
@@ -174,7 +174,7 @@ void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
     VEC_AT(&state->sites, struct site_sums, site)->contended++;
 }
 
-/* ---- acquisitions --------------------------------------------------------------------------- */
+/* ---- acquisitions ---------------------------------------------------------------------------- */
 
 /* Adds one that counts; returns its site's place. */
 static uint32_t add_acquisition(struct locks_walk *walk, struct lock_state *state,
@@ -209,8 +209,8 @@ static void drop_lost(struct locks_walk *walk, uint32_t index, uint32_t acquired
     for (size_t i = 0; i < thread->sections.count; i++) {
         struct section section = *VEC_AT(&thread->sections, struct section, i);
         bool is_held = false;
-        VEC_EACH(lock, held, struct held_lock)
-        is_held |= lock->object == section.object && lock->object != acquired;
+        VEC_EACH (lock, held, struct held_lock)
+            is_held |= lock->object == section.object && lock->object != acquired;
         if (!is_held)
             continue;
         *VEC_AT(&thread->sections, struct section, kept++) = section;
@@ -261,7 +261,7 @@ void lock_state__busy(struct locks_walk *walk, struct lock_state *state,
         state->sides[encounter->how & 1].busy++;
 }
 
-/* ---- sections ------------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static bool take_section(struct lock_thread *thread, uint32_t object, struct section *section)
 {

@@ -180,7 +180,7 @@ struct locks_walk {
     bool is_sampled, sites_are_full, pairs_are_full;
 };
 
-/* ---- locks_filter.c */
+/* ---- locks_filter.c -------------------------------------------------------------------------- */
 
 /* Reads the filter into the walk; fails when it cannot mean anything in this trace. */
 int locks_filter__start(struct locks_walk *walk, struct error *error);
@@ -197,7 +197,7 @@ static inline bool is_in_time(const struct locks_walk *walk, uint64_t tick)
     return tick >= walk->from && tick < walk->to;
 }
 
-/* ---- locks_idle.c */
+/* ---- locks_idle.c ---------------------------------------------------------------------------- */
 
 /* Of whom, where and when does not matter to it: the filter is not asked. */
 void locks_idle__take(struct locks_walk *walk, struct lock_state *state,
@@ -206,7 +206,7 @@ void locks_idle__find(struct locks_walk *walk);
 bool lock_state__is_idle(const struct lock_state *state);
 void locks_idle__free(struct lock_state *state);
 
-/* ---- locks_side.c */
+/* ---- locks_side.c ---------------------------------------------------------------------------- */
 
 void lock_state__acquired(struct locks_walk *walk, struct lock_state *state,
                           const struct encounter *encounter);
@@ -220,7 +220,7 @@ void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
 void times__add(const struct locks_walk *walk, struct times *times, uint64_t ticks,
                 uint64_t weight);
 
-/* ---- locks_meeting.c */
+/* ---- locks_meeting.c ------------------------------------------------------------------------- */
 
 void lock_state__signalled(struct locks_walk *walk, struct lock_state *state,
                            const struct encounter *encounter);
@@ -229,7 +229,7 @@ void lock_state__awaited(struct lock_state *state, const struct encounter *encou
 void lock_state__left(struct locks_walk *walk, struct lock_state *state,
                       const struct encounter *encounter);
 
-/* ---- locks_order.c */
+/* ---- locks_order.c --------------------------------------------------------------------------- */
 
 void lock_order__start(struct lock_order *order);
 void lock_order__free(struct lock_order *order);
@@ -239,7 +239,7 @@ void lock_order__take(struct locks_walk *walk, const struct encounter *encounter
 void lock_order__find(const struct locks_walk *walk, const uint32_t *row_of,
                       struct locks_result *result);
 
-/* ---- locks_pressure.c */
+/* ---- locks_pressure.c ------------------------------------------------------------------------ */
 
 void axis__start(struct locks_walk *walk);
 /* Adds the ticks from since to until to the steps in which they were (sign −1: takes them off);
@@ -251,17 +251,17 @@ void pressure__waited(struct locks_walk *walk, struct lock_state *state,
 /* Keeps up which time of a thread is not running. */
 void pressure__take(struct locks_walk *walk, const struct encounter *encounter);
 
-/* ---- locks_path.c */
+/* ---- locks_path.c ---------------------------------------------------------------------------- */
 
 /* The rows are there. row_of: as above. */
 void locks_path__fill(const struct locks_walk *walk, const uint32_t *row_of,
                       struct locks_result *result);
 
-/* ---- locks_rows.c */
+/* ---- locks_rows.c ---------------------------------------------------------------------------- */
 
 void locks_result__fill(struct locks_walk *walk, struct locks_result *result);
 
-/* ---- locks_audit.c */
+/* ---- locks_audit.c --------------------------------------------------------------------------- */
 
 /* Compares it and adds it to the result. */
 void locks_check__add(struct locks_result *result, const struct locks_check *check);

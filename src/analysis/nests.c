@@ -63,8 +63,7 @@ const struct nest_item *nests__items(const struct nests *nests, uint32_t nest)
 static uint8_t height_of(const struct nests *nests, const struct vec *items)
 {
     uint8_t height = 0;
-    VEC_EACH(item, items, struct nest_item)
-    {
+    VEC_EACH (item, items, struct nest_item) {
         uint8_t inside = nest_at(nests, item->nest)->height;
         height = inside >= height ? inside + 1 : height;
     }
@@ -81,8 +80,8 @@ static uint32_t add_nest(struct nests *nests, uint32_t place, bool irregular,
                         .is_irregular = irregular};
     for (unsigned i = 0; i < NEST_DEPTH; i++)
         nest.cut[i] = NEST_NONE;
-    VEC_EACH(item, items, struct nest_item)
-    vec__push(&nests->items, &(struct nest_item){.nest = item->nest});
+    VEC_EACH (item, items, struct nest_item)
+        vec__push(&nests->items, &(struct nest_item){.nest = item->nest});
     vec__push(&nests->nests, &nest);
     return (uint32_t)nests->nests.count - 1;
 }
@@ -95,8 +94,8 @@ static uint32_t find(struct nests *nests, uint32_t place, bool irregular, const 
     const uint32_t head[2] = {place, irregular};
     nests->key.count = 0;
     memcpy(vec__extend(&nests->key, 2), head, sizeof head);
-    VEC_EACH(item, items, struct nest_item)
-    vec__push(&nests->key, &item->nest);
+    VEC_EACH (item, items, struct nest_item)
+        vec__push(&nests->key, &item->nest);
     size_t bytes = nests->key.count * sizeof(uint32_t);
     uint64_t known = map__get(&nests->numbers, nests->key.items, bytes);
     if (known != MAP_ABSENT)
@@ -213,8 +212,8 @@ void nest_walk__free(struct nest_walk *walk)
 {
     if (!walk)
         return;
-    VEC_EACH(level, &walk->levels, struct level)
-    vec__free(&level->items);
+    VEC_EACH (level, &walk->levels, struct level)
+        vec__free(&level->items);
     vec__free(&walk->levels);
     vec__free(&walk->closed);
     free(walk);

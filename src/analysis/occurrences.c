@@ -47,7 +47,7 @@ struct collector {
     struct vec inside; /* struct inside, by depth */
 };
 
-/* ---- windows -------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* How many steps from the first window on a tick (not before it) is. Those that are asked for
  * follow one another: mostly it is the one of the last time. */
@@ -104,8 +104,7 @@ static void lay_windows(struct collector *self, uint64_t begin, uint64_t end, do
 static void clip_intervals(struct collector *self, struct vec *intervals)
 {
     size_t left = 0;
-    VEC_EACH(interval, intervals, struct interval)
-    {
+    VEC_EACH (interval, intervals, struct interval) {
         uint32_t place = window_of(self, interval->begin);
         if (place == NONE)
             continue;
@@ -123,8 +122,7 @@ static void drop_outside(struct collector *self, struct class_occurrences *class
     struct vec *occurrences = &class->occurrences;
     bool whole = self->slots[class->entry->what.number].whole;
     size_t left = 0;
-    VEC_EACH(occurrence, occurrences, struct occurrence)
-    {
+    VEC_EACH (occurrence, occurrences, struct occurrence) {
         occurrence->window = window_of(self, occurrence->start);
         if (occurrence->window != NONE || whole)
             *VEC_AT(occurrences, struct occurrence, left++) = *occurrence;
@@ -142,8 +140,7 @@ static bool meets_window(struct collector *self, const struct interval *interval
 static void drop_periods(struct collector *self)
 {
     size_t left = 0;
-    VEC_EACH(period, &self->off, struct off_period)
-    {
+    VEC_EACH (period, &self->off, struct off_period) {
         if (meets_window(self, &period->interval))
             *VEC_AT(&self->off, struct off_period, left++) = *period;
     }
@@ -155,12 +152,11 @@ static void drop_periods(struct collector *self)
 static void shorten_windows(struct collector *self)
 {
     self->length /= 2;
-    VEC_EACH(window, &self->all->windows, struct window)
-    window->end = window->begin + self->length;
-    VEC_EACH(class, &self->all->classes, struct class_occurrences)
-    drop_outside(self, class);
-    VEC_EACH(timeline, &self->all->timelines, struct class_timeline)
-    {
+    VEC_EACH (window, &self->all->windows, struct window)
+        window->end = window->begin + self->length;
+    VEC_EACH (class, &self->all->classes, struct class_occurrences)
+        drop_outside(self, class);
+    VEC_EACH (timeline, &self->all->timelines, struct class_timeline) {
         clip_intervals(self, &timeline->running);
         clip_intervals(self, &timeline->preempted);
     }
@@ -298,9 +294,9 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 /* Whether an occurrence of a divided site is open, whose nest is not known before its end. */
 static bool is_in_divided(const struct collector *self)
 {
-    VEC_EACH(entry, &self->divided, struct class_entry *)
-    if ((*entry)->fold.open)
-        return true;
+    VEC_EACH (entry, &self->divided, struct class_entry *)
+        if ((*entry)->fold.open)
+            return true;
     return false;
 }
 
@@ -351,8 +347,7 @@ static void cut_timeline(struct collector *self, struct class_timeline *timeline
     const struct off_period *period = self->off.items;
     const struct off_period *periods_end = period + self->off.count;
     cut.running = cut.preempted = VEC_OF(struct interval);
-    VEC_EACH(interval, &timeline->running, struct interval)
-    {
+    VEC_EACH (interval, &timeline->running, struct interval) {
         uint64_t from = interval->begin;
         while (period < periods_end && period->interval.end <= from)
             period++;
@@ -417,8 +412,7 @@ static void choose_class(struct collector *self, struct class_entry *entry, bool
 static double share_of_run(const struct collector *self, const struct class_table *table)
 {
     double kept = 1, intervals = 1;
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         const struct class_slot *slot = &self->slots[(*entry)->what.number];
         double count = (double)(*entry)->total.accumulator.recorded;
         kept += slot->kept != NONE && !slot->whole ? count : 0;
@@ -431,8 +425,7 @@ static double share_of_run(const struct collector *self, const struct class_tabl
 static void choose_windows(struct collector *self, const struct class_table *table)
 {
     uint64_t begin = UINT64_MAX, end = 0;
-    VEC_EACH(thread, trace__threads(table->trace), struct trace_thread)
-    {
+    VEC_EACH (thread, trace__threads(table->trace), struct trace_thread) {
         begin = thread->start_tick < begin ? thread->start_tick : begin;
         end = thread->end_tick > end ? thread->end_tick : end;
     }
@@ -445,20 +438,19 @@ static void choose_windows(struct collector *self, const struct class_table *tab
 static void find_divided(struct collector *self)
 {
     self->divided = VEC_OF(struct class_entry *);
-    VEC_EACH(entry, &self->table->entries, struct class_entry *)
-    if ((*entry)->division)
-        vec__push(&self->divided, entry);
+    VEC_EACH (entry, &self->table->entries, struct class_entry *)
+        if ((*entry)->division)
+            vec__push(&self->divided, entry);
 }
 
 /* By thread: whether it has occurrences of divided sites. */
 static bool *divided_threads(const struct collector *self)
 {
     bool *threads = memory__zeroed(trace__threads(self->table->trace)->count, sizeof *threads);
-    VEC_EACH(site, &self->divided, struct class_entry *)
-    {
+    VEC_EACH (site, &self->divided, struct class_entry *) {
         class_entry__mark_threads(*site, threads);
-        VEC_EACH(part, &(*site)->division->parts, struct class_part)
-        class_entry__mark_threads(part->entry, threads);
+        VEC_EACH (part, &(*site)->division->parts, struct class_part)
+            class_entry__mark_threads(part->entry, threads);
     }
     return threads;
 }
@@ -472,9 +464,9 @@ static bool is_kept_whole(const struct collector *self, const struct class_entry
 /* A site is passed over when none of its parts is kept whole. */
 static bool may_pass_over(const struct collector *self, const struct class_entry *site)
 {
-    VEC_EACH(part, &site->division->parts, struct class_part)
-    if (is_kept_whole(self, part->entry))
-        return false;
+    VEC_EACH (part, &site->division->parts, struct class_part)
+        if (is_kept_whole(self, part->entry))
+            return false;
     return !is_kept_whole(self, site);
 }
 
@@ -496,10 +488,10 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
     self.slots = memory__zeroed(self.slot_count, sizeof *self.slots);
     class_table__number(table);
     find_divided(&self);
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    choose_class(&self, *entry, worth(*entry));
-    VEC_EACH(site, &self.divided, struct class_entry *)
-    self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        choose_class(&self, *entry, worth(*entry));
+    VEC_EACH (site, &self.divided, struct class_entry *)
+        self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
     choose_windows(&self, table);
     bool *nested = divided_threads(&self);
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
@@ -518,10 +510,9 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
 
 void occurrences__free(struct occurrences *occurrences)
 {
-    VEC_EACH(class, &occurrences->classes, struct class_occurrences)
-    vec__free(&class->occurrences);
-    VEC_EACH(timeline, &occurrences->timelines, struct class_timeline)
-    {
+    VEC_EACH (class, &occurrences->classes, struct class_occurrences)
+        vec__free(&class->occurrences);
+    VEC_EACH (timeline, &occurrences->timelines, struct class_timeline) {
         vec__free(&timeline->running);
         vec__free(&timeline->preempted);
     }

@@ -27,8 +27,7 @@ struct outliner {
     uint32_t group;
 };
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct outline_row new_row(const struct outliner *outliner, enum outline_kind kind,
                                   uint32_t depth)
@@ -61,8 +60,7 @@ static uint64_t ns_or_unknown(const struct outliner *outliner, uint64_t ticks)
 static uint32_t kinds_of(const struct outliner *outliner, const struct outline_node *node)
 {
     uint32_t kinds = 0;
-    VEC_EACH(part, &node->parts, struct outline_part)
-    {
+    VEC_EACH (part, &node->parts, struct outline_part) {
         const struct shape *shape = shapes__get(outliner->structure->shapes, part->shape);
         if (shape->kind == SHAPE_CHOICE && shape->item_count > kinds)
             kinds = shape->item_count;
@@ -96,8 +94,7 @@ static uint32_t spelled_in(struct outliner *outliner, const struct outline_node 
 {
     uint32_t first = OUTLINE_NONE;
     bool all = true;
-    VEC_EACH(part, &node->parts, struct outline_part)
-    {
+    VEC_EACH (part, &node->parts, struct outline_part) {
         uint32_t *known = VEC_AT(&outliner->spelled, uint32_t, part->shape);
         if (*known && first == OUTLINE_NONE)
             first = *known - 1;
@@ -110,9 +107,9 @@ static uint32_t spelled_in(struct outliner *outliner, const struct outline_node 
 
 static bool has_body(const struct outliner *outliner, const struct outline_node *node)
 {
-    VEC_EACH(part, &node->parts, struct outline_part)
-    if (shapes__get(outliner->structure->shapes, part->shape)->item_count)
-        return true;
+    VEC_EACH (part, &node->parts, struct outline_part)
+        if (shapes__get(outliner->structure->shapes, part->shape)->item_count)
+            return true;
     return false;
 }
 
@@ -151,8 +148,7 @@ static uint32_t head_of(const struct outliner *outliner, const struct outline_no
 static bool are_one_loop(const struct outliner *outliner, const struct vec *nodes)
 {
     const struct outline_node *first = nodes->items;
-    VEC_EACH(node, nodes, struct outline_node)
-    {
+    VEC_EACH (node, nodes, struct outline_node) {
         if (!is_loop(outliner, node) || head_of(outliner, node) != head_of(outliner, first) ||
             (nodes->count > 1 && !may_turn_once(node)))
             return false;
@@ -173,8 +169,8 @@ static bool only_loop(struct outliner *outliner, struct outline_node *node,
     if (is_only) {
         *inner = (struct outline_node){.surface = VEC_AT(&nodes, struct outline_node, 0)->surface,
                                        .parts = VEC_OF(struct outline_part)};
-        VEC_EACH(only, &nodes, struct outline_node)
-        node__join(inner, only);
+        VEC_EACH (only, &nodes, struct outline_node)
+            node__join(inner, only);
         node__tidy(inner);
     }
     nodes__free(&nodes);
@@ -214,8 +210,8 @@ static void gather(struct outliner *outliner, struct gathered *gathered, struct 
     if (is_loop(outliner, node)) {
         size_t left_out;
         struct vec body = node__body(&outliner->known, node, &left_out);
-        VEC_EACH(child, &body, struct outline_node)
-        gather(outliner, gathered, child);
+        VEC_EACH (child, &body, struct outline_node)
+            gather(outliner, gathered, child);
         nodes__free(&body);
         return;
     }
@@ -271,8 +267,7 @@ static uint64_t put_scattered(struct outliner *outliner, struct vec *nodes, uint
 {
     uint64_t sum = 0;
     rest->first_folded = (uint32_t)outliner->outline->folded.count;
-    VEC_EACH(node, nodes, struct outline_node)
-    {
+    VEC_EACH (node, nodes, struct outline_node) {
         node__tidy(node);
         if (node__sum(node) < outliner->least) {
             fold(outliner, rest, node);
@@ -290,12 +285,12 @@ static void put_small(struct outliner *outliner, struct vec *nodes, uint32_t dep
 {
     uint64_t small = 0;
     struct gathered gathered = {.nodes = VEC_OF(struct outline_node)};
-    VEC_EACH(node, nodes, struct outline_node)
-    if (node->parts.count && node__sum(node) < outliner->least) {
-        small += node__sum(node);
-        rest->count++;
-        gather(outliner, &gathered, node);
-    }
+    VEC_EACH (node, nodes, struct outline_node)
+        if (node->parts.count && node__sum(node) < outliner->least) {
+            small += node__sum(node);
+            rest->count++;
+            gather(outliner, &gathered, node);
+        }
     uint64_t scattered = put_scattered(outliner, &gathered.nodes, depth, rest);
     rest->sum_ns += trace__ns(outliner->trace, small > scattered ? small - scattered : 0);
     if (!rest->folded_count && scattered)
@@ -313,8 +308,7 @@ static uint32_t sole_surface(struct outliner *outliner, struct outline_node *nod
         return node->surface;
     struct vec body = node__body(&outliner->known, node, &left_out);
     uint32_t surface = left_out || !body.count ? SHAPE_NONE : ANY_SURFACE;
-    VEC_EACH(child, &body, struct outline_node)
-    {
+    VEC_EACH (child, &body, struct outline_node) {
         bool is_meant = is_loop(outliner, child) && !may_turn_once(child);
         uint32_t of_child =
             is_meant || surface == SHAPE_NONE ? SHAPE_NONE : sole_surface(outliner, child);
@@ -393,8 +387,8 @@ static void put_unrecorded(struct outliner *outliner, uint64_t whole, uint64_t r
 static bool any_folded(const struct outliner *outliner, const struct vec *nodes)
 {
     size_t small = 0;
-    VEC_EACH(node, nodes, struct outline_node)
-    small += node__sum(node) < outliner->least;
+    VEC_EACH (node, nodes, struct outline_node)
+        small += node__sum(node) < outliner->least;
     return small > 1;
 }
 
@@ -448,8 +442,7 @@ static void put_body(struct outliner *outliner, struct outline_node *node, uint3
     nodes__free(&nodes);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static uint64_t share_of(double share, uint64_t ticks)
 {
@@ -462,8 +455,8 @@ static void put_group(struct outliner *outliner, struct outline_gathering *gathe
     struct outline_group group = {.threads = VEC_OF(uint32_t),
                                   .lifetime_ns = trace__ns(outliner->trace, gathering->lifetime),
                                   .first_row = (uint32_t)outliner->outline->rows.count};
-    VEC_EACH(thread, &gathering->threads, const struct structure_thread *)
-    vec__push(&group.threads, &(*thread)->thread);
+    VEC_EACH (thread, &gathering->threads, const struct structure_thread *)
+        vec__push(&group.threads, &(*thread)->thread);
     uint64_t unrecorded_from = share_of(UNRECORDED_FROM, gathering->lifetime);
     outliner->group = (uint32_t)groups->count;
     outliner->root_threads = gathering->root_threads;
@@ -498,8 +491,8 @@ struct outline *outline__new(const struct trace *trace, const struct structure *
     outline_shapes__start(&outliner.known, structure->shapes);
     outline->is_sampled = outliner.known.is_sampled;
     struct vec gatherings = gatherings__of(trace, structure, &outliner.known);
-    VEC_EACH(gathering, &gatherings, struct outline_gathering)
-    put_group(&outliner, gathering);
+    VEC_EACH (gathering, &gatherings, struct outline_gathering)
+        put_group(&outliner, gathering);
     gatherings__free(&gatherings);
     outline_shapes__free(&outliner.known);
     vec__free(&outliner.spelled);
@@ -523,16 +516,15 @@ void outline__free(struct outline *outline)
 {
     if (!outline)
         return;
-    VEC_EACH(group, &outline->groups, struct outline_group)
-    vec__free(&group->threads);
+    VEC_EACH (group, &outline->groups, struct outline_group)
+        vec__free(&group->threads);
     vec__free(&outline->groups);
     vec__free(&outline->rows);
     vec__free(&outline->folded);
     free(outline);
 }
 
-/* ---- what follows from the rows ---------------------------------------------------------------
- */
+/* ---- what follows from the rows -------------------------------------------------------------- */
 
 static double of_lifetime(const struct outline *outline, const struct outline_row *row, uint64_t ns)
 {

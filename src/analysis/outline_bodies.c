@@ -8,8 +8,7 @@
 #define ALIGN_WINDOW 64u    /* items that are looked at for one of the same surface */
 #define DENSE_FROM 0.8      /* of a loop's time is in its turns: else these are no measure of it */
 
-/* ---- kinds of shapes: all that is to be known of them is here ----------------------------------
- */
+/* ---- kinds of shapes: all that is to be known of them is here -------------------------------- */
 
 /* A choice is shown as a loop whose turns differ: of the alternatives' bodies beside each other. */
 static bool is_loop(const struct shape *shape)
@@ -80,8 +79,7 @@ void outline_shapes__free(struct outline_shapes *known)
     vec__free(&known->surfaces);
 }
 
-/* ---- parts ------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static uint64_t scaled(uint64_t value, uint64_t part, uint64_t whole)
 {
@@ -182,8 +180,7 @@ static void part__join(struct outline_part *part, const struct outline_part *oth
     part->is_excess_estimated |= other->is_excess_estimated;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static int by_shape(const void *left, const void *right)
 {
@@ -217,8 +214,8 @@ void node__add(struct outline_node *node, const struct outline_part *part)
 
 void node__join(struct outline_node *node, const struct outline_node *other)
 {
-    VEC_EACH(part, &other->parts, struct outline_part)
-    node__add(node, part);
+    VEC_EACH (part, &other->parts, struct outline_part)
+        node__add(node, part);
 }
 
 struct outline_part node__all(const struct outline_node *node)
@@ -232,20 +229,19 @@ struct outline_part node__all(const struct outline_node *node)
 uint64_t node__sum(const struct outline_node *node)
 {
     uint64_t sum = 0;
-    VEC_EACH(part, &node->parts, struct outline_part)
-    sum += part->time.sum;
+    VEC_EACH (part, &node->parts, struct outline_part)
+        sum += part->time.sum;
     return sum;
 }
 
 void nodes__free(struct vec *nodes)
 {
-    VEC_EACH(node, nodes, struct outline_node)
-    vec__free(&node->parts);
+    VEC_EACH (node, nodes, struct outline_node)
+        vec__free(&node->parts);
     vec__free(nodes);
 }
 
-/* ---- bodies -----------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* Neighbours with one surface are one node. */
 static void append(struct vec *nodes, uint32_t surface, const struct outline_part *part)
@@ -365,7 +361,7 @@ struct vec node__body(struct outline_shapes *known, struct outline_node *node, s
         nodes = lay_beside(&nodes, &body);
     }
     *left_out = count - looked_at;
-    VEC_EACH(child, &nodes, struct outline_node)
-    node__tidy(child);
+    VEC_EACH (child, &nodes, struct outline_node)
+        node__tidy(child);
     return nodes;
 }

@@ -115,10 +115,10 @@ struct vec gatherings__of(const struct trace *trace, const struct structure *str
 {
     struct grouper grouper = {
         .trace = trace, .known = known, .gatherings = VEC_OF(struct outline_gathering)};
-    VEC_EACH(thread, &structure->threads, struct structure_thread)
-    add_thread(&grouper, thread);
-    VEC_EACH(gathering, &grouper.gatherings, struct outline_gathering)
-    number_roots(gathering);
+    VEC_EACH (thread, &structure->threads, struct structure_thread)
+        add_thread(&grouper, thread);
+    VEC_EACH (gathering, &grouper.gatherings, struct outline_gathering)
+        number_roots(gathering);
     if (grouper.gatherings.count)
         qsort(grouper.gatherings.items, grouper.gatherings.count, sizeof(struct outline_gathering),
               by_lifetime);
@@ -129,8 +129,7 @@ struct vec gatherings__of(const struct trace *trace, const struct structure *str
 
 void gatherings__free(struct vec *gatherings)
 {
-    VEC_EACH(gathering, gatherings, struct outline_gathering)
-    {
+    VEC_EACH (gathering, gatherings, struct outline_gathering) {
         vec__free(&gathering->roots.parts);
         vec__free(&gathering->threads);
     }

@@ -39,7 +39,7 @@ static const struct vec *intervals_of(const struct overlap_question *question,
     return question->preempted ? &timeline->preempted : &timeline->running;
 }
 
-/* ---- shares --------------------------------------------------------------------------------- */
+/* ---- shares ---------------------------------------------------------------------------------- */
 
 /* Where the last answers were found. */
 struct place {
@@ -133,7 +133,7 @@ static void find_shifted_shares(const struct samples *asked, const struct candid
     }
 }
 
-/* ---- candidates ----------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 static bool is_elsewhere(const struct samples *asked, const struct class_timeline *timeline)
 {
@@ -144,8 +144,8 @@ static bool is_elsewhere(const struct samples *asked, const struct class_timelin
 static uint64_t length_of(const struct vec *intervals)
 {
     uint64_t sum = 0;
-    VEC_EACH(interval, intervals, struct interval)
-    sum += interval->end - interval->begin;
+    VEC_EACH (interval, intervals, struct interval)
+        sum += interval->end - interval->begin;
     return sum;
 }
 
@@ -163,8 +163,7 @@ static struct vec find_candidates(const struct samples *asked)
 {
     struct vec candidates = VEC_OF(struct candidate);
     struct map places = {0};
-    VEC_EACH(timeline, &asked->question->all->timelines, struct class_timeline)
-    {
+    VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
         uint64_t ticks = length_of(intervals_of(asked->question, timeline));
         if (!ticks || !is_elsewhere(asked, timeline))
             continue;
@@ -188,8 +187,7 @@ static void cover(const struct samples *asked, struct candidate *candidate)
 {
     struct vec lines = VEC_OF(const struct vec *);
     candidate->own = memory__zeroed(asked->owners.count, sizeof *candidate->own);
-    VEC_EACH(timeline, &asked->question->all->timelines, struct class_timeline)
-    {
+    VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != candidate->entry || !intervals->count)
             continue;
@@ -244,8 +242,7 @@ static void prepare(const struct samples *asked, struct candidate *candidate)
 
 static void free_candidates(const struct samples *asked, struct vec *candidates)
 {
-    VEC_EACH(candidate, candidates, struct candidate)
-    {
+    VEC_EACH (candidate, candidates, struct candidate) {
         for (size_t i = 0; candidate->own && i < asked->owners.count; i++)
             cover__free(&candidate->own[i]);
         free(candidate->own);
@@ -281,8 +278,7 @@ static bool is_everywhere(const struct samples *asked, const struct candidate *c
     struct sums rest = all;
     double squares = 0;
     qsort(blocks.items, blocks.count, sizeof(struct sums), compare_blocks);
-    VEC_EACH(block, &blocks, struct sums)
-    {
+    VEC_EACH (block, &blocks, struct sums) {
         squares += block->xx * block->xx;
         if (rest.xx - block->xx < all.xx / 2)
             continue;
@@ -337,15 +333,13 @@ static const struct candidate *choose(const struct samples *asked, const struct 
 {
     const struct candidate *best = NULL;
     double most = 0;
-    VEC_EACH(candidate, candidates, struct candidate)
-    {
+    VEC_EACH (candidate, candidates, struct candidate) {
         candidate->possible = is_possible(asked, candidate, room);
         if (candidate->possible && candidate->fit.explained > most)
             most = candidate->fit.explained;
     }
     /* They are in the order of their time, the largest first. */
-    VEC_EACH(candidate, candidates, struct candidate)
-    {
+    VEC_EACH (candidate, candidates, struct candidate) {
         if (candidate->possible && candidate->fit.explained >= EQUAL * most)
             best = candidate;
     }
@@ -363,8 +357,7 @@ static double null_of(const struct samples *asked, const struct vec *candidates,
 {
     double largest = 0;
     *slope = 0;
-    VEC_EACH(candidate, candidates, struct candidate)
-    {
+    VEC_EACH (candidate, candidates, struct candidate) {
         for (unsigned shift = 1; candidate->varies && shift <= OVERLAP_SHIFTS; shift++) {
             find_shifted_shares(asked, candidate, shift, UINT64_MAX, room);
             struct fit null = samples__fit(asked, room, candidate->level);
@@ -470,8 +463,7 @@ static bool meets_any(const struct vec *intervals, const struct interval *interv
 static void add_meetings(const struct samples *asked, const struct slow *slows,
                          const struct class_timeline *timeline, uint64_t ticks[2])
 {
-    VEC_EACH(interval, intervals_of(asked->question, timeline), struct interval)
-    {
+    VEC_EACH (interval, intervals_of(asked->question, timeline), struct interval) {
         bool in_time = false, meets = false;
         for (size_t i = 0; i < asked->owners.count && !meets; i++) {
             if (slows[i].thread == timeline->thread || !touches(&slows[i].time, interval))
@@ -488,8 +480,7 @@ static double meets_of(const struct samples *asked, const struct candidate *best
 {
     struct slow *slows = slow_of_owners(asked);
     uint64_t ticks[2] = {0};
-    VEC_EACH(timeline, &asked->question->all->timelines, struct class_timeline)
-    {
+    VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
         if (timeline->entry == best->entry)
             add_meetings(asked, slows, timeline, ticks);
     }
@@ -503,8 +494,7 @@ static uint32_t thread_of(const struct samples *asked, const struct candidate *b
 {
     uint32_t most = UINT32_MAX;
     uint64_t most_ticks = 0;
-    VEC_EACH(timeline, &asked->question->all->timelines, struct class_timeline)
-    {
+    VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != best->entry || !intervals->count)
             continue;
@@ -512,8 +502,7 @@ static uint32_t thread_of(const struct samples *asked, const struct candidate *b
         cover__of(&cover, &intervals, 1);
         uint64_t ticks = 0;
         size_t near = 0;
-        VEC_EACH(sample, &asked->items, struct sample)
-        {
+        VEC_EACH (sample, &asked->items, struct sample) {
             if (VEC_AT(&asked->owners, struct owner, sample->owner)->thread != timeline->thread)
                 ticks += cover__between(&cover, sample->start, sample->end, &near);
         }
@@ -542,8 +531,7 @@ static void judge(const struct samples *asked, struct vec *candidates,
                   struct overlap_answer *answer)
 {
     double *room = memory__zeroed(asked->items.count, sizeof *room);
-    VEC_EACH(candidate, candidates, struct candidate)
-    {
+    VEC_EACH (candidate, candidates, struct candidate) {
         prepare(asked, candidate);
         if (candidate->fit.slope > 0 && candidate->fit.explained > answer->explained)
             answer->explained = candidate->fit.explained;

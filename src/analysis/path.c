@@ -91,7 +91,7 @@ size_t path__branches(const struct path *path)
     return path->tree.live;
 }
 
-/* ---- cuts ----------------------------------------------------------------------------------- */
+/* ---- cuts ------------------------------------------------------------------------------------ */
 
 static void drop_cut(struct path *path, struct vec *cuts, size_t place)
 {
@@ -103,8 +103,7 @@ static void drop_cut(struct path *path, struct vec *cuts, size_t place)
 
 static void drop_cuts(struct path *path, struct vec *cuts)
 {
-    VEC_EACH(cut, cuts, struct cut)
-    {
+    VEC_EACH (cut, cuts, struct cut) {
         tree__drop(&path->tree, cut->branch);
     }
     cuts->count = 0;
@@ -130,7 +129,7 @@ static struct path_object *object_at(struct path *path, uint32_t object)
     return VEC_AT(&path->objects, struct path_object, object);
 }
 
-/* ---- a thread's chain ----------------------------------------------------------------------- */
+/* ---- a thread's chain ------------------------------------------------------------------------ */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -176,8 +175,7 @@ static void keep_piece(struct path *path, struct path_thread *thread, uint64_t t
 static void charge(struct path *path, uint32_t index, uint64_t tick)
 {
     struct path_thread *thread = &path->threads[index];
-    VEC_EACH(section, &thread->sections, struct section)
-    {
+    VEC_EACH (section, &thread->sections, struct section) {
         charge_section(thread, section, tick);
     }
     if (thread->sections.count)
@@ -221,14 +219,13 @@ static void begin_chain(struct path *path, const struct encounter *encounter, co
     }
     thread->open->hand_overs = 1;
     thread->open->hand_over = ticks_between(cut->tick, encounter->tick);
-    VEC_EACH(section, &thread->sections, struct section)
-    {
+    VEC_EACH (section, &thread->sections, struct section) {
         if (!branch__was_on(cut->branch, encounter->thread, section->encounter))
             count_section(thread->open, section);
     }
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void thread__created(struct path *path, const struct encounter *encounter)
 {
@@ -332,7 +329,7 @@ static void thread__back(struct path *path, const struct encounter *encounter)
             ticks_between(later(encounter->since, thread->from), encounter->tick);
 }
 
-/* ---- waits ---------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 static bool is_of_kind(const struct path *path, uint32_t object, enum class_kind kind)
 {
@@ -411,7 +408,7 @@ static void follow(struct path *path, const struct encounter *encounter)
     tree__drop(&path->tree, cut.branch);
 }
 
-/* ---- locks ---------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static void end_section(struct path_thread *thread, size_t place, uint64_t tick)
 {
@@ -425,8 +422,7 @@ static void end_section(struct path_thread *thread, size_t place, uint64_t tick)
 
 static bool is_held(const struct path *path, uint32_t thread, uint32_t object)
 {
-    VEC_EACH(held, encounters__held(path->walk, thread), struct held_lock)
-    {
+    VEC_EACH (held, encounters__held(path->walk, thread), struct held_lock) {
         if (held->object == object)
             return true;
     }
@@ -479,7 +475,7 @@ static void lock__released(struct path *path, const struct encounter *encounter)
         cut_at(path, encounter);
 }
 
-/* ---- the walk ------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 void path__take(struct path *path, const struct encounter *encounter)
 {
@@ -528,7 +524,7 @@ void path__take(struct path *path, const struct encounter *encounter)
     }
 }
 
-/* ---- the result ----------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static int by_object(const void *left, const void *right)
 {
@@ -630,8 +626,7 @@ void path__free(struct path *path)
 {
     if (!path)
         return;
-    VEC_EACH(object, &path->objects, struct path_object)
-    {
+    VEC_EACH (object, &path->objects, struct path_object) {
         drop_cuts(path, &object->cuts);
         vec__free(&object->cuts);
     }

@@ -49,7 +49,7 @@ struct marking {
     struct vec pieces; /* struct marked_piece, the last first */
 };
 
-/* ---- collecting ----------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 static void add_moment(struct marking *marking, const struct encounter *encounter)
 {
@@ -156,7 +156,7 @@ static void collect(struct marking *marking, const struct encounter *encounter)
     }
 }
 
-/* ---- walking back --------------------------------------------------------------------------- */
+/* ---- walking back ---------------------------------------------------------------------------- */
 
 static const struct moment *moment_at(const struct marking *marking, uint32_t thread, size_t place)
 {
@@ -245,7 +245,7 @@ static void walk_back(struct marking *marking)
     }
 }
 
-/* ---- what is on it -------------------------------------------------------------------------- */
+/* ---- what is on it --------------------------------------------------------------------------- */
 
 static struct path_lock *row_of(struct path_result *result, uint32_t object)
 {
@@ -314,15 +314,14 @@ static void add_piece(const struct path_piece *piece, struct path_result *result
 static void keep_rows(struct vec *rows)
 {
     size_t kept = 0;
-    VEC_EACH(row, rows, struct path_lock)
-    {
+    VEC_EACH (row, rows, struct path_lock) {
         if (row->acquisitions)
             *VEC_AT(rows, struct path_lock, kept++) = *row;
     }
     rows->count = kept;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void start(struct marking *marking, const struct trace *trace)
 {

@@ -7,7 +7,7 @@
 #define SLOTS_FIRST 4u
 #define SLOTS_KEPT 16u /* a branch that is used again keeps tables that are no larger */
 
-/* ---- sums ----------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* The slot of that key, or the free one where it would be. */
 static struct path_sum *slot_of(const struct path_sums *sums, uint32_t key)
@@ -91,7 +91,7 @@ static void unite(struct path_sums *sums, struct path_sums *more)
     clear(more);
 }
 
-/* ---- pieces --------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static void drop_piece(struct kept_piece *piece)
 {
@@ -119,7 +119,7 @@ void branch__keep_piece(struct branch *branch, const struct path_piece *piece, b
     branch->last_piece = kept;
 }
 
-/* ---- branches ------------------------------------------------------------------------------- */
+/* ---- branches -------------------------------------------------------------------------------- */
 
 static struct branch *unused_branch(struct branch_tree *tree)
 {

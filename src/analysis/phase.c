@@ -32,7 +32,7 @@ struct phases {
     double *common; /* by cell: logarithm of the factor by which it was slow; 0: it was not */
 };
 
-/* ---- cells ---------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static uint64_t place_of(struct phases *phases, const struct occurrence *occurrence)
 {
@@ -173,7 +173,7 @@ static bool try_pair(struct phases *phases, size_t a, size_t b, struct phase_ans
     return true;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void give_parts(struct phases *phases, size_t number, double *parts)
 {

@@ -22,7 +22,7 @@ struct owned_profile {
     struct vec strings; /* char *: names of keys */
 };
 
-/* ---- the order ------------------------------------------------------------------------------ */
+/* ---- the order ------------------------------------------------------------------------------- */
 
 static int group_of(const struct profile_class *class, double threshold)
 {
@@ -64,7 +64,7 @@ static int by_rank(const void *a, const void *b, void *threshold)
     return order ? order : descending(nest_of(right), nest_of(left));
 }
 
-/* ---- the result ----------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void fill_threads(struct profile *profile, const struct result_base *base,
                          const struct thread_result *results)
@@ -86,8 +86,7 @@ static void fill_classes(struct profile *profile, const struct result_base *base
                          struct class_table *table)
 {
     class_table__number(table); /* pieces of evidence name classes by number */
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         struct profile_class class;
         if (!class_entry__is_shown(*entry))
             continue;
@@ -124,8 +123,7 @@ static uint64_t *lifetimes_of(const struct trace *trace, const struct thread_res
     return lifetimes;
 }
 
-/* ---- what aggregated runs do not tell ---------------------------------------------------------
- */
+/* ---- what aggregated runs do not tell -------------------------------------------------------- */
 
 static void warn(struct vec *warnings, char *sentence)
 {
@@ -161,8 +159,8 @@ static void warn_of_aggregation(const struct class_table *table,
                                 const struct thread_result *results, struct vec *warnings)
 {
     bool waited = false;
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    waited |= *entry && (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        waited |= *entry && (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
     if (waited)
         warn(warnings, memory__text("who held the locks is not known of an aggregated run; record "
                                     "without --aggregate to see it"));
@@ -206,8 +204,8 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     stuck__prolong(trace, results);
     if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
         classes__divide(&table, symbols, results);
-    VEC_EACH(entry, &table.entries, struct class_entry *)
-    (*entry)->doubts = doubts__of_sums(*entry, results);
+    VEC_EACH (entry, &table.entries, struct class_entry *)
+        (*entry)->doubts = doubts__of_sums(*entry, results);
     if (!trace__is_aggregated(trace)) {
         explain__running(&table, symbols, results);
         blame__find(&table, results);
@@ -230,16 +228,16 @@ int profile__compute(const struct trace *trace, const struct symbols *symbols,
 
 static void free_texts(struct vec *texts)
 {
-    VEC_EACH(text, texts, char *)
-    free(*text);
+    VEC_EACH (text, texts, char *)
+        free(*text);
     vec__free(texts);
 }
 
 bool profile__locks_are_sampled(const struct profile *profile)
 {
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    if (class->kind == CLASS_LOCK && class->recorded < class->count)
-        return true;
+    VEC_EACH (class, &profile->classes, struct profile_class)
+        if (class->kind == CLASS_LOCK && class->recorded < class->count)
+            return true;
     return false;
 }
 
@@ -248,8 +246,7 @@ void profile__free(struct profile *profile)
     if (!profile)
         return;
     struct owned_profile *owned = (struct owned_profile *)profile;
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         free(class->accumulator);
         free(class->histogram);
         profile_structure__free(class->structure);

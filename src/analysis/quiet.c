@@ -29,8 +29,7 @@ static struct quiet_site *site_of(struct map *places, struct vec *sites,
 
 static void add_cell(struct vec *cells, const struct class_cell *added)
 {
-    VEC_EACH(cell, cells, struct class_cell)
-    {
+    VEC_EACH (cell, cells, struct class_cell) {
         if (cell->thread == added->thread) {
             cell->count += added->count;
             return;
@@ -43,15 +42,14 @@ static void put_into(struct class_entry *into, struct class_entry *from)
 {
     into->total.accumulator.count += from->total.accumulator.count;
     into->total.accumulator.recorded += from->total.accumulator.recorded;
-    VEC_EACH(cell, &from->cells, struct class_cell)
-    add_cell(&into->cells, cell);
+    VEC_EACH (cell, &from->cells, struct class_cell)
+        add_cell(&into->cells, cell);
     class_entry__free(from);
 }
 
 static void join_site(struct class_table *table, struct map *places, struct vec *sites)
 {
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (!is_quiet(*entry))
             continue;
         struct quiet_site *site = site_of(places, sites, *entry);
@@ -70,14 +68,12 @@ void quiet_classes__join(struct class_table *table)
 {
     struct map places = {0};
     struct vec sites = VEC_OF(struct quiet_site);
-    VEC_EACH(entry, &table->entries, struct class_entry *)
-    {
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (is_quiet(*entry))
             site_of(&places, &sites, *entry)->objects++;
     }
     join_site(table, &places, &sites);
-    VEC_EACH(site, &sites, struct quiet_site)
-    {
+    VEC_EACH (site, &sites, struct quiet_site) {
         if (!site->first)
             continue;
         struct profile_key key = {"objects", site->objects};

@@ -34,13 +34,13 @@ static void find_classes(struct replay_program *program)
 {
     const struct vec *classes = &program->profile->classes;
     program->class_count = 0;
-    VEC_EACH(class, classes, struct profile_class)
-    if (class->number < ROW_NO_CLASS && class->number >= program->class_count)
-        program->class_count = class->number + 1;
+    VEC_EACH (class, classes, struct profile_class)
+        if (class->number < ROW_NO_CLASS && class->number >= program->class_count)
+            program->class_count = class->number + 1;
     program->classes = memory__zeroed(program->class_count, sizeof *program->classes);
-    VEC_EACH(class, classes, struct profile_class)
-    if (class->number < program->class_count)
-        program->classes[class->number] = class;
+    VEC_EACH (class, classes, struct profile_class)
+        if (class->number < program->class_count)
+            program->classes[class->number] = class;
 }
 
 static void find_ends(struct replay_program *program)

@@ -81,8 +81,7 @@ static struct vec turns_of(const struct trace *trace, const struct thread_away *
         const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
         add_turn(&turns, thread->start_tick, 1);
         add_turn(&turns, thread->end_tick, -1);
-        VEC_EACH(away, &all[i].periods, struct away)
-        {
+        VEC_EACH (away, &all[i].periods, struct away) {
             if (away->what == SPENT_PAUSED)
                 continue;
             add_turn(&turns, away->begin, -1);
@@ -91,8 +90,7 @@ static struct vec turns_of(const struct trace *trace, const struct thread_away *
     }
     if (turns.count)
         qsort(turns.items, turns.count, sizeof(struct turn), by_tick);
-    VEC_EACH(turn, &turns, struct turn)
-    {
+    VEC_EACH (turn, &turns, struct turn) {
         running += turn->more;
         turn->more = running;
     }
@@ -136,8 +134,7 @@ static void find_stolen(const struct trace *trace, uint32_t cpus, struct thread_
     struct vec turns = turns_of(trace, all);
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
         struct vec divided = VEC_OF(struct away);
-        VEC_EACH(period, &all[i].periods, struct away)
-        {
+        VEC_EACH (period, &all[i].periods, struct away) {
             if (period->what == SPENT_RUNNABLE)
                 divide(&turns, cpus, period, &divided);
             else

@@ -75,8 +75,7 @@ static struct thread_change *states_of(struct program_source *self, uint32_t thr
     return self->states + (size_t)thread * self->change_count;
 }
 
-/* ---- an occurrence that is removed ------------------------------------------------------------
- */
+/* ---- an occurrence that is removed ----------------------------------------------------------- */
 
 /* Work of the occurrence of the class whose ENTER is just before at; 0: its end is not known. */
 static uint64_t work_of_occurrence(const struct open_thread *thread, uint32_t class)
@@ -107,8 +106,7 @@ static void remove_begins(const struct open_change *change, struct thread_change
     state->left_wait = false;
 }
 
-/* ---- marks -------------------------------------------------------------------------------------
- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 static bool means(const struct open_change *change, uint32_t class)
 {
@@ -146,8 +144,7 @@ static uint64_t leave(struct program_source *self, uint32_t index, uint32_t clas
     return waits;
 }
 
-/* ---- waits --------------------------------------------------------------------------------------
- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 /* Whether the wait is not made: of a class that is removed, or in an occurrence of one. */
 static bool wait_is_removed(struct program_source *self, uint32_t index, uint32_t class)
@@ -278,8 +275,7 @@ static uint64_t length_of(struct program_source *self, uint32_t index, const str
     return length;
 }
 
-/* ---- work
- * ---------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 static uint64_t work_of(struct program_source *self, uint32_t index, const struct row_op *op)
 {
@@ -297,8 +293,7 @@ static uint64_t work_of(struct program_source *self, uint32_t index, const struc
     return work + (self->costs == REPLAY_COSTS_KEPT ? op->cost : 0);
 }
 
-/* ---- operations
- * ---------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static bool give(struct open_thread *thread, uint32_t kind, uint32_t object, struct replay_op *op)
 {
@@ -414,8 +409,7 @@ static bool next(struct replay_source *source, uint32_t index, struct replay_op 
     return false;
 }
 
-/* ---- what changes mean
- * ---------------------------------------------------------------------------- */
+/* ---- what changes mean ----------------------------------------------------------------------- */
 
 static int find_lock(struct program_source *self, struct open_change *change, struct error *error)
 {
@@ -559,8 +553,7 @@ static void count_parties(struct program_source *self)
     uint64_t *meets = memory__zeroed(2 * self->objects.count, sizeof *meets);
     uint64_t *left = meets + self->objects.count;
     for (size_t i = 0; i < program->thread_count; i++) {
-        VEC_EACH(op, &program->rows[i], struct row_op)
-        {
+        VEC_EACH (op, &program->rows[i], struct row_op) {
             if (op->kind != REPLAY_MEET)
                 continue;
             bool removed = false;
@@ -581,8 +574,7 @@ static void count_parties(struct program_source *self)
     free(meets);
 }
 
-/* ---- opening
- * --------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static uint64_t life_of(const struct trace *trace, size_t index)
 {
@@ -647,8 +639,8 @@ static struct program_source *new_source(const struct replay_program *program,
         self->changes[i].what = changes[i];
         self->changes[i].object = NOBODY;
     }
-    VEC_EACH(object, &program->models, struct replay_object)
-    vec__push(&self->objects, object);
+    VEC_EACH (object, &program->models, struct replay_object)
+        vec__push(&self->objects, object);
     return self;
 }
 

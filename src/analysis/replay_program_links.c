@@ -86,7 +86,7 @@ struct link_walk {
     uint64_t settle_ticks;
 };
 
-/* ---- latencies ------------------------------------------------------------------------------ */
+/* ---- latencies ------------------------------------------------------------------------------- */
 
 static void count_latency(uint32_t **histogram, uint64_t ticks)
 {
@@ -133,8 +133,7 @@ static struct object_facts *facts_of(struct link_walk *walk, uint32_t object)
     return VEC_AT(&walk->facts, struct object_facts, object);
 }
 
-/* ---- locks: how long sleeping and waking take -------------------------------------------------
- */
+/* ---- locks: how long sleeping and waking take ------------------------------------------------ */
 
 static struct contended *contended_of(struct link_walk *walk, uint32_t object)
 {
@@ -185,8 +184,7 @@ static void lock_wait_ends(struct link_walk *walk, const struct encounter *encou
 /* A release wakes the first one that had the time to fall asleep. */
 static bool wakes(struct link_walk *walk, const struct contended *lock, uint64_t tick)
 {
-    VEC_EACH(index, &lock->waiters, uint32_t)
-    {
+    VEC_EACH (index, &lock->waiters, uint32_t) {
         struct walk_thread *waiter = &walk->threads[*index];
         if (waiter->woken || tick < waiter->waits_since + walk->settle_ticks)
             continue;
@@ -248,8 +246,7 @@ static struct lock_place *place_of(struct link_walk *walk, uint32_t object, uint
     struct vec *places = &facts->places;
     if (!facts->is_shared)
         return NULL;
-    VEC_EACH(place, places, struct lock_place)
-    {
+    VEC_EACH (place, places, struct lock_place) {
         if (place->site == site)
             return place;
     }
@@ -320,8 +317,7 @@ static double longer(const struct spells *some, const struct spells *others, dou
 static void model_costs(const struct object_facts *facts, struct replay_object *model)
 {
     double handed = 0, behind = 0, waking = 0, handed_count = 0, waking_count = 0;
-    VEC_EACH(place, &facts->places, struct lock_place)
-    {
+    VEC_EACH (place, &facts->places, struct lock_place) {
         const struct spells *quiet = &place->behind[place->behind[0].count < SPELLS_ENOUGH];
         double count = (double)place->sections[1].count, woken = (double)place->waking.count;
         handed += count * longer(&place->sections[1], &place->sections[0], SHORTER);
@@ -335,8 +331,7 @@ static void model_costs(const struct object_facts *facts, struct replay_object *
     model->release_ticks = waking_count > 0 ? (uint64_t)(waking / waking_count) : 0;
 }
 
-/* ---- what threads do to each other -------------------------------------------------------------
- */
+/* ---- what threads do to each other ----------------------------------------------------------- */
 
 static uint64_t latency_of(const struct encounter *encounter)
 {
@@ -464,8 +459,7 @@ static void give_tokens(struct link_walk *walk)
     uint32_t token = 2 * (uint32_t)program->thread_count;
     if (walk->links.count)
         qsort(walk->links.items, walk->links.count, sizeof(struct link), by_act);
-    VEC_EACH(link, &walk->links, struct link)
-    {
+    VEC_EACH (link, &walk->links, struct link) {
         if (!before || by_act(before, link) != 0) {
             struct thread_link post = {link->by_tick, token++};
             vec__push(&program->links[link->by].posts, &post);
@@ -551,8 +545,7 @@ static void add_objects(struct link_walk *walk)
 static void free_facts(struct object_facts *facts)
 {
     free(facts->latency);
-    VEC_EACH(place, &facts->places, struct lock_place)
-    {
+    VEC_EACH (place, &facts->places, struct lock_place) {
         for (unsigned i = 0; i < 2; i++) {
             free(place->sections[i].buckets);
             free(place->behind[i].buckets);
@@ -584,8 +577,8 @@ void program__find_links(struct replay_program *program)
     give_tokens(&walk);
     add_objects(&walk);
     program->model.token_ticks = mean_of(walk.signalled);
-    VEC_EACH(facts, &walk.facts, struct object_facts)
-    free_facts(facts);
+    VEC_EACH (facts, &walk.facts, struct object_facts)
+        free_facts(facts);
     vec__free(&walk.facts);
     vec__free(&walk.links);
     free(walk.signalled);

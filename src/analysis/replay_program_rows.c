@@ -214,8 +214,7 @@ static void owe(struct builder *self, uint64_t ticks)
     self->owed += ticks;
 }
 
-/* ---- classes ----------------------------------------------------------------------------------
- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 static uint32_t class_of_call(struct builder *self, const struct event *event)
 {
@@ -223,8 +222,7 @@ static uint32_t class_of_call(struct builder *self, const struct event *event)
                              class_table__call(&self->classes.table, self->thread->process, event));
 }
 
-/* ---- objects ----------------------------------------------------------------------------------
- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static uint32_t object_of(struct builder *self, enum class_kind kind, uint64_t address)
 {
@@ -454,8 +452,7 @@ static void call_ends(struct builder *self, const struct event *event)
     self->depth = place - 1;
 }
 
-/* ---- functions --------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void function_begins(struct builder *self, const struct event *event)
 {
@@ -509,8 +506,7 @@ static void function_event(struct builder *self, const struct event *event)
         function_begins(self, event);
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void semaphore_event(struct builder *self, const struct event *event, uint32_t kind,
                             uint32_t class)
@@ -630,8 +626,7 @@ static void take_event(struct builder *self, const struct event *event)
         owe(self, self->process->event_ticks);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Without the kernel's records it is not known when the thread was off the CPU outside of waits;
  * how long it was on one in all may be. */
@@ -641,8 +636,7 @@ static void scale_to_cpu_time(struct builder *self)
     double rate = (double)trace__ns(self->program->trace, 1u << 30) / (1u << 30);
     if (self->away->has_kernel || self->thread->cpu_ns == UINT64_MAX || !self->thread->ended)
         return;
-    VEC_EACH(op, self->row, struct row_op)
-    {
+    VEC_EACH (op, self->row, struct row_op) {
         if (op->kind == REPLAY_DELAY)
             continue;
         work += op->work;
@@ -650,9 +644,9 @@ static void scale_to_cpu_time(struct builder *self)
     }
     double cpu = (double)self->thread->cpu_ns / rate - (double)known;
     double factor = work && cpu > 0 ? cpu / (double)work : 1;
-    VEC_EACH(op, self->row, struct row_op)
-    if (op->kind != REPLAY_DELAY && factor < 1)
-        op->work = (uint64_t)((double)op->work * factor);
+    VEC_EACH (op, self->row, struct row_op)
+        if (op->kind != REPLAY_DELAY && factor < 1)
+            op->work = (uint64_t)((double)op->work * factor);
 }
 
 static void start_thread(struct builder *self, uint32_t index, uint64_t first_tick)
@@ -702,14 +696,13 @@ static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
     end_thread(self);
 }
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static uint64_t first_tick_of(const struct trace *trace)
 {
     uint64_t first = UINT64_MAX;
-    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-    first = thread->start_tick < first ? thread->start_tick : first;
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        first = thread->start_tick < first ? thread->start_tick : first;
     return first;
 }
 

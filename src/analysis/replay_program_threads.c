@@ -35,8 +35,7 @@ struct dealing {
     uint64_t piece_ticks;
 };
 
-/* ---- which threads ----------------------------------------------------------------------------
- */
+/* ---- which threads --------------------------------------------------------------------------- */
 
 static bool are_alike(const struct thread_origin *a, const struct thread_origin *b)
 {
@@ -47,8 +46,8 @@ static bool are_alike(const struct thread_origin *a, const struct thread_origin 
 static uint64_t ticks_of(const struct vec *row)
 {
     uint64_t ticks = 0;
-    VEC_EACH(op, row, struct row_op)
-    ticks += op->work;
+    VEC_EACH (op, row, struct row_op)
+        ticks += op->work;
     return ticks;
 }
 
@@ -80,8 +79,7 @@ static void find_peers(struct dealing *dealing)
     dealing->piece_ticks = most / ((uint64_t)dealing->count * PIECES_A_THREAD) + 1;
 }
 
-/* ---- what they do, in pieces -------------------------------------------------------------------
- */
+/* ---- what they do, in pieces ----------------------------------------------------------------- */
 
 static struct peer_round *add_round(struct vec *rounds)
 {
@@ -175,8 +173,7 @@ static bool cut_row(struct dealing *dealing, uint32_t thread, struct vec *rounds
 {
     int64_t held = 0;
     add_round(rounds);
-    VEC_EACH(row, &dealing->program->rows[thread], struct row_op)
-    {
+    VEC_EACH (row, &dealing->program->rows[thread], struct row_op) {
         struct row_op op = *row;
         if (op.kind == REPLAY_MEET) {
             if (held || !end_round(dealing, rounds, &op))
@@ -200,8 +197,7 @@ static bool cut_row(struct dealing *dealing, uint32_t thread, struct vec *rounds
     return !held && rounds->count == dealing->barriers.count + 1;
 }
 
-/* ---- dealing ------------------------------------------------------------------------------------
- */
+/* ---- dealing --------------------------------------------------------------------------------- */
 
 /* The next piece of the peers' in turns; NULL: the round is done. *peer: whose turn it is. */
 static struct piece *next_piece(struct dealing *dealing, size_t round, size_t *peer,
@@ -252,8 +248,7 @@ static void deal_all(struct dealing *dealing, struct vec **rows)
     free(loads);
 }
 
-/* ---- the program of the others
- * ------------------------------------------------------------------- */
+/* ---- the program of the others --------------------------------------------------------------- */
 
 static uint32_t peer_at(const struct dealing *dealing, uint32_t place)
 {
@@ -270,8 +265,7 @@ static uint32_t extra_of(const struct dealing *dealing)
 static void copy_row(const struct dealing *dealing, const struct vec *row, uint32_t last,
                      struct vec *into)
 {
-    VEC_EACH(op, row, struct row_op)
-    {
+    VEC_EACH (op, row, struct row_op) {
         vec__push(into, op);
         for (uint32_t i = 0;
              op->kind == REPLAY_AWAIT && op->object == last && i < extra_of(dealing); i++)
@@ -294,8 +288,8 @@ static struct replay_program *new_program(const struct dealing *dealing)
         made->rows[i] = VEC_OF(struct row_op);
         made->counts[i] = i < from->thread_count ? from->counts[i] : true;
     }
-    VEC_EACH(model, &from->models, struct replay_object)
-    vec__push(&made->models, model);
+    VEC_EACH (model, &from->models, struct replay_object)
+        vec__push(&made->models, model);
     made->model.objects = made->models.items;
     return made;
 }
@@ -341,14 +335,12 @@ static void fill_program(struct dealing *dealing, struct replay_program *made)
     free(rows);
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void free_dealing(struct dealing *dealing)
 {
     for (size_t i = 0; dealing->rounds && i < dealing->peers.count; i++) {
-        VEC_EACH(round, &dealing->rounds[i], struct peer_round)
-        {
+        VEC_EACH (round, &dealing->rounds[i], struct peer_round) {
             vec__free(&round->pieces);
             vec__free(&round->ops);
         }

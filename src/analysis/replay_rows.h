@@ -89,10 +89,10 @@ uint64_t program__object(const struct replay_program *program, uint32_t process,
 
 uint64_t program__ticks_of_ns(const struct replay_program *program, uint64_t ns);
 
-/* ---- replay_program_links.c: objects, models, links, latencies; model.token_count */
+/* ---- replay_program_links.c: objects, models, links, latencies; model.token_count ------------ */
 void program__find_links(struct replay_program *program);
 
-/* ---- replay_program_away.c */
+/* ---- replay_program_away.c ------------------------------------------------------------------- */
 
 /* How a thread's time is spent. */
 enum spending {
@@ -119,10 +119,10 @@ struct thread_away {
 struct thread_away *program__collect_away(const struct replay_program *program);
 void program__free_away(const struct replay_program *program, struct thread_away *all);
 
-/* ---- replay_program_rows.c: fails when there are too many operations */
+/* ---- replay_program_rows.c: fails when there are too many operations ------------------------- */
 int program__make_rows(struct replay_program *program, struct error *error);
 
-/* ---- replay_program_threads.c */
+/* ---- replay_program_threads.c ---------------------------------------------------------------- */
 
 /* A program in which count threads do the work of those that are alike. It stands on program.
  * Fails (-ENOTSUP) with a sentence where that cannot be known. */

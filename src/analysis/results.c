@@ -40,8 +40,7 @@ static void fill_evidence(const struct trace *trace, struct class_entry *entry,
     reasons[REASON_UNEXPLAINED] =
         accumulator__component_excess(result->accumulator, COMPONENT_RUNNING);
     result->evidence = VEC_OF(struct profile_evidence);
-    VEC_EACH(evidence, &entry->evidence, struct class_evidence)
-    {
+    VEC_EACH (evidence, &entry->evidence, struct class_evidence) {
         struct profile_evidence *row = vec__push(&result->evidence, &evidence->shown);
         row->ns = trace__ns(trace, evidence->ticks > 0 ? (uint64_t)evidence->ticks : 0);
         row->other = evidence->other ? evidence->other->what.number : UINT32_MAX;
@@ -131,8 +130,7 @@ static void fill_threads(const struct result_base *base, const struct class_entr
 {
     uint64_t minimum = result->accumulator->minimum, excess_sum = 0;
     result->threads = VEC_OF(struct profile_thread_row);
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    {
+    VEC_EACH (cell, &entry->cells, struct class_cell) {
         uint64_t excess = class_cell__excess(cell, minimum);
         struct profile_thread_row row = {.thread = cell->thread,
                                          .count = cell->count,
@@ -177,8 +175,7 @@ static void fill_blames(const struct trace *trace, const struct class_entry *ent
                         struct profile_class *result)
 {
     result->blames = VEC_OF(struct profile_blame);
-    VEC_EACH(blame, &entry->blames, struct class_blame)
-    {
+    VEC_EACH (blame, &entry->blames, struct class_blame) {
         struct profile_blame row = {.process = blame->process,
                                     .site = blame->site,
                                     .thread = blame->thread,
@@ -201,10 +198,9 @@ static void fill_stacks(const struct class_entry *entry, struct profile_class *r
 {
     uint64_t snapshots = 0;
     result->stacks = VEC_OF(struct profile_stack);
-    VEC_EACH(stack, &entry->stacks, struct class_stack)
-    snapshots += stack->snapshots;
-    VEC_EACH(stack, &entry->stacks, struct class_stack)
-    {
+    VEC_EACH (stack, &entry->stacks, struct class_stack)
+        snapshots += stack->snapshots;
+    VEC_EACH (stack, &entry->stacks, struct class_stack) {
         struct profile_stack row = {.share = share_of(stack->snapshots, snapshots),
                                     .frames = stack->frames,
                                     .frame_count = stack->frame_count,
@@ -234,9 +230,9 @@ static void take_sums(struct class_entry *entry, struct profile_class *result)
 /* A verdict is as sure as what its cause stands on. */
 static void weaken(struct profile_class *result)
 {
-    VEC_EACH(evidence, &result->evidence, struct profile_evidence)
-    if (evidence->reason == result->cause && evidence->confidence > result->confidence)
-        result->confidence = evidence->confidence;
+    VEC_EACH (evidence, &result->evidence, struct profile_evidence)
+        if (evidence->reason == result->cause && evidence->confidence > result->confidence)
+            result->confidence = evidence->confidence;
 }
 
 void class__result(const struct result_base *base, struct class_entry *entry,

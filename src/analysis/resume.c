@@ -98,10 +98,9 @@ void fold__resume(struct fold *fold, struct class_table *table, const struct tra
     fold->state->depth = 0;
     for (size_t i = 0; i < aggregate->classes.count; i++)
         add_class(&resuming, *VEC_AT(&aggregate->classes, const struct heurt_class_record *, i), i);
-    VEC_EACH(record, &aggregate->histograms, const struct heurt_histogram_record *)
-    add_histogram(&resuming, *record);
-    VEC_EACH(record, &aggregate->stacks, const struct heurt_stack_record *)
-    {
+    VEC_EACH (record, &aggregate->histograms, const struct heurt_histogram_record *)
+        add_histogram(&resuming, *record);
+    VEC_EACH (record, &aggregate->stacks, const struct heurt_stack_record *) {
         struct class_entry *entry = numbered(&resuming, (*record)->number);
         if (entry)
             stack(fold, &entry->fold, (*record)->tick);

@@ -52,8 +52,7 @@ bool rules__ignore(const struct vec *rules, const char *function)
 {
     if (!rules)
         return false;
-    VEC_EACH(rule, rules, struct profile_rule)
-    {
+    VEC_EACH (rule, rules, struct profile_rule) {
         if (rule->type == RULE_IGNORE && rule__matches(rule->function, function))
             return true;
     }

@@ -59,8 +59,7 @@ static double *lefts_of(const struct overlap_question *question, bool clean, siz
 /* NULL: nothing is known. */
 static const struct vec *timeline_of(const struct overlap_question *question, uint32_t thread)
 {
-    VEC_EACH(timeline, &question->all->timelines, struct class_timeline)
-    {
+    VEC_EACH (timeline, &question->all->timelines, struct class_timeline) {
         if (timeline->entry == question->class->entry && timeline->thread == thread)
             return &timeline->running;
     }

@@ -27,8 +27,7 @@ struct finder {
     struct sequences *found;
 };
 
-/* ---- the string -------------------------------------------------------------------------------
- */
+/* ---- the string ------------------------------------------------------------------------------ */
 
 static void add_end(struct finder *finder)
 {
@@ -45,8 +44,7 @@ static struct body *body_of(struct finder *finder)
     if (at < finder->bodies.count)
         return VEC_AT(&finder->bodies, struct body, at);
     const struct body body = {.first = finder->string.count, .count = key->count};
-    VEC_EACH(surface, key, uint32_t)
-    {
+    VEC_EACH (surface, key, uint32_t) {
         vec__push(&finder->string, surface);
         vec__push(&finder->ticks, NULL);
     }
@@ -82,8 +80,7 @@ static void write_string(struct finder *finder)
     }
 }
 
-/* ---- the rules --------------------------------------------------------------------------------
- */
+/* ---- the rules ------------------------------------------------------------------------------- */
 
 /* Rule number 1 is the first row. */
 static void add_rule(struct finder *finder, size_t rule)
@@ -93,8 +90,7 @@ static void add_rule(struct finder *finder, size_t rule)
     sequence->length = grammar__length(finder->grammar, rule);
     struct vec items = VEC_OF(struct grammar_item);
     grammar__rule(finder->grammar, rule, &items);
-    VEC_EACH(item, &items, struct grammar_item)
-    {
+    VEC_EACH (item, &items, struct grammar_item) {
         bool is_rule = (item->symbol & GRAMMAR_RULE) != 0;
         uint32_t what = is_rule ? (item->symbol & ~GRAMMAR_RULE) - 1 : item->symbol;
         vec__push(&sequence->items, &(struct sequence_item){is_rule, what, item->count});
@@ -109,10 +105,10 @@ static uint64_t visit(struct finder *finder, size_t row, size_t *at, uint64_t we
     struct sequence *sequence = VEC_AT(&finder->found->rows, struct sequence, row);
     sequence->places++;
     sequence->occurrences += weight;
-    VEC_EACH(item, &sequence->items, struct sequence_item)
-    for (uint64_t i = 0; i < item->count; i++)
-        ticks += item->is_sequence ? visit(finder, item->what, at, weight)
-                                   : *VEC_AT(&finder->ticks, uint64_t, (*at)++);
+    VEC_EACH (item, &sequence->items, struct sequence_item)
+        for (uint64_t i = 0; i < item->count; i++)
+            ticks += item->is_sequence ? visit(finder, item->what, at, weight)
+                                       : *VEC_AT(&finder->ticks, uint64_t, (*at)++);
     sequence->sum_ns += ticks; /* ns at the end */
     return ticks;
 }
@@ -123,22 +119,21 @@ static void visit_all(struct finder *finder)
     size_t at = 0, body = 0;
     struct vec items = VEC_OF(struct grammar_item);
     grammar__rule(finder->grammar, 0, &items);
-    VEC_EACH(item, &items, struct grammar_item)
-    for (uint64_t i = 0; i < item->count; i++) {
-        while (at > VEC_AT(&finder->bodies, struct body, body)->first +
-                        VEC_AT(&finder->bodies, struct body, body)->count)
-            body++;
-        if (item->symbol & GRAMMAR_RULE)
-            visit(finder, (item->symbol & ~GRAMMAR_RULE) - 1, &at,
-                  VEC_AT(&finder->bodies, struct body, body)->weight);
-        else
-            at++;
-    }
+    VEC_EACH (item, &items, struct grammar_item)
+        for (uint64_t i = 0; i < item->count; i++) {
+            while (at > VEC_AT(&finder->bodies, struct body, body)->first +
+                            VEC_AT(&finder->bodies, struct body, body)->count)
+                body++;
+            if (item->symbol & GRAMMAR_RULE)
+                visit(finder, (item->symbol & ~GRAMMAR_RULE) - 1, &at,
+                      VEC_AT(&finder->bodies, struct body, body)->weight);
+            else
+                at++;
+        }
     vec__free(&items);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 struct ranked {
     struct sequence sequence;
@@ -167,10 +162,10 @@ static void rank(struct vec *rows)
         places[ranked[i].row] = i;
         *VEC_AT(rows, struct sequence, i) = ranked[i].sequence;
     }
-    VEC_EACH(sequence, rows, struct sequence)
-    VEC_EACH(item, &sequence->items, struct sequence_item)
-    if (item->is_sequence)
-        item->what = places[item->what];
+    VEC_EACH (sequence, rows, struct sequence)
+        VEC_EACH (item, &sequence->items, struct sequence_item)
+            if (item->is_sequence)
+                item->what = places[item->what];
     free(ranked);
     free(places);
 }
@@ -178,14 +173,14 @@ static void rank(struct vec *rows)
 static void find(struct finder *finder)
 {
     finder->grammar = grammar__new();
-    VEC_EACH(symbol, &finder->string, uint32_t)
-    grammar__add(finder->grammar, *symbol);
+    VEC_EACH (symbol, &finder->string, uint32_t)
+        grammar__add(finder->grammar, *symbol);
     grammar__end(finder->grammar);
     for (size_t rule = 1; rule < grammar__rules(finder->grammar); rule++)
         add_rule(finder, rule);
     visit_all(finder);
-    VEC_EACH(sequence, &finder->found->rows, struct sequence)
-    sequence->sum_ns = trace__ns(finder->trace, sequence->sum_ns);
+    VEC_EACH (sequence, &finder->found->rows, struct sequence)
+        sequence->sum_ns = trace__ns(finder->trace, sequence->sum_ns);
     rank(&finder->found->rows);
     grammar__free(finder->grammar);
 }
@@ -200,8 +195,8 @@ struct sequences *sequences__find(const struct trace *trace, const struct struct
                             .key = VEC_OF(uint32_t),
                             .found = memory__zeroed(1, sizeof(struct sequences))};
     finder.found->rows = VEC_OF(struct sequence);
-    VEC_EACH(thread, &structure->threads, struct structure_thread)
-    finder.found->lifetime_ns += trace__ns(trace, thread->lifetime);
+    VEC_EACH (thread, &structure->threads, struct structure_thread)
+        finder.found->lifetime_ns += trace__ns(trace, thread->lifetime);
     write_string(&finder);
     find(&finder);
     vec__free(&finder.string);
@@ -216,8 +211,8 @@ void sequences__free(struct sequences *sequences)
 {
     if (!sequences)
         return;
-    VEC_EACH(sequence, &sequences->rows, struct sequence)
-    vec__free(&sequence->items);
+    VEC_EACH (sequence, &sequences->rows, struct sequence)
+        vec__free(&sequence->items);
     vec__free(&sequences->rows);
     free(sequences);
 }

@@ -69,8 +69,7 @@ uint64_t shape_item__excess(const struct shapes *shapes, const struct shape_item
     return turns ? 0 : excess_of(&item->time, shape->time.min);
 }
 
-/* ---- finding one -------------------------------------------------------------------------------
- */
+/* ---- finding one ----------------------------------------------------------------------------- */
 
 bool shapes__are_full(const struct shapes *shapes)
 {
@@ -81,8 +80,8 @@ bool shapes__are_full(const struct shapes *shapes)
 static uint32_t hash_of(enum shape_kind kind, uint32_t symbol, const struct vec *key)
 {
     uint64_t hash = ((uint64_t)kind << 32 | symbol) * 0x9e3779b97f4a7c15ull;
-    VEC_EACH(item, key, uint32_t)
-    hash = ((hash ^ hash >> 29) + *item) * 0x9e3779b97f4a7c15ull;
+    VEC_EACH (item, key, uint32_t)
+        hash = ((hash ^ hash >> 29) + *item) * 0x9e3779b97f4a7c15ull;
     return (uint32_t)(hash >> 32);
 }
 
@@ -161,8 +160,8 @@ uint32_t shapes__find(struct shapes *shapes, enum shape_kind kind, uint32_t symb
                                 .symbol = symbol,
                                 .first_item = (uint32_t)shapes->items.count,
                                 .item_count = (uint32_t)shapes->key.count};
-    VEC_EACH(item, &shapes->key, uint32_t)
-    vec__push(&shapes->items, &(struct shape_item){.shape = *item});
+    VEC_EACH (item, &shapes->key, uint32_t)
+        vec__push(&shapes->items, &(struct shape_item){.shape = *item});
     return *slot = add_shape(shapes, &shape, hash);
 }
 
@@ -189,8 +188,7 @@ void shapes__rewind(struct shapes *shapes, size_t count)
     }
 }
 
-/* ---- choices -----------------------------------------------------------------------------------
- */
+/* ---- choices --------------------------------------------------------------------------------- */
 
 uint32_t shapes__find_choice(struct shapes *shapes, uint32_t head)
 {
@@ -248,8 +246,7 @@ uint32_t shapes__find_leaf(struct shapes *shapes, uint32_t symbol)
     return *VEC_AT(&shapes->leaves, uint32_t, symbol) = leaf;
 }
 
-/* ---- down to a depth ---------------------------------------------------------------------------
- */
+/* ---- down to a depth ------------------------------------------------------------------------- */
 
 /* The nodes' shapes become a loop's or an occurrence's, and the nodes are freed. */
 static uint32_t find_folded(struct draft *draft, const struct shape *whole, struct node *nodes,

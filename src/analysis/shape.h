@@ -99,8 +99,7 @@ uint64_t shape_item__excess(const struct shapes *shapes, const struct shape_item
  * alike in a row becomes a loop. A choice stays: its head tells all that it is. */
 uint32_t shapes__cut(struct shapes *shapes, uint32_t shape, unsigned depth);
 
-/* ---- from occurrences to shapes ----------------------------------------------------------------
- */
+/* ---- from occurrences to shapes -------------------------------------------------------------- */
 
 /* One that ended. */
 struct shaped {

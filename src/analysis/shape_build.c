@@ -29,13 +29,12 @@ void shape_builder__free(struct shape_builder *builder)
 {
     if (!builder)
         return;
-    VEC_EACH(level, &builder->levels, struct level)
-    {
+    VEC_EACH (level, &builder->levels, struct level) {
         free_open(&builder->draft, level->cursor);
         vec__free(&level->rules);
     }
-    VEC_EACH(node, &builder->nodes, struct node)
-    node__free(&builder->draft, node);
+    VEC_EACH (node, &builder->nodes, struct node)
+        node__free(&builder->draft, node);
     draft__free(&builder->draft);
     vec__free(&builder->nodes);
     vec__free(&builder->levels);
@@ -53,8 +52,7 @@ void shape_builder__tell_turns(struct shape_builder *builder, uint32_t depth,
     builder->draft.told_depth = depth;
 }
 
-/* ---- levels ------------------------------------------------------------------------------------
- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 static struct level *last_level(struct shape_builder *builder)
 {
@@ -131,8 +129,7 @@ static void pop_level(struct shape_builder *builder)
     builder->levels.count--;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* The deepest level becomes the body of an occurrence. */
 static uint32_t close_body(struct shape_builder *builder, uint32_t symbol)

@@ -73,8 +73,7 @@ struct draft {
 void draft__start(struct draft *draft, struct shapes *shapes);
 void draft__free(struct draft *draft);
 
-/* ---- repeats ---------------------------------------------------------------------------------
- */
+/* ---- repeats --------------------------------------------------------------------------------- */
 
 struct repeat *repeat__new(struct draft *draft, uint32_t loop);
 /* With all that is in it; NULL is allowed. */
@@ -104,8 +103,7 @@ void draft__tell(struct draft *draft);
 /* As if all its loops had turned once in no time. */
 struct repeat *repeat__of_shape(struct draft *draft, uint32_t loop);
 
-/* ---- folding ---------------------------------------------------------------------------------
- */
+/* ---- folding --------------------------------------------------------------------------------- */
 
 /* Makes loops of what is repeated in a row, in place: the shortest first, and then everywhere, also
  * where it stands but once. Returns how many nodes are left. */

@@ -11,8 +11,7 @@ void draft__set_key(struct draft *draft, const struct node *nodes, size_t count)
         shapes[i] = nodes[i].shape;
 }
 
-/* ---- where something is repeated --------------------------------------------------------------
- */
+/* ---- where something is repeated ------------------------------------------------------------- */
 
 /* Whether the period nodes around that anchor, a multiple of period, are followed by their equals.
  * first: where the leftmost of such begins. */
@@ -42,8 +41,7 @@ static bool find_repeated(const struct node *nodes, size_t count, size_t period,
     return false;
 }
 
-/* ---- making loops ------------------------------------------------------------------------------
- */
+/* ---- making loops ---------------------------------------------------------------------------- */
 
 static bool is_turn(const struct node *nodes, size_t left, const uint32_t *body, uint32_t period)
 {
@@ -137,14 +135,13 @@ static size_t reduce(struct draft *draft, struct node *nodes, size_t count, uint
     return done;
 }
 
-/* ---- folding -----------------------------------------------------------------------------------
- */
+/* ---- folding --------------------------------------------------------------------------------- */
 
 static struct known *find_known(const struct draft *draft, uint32_t loop)
 {
-    VEC_EACH(known, &draft->known, struct known)
-    if (known->loop == loop)
-        return known;
+    VEC_EACH (known, &draft->known, struct known)
+        if (known->loop == loop)
+            return known;
     return NULL;
 }
 
@@ -177,8 +174,7 @@ void draft__note_loops(struct draft *draft, const struct node *nodes, size_t cou
 /* There are more turns of that loop than before, and so perhaps of those that it is a part of. */
 static void note_parts(struct draft *draft, uint32_t part)
 {
-    VEC_EACH(known, &draft->known, struct known)
-    {
+    VEC_EACH (known, &draft->known, struct known) {
         const struct shape_item *items = shape_items(draft->shapes, known->loop);
         uint32_t count = shape_at(draft->shapes, known->loop)->item_count;
         for (uint32_t i = 0; i < count; i++)
@@ -220,11 +216,11 @@ static uint32_t find_loop(struct draft *draft, const struct node *nodes, size_t 
                           size_t period)
 {
     size_t first;
-    VEC_EACH(known, &draft->known, struct known)
-    if (!known->reduced && shape_at(draft->shapes, known->loop)->item_count == period) {
-        known->reduced = true;
-        return known->loop;
-    }
+    VEC_EACH (known, &draft->known, struct known)
+        if (!known->reduced && shape_at(draft->shapes, known->loop)->item_count == period) {
+            known->reduced = true;
+            return known->loop;
+        }
     if (draft->no_new)
         return SHAPE_NONE;
     bool found = (2 * period <= count && find_repeated(nodes, count, period, &first)) ||

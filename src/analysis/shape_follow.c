@@ -1,7 +1,6 @@
 #include "analysis/shape_level.h"
 
-/* ---- loops that go on --------------------------------------------------------------------------
- */
+/* ---- loops that go on ------------------------------------------------------------------------ */
 
 /* The loop that the last turn of this one may be continued in: that of its last node, and so on. */
 static struct repeat *reopen(struct repeat *repeat)
@@ -82,8 +81,7 @@ bool level__goes_on(struct draft *draft, struct level *level, const struct node 
     }
 }
 
-/* ---- loops that do not go on -------------------------------------------------------------------
- */
+/* ---- loops that do not go on ----------------------------------------------------------------- */
 
 static void push_closed(struct shape_builder *builder, struct repeat *repeat)
 {

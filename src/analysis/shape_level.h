@@ -47,8 +47,7 @@ static inline struct node *builder__node(struct shape_builder *builder, size_t i
 /* Waits for more to fold. */
 void level__settle(struct shape_builder *builder, struct level *level);
 
-/* ---- loops that go on (shape_follow.c) --------------------------------------------------------
- */
+/* ---- loops that go on (shape_follow.c) ------------------------------------------------------- */
 
 /* Whether the node is what comes next in the loops that go on. Takes it. */
 bool level__goes_on(struct draft *draft, struct level *level, const struct node *node);
@@ -59,8 +58,7 @@ void level__resume(struct shape_builder *builder, struct level *level);
 /* The loops that go on are over. */
 void level__close_loops(struct shape_builder *builder, struct level *level);
 
-/* ---- what does not become short (shape_long.c) ------------------------------------------------
- */
+/* ---- what does not become short (shape_long.c) ----------------------------------------------- */
 
 /* Folds what is raw, or makes a choice of it, or neither, to wait for more. */
 void level__decide(struct shape_builder *builder, struct level *level, bool is_end);

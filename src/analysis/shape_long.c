@@ -12,8 +12,7 @@
 #define ADMITTED_MAX 48u      /* alternatives of the turns that are there when a choice is made */
 #define SEPARATORS (1u << 31) /* no shape has so large a number */
 
-/* ---- how long a description is -----------------------------------------------------------------
- */
+/* ---- how long a description is --------------------------------------------------------------- */
 
 /* Of a number of which nothing is known: Elias' gamma code. */
 static double bits_of(uint64_t number)
@@ -94,8 +93,8 @@ static struct telling tell_nodes(struct draft *draft, const struct node *nodes, 
         }
     }
     draft__note_loops(draft, nodes, count);
-    VEC_EACH(known, &draft->known, struct known)
-    telling.items += shape_at(draft->shapes, known->loop)->item_count;
+    VEC_EACH (known, &draft->known, struct known)
+        telling.items += shape_at(draft->shapes, known->loop)->item_count;
     telling.bits += (double)telling.items * item_bits;
     return telling;
 }
@@ -125,8 +124,7 @@ static void free_nodes(struct draft *draft, struct node *nodes, size_t count)
         node__free(draft, &nodes[i]);
 }
 
-/* ---- heads -------------------------------------------------------------------------------------
- */
+/* ---- heads ----------------------------------------------------------------------------------- */
 
 struct head {
     uint32_t symbol;
@@ -208,8 +206,7 @@ static size_t items_of_kind(struct draft *draft, struct cutting *cutting, const 
 {
     size_t items = count;
     draft__note_loops(draft, nodes, count);
-    VEC_EACH(known, &draft->known, struct known)
-    {
+    VEC_EACH (known, &draft->known, struct known) {
         size_t loops = cutting->loops.count;
         map__put(&cutting->loops, &known->loop, sizeof known->loop, 1);
         if (cutting->loops.count > loops)
@@ -262,9 +259,9 @@ static void add_cut(struct shape_builder *builder, struct cutting *cutting,
 static struct telling tell_cutting(const struct cutting *cutting, double item_bits)
 {
     struct telling telling = {.items = cutting->items, .bits = (double)cutting->items * item_bits};
-    VEC_EACH(kind, &cutting->kinds, struct kind)
-    telling.bits += (double)kind->count * log2((double)cutting->turns / (double)kind->count) +
-                    bits_of_turns(&kind->turns, kind->loop_count) + kind->bits;
+    VEC_EACH (kind, &cutting->kinds, struct kind)
+        telling.bits += (double)kind->count * log2((double)cutting->turns / (double)kind->count) +
+                        bits_of_turns(&kind->turns, kind->loop_count) + kind->bits;
     return telling;
 }
 
@@ -330,8 +327,7 @@ static struct head best_head(struct shape_builder *builder, size_t from, struct 
     return best;
 }
 
-/* ---- turns of a choice -------------------------------------------------------------------------
- */
+/* ---- turns of a choice ----------------------------------------------------------------------- */
 
 static struct node *choice_node(struct shape_builder *builder, const struct level *level)
 {
@@ -384,11 +380,10 @@ static void note_rules(struct draft *draft, struct level *level, const struct no
                        size_t count)
 {
     draft__note_loops(draft, nodes, count);
-    VEC_EACH(known, &draft->known, struct known)
-    {
+    VEC_EACH (known, &draft->known, struct known) {
         bool is_there = false;
-        VEC_EACH(rule, &level->rules, uint32_t)
-        is_there |= *rule == known->loop;
+        VEC_EACH (rule, &level->rules, uint32_t)
+            is_there |= *rule == known->loop;
         if (!is_there && level->rules.count < KNOWN_MAX)
             vec__push(&level->rules, &known->loop);
     }
@@ -461,8 +456,7 @@ void level__put_choice(struct shape_builder *builder, struct level *level, const
         level__close_choice(builder, level);
 }
 
-/* ---- making a choice ---------------------------------------------------------------------------
- */
+/* ---- making a choice ------------------------------------------------------------------------- */
 
 /* A turn among those of which a choice is made. */
 struct cut {
@@ -504,8 +498,7 @@ static uint64_t find_kinds(struct shape_builder *builder, struct vec *cuts, stru
 {
     struct map kinds = {0};
     const struct vec *key = &builder->draft.shapes->key;
-    VEC_EACH(cut, cuts, struct cut)
-    {
+    VEC_EACH (cut, cuts, struct cut) {
         draft__set_key(&builder->draft, VEC_AT(&builder->moved, struct node, cut->first),
                        cut->count);
         cut->kind = map__put(&kinds, key->items, key->count * sizeof(uint32_t), sizes->count);
@@ -546,8 +539,7 @@ static void make_choice(struct shape_builder *builder, struct level *level, size
         level->first +
         draft__fold(&builder->draft, builder__node(builder, level->first), from - level->first);
     open_choice(builder, level, symbol, start);
-    VEC_EACH(cut, &cuts, struct cut)
-    {
+    VEC_EACH (cut, &cuts, struct cut) {
         struct node *nodes = VEC_AT(&builder->moved, struct node, cut->first);
         note_rules(&builder->draft, level, nodes, cut->count);
         if (cut != VEC_AT(&cuts, struct cut, cuts.count - 1))
@@ -561,8 +553,7 @@ static void make_choice(struct shape_builder *builder, struct level *level, size
     vec__free(&sizes);
 }
 
-/* ---- deciding ----------------------------------------------------------------------------------
- */
+/* ---- deciding -------------------------------------------------------------------------------- */
 
 /* Folds a copy of what is raw, with the loops that are settled. */
 static struct telling try_fold(struct shape_builder *builder, struct level *level, double item_bits)

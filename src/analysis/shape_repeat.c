@@ -28,8 +28,7 @@ void draft__free(struct draft *draft)
     vec__free(&draft->turns);
 }
 
-/* ---- their memory ----------------------------------------------------------------------------
- */
+/* ---- their memory ---------------------------------------------------------------------------- */
 
 static unsigned size_of(uint32_t item_count)
 {
@@ -105,8 +104,7 @@ void repeat__free(struct draft *draft, struct repeat *repeat)
     give_back(draft, repeat);
 }
 
-/* ---- turns -----------------------------------------------------------------------------------
- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 struct node repeat__node(const struct repeat *repeat)
 {
@@ -190,8 +188,8 @@ void draft__tell(struct draft *draft)
 {
     if (draft->turns.count > 1)
         qsort(draft->turns.items, draft->turns.count, sizeof(struct shape_turn), by_end);
-    VEC_EACH(turn, &draft->turns, struct shape_turn)
-    draft->tell(draft->context, turn);
+    VEC_EACH (turn, &draft->turns, struct shape_turn)
+        draft->tell(draft->context, turn);
     draft->turns.count = 0;
 }
 
@@ -253,8 +251,7 @@ void repeat__pour(struct draft *draft, struct repeat *repeat)
     }
 }
 
-/* ---- what shows late to be a loop ------------------------------------------------------------
- */
+/* ---- what shows late to be a loop ------------------------------------------------------------ */
 
 static bool stands_at(const struct repeat *repeat, uint32_t at, const uint32_t *body,
                       uint32_t period)

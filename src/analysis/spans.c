@@ -124,7 +124,7 @@ static const struct fold_keeper keeper = {
     .take_stack = take_stack,
 };
 
-/* ---- one thread ----------------------------------------------------------------------------- */
+/* ---- one thread ------------------------------------------------------------------------------ */
 
 /* A thread that did not end may be in a wait for good; only the outermost one is told. */
 static void find_stuck(struct thread_fold *self, struct thread_result *result)
@@ -172,8 +172,7 @@ bool class_entry__has_score(const struct class_entry *entry, const struct trace 
                             const struct thread_result *results, double least)
 {
     uint64_t minimum = entry->total.accumulator.minimum;
-    VEC_EACH(cell, &entry->cells, struct class_cell)
-    {
+    VEC_EACH (cell, &entry->cells, struct class_cell) {
         double excess = (double)class_cell__excess(cell, minimum);
         double lifetime = (double)thread_result__lifetime(results, trace, cell->thread);
         if (excess > 0 && excess >= least * lifetime)

@@ -15,8 +15,7 @@ struct owned_stand_out {
     size_t threads;
 };
 
-/* ---- likes ------------------------------------------------------------------------------------
- */
+/* ---- likes ----------------------------------------------------------------------------------- */
 
 struct likes *likes__at(struct vec *likes, size_t index)
 {
@@ -64,8 +63,7 @@ struct likes *survey__shape(struct survey *survey, uint32_t shape)
 
 static void set_limits(struct vec *likes)
 {
-    VEC_EACH(one, likes, struct likes)
-    {
+    VEC_EACH (one, likes, struct likes) {
         one->limits = spread__limits(&one->spread);
         spread__free(&one->spread);
     }
@@ -73,13 +71,12 @@ static void set_limits(struct vec *likes)
 
 static void free_likes(struct vec *likes)
 {
-    VEC_EACH(one, likes, struct likes)
-    spread__free(&one->spread);
+    VEC_EACH (one, likes, struct likes)
+        spread__free(&one->spread);
     vec__free(likes);
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static int by_loss(const void *left, const void *right)
 {
@@ -129,8 +126,7 @@ uint32_t survey__path(struct survey *survey, uint32_t outer, uint32_t place)
     return (uint32_t)number;
 }
 
-/* ---- the whole trace --------------------------------------------------------------------------
- */
+/* ---- the whole trace ------------------------------------------------------------------------- */
 
 static void start(struct owned_stand_out *owned, const struct trace *trace, size_t limit)
 {
@@ -191,13 +187,13 @@ static void finish(struct owned_stand_out *owned)
     found->left_out_lost = owned->survey.limit_floor;
     if (found->points.count)
         qsort(found->points.items, found->points.count, sizeof(struct point), by_reason_and_loss);
-    VEC_EACH(entry, &owned->survey.table.entries, struct class_entry *)
-    if (*entry)
-        describe(&found->places, *entry);
+    VEC_EACH (entry, &owned->survey.table.entries, struct class_entry *)
+        if (*entry)
+            describe(&found->places, *entry);
     for (size_t i = 0; i < owned->threads; i++) {
         kept__join(&found->kept[i]);
-        VEC_EACH(range, &found->kept[i], const struct kept_range)
-        found->kept_events += range->last - range->first + 1;
+        VEC_EACH (range, &found->kept[i], const struct kept_range)
+            found->kept_events += range->last - range->first + 1;
     }
 }
 

@@ -35,8 +35,7 @@ static struct level *top(const struct survey_walk *walk)
     return VEC_AT(&walk->levels, struct level, walk->levels.count - 1);
 }
 
-/* ---- what is kept -----------------------------------------------------------------------------
- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 static void keep(const struct survey_walk *walk, uint64_t first, uint64_t last)
 {
@@ -67,8 +66,7 @@ static void keep_piece(const struct survey_walk *walk, struct level *level)
     level->is_kept = true;
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static uint32_t path_of(const struct survey_walk *walk)
 {
@@ -173,8 +171,7 @@ static void judge_whole(struct survey_walk *walk, struct level *level,
     level->is_kept |= survey__add_point(walk->survey, &point) != NULL;
 }
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 /* The piece between the edge before and this one ends, within the innermost level. Returns whether
  * it is a point. */
@@ -283,8 +280,7 @@ static void ended(struct shape_watcher *watcher, struct class_entry *entry,
     pass_edge(walk);
 }
 
-/* ---- what the kernel tells --------------------------------------------------------------------
- */
+/* ---- what the kernel tells ------------------------------------------------------------------- */
 
 /* A part of the piece before, when it began there, else of this one. */
 static void tell_away(struct survey_walk *walk, uint64_t begin, enum component component,
@@ -323,8 +319,7 @@ static void kernel(struct shape_watcher *watcher, const struct event *event)
     tell_away(walk, event->tick > ticks ? event->tick - ticks : 0, COMPONENT_PAGE_FAULT, ticks);
 }
 
-/* ---- one thread -------------------------------------------------------------------------------
- */
+/* ---- one thread ------------------------------------------------------------------------------ */
 
 static void end_thread(struct survey_walk *walk)
 {
@@ -335,9 +330,9 @@ static void end_thread(struct survey_walk *walk)
     if (!survey->found)
         return;
     survey->found->events += events;
-    VEC_EACH(range, &survey->found->kept[walk->thread], struct kept_range)
-    if (range->last >= events) /* ended with the thread, not by an event */
-        range->last = events - (events > 0);
+    VEC_EACH (range, &survey->found->kept[walk->thread], struct kept_range)
+        if (range->last >= events) /* ended with the thread, not by an event */
+            range->last = events - (events > 0);
 }
 
 void survey__walk(struct survey *survey, uint32_t thread)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- one thread ----------------------------------------------------------------------------- */
+/* ---- one thread ------------------------------------------------------------------------------ */
 
 /* When the phase begins. */
 static uint64_t phase_tick(const struct step *step, enum off_phase phase)
@@ -107,7 +107,7 @@ static bool advance(struct step_thread *thread)
     return true;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool is_before(const struct step_thread *a, const struct step_thread *b)
 {

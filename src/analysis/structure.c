@@ -91,8 +91,8 @@ int structure__of_threads(const struct trace *trace, const char *pattern,
         structure__free(&owned->shown);
         return code;
     }
-    VEC_EACH(entry, &owned->table.entries, struct class_entry *)
-    describe(&owned->shown, *entry);
+    VEC_EACH (entry, &owned->table.entries, struct class_entry *)
+        describe(&owned->shown, *entry);
     add_excesses(&owned->shown);
     *structure = &owned->shown;
     return 0;

@@ -33,8 +33,8 @@ void turn_series__free(struct turn_series *series)
 static void start_histogram(struct turn_series *series)
 {
     series->histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *series->histogram);
-    VEC_EACH(sample, &series->samples, struct turn_sample)
-    series->histogram[histogram__bucket(sample->longest)]++;
+    VEC_EACH (sample, &series->samples, struct turn_sample)
+        series->histogram[histogram__bucket(sample->longest)]++;
 }
 
 /* Every second sample goes into the one before it. */
@@ -106,8 +106,8 @@ void thread_loops__start(struct thread_loops *loops, uint32_t thread)
 
 void thread_loops__free(struct thread_loops *loops)
 {
-    VEC_EACH(loop, &loops->loops, struct thread_loop)
-    turn_series__free(&loop->turns);
+    VEC_EACH (loop, &loops->loops, struct thread_loop)
+        turn_series__free(&loop->turns);
     vec__free(&loops->loops);
     vec__free(&loops->stretches);
     map__free(&loops->by_key);
@@ -256,6 +256,6 @@ void thread_loops__turn(struct thread_loops *loops, struct loop_key key, uint64_
 
 void thread_loops__end(struct thread_loops *loops)
 {
-    VEC_EACH(stretch, &loops->stretches, struct loop_stretch)
-    loop_at(loops, stretch->loop)->outermost += stretch->ticks;
+    VEC_EACH (stretch, &loops->stretches, struct loop_stretch)
+        loop_at(loops, stretch->loop)->outermost += stretch->ticks;
 }

@@ -30,8 +30,7 @@ bool turnstile__is_idle(const struct turnstile *turnstile)
 
 struct member *turnstile__member(struct turnstile *meeting, uint32_t thread)
 {
-    VEC_EACH(member, &meeting->members, struct member)
-    {
+    VEC_EACH (member, &meeting->members, struct member) {
         if (member->thread == thread)
             return member;
     }
@@ -67,8 +66,7 @@ static void set_turns(struct member *member, uint64_t ticks)
 /* Those who end waits and wait there themselves. */
 static void find_own_turns(struct turnstile *meeting)
 {
-    VEC_EACH(member, &meeting->members, struct member)
-    {
+    VEC_EACH (member, &meeting->members, struct member) {
         uint64_t often = least(member->taken, member->given);
         if (meeting->kind == CLASS_CONDITION)
             set_turns(member, least(member->waited, member->ended));
@@ -82,15 +80,15 @@ static void find_own_turns(struct turnstile *meeting)
 static uint64_t passed_on(const struct company *company, const struct turnstile *to)
 {
     uint64_t sum = 0;
-    VEC_EACH(member, &to->members, struct member)
-    sum += least(member->ended, company->waited[member->thread]);
+    VEC_EACH (member, &to->members, struct member)
+        sum += least(member->ended, company->waited[member->thread]);
     return sum;
 }
 
 static void set_waited(struct company *company, const struct turnstile *from, bool waited)
 {
-    VEC_EACH(member, &from->members, struct member)
-    company->waited[member->thread] = waited ? member->waited : 0;
+    VEC_EACH (member, &from->members, struct member)
+        company->waited[member->thread] = waited ? member->waited : 0;
 }
 
 static void find_leads(struct company *company)
@@ -134,8 +132,8 @@ static void find_rings(struct company *company)
         for (unsigned to = 0; to < company->count; to++) {
             if (!company->leads[from][to] || !has_way_back(company, from, to))
                 continue;
-            VEC_EACH(member, &company->meetings[to]->members, struct member)
-            set_turns(member, least(member->ended, company->waited[member->thread]));
+            VEC_EACH (member, &company->meetings[to]->members, struct member)
+                set_turns(member, least(member->ended, company->waited[member->thread]));
         }
         set_waited(company, company->meetings[from], false);
     }
@@ -164,8 +162,8 @@ static void find_company(struct company *company, struct turnstile *const *meeti
         find_rings(company);
     for (size_t i = 0; i < count; i++) {
         uint64_t turns = 0;
-        VEC_EACH(member, &meetings[i]->members, struct member)
-        turns += member->turns;
+        VEC_EACH (member, &meetings[i]->members, struct member)
+            turns += member->turns;
         meetings[i]->passes_turns = is_share(turns, meetings[i]);
     }
 }
@@ -173,8 +171,7 @@ static void find_company(struct company *company, struct turnstile *const *meeti
 static void keep_those_that_may(struct vec *turnstiles)
 {
     size_t kept = 0;
-    VEC_EACH(turnstile, turnstiles, struct turnstile *)
-    {
+    VEC_EACH (turnstile, turnstiles, struct turnstile *) {
         if (may_pass_turns(*turnstile))
             *VEC_AT(turnstiles, struct turnstile *, kept++) = *turnstile;
     }

@@ -28,7 +28,7 @@ struct whatif {
     struct replay_result before[VARIANTS]; /* unchanged, without it */
 };
 
-/* ---- replays -------------------------------------------------------------------------------- */
+/* ---- replays --------------------------------------------------------------------------------- */
 
 static uint64_t wake_ticks(uint64_t ticks, enum variant variant)
 {
@@ -68,13 +68,13 @@ static struct replay_result replay_unchanged(const struct whatif *whatif, enum r
     return result;
 }
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool semaphores_are_sampled(const struct profile *profile)
 {
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    if (class->kind == CLASS_SEMAPHORE && class->recorded < class->count)
-        return true;
+    VEC_EACH (class, &profile->classes, struct profile_class)
+        if (class->kind == CLASS_SEMAPHORE && class->recorded < class->count)
+            return true;
     return false;
 }
 
@@ -151,7 +151,7 @@ uint64_t whatif__unrecorded_ns(const struct whatif *whatif)
     return ns < whatif->measured_ns ? ns : whatif->measured_ns;
 }
 
-/* ---- predictions ---------------------------------------------------------------------------- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 static int by_growth(const void *a, const void *b)
 {

@@ -45,7 +45,7 @@ static int by_value(const void *a, const void *b)
     return left->value < right->value ? -1 : left->value > right->value;
 }
 
-/* ---- bins ----------------------------------------------------------------------------------- */
+/* ---- bins ------------------------------------------------------------------------------------ */
 
 static void close_bin(struct sample *sample, size_t first, size_t end)
 {
@@ -85,7 +85,7 @@ static void make_bins(struct sample *sample)
     close_bin(sample, open, sample->count);
 }
 
-/* ---- baselines ------------------------------------------------------------------------------ */
+/* ---- baselines ------------------------------------------------------------------------------- */
 
 static void swap(struct item *a, struct item *b)
 {
@@ -176,8 +176,8 @@ static double baseline_of(const struct sample *sample, size_t place, uint64_t va
 static double least_baseline(const struct sample *sample)
 {
     double least = INFINITY;
-    VEC_EACH(bin, &sample->bins, struct bin)
-    least = bin->baseline < least ? bin->baseline : least;
+    VEC_EACH (bin, &sample->bins, struct bin)
+        least = bin->baseline < least ? bin->baseline : least;
     return least;
 }
 
@@ -191,8 +191,8 @@ static double clamped(double baseline, double least, double duration)
 static double fit_bins(struct sample *sample)
 {
     double sum = 0;
-    VEC_EACH(bin, &sample->bins, struct bin)
-    set_baseline(sample, bin);
+    VEC_EACH (bin, &sample->bins, struct bin)
+        set_baseline(sample, bin);
     double least = least_baseline(sample);
     for (size_t place = 0; place < sample->bins.count; place++) {
         const struct bin *bin = bin_at(sample, place);
@@ -222,7 +222,7 @@ static double squared_correlation(const struct sample *sample)
     return xx > 0 && yy > 0 ? xy * xy / (xx * yy) : 0;
 }
 
-/* ---- chance --------------------------------------------------------------------------------- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 static uint64_t random_of(uint64_t *seed)
 {
@@ -314,7 +314,7 @@ static bool beats_chance(struct sample *sample, double share, struct workload_fi
     return fit->share >= LEAST_SHARE;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void take_sample(struct sample *sample, const struct workload_values *values)
 {

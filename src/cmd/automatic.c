@@ -85,8 +85,7 @@ static void choose(struct automatic *automatic)
 {
     struct chosen chosen = choice__make(automatic->choice);
     tell_the_trace(automatic, &chosen);
-    VEC_EACH(function, &chosen.functions, const struct chosen_function)
-    {
+    VEC_EACH (function, &chosen.functions, const struct chosen_function) {
         char *pattern = function->pattern ? memory__text(function->pattern) : NULL;
         if (pattern)
             vec__push(&automatic->request->functions, &pattern);

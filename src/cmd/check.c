@@ -97,9 +97,9 @@ static int judge_machine(struct check *check)
 
 static bool has_required(const struct vec *rows)
 {
-    VEC_EACH(row, rows, const struct facility)
-    if (row->is_required && row->state == FACILITY_NO)
-        return false;
+    VEC_EACH (row, rows, const struct facility)
+        if (row->is_required && row->state == FACILITY_NO)
+            return false;
     return true;
 }
 
@@ -111,9 +111,9 @@ static bool works(const struct check *check)
 static int longest_name(const struct vec *rows)
 {
     size_t columns = 0;
-    VEC_EACH(row, rows, const struct facility)
-    if (strlen(row->name) > columns)
-        columns = strlen(row->name);
+    VEC_EACH (row, rows, const struct facility)
+        if (strlen(row->name) > columns)
+            columns = strlen(row->name);
     return (int)columns;
 }
 
@@ -174,9 +174,9 @@ static void print_row(const struct vec *rows, const struct facility *row, int na
 static void print_rows(const struct vec *rows, enum facility_purpose purpose, FILE *out)
 {
     int names = longest_name(rows);
-    VEC_EACH(row, rows, const struct facility)
-    if (row->purpose == purpose)
-        print_row(rows, row, names, out);
+    VEC_EACH (row, rows, const struct facility)
+        if (row->purpose == purpose)
+            print_row(rows, row, names, out);
 }
 
 static void print_text(const struct check *check, FILE *out)
@@ -203,8 +203,7 @@ static struct json_object *text_or_null(const char *text)
 static struct json_object *rows_to_json(const struct vec *rows)
 {
     struct json_object *array = json_object_new_array();
-    VEC_EACH(row, rows, const struct facility)
-    {
+    VEC_EACH (row, rows, const struct facility) {
         struct json_object *json = json_object_new_object();
         json_object_object_add(json, "key", text_or_null(row->key));
         json_object_object_add(json, "name", text_or_null(row->name));

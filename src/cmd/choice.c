@@ -73,11 +73,11 @@ static bool counts(const struct hot_function *function)
 static uint64_t weight_of(const struct hot_table *table, uint64_t *samples)
 {
     uint64_t weight_ns = 0;
-    VEC_EACH(function, &table->functions, const struct hot_function)
-    if (counts(function)) {
-        weight_ns += function->weight_ns;
-        *samples += function->samples;
-    }
+    VEC_EACH (function, &table->functions, const struct hot_function)
+        if (counts(function)) {
+            weight_ns += function->weight_ns;
+            *samples += function->samples;
+        }
     return weight_ns;
 }
 
@@ -94,8 +94,7 @@ struct chosen choice__make(struct choice *choice)
     struct hot_table table = hot_table__make(choice->hotspots, 0, &choice->files);
     uint64_t all_ns = weight_of(&table, &chosen.samples);
     chosen.sampled_ns = table.totals.weight_ns;
-    VEC_EACH(function, &table.functions, const struct hot_function)
-    {
+    VEC_EACH (function, &table.functions, const struct hot_function) {
         double percent = all_ns ? 100.0 * (double)function->weight_ns / (double)all_ns : 0;
         if (!counts(function) || percent < CHOICE_PERCENT)
             continue;
@@ -116,8 +115,7 @@ struct chosen choice__make(struct choice *choice)
 
 void chosen__free(struct chosen *chosen)
 {
-    VEC_EACH(function, &chosen->functions, struct chosen_function)
-    {
+    VEC_EACH (function, &chosen->functions, struct chosen_function) {
         free(function->pattern);
         free(function->name);
         free(function->path);
@@ -139,8 +137,8 @@ static uint64_t hash_of(const char *text, uint64_t hash)
 static uint64_t picture_of(const struct chosen *chosen)
 {
     uint64_t picture = 1;
-    VEC_EACH(function, &chosen->functions, const struct chosen_function)
-    picture += hash_of(function->name, hash_of(function->path, 0xcbf29ce484222325ull));
+    VEC_EACH (function, &chosen->functions, const struct chosen_function)
+        picture += hash_of(function->name, hash_of(function->path, 0xcbf29ce484222325ull));
     return picture;
 }
 

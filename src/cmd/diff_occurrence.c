@@ -26,8 +26,7 @@ struct options {
     bool asked_for_view;
 };
 
-/* ---- showing ----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 struct showing {
     const struct options *options;
@@ -55,8 +54,7 @@ static struct report report_of(const struct options *options, const struct loade
                            .trace_bytes = trace__bytes_on_disk(options->directory)};
 }
 
-/* ---- classes ----------------------------------------------------------------------------------
- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 static bool is_number(const char *text)
 {
@@ -84,8 +82,7 @@ static size_t find_name(const struct report *report, const char *pattern, bool f
 {
     size_t rank = 0, first = 0;
     *matching = 0;
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
         if (is_function(class) != functions || !class__is_named(report, class, pattern))
             continue;
@@ -172,8 +169,7 @@ static int compare_of_class(const struct options *options, const struct loaded *
     return status;
 }
 
-/* ---- iterations -------------------------------------------------------------------------------
- */
+/* ---- iterations ------------------------------------------------------------------------------ */
 
 static bool is_of_iterations(const char *class)
 {
@@ -188,8 +184,8 @@ static uint64_t time_of(const struct iterations *iterations, size_t phase)
     uint64_t sum = 0;
     const struct vec *threads =
         &VEC_AT(&iterations->phases, struct iteration_phase, phase)->threads;
-    VEC_EACH(thread, threads, struct iteration_thread)
-    sum += thread->sum_ns;
+    VEC_EACH (thread, threads, struct iteration_thread)
+        sum += thread->sum_ns;
     return sum;
 }
 
@@ -261,8 +257,7 @@ static int compare(const struct options *options)
     return status;
 }
 
-/* ---- the command line -------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 enum {
     OPTION_SLOW = 256,

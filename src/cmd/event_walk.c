@@ -20,8 +20,7 @@ void event_choice__free(struct event_choice *choice)
     vec__free(&choice->functions);
 }
 
-/* ---- which ------------------------------------------------------------------------------------
- */
+/* ---- which ----------------------------------------------------------------------------------- */
 
 /* A thread of the walk. */
 struct walked_thread {
@@ -42,9 +41,9 @@ static bool matches_thread(const struct trace_thread *thread, const char *wanted
 
 static bool is_thread_wanted(const struct event_choice *choice, const struct trace_thread *thread)
 {
-    VEC_EACH(wanted, &choice->threads, const char *)
-    if (matches_thread(thread, *wanted))
-        return true;
+    VEC_EACH (wanted, &choice->threads, const char *)
+        if (matches_thread(thread, *wanted))
+            return true;
     return choice->threads.count == 0;
 }
 
@@ -71,14 +70,13 @@ static bool is_wanted(const struct trace *trace, const struct event_choice *choi
     if (ns < choice->from_ns || ns > choice->to_ns)
         return false;
     const char *kind = event__name(what->event->id & ~1u);
-    VEC_EACH(glob, &choice->functions, const char *)
-    if (fnmatch(*glob, what->title.name, 0) == 0 || (kind && fnmatch(*glob, kind, 0) == 0))
-        return true;
+    VEC_EACH (glob, &choice->functions, const char *)
+        if (fnmatch(*glob, what->title.name, 0) == 0 || (kind && fnmatch(*glob, kind, 0) == 0))
+            return true;
     return choice->functions.count == 0;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------
- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void tell_gap(struct event_taker *taker, const struct shown_thread *thread,
                      struct kept_gap *gap)
@@ -135,8 +133,7 @@ int event_walk__tell(struct shown_trace *shown, const struct event_choice *choic
     return failed;
 }
 
-/* ---- what such commands have in common --------------------------------------------------------
- */
+/* ---- what such commands have in common ------------------------------------------------------- */
 
 bool seconds__parse(const char *text, uint64_t *ns)
 {

@@ -150,8 +150,7 @@ static struct hot_file *file_of(struct hot_files *files, const struct hotspots_m
 
 void hot_files__close(struct hot_files *files)
 {
-    VEC_EACH(file, &files->opened, struct hot_file)
-    {
+    VEC_EACH (file, &files->opened, struct hot_file) {
         module_functions__close(file->symbols);
         free(file->unreadable);
     }
@@ -170,9 +169,9 @@ static void add_module(struct hot_table *table, const struct hotspots *hotspots,
         .symbols = file->symbols,
         .unreadable = file->unreadable,
     };
-    VEC_EACH(spot, hotspots__spots(hotspots), const struct hotspot)
-    if (spot->module == index)
-        add_spot(&summing, spot);
+    VEC_EACH (spot, hotspots__spots(hotspots), const struct hotspot)
+        if (spot->module == index)
+            add_spot(&summing, spot);
     map__free(&summing.function_of_place);
 }
 
@@ -224,8 +223,8 @@ struct hot_table hot_table__make(const struct hotspots *hotspots, double min_per
                               .functions = VEC_OF(struct hot_function)};
     size_t modules = hotspots__modules(hotspots)->count;
     uint64_t *weights_ns = memory__zeroed(modules, sizeof *weights_ns);
-    VEC_EACH(spot, hotspots__spots(hotspots), const struct hotspot)
-    weights_ns[spot->module] += spot->weight_ns;
+    VEC_EACH (spot, hotspots__spots(hotspots), const struct hotspot)
+        weights_ns[spot->module] += spot->weight_ns;
     for (size_t i = 0; i < modules; i++) /* files of light modules need not be read */
         if (weights_ns[i] && percent_of(&table, weights_ns[i]) >= min_percent)
             add_module(&table, hotspots, (uint32_t)i, files ? files : &own);
@@ -237,8 +236,8 @@ struct hot_table hot_table__make(const struct hotspots *hotspots, double min_per
 
 void hot_table__free(struct hot_table *table)
 {
-    VEC_EACH(function, &table->functions, struct hot_function)
-    free_function(function);
+    VEC_EACH (function, &table->functions, struct hot_function)
+        free_function(function);
     vec__free(&table->functions);
 }
 
@@ -290,8 +289,7 @@ static void print_head(const struct hot_table *table, const struct hot_run *run,
 static size_t name_columns(const struct hot_table *table)
 {
     size_t columns = 0;
-    VEC_EACH(function, &table->functions, const struct hot_function)
-    {
+    VEC_EACH (function, &table->functions, const struct hot_function) {
         if (!function->pattern)
             continue;
         size_t length = strlen(function->pattern) + 2 + strlen(function->module);
@@ -336,8 +334,7 @@ void hot_table__print(const struct hot_table *table, const struct hot_run *run, 
 {
     print_head(table, run, out);
     size_t columns = name_columns(table);
-    VEC_EACH(function, &table->functions, const struct hot_function)
-    {
+    VEC_EACH (function, &table->functions, const struct hot_function) {
         double percent = percent_of(table, function->weight_ns);
         if (function->pattern)
             print_named(function, percent, columns, out);
@@ -379,8 +376,8 @@ void hot_table__print_json(const struct hot_table *table, const struct hot_run *
                        *functions = json_object_new_array();
     for (char **word = run->command; *word; word++)
         json_object_array_add(command, json_object_new_string(*word));
-    VEC_EACH(function, &table->functions, const struct hot_function)
-    json_object_array_add(functions, function_to_json(table, function));
+    VEC_EACH (function, &table->functions, const struct hot_function)
+        json_object_array_add(functions, function_to_json(table, function));
     json_object_object_add(json, "schema", json_object_new_string("heurt.hot/1"));
     json_object_object_add(json, "command", command);
     json_object_object_add(json, "wall_ns", json_object_new_uint64(run->wall_ns));

@@ -102,13 +102,13 @@ static bool is_due(const struct live *live, const struct live_patch *patch)
 
 static bool has_due(const struct live *live, const struct live_process *process)
 {
-    VEC_EACH(patch, &process->patches, const struct live_patch)
-    if (is_due(live, patch))
-        return true;
+    VEC_EACH (patch, &process->patches, const struct live_patch)
+        if (is_due(live, patch))
+            return true;
     return false;
 }
 
-/* ---- what the recorder says about it -------------------------------------------------------- */
+/* ---- what the recorder says about it --------------------------------------------------------- */
 
 static void refuse(struct live *live, const struct live_process *process, struct live_patch *patch,
                    const char *reason)
@@ -140,7 +140,7 @@ static bool define(struct live *live, const struct live_process *process, struct
     return patch->defined;
 }
 
-/* ---- what to patch in a process ------------------------------------------------------------- */
+/* ---- what to patch in a process -------------------------------------------------------------- */
 
 /* The session's number of a function: the same file at the same place is the same. */
 static uint32_t function_of(struct live *live, const struct trace_module *module, uint64_t address)
@@ -158,18 +158,18 @@ static uint32_t function_of(struct live *live, const struct trace_module *module
 
 static const struct trace_module *module_at(const struct vec *modules, uint64_t address)
 {
-    VEC_EACH(module, modules, const struct trace_module)
-    if (address >= module->start && address < module->end)
-        return module;
+    VEC_EACH (module, modules, const struct trace_module)
+        if (address >= module->start && address < module->end)
+            return module;
     return NULL;
 }
 
 static bool is_defined_by_itself(const struct trace_process *process, uint64_t address)
 {
-    VEC_EACH(function, &process->functions, const struct trace_function)
-    if (function->address == address && function->kind == HEURT_FUNCTION_PATCHED &&
-        function->id < HEURT_EVENT_LIVE)
-        return true;
+    VEC_EACH (function, &process->functions, const struct trace_function)
+        if (function->address == address && function->kind == HEURT_FUNCTION_PATCHED &&
+            function->id < HEURT_EVENT_LIVE)
+            return true;
     return false;
 }
 
@@ -197,8 +197,7 @@ static void add_patch(struct live *live, struct live_process *process,
 static char *key_of_modules(const struct vec *modules)
 {
     char *key = memory__text("");
-    VEC_EACH(module, modules, const struct trace_module)
-    {
+    VEC_EACH (module, modules, const struct trace_module) {
         char *longer =
             memory__format("%s%llx %s\n", key, (unsigned long long)module->bias, module->path);
         free(key);
@@ -218,8 +217,9 @@ static const struct plan *plan_for(struct live *live, uint32_t serial, const str
     struct plan *plan = NULL;
     struct error error;
     if (plan__make(live->planner->request, modules->items, modules->count, &plan, &error) == 0)
-        VEC_EACH(refusal, &plan->refusals, const struct refused_function)
-    trace_writer__refuse(live->writer, serial, refusal->function, refusal->module, refusal->reason);
+        VEC_EACH (refusal, &plan->refusals, const struct refused_function)
+            trace_writer__refuse(live->writer, serial, refusal->function, refusal->module,
+                                 refusal->reason);
     vec__push(&live->plans, &plan);
     return plan;
 }
@@ -229,17 +229,17 @@ static void plan_process(struct live *live, struct live_process *process,
                          const struct trace_process *known)
 {
     struct vec modules = VEC_OF(struct trace_module);
-    VEC_EACH(module, &known->modules, const struct trace_module)
-    if (module->gone_tick == UINT64_MAX && planner__takes(live->planner, known->serial, module))
-        vec__push(&modules, module);
+    VEC_EACH (module, &known->modules, const struct trace_module)
+        if (module->gone_tick == UINT64_MAX && planner__takes(live->planner, known->serial, module))
+            vec__push(&modules, module);
     const struct plan *plan = modules.count ? plan_for(live, known->serial, &modules) : NULL;
     if (plan)
-        VEC_EACH(planned, &plan->functions, const struct planned_function)
-    add_patch(live, process, known, &modules, planned);
+        VEC_EACH (planned, &plan->functions, const struct planned_function)
+            add_patch(live, process, known, &modules, planned);
     vec__free(&modules);
 }
 
-/* ---- one stopped process -------------------------------------------------------------------- */
+/* ---- one stopped process --------------------------------------------------------------------- */
 
 struct session {
     struct live *live;
@@ -257,8 +257,8 @@ static bool is_the_image(const struct session *session)
     struct stat status;
     bool maps_trace = false;
     if (stat(path, &status) == 0)
-        VEC_EACH(range, &session->ranges, const struct mapped_range)
-    maps_trace |= range->is_shared && range->inode == (uint64_t)status.st_ino;
+        VEC_EACH (range, &session->ranges, const struct mapped_range)
+            maps_trace |= range->is_shared && range->inode == (uint64_t)status.st_ino;
     free(path);
     uint32_t serial = HEURT_NO_SERIAL;
     const struct heurt_live *room = VEC_AT(&process->rooms, struct heurt_live, 0);
@@ -270,8 +270,7 @@ static bool is_the_image(const struct session *session)
 static const struct heurt_live *room_for(const struct session *session, struct live_patch *patch)
 {
     uint32_t id = VEC_AT(&session->live->functions, struct live_function, patch->function)->id;
-    VEC_EACH(room, &session->process->rooms, const struct heurt_live)
-    {
+    VEC_EACH (room, &session->process->rooms, const struct heurt_live) {
         uint64_t slot = room->room + (uint64_t)(id - HEURT_EVENT_LIVE) / 2 * HEURT_LIVE_SLOT_BYTES;
         const struct mapped_range *range = process_map__find(&session->ranges, slot);
         uint8_t code[HEURT_LIVE_SLOT_BYTES];
@@ -294,9 +293,9 @@ static bool is_inside(const struct live_patch *patch, uint64_t address)
 /* The patch that is to be made and into whose first bytes the address points, or NULL. */
 static struct live_patch *patch_around(const struct session *session, uint64_t address)
 {
-    VEC_EACH(patch, &session->process->patches, struct live_patch)
-    if (!patch->applied && is_inside(patch, address) && is_due(session->live, patch))
-        return patch;
+    VEC_EACH (patch, &session->process->patches, struct live_patch)
+        if (!patch->applied && is_inside(patch, address) && is_due(session->live, patch))
+            return patch;
     return NULL;
 }
 
@@ -324,8 +323,7 @@ static void search_stack(const struct session *session, uint64_t from, bool *blo
 /* No thread may be within bytes that are overwritten, now or when a handler returns. */
 static void clear_out(struct session *session, bool *blocked)
 {
-    VEC_EACH(thread, stop__threads(session->process->stop), struct stopped_thread)
-    {
+    VEC_EACH (thread, stop__threads(session->process->stop), struct stopped_thread) {
         struct live_patch *patch = NULL;
         for (unsigned i = 0; i < STEPS_MAX; i++) {
             patch = patch_around(session, thread->registers.rip);
@@ -417,8 +415,7 @@ static void find_inherited(struct live *live, struct live_process *process)
     snprintf(path, sizeof path, "/proc/%d/mem", process->pid);
     int memory = open(path, O_RDONLY | O_CLOEXEC);
     if (memory >= 0 && process_map__read(process->pid, &session.ranges))
-        VEC_EACH(patch, &process->patches, struct live_patch)
-        {
+        VEC_EACH (patch, &process->patches, struct live_patch) {
             uint8_t now[HEURT_PATCH_BYTES];
             if (!patch->failed && room_for(&session, patch) &&
                 pread(memory, now, sizeof now, (off_t)entry_of(patch)) == sizeof now)
@@ -429,7 +426,7 @@ static void find_inherited(struct live *live, struct live_process *process)
     vec__free(&session.ranges);
 }
 
-/* ---- the processes of the session ----------------------------------------------------------- */
+/* ---- the processes of the session ------------------------------------------------------------ */
 
 /* The process' place, new or not. What was found in the trace is written by the program: the memory
  * decides later whether this is still the process. */
@@ -450,8 +447,8 @@ static struct live_process *take_process(struct live *live, const struct trace_p
     snprintf(path, sizeof path, "/proc/%d", process->pid);
     struct stat status;
     process->state = stat(path, &status) == 0 ? PROCESS_DONE : PROCESS_GONE;
-    VEC_EACH(room, &known->lives, const struct heurt_live)
-    vec__push(&process->rooms, room);
+    VEC_EACH (room, &known->lives, const struct heurt_live)
+        vec__push(&process->rooms, room);
     return process;
 }
 
@@ -484,12 +481,12 @@ static void find_processes(struct live *live)
         now_ns() + (live->looks < FIRST_LOOKS ? RETRY_LEAST_MS : LOOK_EVERY_MS) * 1000000ull;
     if (trace__open(live->directory, &trace, &error) < 0)
         return;
-    VEC_EACH(process, trace__processes(trace), const struct trace_process)
-    consider(live, process);
+    VEC_EACH (process, trace__processes(trace), const struct trace_process)
+        consider(live, process);
     trace__close(trace);
 }
 
-/* ---- attempts ------------------------------------------------------------------------------- */
+/* ---- attempts -------------------------------------------------------------------------------- */
 
 static void remember_trouble(struct live *live, const char *reason)
 {
@@ -499,9 +496,9 @@ static void remember_trouble(struct live *live, const char *reason)
 
 static void give_up(struct live *live, struct live_process *process, const char *reason)
 {
-    VEC_EACH(patch, &process->patches, struct live_patch)
-    if (is_due(live, patch))
-        refuse(live, process, patch, reason);
+    VEC_EACH (patch, &process->patches, struct live_patch)
+        if (is_due(live, patch))
+            refuse(live, process, patch, reason);
     process->state = PROCESS_DONE;
 }
 
@@ -555,12 +552,12 @@ static int ms_until(uint64_t then_ns, uint64_t now)
 
 static void wake(struct live *live)
 {
-    VEC_EACH(process, &live->processes, struct live_process)
-    if (process->state == PROCESS_DONE && has_due(live, process)) {
-        process->state = PROCESS_WAITS;
-        process->next_ns = 0;
-        process->attempts = 0;
-    }
+    VEC_EACH (process, &live->processes, struct live_process)
+        if (process->state == PROCESS_DONE && has_due(live, process)) {
+            process->state = PROCESS_WAITS;
+            process->next_ns = 0;
+            process->attempts = 0;
+        }
 }
 
 static void leave_out_everywhere(struct live *live, uint32_t index, const char *reason)
@@ -569,10 +566,10 @@ static void leave_out_everywhere(struct live *live, uint32_t index, const char *
     if (function->left_out)
         return;
     function->left_out = true;
-    VEC_EACH(process, &live->processes, struct live_process)
-    VEC_EACH(patch, &process->patches, const struct live_patch)
-    if (patch->function == index && !patch->is_given)
-        trace_writer__refuse(live->writer, process->serial, patch->name, "", reason);
+    VEC_EACH (process, &live->processes, struct live_process)
+        VEC_EACH (patch, &process->patches, const struct live_patch)
+            if (patch->function == index && !patch->is_given)
+                trace_writer__refuse(live->writer, process->serial, patch->name, "", reason);
 }
 
 /* What the image, or the one that it was forked from, was told to patch at that address. */
@@ -580,9 +577,9 @@ static const struct given_patch *given_to(const struct live *live, const struct 
                                           const struct trace_process *known, uint64_t address)
 {
     for (; known; known = trace__process_of(trace, known->parent_serial))
-        VEC_EACH(given, &live->planner->given, const struct given_patch)
-    if (given->process == known->serial && given->address == address)
-        return given;
+        VEC_EACH (given, &live->planner->given, const struct given_patch)
+            if (given->process == known->serial && given->address == address)
+                return given;
     return NULL;
 }
 
@@ -642,8 +639,7 @@ int live__look(struct live *live)
     leave_out_too_frequent(live);
     if (live->started && now >= live->next_look_ns)
         find_processes(live);
-    VEC_EACH(process, &live->processes, struct live_process)
-    {
+    VEC_EACH (process, &live->processes, struct live_process) {
         if (process->lingers)
             process->lingers = !stop__tend(process->stop);
         if (process->state == PROCESS_WAITS && process->next_ns <= now && !process->lingers)
@@ -658,7 +654,7 @@ int live__look(struct live *live)
     return look_ms < wait_ms ? look_ms : wait_ms;
 }
 
-/* ---- from outside --------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------- */
 
 struct live *live__new(const char *directory, struct planner *planner, struct trace_writer *writer)
 {
@@ -676,18 +672,17 @@ void live__free(struct live *live)
 {
     if (!live)
         return;
-    VEC_EACH(process, &live->processes, struct live_process)
-    {
-        VEC_EACH(patch, &process->patches, struct live_patch)
-        free(patch->name);
+    VEC_EACH (process, &live->processes, struct live_process) {
+        VEC_EACH (patch, &process->patches, struct live_patch)
+            free(patch->name);
         vec__free(&process->patches);
         vec__free(&process->rooms);
         stop__free(process->stop);
     }
     vec__free(&live->processes);
     vec__free(&live->functions);
-    VEC_EACH(plan, &live->plans, struct plan *)
-    plan__free(*plan);
+    VEC_EACH (plan, &live->plans, struct plan *)
+        plan__free(*plan);
     vec__free(&live->plans);
     map__free(&live->plan_of_modules);
     map__free(&live->process_of_serial);
@@ -713,11 +708,9 @@ struct live_counts live__count(const struct live *live)
 {
     struct live_counts counts = {0};
     bool *seen = memory__zeroed(live->functions.count + 1, sizeof *seen);
-    VEC_EACH(process, &live->processes, const struct live_process)
-    {
+    VEC_EACH (process, &live->processes, const struct live_process) {
         bool any = false;
-        VEC_EACH(patch, &process->patches, const struct live_patch)
-        {
+        VEC_EACH (patch, &process->patches, const struct live_patch) {
             any |= patch->applied;
             counts.functions += patch->applied && !seen[patch->function];
             seen[patch->function] |= patch->applied;

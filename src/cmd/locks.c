@@ -26,8 +26,7 @@ struct options {
     struct locks_filter filter;
 };
 
-/* ---- showing -----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 /* What is to be shown of which report. */
 struct showing {
@@ -71,8 +70,7 @@ static int show_view(const struct options *options, const struct locks_report *r
     return status;
 }
 
-/* ---- what is shown -----------------------------------------------------------------------------
- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 /* What holders did meanwhile is known of the whole run. */
 static bool wants_profile(const struct options *options)
@@ -143,8 +141,7 @@ static int locks_of(const struct options *options)
     return status;
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 enum {
     OPTION_JSON = 256,

@@ -59,15 +59,15 @@ void planner__close(struct planner *planner)
     planner->fd = -1;
 }
 
-/* ---- what was asked for and is nowhere ------------------------------------------------------ */
+/* ---- what was asked for and is nowhere ------------------------------------------------------- */
 
 static struct unmatched *unmatched__find(struct planner *planner,
                                          const struct refused_function *what)
 {
-    VEC_EACH(known, &planner->unmatched, struct unmatched)
-    if (strcmp(known->what.function, what->function) == 0 &&
-        strcmp(known->what.module, what->module) == 0)
-        return known;
+    VEC_EACH (known, &planner->unmatched, struct unmatched)
+        if (strcmp(known->what.function, what->function) == 0 &&
+            strcmp(known->what.module, what->module) == 0)
+            return known;
     struct unmatched fresh = {
         {memory__text(what->function), memory__text(what->module), memory__text(what->reason)},
         0,
@@ -78,8 +78,7 @@ static struct unmatched *unmatched__find(struct planner *planner,
 /* Once for each answer, however often it is told in one. */
 static void count_unmatched(struct planner *planner, const struct vec *unmatched)
 {
-    VEC_EACH(what, unmatched, struct refused_function)
-    {
+    VEC_EACH (what, unmatched, struct refused_function) {
         struct unmatched *known = unmatched__find(planner, what);
         known->times += known->latest != planner->answers;
         known->latest = planner->answers;
@@ -88,8 +87,7 @@ static void count_unmatched(struct planner *planner, const struct vec *unmatched
 
 void planner__finish(struct planner *planner, struct trace_writer *writer)
 {
-    VEC_EACH(known, &planner->unmatched, struct unmatched)
-    {
+    VEC_EACH (known, &planner->unmatched, struct unmatched) {
         struct refused_function *what = &known->what;
         if (known->times == planner->answers)
             trace_writer__refuse(writer, HEURT_NO_SERIAL, what->function, what->module,
@@ -121,7 +119,7 @@ static void drop_taken(struct planner *planner, uint32_t process, struct vec *mo
     modules->count = kept;
 }
 
-/* ---- one question -------------------------------------------------------------------------- */
+/* ---- one question ---------------------------------------------------------------------------- */
 
 static bool send_all(int fd, const void *bytes, size_t count)
 {
@@ -195,8 +193,8 @@ static void append_plan(struct vec *bytes, const struct planned_function *functi
 static bool send_plan(int fd, const struct plan *plan)
 {
     struct vec bytes = VEC_OF(char);
-    VEC_EACH(function, &plan->functions, struct planned_function)
-    append_plan(&bytes, function);
+    VEC_EACH (function, &plan->functions, struct planned_function)
+        append_plan(&bytes, function);
     struct heurt_plan_answer answer = {
         .magic = HEURT_PLAN_MAGIC,
         .function_count = (uint32_t)plan->functions.count,
@@ -209,8 +207,7 @@ static bool send_plan(int fd, const struct plan *plan)
 
 static void remember(struct planner *planner, uint32_t process, const struct plan *plan)
 {
-    VEC_EACH(function, &plan->functions, const struct planned_function)
-    {
+    VEC_EACH (function, &plan->functions, const struct planned_function) {
         struct given_patch *given = vec__push(&planner->given, NULL);
         given->process = process;
         given->address = function->plan.address;
@@ -233,9 +230,9 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
         code = plan__make(planner->request, modules.items, modules.count, &plan, error);
     }
     if (code == 0) {
-        VEC_EACH(refusal, &plan->refusals, struct refused_function)
-        trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
-                             refusal->reason);
+        VEC_EACH (refusal, &plan->refusals, struct refused_function)
+            trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
+                                 refusal->reason);
         planner->answers++;
         if (!planner->is_chosen)
             count_unmatched(planner, &plan->unmatched);

@@ -49,7 +49,7 @@ struct recording {
     char **command;
 };
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 enum {
     OPTION_STACK_EVERY = 256,
@@ -281,7 +281,7 @@ static int read_options(int argc, char **argv, struct recording *recording)
     return status;
 }
 
-/* ---- the session --------------------------------------------------------------------------- */
+/* ---- the session ----------------------------------------------------------------------------- */
 
 /* The time-stamp counter where it runs evenly and the kernel itself trusts it. */
 static enum heurt_clock choose_clock(void)
@@ -357,7 +357,7 @@ static int create_trace(const struct recording *recording, const struct planner 
     return code;
 }
 
-/* ---- before: can it be recorded? ----------------------------------------------------------- */
+/* ---- before: can it be recorded? ------------------------------------------------------------- */
 
 static const char *why_not_recorded(const struct binary *binary)
 {
@@ -398,8 +398,7 @@ static bool can_count_instructions(const struct recording *recording)
     return false;
 }
 
-/* ---- while it runs ----------------------------------------------------------------------------
- */
+/* ---- while it runs --------------------------------------------------------------------------- */
 
 /* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
 enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
@@ -439,8 +438,7 @@ static uint64_t ns_of(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
-/* ---- afterwards ---------------------------------------------------------------------------------
- */
+/* ---- afterwards ------------------------------------------------------------------------------ */
 
 static const char *why_lost(const struct recording *recording, const struct trace *trace,
                             uint64_t bytes)
@@ -452,11 +450,12 @@ static const char *why_lost(const struct recording *recording, const struct trac
                "(ulimit -v, ulimit -f); raise that, or record fewer functions";
     if (reached >= limit)
         return "the trace has reached --max-size; raise it, or record fewer functions";
-    VEC_EACH(process, trace__processes(trace), struct trace_process)
-    VEC_EACH(note, &process->notes, const char *)
-    if (strstr(*note, "seccomp"))
-        return "the program limits its own system calls (seccomp), so that no more room could be "
-               "taken";
+    VEC_EACH (process, trace__processes(trace), struct trace_process)
+        VEC_EACH (note, &process->notes, const char *)
+            if (strstr(*note, "seccomp"))
+                return "the program limits its own system calls (seccomp), so that no more room "
+                       "could be "
+                       "taken";
     return "no room was left for the trace (disk full?)";
 }
 
@@ -547,8 +546,7 @@ static int conclude(const struct recording *recording, bool expected,
     return code;
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
@@ -636,12 +634,11 @@ static int record(struct recording *recording, const struct binary *binary, int 
 static void free_recording(struct recording *recording)
 {
     struct plan_request *request = &recording->request;
-    VEC_EACH(text, &request->functions, char *)
-    free(*text);
-    VEC_EACH(text, &request->modules, char *)
-    free(*text);
-    VEC_EACH(arguments, &request->arguments, struct plan_arguments)
-    {
+    VEC_EACH (text, &request->functions, char *)
+        free(*text);
+    VEC_EACH (text, &request->modules, char *)
+        free(*text);
+    VEC_EACH (arguments, &request->arguments, struct plan_arguments) {
         free(arguments->function);
         free(arguments->names);
     }

@@ -31,8 +31,7 @@ struct options {
     struct vec keys, ignores, forgets; /* const char * */
 };
 
-/* ---- showing
- * ------------------------------------------------------------------------------------------ */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 /* What is to be shown of which report. */
 struct showing {
@@ -101,22 +100,20 @@ static int report_on(const struct options *options, const struct vec *rules)
     return status;
 }
 
-/* ---- rules
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static int change_rules(const struct options *options, struct rules *rules)
 {
     struct error error;
-    VEC_EACH(function, &options->forgets, const char *)
-    if (rules__forget(rules, *function) == 0)
-        say("%s has no rule for '%s'", rules->path, *function);
-    VEC_EACH(key, &options->keys, const char *)
-    if (rules__add_key(rules, *key, &error) < 0)
-        return wrong_usage(&command_report, "--key: %s", error.text);
-    VEC_EACH(function, &options->ignores, const char *)
-    if (rules__add_ignore(rules, *function, &error) < 0)
-        return wrong_usage(&command_report, "--ignore: %s", error.text);
+    VEC_EACH (function, &options->forgets, const char *)
+        if (rules__forget(rules, *function) == 0)
+            say("%s has no rule for '%s'", rules->path, *function);
+    VEC_EACH (key, &options->keys, const char *)
+        if (rules__add_key(rules, *key, &error) < 0)
+            return wrong_usage(&command_report, "--key: %s", error.text);
+    VEC_EACH (function, &options->ignores, const char *)
+        if (rules__add_ignore(rules, *function, &error) < 0)
+            return wrong_usage(&command_report, "--ignore: %s", error.text);
     return 0;
 }
 
@@ -164,8 +161,7 @@ int report__show_summary(const char *directory)
     return report_with_rules(&options);
 }
 
-/* ---- the command line
- * -------------------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 enum {
     OPTION_JSON = 256,

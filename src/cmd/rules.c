@@ -29,8 +29,7 @@ static char *path_beside(const char *trace_directory)
     return path;
 }
 
-/* ---- one line
- * ------------------------------------------------------------------------------------ */
+/* ---- one line -------------------------------------------------------------------------------- */
 
 static bool are_arguments(const char *names)
 {
@@ -106,8 +105,7 @@ static void free_rule(struct profile_rule *rule)
     free(rule->arguments);
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int read_lines(FILE *file, struct rules *rules, struct error *error)
 {
@@ -150,8 +148,8 @@ int rules__load(const char *trace_directory, struct rules *rules, struct error *
 
 void rules__free(struct rules *rules)
 {
-    VEC_EACH(line, &rules->lines, char *)
-    free(*line);
+    VEC_EACH (line, &rules->lines, char *)
+        free(*line);
     vec__free(&rules->lines);
     free(rules->path);
     rules->path = NULL;
@@ -168,8 +166,8 @@ static int write_lines(const struct rules *rules, const char *path)
         close(descriptor);
         return result;
     }
-    VEC_EACH(line, &rules->lines, char *)
-    fprintf(file, "%s\n", *line);
+    VEC_EACH (line, &rules->lines, char *)
+        fprintf(file, "%s\n", *line);
     bool failed = fflush(file) != 0 || ferror(file);
     int result = failed ? -errno : 0;
     if (fclose(file) != 0 && result == 0)
@@ -193,8 +191,7 @@ int rules__save(struct rules *rules, struct error *error)
     return result;
 }
 
-/* ---- changes
- * --------------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static bool line_is_about(const char *line, const char *function, int type)
 {
@@ -224,11 +221,11 @@ static size_t remove_lines(struct rules *rules, const char *function, int type)
 /* Takes over line. */
 static void add_line(struct rules *rules, char *line)
 {
-    VEC_EACH(old, &rules->lines, char *)
-    if (strcmp(*old, line) == 0) {
-        free(line);
-        return;
-    }
+    VEC_EACH (old, &rules->lines, char *)
+        if (strcmp(*old, line) == 0) {
+            free(line);
+            return;
+        }
     struct profile_rule rule;
     if (parse_line(line, &rule, NULL) > 0) {
         remove_lines(rules, rule.function, (int)rule.type);
@@ -271,14 +268,12 @@ size_t rules__forget(struct rules *rules, const char *function)
     return count;
 }
 
-/* ---- as the analysis takes them
- * --------------------------------------------------------------------- */
+/* ---- as the analysis takes them -------------------------------------------------------------- */
 
 struct vec rules__list(const struct rules *rules)
 {
     struct vec list = VEC_OF(struct profile_rule);
-    VEC_EACH(line, &rules->lines, char *)
-    {
+    VEC_EACH (line, &rules->lines, char *) {
         struct profile_rule rule;
         if (parse_line(*line, &rule, NULL) > 0)
             vec__push(&list, &rule);
@@ -288,7 +283,7 @@ struct vec rules__list(const struct rules *rules)
 
 void rules__free_list(struct vec *list)
 {
-    VEC_EACH(rule, list, struct profile_rule)
-    free_rule(rule);
+    VEC_EACH (rule, list, struct profile_rule)
+        free_rule(rule);
     vec__free(list);
 }

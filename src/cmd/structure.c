@@ -32,8 +32,7 @@ struct options {
     bool grammar;
 };
 
-/* ---- showing ----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 struct showing {
     const struct structure_presenter *presenter;
@@ -95,8 +94,7 @@ static int show_structure(const struct options *options, const struct loaded *lo
     return status;
 }
 
-/* ---- what stands out ---------------------------------------------------------------------------
- */
+/* ---- what stands out ------------------------------------------------------------------------- */
 
 struct showing_points {
     const struct points_presenter *presenter;
@@ -136,8 +134,7 @@ static int show_points(const struct options *options, const struct loaded *loade
     return status;
 }
 
-/* ---- the grammar of a thread -------------------------------------------------------------------
- */
+/* ---- the grammar of a thread ----------------------------------------------------------------- */
 
 struct showing_grammar {
     const struct grammar_presenter *presenter;
@@ -180,8 +177,7 @@ static int show_grammar(const struct options *options, const struct loaded *load
     return status;
 }
 
-/* ---- one or the other --------------------------------------------------------------------------
- */
+/* ---- one or the other ------------------------------------------------------------------------ */
 
 static int show_outline(const struct options *options, const struct loaded *loaded)
 {
@@ -209,8 +205,7 @@ static int structure_of(const struct options *options)
     return status;
 }
 
-/* ---- the command line -------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 enum {
     OPTION_JSON = 256,

@@ -14,9 +14,9 @@
 
 static struct lock_target *find(struct vec *locks, uint32_t process, uint64_t address)
 {
-    VEC_EACH(lock, locks, struct lock_target)
-    if (lock->process == process && lock->address == address)
-        return lock;
+    VEC_EACH (lock, locks, struct lock_target)
+        if (lock->process == process && lock->address == address)
+            return lock;
     const struct lock_target new = {.process = process, .address = address};
     return vec__push(locks, &new);
 }
@@ -32,8 +32,7 @@ static int compare_losses(const void *left, const void *right)
 struct vec targets__locks(const struct report *report)
 {
     struct vec locks = VEC_OF(struct lock_target);
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         if (class->kind != CLASS_LOCK || !class->has_object)
             continue;
         struct lock_target *lock = find(&locks, class->process, class->object);
@@ -78,9 +77,9 @@ static char *candidates(const struct vec *locks)
 
 static bool is_one_address(const struct vec *locks)
 {
-    VEC_EACH(lock, locks, struct lock_target)
-    if (lock->address != VEC_AT(locks, struct lock_target, 0)->address)
-        return false;
+    VEC_EACH (lock, locks, struct lock_target)
+        if (lock->address != VEC_AT(locks, struct lock_target, 0)->address)
+            return false;
     return true;
 }
 
@@ -90,9 +89,9 @@ static int find_locks(const struct asked *asked, const struct report *report, st
 {
     uint64_t address = address_of(asked->target);
     struct vec all = targets__locks(report);
-    VEC_EACH(lock, &all, struct lock_target)
-    if (lock__is(report, lock, asked->target, address))
-        vec__push(found, lock);
+    VEC_EACH (lock, &all, struct lock_target)
+        if (lock__is(report, lock, asked->target, address))
+            vec__push(found, lock);
     vec__free(&all);
     const struct vec *processes = trace__processes(report->trace);
     if (found->count == 0 && address && processes->count == 1) { /* nobody waited for it */
@@ -121,8 +120,7 @@ static int resolve_lock(const struct asked *asked, const struct report *report, 
     int code = find_locks(asked, report, &found, error);
     if (code < 0)
         found.count = 0;
-    VEC_EACH(each, &found, struct lock_target)
-    {
+    VEC_EACH (each, &found, struct lock_target) {
         const struct change change = {.type = asked->type,
                                       .lock = each->address,
                                       .process = each->process,
@@ -159,9 +157,9 @@ static int resolve_function(const struct asked *asked, const struct report *repo
                             struct vec *changes, struct error *error)
 {
     size_t before = changes->count;
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    if (class__is_named(report, class, asked->target))
-        remove_class(class, changes);
+    VEC_EACH (class, &report->profile->classes, struct profile_class)
+        if (class__is_named(report, class, asked->target))
+            remove_class(class, changes);
     if (changes->count == before)
         return error__set(error, -EINVAL,
                           "%s: no class of the report is of that function; heurt report lists "

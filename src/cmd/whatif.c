@@ -81,8 +81,7 @@ static int ask_what_was_asked(struct session *session)
     struct lock_target lock = {0};
     struct error error;
     char *text = memory__text("");
-    VEC_EACH(asked, &session->options->asked, struct asked)
-    {
+    VEC_EACH (asked, &session->options->asked, struct asked) {
         text = joined(text, asked->option);
         if (asked__resolve(asked, session->report, &question.changes, &lock, &error) == 0)
             continue;
@@ -110,8 +109,7 @@ static void ask_about_class(struct session *session, const struct profile_class 
 static void ask_about_locks(struct session *session)
 {
     struct vec locks = targets__locks(session->report);
-    VEC_EACH(lock, &locks, struct lock_target)
-    {
+    VEC_EACH (lock, &locks, struct lock_target) {
         const struct change change = {
             .type = CHANGE_REMOVE_LOCK, .lock = lock->address, .process = lock->process};
         if (lock->classes < 2 || !lock->lost_ns)
@@ -135,8 +133,7 @@ static void ask_about_locks(struct session *session)
 static void ask_about_all(struct session *session)
 {
     size_t rank = 0, most = session->options->all ? SIZE_MAX : ROWS_AT_MOST;
-    VEC_EACH(class, &session->report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &session->report->profile->classes, struct profile_class) {
         rank++;
         if (!class->excess_ns || class->idle || class->ignored)
             continue;
@@ -221,10 +218,10 @@ static int answer(struct session *session)
         answer_all(session);
         status = show_answers(session);
     }
-    VEC_EACH(answer, &session->answers, struct whatif_answer)
-    free((char *)answer->asked);
-    VEC_EACH(question, &session->questions, struct question)
-    question__free(question);
+    VEC_EACH (answer, &session->answers, struct whatif_answer)
+        free((char *)answer->asked);
+    VEC_EACH (question, &session->questions, struct question)
+        question__free(question);
     vec__free(&session->answers);
     vec__free(&session->questions);
     return status;
@@ -411,8 +408,8 @@ static int run(int argc, char **argv)
     int status = parse(argc, argv, &options);
     if (status == 0)
         status = load_and_compute(&options);
-    VEC_EACH(asked, &options.asked, struct asked)
-    asked__free(asked);
+    VEC_EACH (asked, &options.asked, struct asked)
+        asked__free(asked);
     vec__free(&options.asked);
     return status < 0 ? 0 : status;
 }

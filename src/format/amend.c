@@ -62,8 +62,8 @@ int trace__amend_off_cpu(const struct trace *trace, const char *directory, off_c
     if (code < 0)
         return error__set(error, code, "the events of %s cannot be completed: %s", directory,
                           strerror(-code));
-    VEC_EACH(thread, &trace->threads, struct trace_thread)
-    amend_thread(trace, thread, words, amend, context);
+    VEC_EACH (thread, &trace->threads, struct trace_thread)
+        amend_thread(trace, thread, words, amend, context);
     munmap(words, trace->size);
     return 0;
 }

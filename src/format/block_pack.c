@@ -50,8 +50,7 @@ void block_packer__free(struct block_packer *packer)
     free(packer);
 }
 
-/* ---- events come in -----------------------------------------------------------------------------
- */
+/* ---- events come in -------------------------------------------------------------------------- */
 
 void block_packer__begin(struct block_packer *packer, uint64_t start_tick)
 {
@@ -140,8 +139,7 @@ static void sort_shapes(struct block_packer *packer)
         packer->events.shape_of[i] = rank[packer->events.shape_of[i]];
 }
 
-/* ---- the frame ----------------------------------------------------------------------------------
- */
+/* ---- the frame ------------------------------------------------------------------------------- */
 
 /* Compresses one more part of the frame into its blocks of its own, with statistics of its own.
  * False when there is no room for it. */

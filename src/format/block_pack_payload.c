@@ -168,8 +168,7 @@ static void put_cheapest(struct packed_payload *payload, struct block_events *ev
     put_words(payload, events, put_varint_of, false);
 }
 
-/* ---- payload of the kernel's records ------------------------------------------------------------
- */
+/* ---- payload of the kernel's records --------------------------------------------------------- */
 
 static void link_records(struct packed_payload *payload, struct block_events *events,
                          const uint64_t *tick_difference)

@@ -74,8 +74,7 @@ static inline size_t content_bytes(const struct heurt_packed_block *block)
            block->payload_bytes;
 }
 
-/* ---- records of the kernel ----------------------------------------------------------------------
- */
+/* ---- records of the kernel ------------------------------------------------------------------- */
 
 /* The events of shapes with halved words: their payload comes behind that of all others, and place
  * by place. */
@@ -107,8 +106,7 @@ static inline bool is_counted_from_first(size_t place, uint64_t first)
     return place == 1 && HEURT_SITE_HOW(first) == HEURT_OFF_PREEMPTED;
 }
 
-/* ---- numbers of variable length: 7 bits a byte, the lowest first, all but the last with bit 7 --
- */
+/* numbers of variable length: 7 bits a byte, the lowest first, all but the last with bit 7 */
 
 static inline uint8_t *put_varint(uint8_t *to, uint64_t number)
 {

@@ -54,8 +54,7 @@ size_t block__length(const void *bytes_of_block, size_t bytes)
     return length <= bytes ? length : SIZE_MAX;
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 struct bytes {
     const uint8_t *at, *end; /* SLACK bytes behind the end can be read */
@@ -126,8 +125,7 @@ static bool take_shapes(struct block_unpacker *unpacker, const struct heurt_pack
     return bytes.at == bytes.end;
 }
 
-/* ---- events -------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* Where the parts of the content begin. */
 struct parts {
@@ -262,8 +260,7 @@ static inline bool take_payload(struct block_unpacker *unpacker, const struct pa
     return good;
 }
 
-/* ---- payload of the kernel's records ------------------------------------------------------------
- */
+/* ---- payload of the kernel's records --------------------------------------------------------- */
 
 /* Leaves room for it. What is counted back from stands in its place. */
 static inline void keep_room(struct event_list *list, struct shape *shape, size_t event,
@@ -318,8 +315,7 @@ static bool put_records(const struct block_unpacker *unpacker, size_t shapes, ui
     return true;
 }
 
-/* ---- the block ----------------------------------------------------------------------------------
- */
+/* ---- the block ------------------------------------------------------------------------------- */
 
 static bool put_events(struct block_unpacker *unpacker, const struct heurt_packed_block *block,
                        const struct parts *parts, uint64_t tick, uint64_t *words)

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- chunks of the file -------------------------------------------------------------------------
- */
+/* ---- chunks of the file ---------------------------------------------------------------------- */
 
 const char *trace__chunk_end(const struct trace *trace, const struct heurt_chunk *chunk)
 {
@@ -23,8 +22,7 @@ void trace__mark_damaged(const struct trace *trace, const struct heurt_chunk *ch
         __atomic_fetch_add(&damage->places, 1, __ATOMIC_RELAXED);
 }
 
-/* ---- packed chunks ------------------------------------------------------------------------------
- */
+/* ---- packed chunks --------------------------------------------------------------------------- */
 
 struct block_unpacker *trace__take_unpacker(const struct trace *trace)
 {
@@ -71,8 +69,7 @@ static bool go_to_block(struct trace_cursor *cursor)
     return false;
 }
 
-/* ---- cursors ------------------------------------------------------------------------------------
- */
+/* ---- cursors --------------------------------------------------------------------------------- */
 
 void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *chunk)
 {
@@ -236,8 +233,7 @@ void trace_cursor__stop(struct trace_cursor *cursor)
     cursor->next_block = NULL;
 }
 
-/* ---- bounds of threads --------------------------------------------------------------------------
- */
+/* ---- bounds of threads ----------------------------------------------------------------------- */
 
 static void find_start(struct trace_cursor *cursor, struct trace_thread *thread)
 {

@@ -36,7 +36,7 @@ struct reading {
     size_t unpacked;               /* words from packed chunks so far */
 };
 
-/* ---- pieces of a definition ---------------------------------------------------------------- */
+/* ---- pieces of a definition ------------------------------------------------------------------ */
 
 static bool take(struct body *body, void *into, size_t bytes)
 {
@@ -68,7 +68,7 @@ static const char *own_text(struct trace *trace, const char *text, size_t bytes)
     return copy;
 }
 
-/* ---- one reader for each type; false: damaged ---------------------------------------------- */
+/* ---- one reader for each type; false: damaged ------------------------------------------------ */
 
 static bool read_meta(struct reading *reading, struct body body)
 {
@@ -259,7 +259,7 @@ static void read_chunk(struct reading *reading)
     }
 }
 
-/* ---- tables in order ------------------------------------------------------------------------ */
+/* ---- tables in order ------------------------------------------------------------------------- */
 
 #define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
 
@@ -319,8 +319,8 @@ static void end_modules(struct trace_process *process, const struct gone *gones,
 
 static void sort_modules(struct reading *reading)
 {
-    VEC_EACH(process, &reading->trace->processes, struct trace_process)
-    sort(&process->modules, by_time);
+    VEC_EACH (process, &reading->trace->processes, struct trace_process)
+        sort(&process->modules, by_time);
     sort(&reading->gones, by_process_and_time);
     for (size_t i = 0, next; i < reading->gones.count; i = next) {
         const struct gone *gones = VEC_AT(&reading->gones, struct gone, i);
@@ -337,8 +337,7 @@ static void sort_functions(struct vec *functions)
 {
     sort(functions, by_id);
     size_t kept = 0;
-    VEC_EACH(function, functions, struct trace_function)
-    {
+    VEC_EACH (function, functions, struct trace_function) {
         if (kept && VEC_AT(functions, struct trace_function, kept - 1)->id == function->id)
             continue;
         *VEC_AT(functions, struct trace_function, kept++) = *function;
@@ -357,15 +356,14 @@ static void make_payload_table(struct trace *trace, struct trace_process *proces
     uint8_t *words = memory__zeroed(process->payload_ids, 1);
     vec__push(&trace->owned, &words);
     memcpy(words, event_payload_words, sizeof event_payload_words);
-    VEC_EACH(function, functions, struct trace_function)
-    {
+    VEC_EACH (function, functions, struct trace_function) {
         words[function->id] = (uint8_t)(function->argument_count + 1);
         words[function->id | 1] = 1;
     }
     process->payload_words = words;
 }
 
-/* ---- forked images -------------------------------------------------------------------------- */
+/* ---- forked images --------------------------------------------------------------------------- */
 
 /* The image that process was forked from: an exec'ed one has the pid of its predecessor. */
 static const struct trace_process *forked_from(const struct trace *trace,
@@ -380,8 +378,7 @@ static const struct trace_process *forked_from(const struct trace *trace,
 /* A forked image starts with what its parent had mapped at that time. */
 static void inherit_modules(struct trace_process *process, const struct trace_process *parent)
 {
-    VEC_EACH(module, &parent->modules, struct trace_module)
-    {
+    VEC_EACH (module, &parent->modules, struct trace_module) {
         if (module->tick > process->tick || module->gone_tick <= process->tick)
             continue;
         struct trace_module *copy = vec__push(&process->modules, module);
@@ -394,8 +391,7 @@ static void inherit_functions(struct trace_process *process, const struct trace_
 {
     struct vec merged = VEC_OF(struct trace_function);
     size_t i = 0;
-    VEC_EACH(theirs, &parent->functions, struct trace_function)
-    {
+    VEC_EACH (theirs, &parent->functions, struct trace_function) {
         const struct trace_function *own = process->functions.items;
         while (i < process->functions.count && own[i].id < theirs->id)
             vec__push(&merged, &own[i++]);
@@ -429,7 +425,7 @@ static void inherit(struct trace *trace, struct trace_process *process, size_t *
     make_payload_table(trace, process);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Where definitions go that are about no image in particular. */
 static struct trace_process *stand_in(struct trace *trace)
@@ -453,8 +449,7 @@ static struct trace_process *stand_in(struct trace *trace)
 void trace__read_definitions(struct trace *trace, const struct vec *chunks)
 {
     struct reading reading = {.trace = trace, .gones = VEC_OF(struct gone)};
-    VEC_EACH(chunk, chunks, const struct heurt_chunk *)
-    {
+    VEC_EACH (chunk, chunks, const struct heurt_chunk *) {
         reading.chunk = *chunk;
         reading.process = trace__process(trace, (*chunk)->process);
         if (!reading.process)
@@ -463,7 +458,7 @@ void trace__read_definitions(struct trace *trace, const struct vec *chunks)
     }
     sort_modules(&reading);
     size_t inherited = 0;
-    VEC_EACH(process, &trace->processes, struct trace_process)
-    inherit(trace, process, &inherited);
+    VEC_EACH (process, &trace->processes, struct trace_process)
+        inherit(trace, process, &inherited);
     vec__free(&reading.gones);
 }

@@ -133,7 +133,7 @@ struct heurt_chunk {
     uint64_t reserved[8];
 };
 
-/* ---- definitions ------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 enum heurt_definition_type {
     HEURT_DEFINITION_META = 1,        /* text: key \0 value \0 */
@@ -232,7 +232,7 @@ struct heurt_thread_name {
     char name[16];
 };
 
-/* ---- events ------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* An event is one word, then the payload words its id has:
  *
@@ -473,7 +473,7 @@ struct heurt_packed_block {
     uint32_t reserved;
 };
 
-/* ---- aggregates ---------------------------------------------------------------------------- */
+/* ---- aggregates ------------------------------------------------------------------------------ */
 
 /* In an aggregated run a thread's events are folded into its classes whenever its chunk is full,
  * and the chunk is started again, with the same sequence number. What they come to stands in the
@@ -554,7 +554,7 @@ struct heurt_stack_record {
     uint64_t tick;
 };
 
-/* ---- plans: the runtime asks over the session's socket, the recorder answers ---------------- */
+/* ---- plans: the runtime asks over the session's socket, the recorder answers ----------------- */
 
 #define HEURT_PLAN_MAGIC 0x6e6c7068u
 

@@ -47,8 +47,7 @@ struct worker {
     pthread_t thread;
 };
 
-/* ---- one chunk ----------------------------------------------------------------------------------
- */
+/* ---- one chunk ------------------------------------------------------------------------------- */
 
 /* Where the next block goes. */
 struct room {
@@ -152,8 +151,7 @@ static void pack_piece(const struct trace *trace, struct block_packer *packer, s
     header->units = (uint32_t)(piece->bytes / HEURT_PACKED_UNIT_BYTES);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void *work(void *context)
 {
@@ -191,8 +189,7 @@ static unsigned usable_processors(void)
     return count < THREADS_MOST ? (unsigned)count : THREADS_MOST;
 }
 
-/* ---- the new file -------------------------------------------------------------------------------
- */
+/* ---- the new file ---------------------------------------------------------------------------- */
 
 static int write_bytes(const struct packing *packing, const char *bytes, size_t count,
                        uint64_t offset)
@@ -243,8 +240,7 @@ static int write_as_it_is(struct packing *packing, const struct trace_place *pla
 static int write_batch(struct packing *packing)
 {
     int code = 0;
-    VEC_EACH(piece, &packing->pieces, struct piece)
-    {
+    VEC_EACH (piece, &packing->pieces, struct piece) {
         if (code == 0 && piece->packed)
             code = append(packing, piece->packed, piece->bytes);
         else if (code == 0)
@@ -279,8 +275,7 @@ static int pack_all(struct packing *packing)
     return code;
 }
 
-/* ---- whether, and the exchange of the files -----------------------------------------------------
- */
+/* ---- whether, and the exchange of the files -------------------------------------------------- */
 
 /* Somebody may still write: a recorder that holds its lock, or a recorded process that has outlived
  * the command: the system gives a lease for reading only on a file that nobody has open, or mapped,

@@ -13,7 +13,7 @@
 
 #define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
 
-/* ---- the session's header ------------------------------------------------------------------- */
+/* ---- the session's header -------------------------------------------------------------------- */
 
 static int check_session(struct trace *trace, const char *name, struct error *error)
 {
@@ -67,7 +67,7 @@ static void cut_to_claimed(struct trace *trace)
         trace->size = 0;
 }
 
-/* ---- chunks --------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 /* Chunks by kind: const struct heurt_chunk *. */
 struct chunks {
@@ -184,7 +184,7 @@ static void sort(struct vec *vec, int (*order)(const void *, const void *))
         qsort(vec->items, vec->count, vec->item_bytes, order);
 }
 
-/* ---- processes and threads ------------------------------------------------------------------ */
+/* ---- processes and threads ------------------------------------------------------------------- */
 
 struct trace_process *trace__process(const struct trace *trace, uint32_t serial)
 {
@@ -236,21 +236,19 @@ static void push_process(struct trace *trace, uint32_t serial)
 static void make_processes(struct trace *trace, const struct chunks *chunks)
 {
     struct vec serials = VEC_OF(uint32_t);
-    VEC_EACH(chunk, &chunks->definitions, const struct heurt_chunk *)
-    vec__push(&serials, &(*chunk)->process);
-    VEC_EACH(chunk, &chunks->events, const struct heurt_chunk *)
-    vec__push(&serials, &(*chunk)->process);
+    VEC_EACH (chunk, &chunks->definitions, const struct heurt_chunk *)
+        vec__push(&serials, &(*chunk)->process);
+    VEC_EACH (chunk, &chunks->events, const struct heurt_chunk *)
+        vec__push(&serials, &(*chunk)->process);
     sort(&serials, by_number);
     const uint32_t *before = NULL;
-    VEC_EACH(serial, &serials, uint32_t)
-    {
+    VEC_EACH (serial, &serials, uint32_t) {
         if (*serial != HEURT_NO_SERIAL && (!before || *before != *serial))
             push_process(trace, *serial);
         before = serial;
     }
     vec__free(&serials);
-    VEC_EACH(chunk, &chunks->events, const struct heurt_chunk *)
-    {
+    VEC_EACH (chunk, &chunks->events, const struct heurt_chunk *) {
         struct trace_process *process = trace__process(trace, (*chunk)->process);
         if (!process->pid) /* until its definition is read */
             process->pid = (*chunk)->pid;
@@ -282,8 +280,7 @@ static bool may_follow(const struct heurt_chunk *before, const struct heurt_chun
 static void make_threads(struct trace *trace, const struct vec *events)
 {
     const struct heurt_chunk *before = NULL;
-    VEC_EACH(place, events, const struct heurt_chunk *)
-    {
+    VEC_EACH (place, events, const struct heurt_chunk *) {
         const struct heurt_chunk *chunk = *place;
         if (!before || before->thread != chunk->thread) {
             push_thread(trace, chunk);
@@ -300,12 +297,12 @@ static void make_threads(struct trace *trace, const struct vec *events)
         thread->events_lost += chunk->events_lost;
         before = chunk;
     }
-    VEC_EACH(thread, &trace->threads, struct trace_thread)
-    if (thread->aggregate && !thread->aggregate->record)
-        trace_thread__free_aggregate(thread);
+    VEC_EACH (thread, &trace->threads, struct trace_thread)
+        if (thread->aggregate && !thread->aggregate->record)
+            trace_thread__free_aggregate(thread);
 }
 
-/* ---- clocks --------------------------------------------------------------------------------- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 static bool is_later(struct heurt_clock_pair a, struct heurt_clock_pair b)
 {
@@ -322,9 +319,9 @@ static void measure_clock(struct trace *trace, const struct chunks *chunks)
     }
     const struct vec *both[] = {&chunks->definitions, &chunks->events};
     for (size_t i = 0; i < 2; i++)
-        VEC_EACH(chunk, both[i], const struct heurt_chunk *)
-    if (is_later((*chunk)->start, trace->last))
-        trace->last = (*chunk)->start;
+        VEC_EACH (chunk, both[i], const struct heurt_chunk *)
+            if (is_later((*chunk)->start, trace->last))
+                trace->last = (*chunk)->start;
 }
 
 uint64_t trace__ns(const struct trace *trace, uint64_t ticks)
@@ -376,13 +373,12 @@ const struct trace_process *trace__process_of(const struct trace *trace, uint32_
     return serial == HEURT_NO_SERIAL ? NULL : trace__process(trace, serial);
 }
 
-/* ---- opening and closing -------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static void find_bounds(struct trace *trace)
 {
     trace->first_tick = trace->threads.count ? UINT64_MAX : trace->session.start.tick;
-    VEC_EACH(thread, &trace->threads, struct trace_thread)
-    {
+    VEC_EACH (thread, &trace->threads, struct trace_thread) {
         trace_thread__find_bounds(trace, thread);
         if (thread->end_tick > trace->last_tick)
             trace->last_tick = thread->end_tick;
@@ -540,21 +536,19 @@ void trace__close(struct trace *trace)
 {
     if (!trace)
         return;
-    VEC_EACH(process, &trace->processes, struct trace_process)
-    {
+    VEC_EACH (process, &trace->processes, struct trace_process) {
         vec__free(&process->modules);
         vec__free(&process->functions);
         vec__free(&process->refusals);
         vec__free(&process->notes);
         vec__free(&process->lives);
     }
-    VEC_EACH(thread, &trace->threads, struct trace_thread)
-    {
+    VEC_EACH (thread, &trace->threads, struct trace_thread) {
         vec__free(&thread->chunks);
         trace_thread__free_aggregate(thread);
     }
-    VEC_EACH(owned, &trace->owned, void *)
-    free(*owned);
+    VEC_EACH (owned, &trace->owned, void *)
+        free(*owned);
     vec__free(&trace->processes);
     vec__free(&trace->threads);
     vec__free(&trace->metas);
@@ -571,7 +565,7 @@ void trace__close(struct trace *trace)
     free(trace);
 }
 
-/* ---- what readers ask ----------------------------------------------------------------------- */
+/* ---- what readers ask ------------------------------------------------------------------------ */
 
 const struct heurt_session *trace__session(const struct trace *trace)
 {
@@ -595,17 +589,17 @@ bool trace__is_aggregated(const struct trace *trace)
 
 const char *trace__meta(const struct trace *trace, const char *key)
 {
-    VEC_EACH(meta, &trace->metas, struct trace_meta)
-    if (strcmp(meta->key, key) == 0)
-        return meta->value;
+    VEC_EACH (meta, &trace->metas, struct trace_meta)
+        if (strcmp(meta->key, key) == 0)
+            return meta->value;
     return NULL;
 }
 
 uint64_t trace__events_lost(const struct trace *trace)
 {
     uint64_t lost = trace->session.events_lost;
-    VEC_EACH(thread, &trace->threads, struct trace_thread)
-    lost += thread->events_lost;
+    VEC_EACH (thread, &trace->threads, struct trace_thread)
+        lost += thread->events_lost;
     return lost;
 }
 

@@ -79,12 +79,12 @@ void symbols__free(struct symbols *symbols)
 {
     if (!symbols)
         return;
-    VEC_EACH(text, &symbols->texts, char *)
-    free(*text);
-    VEC_EACH(frame, &symbols->frames, struct frame *)
-    free(*frame);
-    VEC_EACH(stack, &symbols->stacks, struct stack)
-    free(stack->frames);
+    VEC_EACH (text, &symbols->texts, char *)
+        free(*text);
+    VEC_EACH (frame, &symbols->frames, struct frame *)
+        free(*frame);
+    VEC_EACH (stack, &symbols->stacks, struct stack)
+        free(stack->frames);
     map__free(&symbols->text_index);
     map__free(&symbols->frame_index);
     map__free(&symbols->address_index);
@@ -100,7 +100,7 @@ void symbols__free(struct symbols *symbols)
     free(symbols);
 }
 
-/* ---- keeping -------------------------------------------------------------------------------- */
+/* ---- keeping --------------------------------------------------------------------------------- */
 
 static uint64_t keep_text(struct symbols *symbols, const char *text)
 {
@@ -257,7 +257,7 @@ size_t symbols__warnings(const struct symbols *symbols, const char *const **sent
     return symbols->warnings.count;
 }
 
-/* ---- saving --------------------------------------------------------------------------------- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 static void add_number(struct json_object *row, uint64_t number)
 {
@@ -278,16 +278,16 @@ static struct json_object *add_row(struct json_object *table, const uint64_t *nu
 static struct json_object *texts_to_json(const struct vec *texts)
 {
     struct json_object *table = json_object_new_array();
-    VEC_EACH(text, texts, const char *)
-    json_object_array_add(table, json_object_new_string(*text));
+    VEC_EACH (text, texts, const char *)
+        json_object_array_add(table, json_object_new_string(*text));
     return table;
 }
 
 static struct json_object *addresses_to_json(const struct vec *addresses)
 {
     struct json_object *table = json_object_new_array();
-    VEC_EACH(item, addresses, struct address)
-    add_row(table, (uint64_t[]){item->process, item->address, item->frame}, 3);
+    VEC_EACH (item, addresses, struct address)
+        add_row(table, (uint64_t[]){item->process, item->address, item->frame}, 3);
     return table;
 }
 
@@ -296,17 +296,16 @@ static struct json_object *to_json(const struct symbols *symbols)
     struct json_object *root = json_object_new_object();
     struct json_object *frames = json_object_new_array();
     struct json_object *stacks = json_object_new_array();
-    VEC_EACH(frame, &symbols->frames, struct frame *)
-    {
+    VEC_EACH (frame, &symbols->frames, struct frame *) {
         const struct frame_key *key = &(*frame)->key;
         add_row(frames,
                 (uint64_t[FRAME_FIELDS]){key->function, key->module, key->file, key->line,
                                          key->named, key->inlined_by},
                 FRAME_FIELDS);
     }
-    VEC_EACH(stack, &symbols->stacks, struct stack)
-    add_row(add_row(stacks, (uint64_t[]){stack->thread, stack->tick}, 2), stack->frames,
-            stack->count);
+    VEC_EACH (stack, &symbols->stacks, struct stack)
+        add_row(add_row(stacks, (uint64_t[]){stack->thread, stack->tick}, 2), stack->frames,
+                stack->count);
     json_object_object_add(root, "schema", json_object_new_string(SCHEMA));
     json_object_object_add(root, "texts", texts_to_json(&symbols->texts));
     json_object_object_add(root, "frames", frames);

@@ -41,7 +41,7 @@ struct trace_writer {
     uint64_t prepared_units;       /* units below it need no more preparing */
 };
 
-/* ---- the file ------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static uint64_t limit_of(int resource)
 {
@@ -189,7 +189,7 @@ struct heurt_session *trace_writer__session(struct trace_writer *writer)
     return writer->session;
 }
 
-/* ---- chunks -------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 static int claim(struct trace_writer *writer, uint32_t units, struct heurt_chunk **chunk)
 {
@@ -232,7 +232,7 @@ static struct open_chunk *open_chunk_of(struct trace_writer *writer, struct map 
     return vec__push(&writer->open_chunks, NULL);
 }
 
-/* ---- definitions --------------------------------------------------------------------------- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static struct heurt_clock_pair now_on_both_clocks(const struct heurt_session *session)
 {
@@ -309,7 +309,7 @@ int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const ch
     return define_texts(writer, process, HEURT_DEFINITION_REFUSAL, texts, 3);
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int room_for_event(struct trace_writer *writer, struct open_chunk *open, uint32_t process,
                           uint32_t thread, uint64_t tick, size_t words)
@@ -381,7 +381,7 @@ bool trace_writer__prepare(struct trace_writer *writer)
     return true;
 }
 
-/* ---- the end ------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 int trace_writer__finish(struct trace_writer *writer, int wait_status, struct heurt_clock_pair end,
                          struct error *error)

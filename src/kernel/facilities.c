@@ -471,8 +471,7 @@ void facilities__judge(const struct machine_facts *facts, const struct machine_t
 
 void facilities__free(struct vec *facilities)
 {
-    VEC_EACH(facility, facilities, struct facility)
-    {
+    VEC_EACH (facility, facilities, struct facility) {
         free(facility->found);
         free(facility->enable);
     }

@@ -39,10 +39,10 @@ struct hotspots *hotspots__new(void)
 
 void hotspots__free(struct hotspots *hotspots)
 {
-    VEC_EACH(module, &hotspots->modules, struct hotspots_module)
-    free(module->path);
-    VEC_EACH(process, &hotspots->processes, struct process)
-    vec__free(&process->mappings);
+    VEC_EACH (module, &hotspots->modules, struct hotspots_module)
+        free(module->path);
+    VEC_EACH (process, &hotspots->processes, struct process)
+        vec__free(&process->mappings);
     vec__free(&hotspots->modules);
     vec__free(&hotspots->spots);
     vec__free(&hotspots->processes);
@@ -158,8 +158,8 @@ static void take_fork(struct hotspots *hotspots, const struct record *record)
     const struct process *parent = process_of(hotspots, record->parent_pid);
     child->threads = 1;
     child->mappings.count = 0;
-    VEC_EACH(mapping, &parent->mappings, const struct mapping)
-    vec__push(&child->mappings, mapping);
+    VEC_EACH (mapping, &parent->mappings, const struct mapping)
+        vec__push(&child->mappings, mapping);
 }
 
 static void take_exit(struct hotspots *hotspots, const struct record *record)

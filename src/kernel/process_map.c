@@ -37,8 +37,8 @@ bool process_map__read(pid_t pid, struct vec *ranges)
 
 const struct mapped_range *process_map__find(const struct vec *ranges, uint64_t address)
 {
-    VEC_EACH(range, ranges, const struct mapped_range)
-    if (address >= range->start && address < range->end)
-        return range;
+    VEC_EACH (range, ranges, const struct mapped_range)
+        if (address >= range->start && address < range->end)
+            return range;
     return NULL;
 }

@@ -153,8 +153,7 @@ static int add_ring(struct sampling *sampling, const struct sampling_settings *s
 
 static void close_rings(struct sampling *sampling)
 {
-    VEC_EACH(ring, &sampling->rings, struct cpu_ring)
-    {
+    VEC_EACH (ring, &sampling->rings, struct cpu_ring) {
         munmap(ring->page, ring->mapped_bytes);
         close(ring->fd);
     }
@@ -206,8 +205,8 @@ void sampling__close(struct sampling *sampling)
     if (!sampling)
         return;
     close_rings(sampling);
-    VEC_EACH(pending, &sampling->pending, struct pending)
-    free((char *)pending->record.path);
+    VEC_EACH (pending, &sampling->pending, struct pending)
+        free((char *)pending->record.path);
     vec__free(&sampling->pending);
     free(sampling->polled);
     free(sampling);
@@ -277,8 +276,8 @@ static int by_time(const void *a, const void *b)
 void sampling__drain(struct sampling *sampling, bool last,
                      void (*each)(const struct record *record, void *context), void *context)
 {
-    VEC_EACH(cpu, &sampling->rings, struct cpu_ring)
-    drain_ring(sampling, cpu);
+    VEC_EACH (cpu, &sampling->rings, struct cpu_ring)
+        drain_ring(sampling, cpu);
     struct pending *items = sampling->pending.items;
     size_t count = sampling->pending.count, done = 0;
     if (count)

@@ -61,7 +61,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- what /proc tells ---------------------------------------------------------------------- */
+/* ---- what /proc tells ------------------------------------------------------------------------ */
 
 struct thread_facts {
     char state;
@@ -175,7 +175,7 @@ static bool is_pipe_or_socket(const struct stop *stop, uint64_t descriptor)
     return stat(path, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-/* ---- one thread ---------------------------------------------------------------------------- */
+/* ---- one thread ------------------------------------------------------------------------------ */
 
 /* Takes the next thing that happened to it, but for the end of our own child. */
 static struct change look(const struct stop *stop, pid_t tid)
@@ -230,7 +230,7 @@ bool stopped_thread__in_call(const struct stopped_thread *thread)
     return (int64_t)thread->registers.orig_rax >= 0;
 }
 
-/* ---- letting a thread go as if it had not been stopped -------------------------------------- */
+/* ---- letting a thread go as if it had not been stopped --------------------------------------- */
 
 /* Those that end with EINTR although no handler has run (signal(7), "Interruption of system calls
  * and library functions by stop signals"), and that may be made again since nothing was done. */
@@ -368,7 +368,7 @@ static void advance(const struct stop *stop, struct stopped_thread *thread,
     }
 }
 
-/* ---- all threads --------------------------------------------------------------------------- */
+/* ---- all threads ----------------------------------------------------------------------------- */
 
 static void drop_gone(struct stop *stop)
 {
@@ -382,9 +382,9 @@ static void drop_gone(struct stop *stop)
 
 static bool is_known(const struct stop *stop, pid_t tid)
 {
-    VEC_EACH(thread, &stop->threads, const struct stopped_thread)
-    if (thread->tid == tid)
-        return true;
+    VEC_EACH (thread, &stop->threads, const struct stopped_thread)
+        if (thread->tid == tid)
+            return true;
     return false;
 }
 
@@ -439,11 +439,11 @@ static int seize_new(struct stop *stop, struct error *error)
     int code = list_new(stop, &tids, &late, &whole);
     if (code < 0)
         error__set(error, code, "process %d has ended", stop->pid);
-    VEC_EACH(tid, &late, const pid_t)
-    vec__push(&tids, tid);
-    VEC_EACH(tid, &tids, const pid_t)
-    if (code >= 0 && !is_known(stop, *tid))
-        code = seize(stop, *tid, error);
+    VEC_EACH (tid, &late, const pid_t)
+        vec__push(&tids, tid);
+    VEC_EACH (tid, &tids, const pid_t)
+        if (code >= 0 && !is_known(stop, *tid))
+            code = seize(stop, *tid, error);
     vec__free(&late);
     vec__free(&tids);
     for (size_t i = known; i < stop->threads.count; i++)
@@ -455,8 +455,7 @@ static int seize_new(struct stop *stop, struct error *error)
 static bool gather(struct stop *stop)
 {
     bool all = true;
-    VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    {
+    VEC_EACH (thread, &stop->threads, struct stopped_thread) {
         if (thread->phase == STOPPED)
             continue;
         struct change change = look(stop, thread->tid);
@@ -578,8 +577,7 @@ static void await_stop(struct stop *stop, struct stopped_thread *thread)
  * delivery, where it stops. */
 static void drop_idle_signals(struct stop *stop)
 {
-    VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    {
+    VEC_EACH (thread, &stop->threads, struct stopped_thread) {
         if (thread->phase != STOPPED || thread->signal || thread->by_job_control)
             continue;
         struct signal_sets sets = signal_sets__read(stop->pid, thread->tid);
@@ -604,14 +602,14 @@ void stop__end(struct stop *stop)
     drop_idle_signals(stop);
     /* The other way round than they were seized, those whose call was interrupted last. What is
      * asked of /proc is asked before, so that the time between is short. */
-    VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    thread->leaves = gets_idle_signals(stop->pid, thread->tid) ? LEAVES_FIRST
-                     : was_interrupted(thread)                 ? LEAVES_LAST
-                                                               : LEAVES_BETWEEN;
+    VEC_EACH (thread, &stop->threads, struct stopped_thread)
+        thread->leaves = gets_idle_signals(stop->pid, thread->tid) ? LEAVES_FIRST
+                         : was_interrupted(thread)                 ? LEAVES_LAST
+                                                                   : LEAVES_BETWEEN;
     for (int turn = LEAVES_FIRST; turn <= LEAVES_LAST; turn++)
-        VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    if (thread->tid && thread->phase == STOPPED && thread->leaves == turn)
-        let_go(stop, thread);
+        VEC_EACH (thread, &stop->threads, struct stopped_thread)
+            if (thread->tid && thread->phase == STOPPED && thread->leaves == turn)
+                let_go(stop, thread);
     uint64_t deadline_ns = now_ns() + END_NS;
     unsigned pause_ns = 20000;
     while (!stop__tend(stop) && now_ns() < deadline_ns)
@@ -620,8 +618,7 @@ void stop__end(struct stop *stop)
 
 bool stop__tend(struct stop *stop)
 {
-    VEC_EACH(thread, &stop->threads, struct stopped_thread)
-    {
+    VEC_EACH (thread, &stop->threads, struct stopped_thread) {
         if (!thread->tid)
             continue;
         struct change change = look(stop, thread->tid);
@@ -651,7 +648,7 @@ void stop__free(struct stop *stop)
     free(stop);
 }
 
-/* ---- while it is stopped ------------------------------------------------------------------- */
+/* ---- while it is stopped --------------------------------------------------------------------- */
 
 const struct vec *stop__threads(const struct stop *stop)
 {
@@ -697,8 +694,8 @@ bool stop__write(const struct stop *stop, uint64_t address, const void *bytes, s
 {
     if (pwrite(stop->memory_fd, bytes, count, (off_t)address) == (ssize_t)count)
         return true;
-    VEC_EACH(thread, &stop->threads, const struct stopped_thread)
-    if (thread->phase == STOPPED)
-        return poke(thread->tid, address, bytes, count);
+    VEC_EACH (thread, &stop->threads, const struct stopped_thread)
+        if (thread->phase == STOPPED)
+            return poke(thread->tid, address, bytes, count);
     return false;
 }

@@ -110,8 +110,8 @@ void wake_log__add(struct wake_log *log, const struct wake_record *record)
 
 void wake_log__free(struct wake_log *log)
 {
-    VEC_EACH(thread, &log->threads, struct wake_thread)
-    vec__free(&thread->wakes);
+    VEC_EACH (thread, &log->threads, struct wake_thread)
+        vec__free(&thread->wakes);
     vec__free(&log->threads);
     vec__free(&log->done_ns);
     map__free(&log->numbers);

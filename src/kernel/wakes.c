@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* ---- formats and records ------------------------------------------------------------------- */
+/* ---- formats and records --------------------------------------------------------------------- */
 
 /* The number of another tracepoint, or 0. */
 static uint32_t number_of(const char *root, const char *event)
@@ -158,7 +158,7 @@ int wake_record__decode(const struct wake_formats *formats, uint32_t cpu, const 
     return code;
 }
 
-/* ---- the kernel's side --------------------------------------------------------------------- */
+/* ---- the kernel's side ----------------------------------------------------------------------- */
 
 #define DATA_PAGES_MOST 256 /* of a ring: some 14,000 records */
 #define DATA_PAGES_LEAST 4
@@ -238,10 +238,9 @@ static int add_ring(struct wakes *wakes, int cpu, size_t data_pages)
 
 static void close_rings(struct wakes *wakes)
 {
-    VEC_EACH(fd, &wakes->others, int)
-    close(*fd);
-    VEC_EACH(ring, &wakes->rings, struct cpu_ring)
-    {
+    VEC_EACH (fd, &wakes->others, int)
+        close(*fd);
+    VEC_EACH (ring, &wakes->rings, struct cpu_ring) {
         munmap(ring->page, ring->mapped_bytes);
         close(ring->fd);
     }
@@ -262,8 +261,7 @@ static int add_rings(struct wakes *wakes, size_t data_pages)
 static int add_tracepoint(struct wakes *wakes, uint32_t number, pid_t pid)
 {
     size_t before = wakes->others.count;
-    VEC_EACH(ring, &wakes->rings, struct cpu_ring)
-    {
+    VEC_EACH (ring, &wakes->rings, struct cpu_ring) {
         struct perf_event_attr attributes = attributes_of(wakes, ring->ring.data_bytes);
         attributes.type = PERF_TYPE_TRACEPOINT;
         attributes.config = number;
@@ -322,8 +320,7 @@ static int open_all(struct wakes *wakes)
     wakes->sees_futex = add_futex(wakes);
     wakes->sees_block = add_block(wakes);
     wakes->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    VEC_EACH(ring, &wakes->rings, struct cpu_ring)
-    {
+    VEC_EACH (ring, &wakes->rings, struct cpu_ring) {
         struct epoll_event event = {.events = EPOLLIN, .data.fd = ring->fd};
         if (wakes->epoll_fd < 0 || epoll_ctl(wakes->epoll_fd, EPOLL_CTL_ADD, ring->fd, &event) < 0)
             return -errno;
@@ -416,7 +413,7 @@ struct wake_log *wakes__log(struct wakes *wakes)
     return &wakes->log;
 }
 
-/* ---- draining ------------------------------------------------------------------------------ */
+/* ---- draining -------------------------------------------------------------------------------- */
 
 /* An event whose tasks are all gone would be readable for ever. */
 static void forget_ended(struct wakes *wakes)
@@ -463,8 +460,8 @@ static int by_time(const void *a, const void *b)
  * been written, so that nothing older than that one is still to come. */
 void wakes__drain(struct wakes *wakes, bool last)
 {
-    VEC_EACH(cpu, &wakes->rings, struct cpu_ring)
-    drain_ring(wakes, cpu);
+    VEC_EACH (cpu, &wakes->rings, struct cpu_ring)
+        drain_ring(wakes, cpu);
     forget_ended(wakes);
     struct wake_record *items = wakes->pending.items;
     size_t count = wakes->pending.count, done = 0;

@@ -7,8 +7,7 @@
 
 #define CLASSES_AT_MOST 15
 
-/* ---- the identities ----------------------------------------------------------------------------
- */
+/* ---- the identities -------------------------------------------------------------------------- */
 
 /* An identity: of each class (then wrong counts classes, and the sides are sums over all), or of
  * the whole. */
@@ -43,8 +42,7 @@ struct sums {
 static struct sums sums_of(const struct report *report)
 {
     struct sums sums = {0};
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         sums.components += sum_of_components(class->accumulator);
         sums.threads += class->thread_excess;
         sums.excess_ns += class->excess_ns;
@@ -97,8 +95,7 @@ bool report__adds_up(const struct report *report)
     return true;
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static char *difference(uint64_t left, uint64_t right)
 {
@@ -229,8 +226,7 @@ void text__audit(const struct report *report, const struct style *style, FILE *o
                        "this is a defect of heurt.");
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 void csv__audit(const struct report *report, const struct style *style, FILE *out)
 {

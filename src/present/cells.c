@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- parts of screens --------------------------------------------------------------------------
- */
+/* ---- parts of screens ------------------------------------------------------------------------ */
 
 void heading__put(const struct style *style, FILE *out, const char *heading)
 {

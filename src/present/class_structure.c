@@ -59,8 +59,7 @@ char *class_structure__text(const struct profile_structure *structure)
     return append_level(memory__text(""), &structure->inside, &place, 1);
 }
 
-/* ---- what tells classes of one site apart -----------------------------------------------------
- */
+/* ---- what tells classes of one site apart ---------------------------------------------------- */
 
 #define WORDS_COLUMNS 32 /* of a first screen: a structure that is shorter is told whole */
 
@@ -80,19 +79,19 @@ static bool is_of_same_site(const struct profile_class *left, const struct profi
 
 static bool calls(const struct profile_class *class, uint32_t place)
 {
-    VEC_EACH(inside, &class->structure->inside, struct profile_inside)
-    if (inside->level == 1 && inside->place == place)
-        return true;
+    VEC_EACH (inside, &class->structure->inside, struct profile_inside)
+        if (inside->level == 1 && inside->place == place)
+            return true;
     return false;
 }
 
 /* Whether all other classes of the site call it, too. */
 static bool all_call(const struct report *report, const struct profile_class *class, uint32_t place)
 {
-    VEC_EACH(other, &report->profile->classes, struct profile_class)
-    if (other != class && is_of_same_site(class, other) && !other->structure->is_rest &&
-        !calls(other, place))
-        return false;
+    VEC_EACH (other, &report->profile->classes, struct profile_class)
+        if (other != class && is_of_same_site(class, other) && !other->structure->is_rest &&
+            !calls(other, place))
+            return false;
     return true;
 }
 
@@ -101,8 +100,7 @@ static char *distinct_words(const struct report *report, const struct profile_cl
 {
     char *text = memory__text("");
     bool found = false, left_out = false;
-    VEC_EACH(inside, &class->structure->inside, struct profile_inside)
-    {
+    VEC_EACH (inside, &class->structure->inside, struct profile_inside) {
         if (inside->level > 1)
             continue;
         if (all_call(report, class, inside->place)) {
@@ -125,12 +123,10 @@ static char *distinct_words(const struct report *report, const struct profile_cl
 /* "without store": what another class of the site calls and this one does not; NULL: nothing. */
 static char *missing_words(const struct report *report, const struct profile_class *class)
 {
-    VEC_EACH(other, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (other, &report->profile->classes, struct profile_class) {
         if (other == class || !is_of_same_site(class, other))
             continue;
-        VEC_EACH(inside, &other->structure->inside, struct profile_inside)
-        {
+        VEC_EACH (inside, &other->structure->inside, struct profile_inside) {
             if (inside->level > 1 || calls(class, inside->place))
                 continue;
             char *name = function__bare(inside->function);
@@ -156,8 +152,7 @@ static char *cut_words(char *text)
 static char *top_text(const struct profile_structure *structure)
 {
     char *text = memory__text("");
-    VEC_EACH(inside, &structure->inside, struct profile_inside)
-    {
+    VEC_EACH (inside, &structure->inside, struct profile_inside) {
         if (inside->level > 1)
             continue;
         char *name = function__bare(inside->function);
@@ -190,9 +185,9 @@ static bool has_same_top(const struct profile_class *left, const struct profile_
 
 static bool top_tells(const struct report *report, const struct profile_class *class)
 {
-    VEC_EACH(other, &report->profile->classes, struct profile_class)
-    if (other != class && is_of_same_site(class, other) && has_same_top(class, other))
-        return false;
+    VEC_EACH (other, &report->profile->classes, struct profile_class)
+        if (other != class && is_of_same_site(class, other) && has_same_top(class, other))
+            return false;
     return true;
 }
 
@@ -229,8 +224,7 @@ char *class__name(const struct report *report, const struct profile_class *class
     return text;
 }
 
-/* ---- in depth ---------------------------------------------------------------------------------
- */
+/* ---- in depth -------------------------------------------------------------------------------- */
 
 static char *times_text(const struct profile_inside *inside)
 {
@@ -256,8 +250,7 @@ void class_structure__put(const struct profile_structure *structure, const struc
         return;
     }
     struct table table = table__start(columns, 2, 2);
-    VEC_EACH(inside, &structure->inside, struct profile_inside)
-    {
+    VEC_EACH (inside, &structure->inside, struct profile_inside) {
         char *name = text__for_screen(inside->function);
         table__cell(&table,
                     memory__format("%*s%s%s", 2 * (int)(inside->level - 1), "", name,

@@ -45,8 +45,7 @@ static uint64_t address_in_module(const struct trace_process *process,
 static void collect_process(const struct report *report, const struct trace_process *process,
                             struct map *seen, struct coverage *coverage)
 {
-    VEC_EACH(function, &process->functions, struct trace_function)
-    {
+    VEC_EACH (function, &process->functions, struct trace_function) {
         struct coverage_row row = {function->name, module_of(report, process, function), NULL};
         if (!is_new(seen, &row, address_in_module(process, function)))
             continue;
@@ -55,8 +54,7 @@ static void collect_process(const struct report *report, const struct trace_proc
         else
             coverage->markers++;
     }
-    VEC_EACH(refusal, &process->refusals, struct trace_refusal)
-    {
+    VEC_EACH (refusal, &process->refusals, struct trace_refusal) {
         struct coverage_row row = {refusal->function, refusal->module, refusal->reason};
         if (is_new(seen, &row, 0))
             vec__push(&coverage->refused, &row);
@@ -66,9 +64,9 @@ static void collect_process(const struct report *report, const struct trace_proc
 static void drop(struct vec *rows, const struct coverage_row *what)
 {
     size_t kept = 0;
-    VEC_EACH(row, rows, struct coverage_row)
-    if (strcmp(row->function, what->function) != 0 || strcmp(row->module, what->module) != 0)
-        *VEC_AT(rows, struct coverage_row, kept++) = *row;
+    VEC_EACH (row, rows, struct coverage_row)
+        if (strcmp(row->function, what->function) != 0 || strcmp(row->module, what->module) != 0)
+            *VEC_AT(rows, struct coverage_row, kept++) = *row;
     rows->count = kept;
 }
 
@@ -76,9 +74,9 @@ static void drop(struct vec *rows, const struct coverage_row *what)
  * became. */
 static void drop_left_out(struct coverage *coverage)
 {
-    VEC_EACH(refused, &coverage->refused, struct coverage_row)
-    if (strncmp(refused->reason, HEURT_LEFT_OUT, sizeof HEURT_LEFT_OUT - 1) == 0)
-        drop(&coverage->instrumented, refused);
+    VEC_EACH (refused, &coverage->refused, struct coverage_row)
+        if (strncmp(refused->reason, HEURT_LEFT_OUT, sizeof HEURT_LEFT_OUT - 1) == 0)
+            drop(&coverage->instrumented, refused);
 }
 
 static void sort(struct vec *rows)
@@ -91,8 +89,8 @@ struct coverage coverage__collect(const struct report *report)
 {
     struct coverage coverage = {VEC_OF(struct coverage_row), VEC_OF(struct coverage_row), 0};
     struct map seen = {0};
-    VEC_EACH(process, trace__processes(report->trace), struct trace_process)
-    collect_process(report, process, &seen, &coverage);
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        collect_process(report, process, &seen, &coverage);
     map__free(&seen);
     drop_left_out(&coverage);
     sort(&coverage.instrumented);

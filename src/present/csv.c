@@ -85,8 +85,8 @@ static void summary(const struct report *report, const struct style *style, FILE
     (void)style;
     size_t rank = 0;
     put_header(out);
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    put_class(out, report, class, ++rank);
+    VEC_EACH (class, &report->profile->classes, struct profile_class)
+        put_class(out, report, class, ++rank);
 }
 
 static void one_class(const struct report *report, size_t rank, const struct style *style,
@@ -106,8 +106,7 @@ static void coverage(const struct report *report, const struct style *style, FIL
     const struct vec *both[] = {&rows.refused, &rows.instrumented};
     fputs("function,module,instrumented,reason\n", out);
     for (size_t i = 0; i < 2; i++)
-        VEC_EACH(row, both[i], struct coverage_row)
-        {
+        VEC_EACH (row, both[i], struct coverage_row) {
             struct csv_line line = {out, false};
             line__text(&line, row->function);
             line__text(&line, row->module);

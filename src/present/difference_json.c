@@ -111,8 +111,8 @@ static struct json_object *new_row(const struct difference_view *view,
 static struct json_object *new_rows(const struct difference_view *view)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(row, &view->difference->rows, struct difference_row)
-    json_object_array_add(list, new_row(view, row));
+    VEC_EACH (row, &view->difference->rows, struct difference_row)
+        json_object_array_add(list, new_row(view, row));
     return list;
 }
 
@@ -130,8 +130,7 @@ static struct json_object *new_by(const struct report *report, const struct diff
 static struct json_object *new_waits(const struct difference_view *view)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(wait, &view->difference->waits, struct difference_wait)
-    {
+    VEC_EACH (wait, &view->difference->waits, struct difference_wait) {
         struct json_object *entry = json_object_new_object();
         json__text(entry, "kind", class_kind__name(wait->kind));
         json__address(entry, "object", wait->object);

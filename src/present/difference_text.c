@@ -24,8 +24,7 @@ static int64_t whole_more(const struct difference *difference)
            (int64_t)difference->sides[SIDE_FAST].duration_ns;
 }
 
-/* ---- which two --------------------------------------------------------------------------------
- */
+/* ---- which two ------------------------------------------------------------------------------- */
 
 static char *title_text(const struct difference_view *view)
 {
@@ -146,8 +145,7 @@ static void put_two(const struct difference_view *view, const struct style *styl
                        "called them");
 }
 
-/* ---- what each is made of ---------------------------------------------------------------------
- */
+/* ---- what each is made of -------------------------------------------------------------------- */
 
 static void table__more(struct table *table, int64_t ns, enum ink ink)
 {
@@ -211,8 +209,7 @@ static void put_components(const struct difference *difference, const struct sty
     table__end(&table, style, out);
 }
 
-/* ---- what is in them --------------------------------------------------------------------------
- */
+/* ---- what is in them ------------------------------------------------------------------------- */
 
 static const struct difference_row *row_at(const struct difference *difference, size_t row)
 {
@@ -342,8 +339,7 @@ static void put_rows(const struct difference_view *view, const struct style *sty
     free(rows);
 }
 
-/* ---- whom it waited for -----------------------------------------------------------------------
- */
+/* ---- whom it waited for ---------------------------------------------------------------------- */
 
 static void put_wait(struct table *table, const struct report *report,
                      const struct difference_wait *wait)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the payload words of an event are ------------------------------------------------- */
+/* ---- what the payload words of an event are -------------------------------------------------- */
 
 enum field {
     FIELD_NONE,
@@ -149,7 +149,7 @@ struct event_title event__title(const struct shown_thread *thread, uint32_t id,
     return (struct event_title){name, ""};
 }
 
-/* ---- one line ------------------------------------------------------------------------------- */
+/* ---- one line -------------------------------------------------------------------------------- */
 
 /* An address as function file:line where its symbol is kept, else as module+offset. free() it. */
 static char *code_text(const struct shown_trace *shown, const struct shown_thread *thread,

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* ---- classes -----------------------------------------------------------------------------------
- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 enum standing class__standing(const struct profile_class *class)
 {
@@ -28,14 +27,13 @@ bool class__has_arguments(const struct report *report, const struct profile_clas
     const struct trace_process *process = report__process(report, class->process);
     if (!process || class->kind != CLASS_CALL)
         return false;
-    VEC_EACH(function, &process->functions, struct trace_function)
-    if (function->address == class->address && function->argument_count)
-        return true;
+    VEC_EACH (function, &process->functions, struct trace_function)
+        if (function->address == class->address && function->argument_count)
+            return true;
     return false;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 char *report__command(const struct report *report)
 {
@@ -62,8 +60,7 @@ char *report__hint(const struct report *report, const char *verb, const char *re
     return clean;
 }
 
-/* ---- warnings ---------------------------------------------------------------------------------
- */
+/* ---- warnings -------------------------------------------------------------------------------- */
 
 static void warn(struct vec *warnings, char *sentence)
 {
@@ -109,16 +106,16 @@ static void warn_about_losses(const struct report *report, struct vec *warnings)
 size_t report__without_kernel(const struct report *report)
 {
     size_t count = 0;
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    count += !thread->has_kernel;
+    VEC_EACH (thread, &report->profile->threads, struct profile_thread)
+        count += !thread->has_kernel;
     return count;
 }
 
 uint64_t report__kernel_lost(const struct report *report)
 {
     uint64_t lost = 0;
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    lost += thread->kernel_lost;
+    VEC_EACH (thread, &report->profile->threads, struct profile_thread)
+        lost += thread->kernel_lost;
     return lost;
 }
 
@@ -158,10 +155,11 @@ static void warn_of_the_kernel(const struct report *report, struct vec *warnings
 
 static void warn_of_notes(const struct report *report, struct vec *warnings)
 {
-    VEC_EACH(process, trace__processes(report->trace), struct trace_process)
-    VEC_EACH(note, &process->notes, const char *)
-    warn(warnings, memory__format("%s (pid %u): %s", *process->path ? process->path : "the program",
-                                  process->pid, *note));
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        VEC_EACH (note, &process->notes, const char *)
+            warn(warnings,
+                 memory__format("%s (pid %u): %s", *process->path ? process->path : "the program",
+                                process->pid, *note));
 }
 
 char *report__budget(const struct report *report)
@@ -180,8 +178,7 @@ static void warn_of_too_frequent(const struct report *report, struct vec *warnin
     char *budget = report__budget(report);
     for (size_t i = 0; i < HEURT_TOO_FREQUENT_SLOTS; i++) {
         uint64_t wish = session->too_frequent[i];
-        VEC_EACH(process, trace__processes(report->trace), struct trace_process)
-        {
+        VEC_EACH (process, trace__processes(report->trace), struct trace_process) {
             const struct trace_function *function =
                 wish >> 32 == process->serial + 1ull
                     ? trace_process__function(process, (uint32_t)wish)
@@ -211,27 +208,25 @@ struct vec report__warnings(const struct report *report)
         warn(&warnings, memory__text(sentences[i]));
     if (!report->profile)
         return warnings;
-    VEC_EACH(sentence, &report->profile->warnings, char *)
-    warn(&warnings, memory__text(*sentence));
+    VEC_EACH (sentence, &report->profile->warnings, char *)
+        warn(&warnings, memory__text(*sentence));
     return warnings;
 }
 
 void texts__free(struct vec *texts)
 {
-    VEC_EACH(text, texts, char *)
-    free(*text);
+    VEC_EACH (text, texts, char *)
+        free(*text);
     vec__free(texts);
 }
 
-/* ---- CPU time ----------------------------------------------------------------------------------
- */
+/* ---- CPU time -------------------------------------------------------------------------------- */
 
 uint64_t report__cpu_ns(const struct report *report, size_t *unknown)
 {
     uint64_t sum = 0;
     *unknown = 0;
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    {
+    VEC_EACH (thread, &report->profile->threads, struct profile_thread) {
         *unknown += thread->cpu_ns == UINT64_MAX;
         sum += thread->cpu_ns == UINT64_MAX ? 0 : thread->cpu_ns;
     }
@@ -247,8 +242,7 @@ uint64_t report__runnable_ns(const struct report *report, size_t *unknown)
 {
     uint64_t sum = 0;
     *unknown = 0;
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    {
+    VEC_EACH (thread, &report->profile->threads, struct profile_thread) {
         *unknown += thread->runnable_ns == UINT64_MAX;
         sum += thread->runnable_ns == UINT64_MAX ? 0 : thread->runnable_ns;
     }
@@ -270,7 +264,7 @@ double report__work(const struct report *report)
 void report__component_ns(const struct report *report, uint64_t sums[COMPONENTS])
 {
     memset(sums, 0, COMPONENTS * sizeof *sums);
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    for (int c = 0; c < COMPONENTS; c++)
-        sums[c] += thread->component_ns[c];
+    VEC_EACH (thread, &report->profile->threads, struct profile_thread)
+        for (int c = 0; c < COMPONENTS; c++)
+            sums[c] += thread->component_ns[c];
 }

@@ -27,8 +27,8 @@ static struct json_object *new_body(const struct report *report,
                                     const struct iteration_phase *phase)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(what, &phase->body, struct profile_class)
-    json_object_array_add(list, new_call(report, what));
+    VEC_EACH (what, &phase->body, struct profile_class)
+        json_object_array_add(list, new_call(report, what));
     return list;
 }
 
@@ -36,8 +36,7 @@ static struct json_object *new_threads(const struct report *report,
                                        const struct iteration_phase *phase)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(thread, &phase->threads, struct iteration_thread)
-    {
+    VEC_EACH (thread, &phase->threads, struct iteration_thread) {
         struct json_object *entry = json_object_new_object();
         json__add(entry, "tid", json__new_tid(report, thread->thread));
         json__number(entry, "turns", thread->turns);
@@ -61,8 +60,7 @@ static struct json_object *new_outliers(const struct report *report,
                                         const struct iteration_phase *phase)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(outlier, &phase->outliers, struct iteration_outlier)
-    {
+    VEC_EACH (outlier, &phase->outliers, struct iteration_outlier) {
         struct json_object *entry = json_object_new_object();
         json__number(entry, "turn", outlier->iteration.index);
         json__add(entry, "tid", json__new_tid(report, outlier->iteration.thread));
@@ -126,7 +124,7 @@ struct json_object *iterations__json(const struct report *report,
                                      const struct iterations *iterations)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(phase, &iterations->phases, struct iteration_phase)
-    json_object_array_add(list, new_phase(report, phase));
+    VEC_EACH (phase, &iterations->phases, struct iteration_phase)
+        json_object_array_add(list, new_phase(report, phase));
     return list;
 }

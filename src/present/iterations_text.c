@@ -15,8 +15,7 @@
 #define WIDE_FROM_COLUMNS 110 /* a narrower terminal has no room for sources */
 #define FOLDED_BELOW 0.05     /* of the time that the longest phase takes */
 
-/* ---- what it is -------------------------------------------------------------------------------
- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 /* Takes over text. */
 static char *joined(char *text, const char *between, const char *more)
@@ -38,9 +37,9 @@ static char *body_name(const struct report *report, const struct profile_class *
 
 static bool is_in_list(const struct vec *names, const char *name)
 {
-    VEC_EACH(known, names, char *)
-    if (strcmp(*known, name) == 0)
-        return true;
+    VEC_EACH (known, names, char *)
+        if (strcmp(*known, name) == 0)
+            return true;
     return false;
 }
 
@@ -54,8 +53,7 @@ static struct vec names_of(const struct report *report, const struct iteration_p
                            bool unnamed)
 {
     struct vec names = VEC_OF(char *);
-    VEC_EACH(what, &phase->body, struct profile_class)
-    {
+    VEC_EACH (what, &phase->body, struct profile_class) {
         char *name = body_name(report, what);
         if (is_unnamed(name) == unnamed && !is_in_list(&names, name))
             vec__push(&names, &name);
@@ -71,8 +69,8 @@ static char *phase__body_text(const struct report *report, const struct iteratio
     char *text = memory__text("");
     if (!names.count)
         names = names_of(report, phase, true);
-    VEC_EACH(name, &names, char *)
-    text = joined(text, ", ", *name);
+    VEC_EACH (name, &names, char *)
+        text = joined(text, ", ", *name);
     if (phase->body_is_cut)
         text = joined(text, ", ", "...");
     texts__free(&names);
@@ -133,8 +131,7 @@ static void put_title(const struct report *report, const struct iterations *iter
     free(what);
 }
 
-/* ---- figures ----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static void put_times(const struct iteration_phase *phase, const struct style *style, FILE *out)
 {
@@ -156,8 +153,7 @@ static void put_times(const struct iteration_phase *phase, const struct style *s
     flow__end(&flow);
 }
 
-/* ---- the strip --------------------------------------------------------------------------------
- */
+/* ---- the strip ------------------------------------------------------------------------------- */
 
 /* The longest of the phase's cells that one on the screen stands for. */
 static uint64_t longest_in(const struct iteration_phase *phase, unsigned cell, unsigned cells)
@@ -206,8 +202,7 @@ static void put_strip(const struct iteration_phase *phase, const struct style *s
     free(text);
 }
 
-/* ---- what stands out --------------------------------------------------------------------------
- */
+/* ---- what stands out ------------------------------------------------------------------------- */
 
 static bool is_narrow(const struct style *style)
 {
@@ -321,24 +316,23 @@ static void put_outliers(const struct report *report, const struct iteration_pha
     table__end(&table, style, out);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Of all its threads. */
 static uint64_t time_of(const struct iteration_phase *phase)
 {
     uint64_t sum = 0;
-    VEC_EACH(thread, &phase->threads, struct iteration_thread)
-    sum += thread->sum_ns;
+    VEC_EACH (thread, &phase->threads, struct iteration_thread)
+        sum += thread->sum_ns;
     return sum;
 }
 
 static uint64_t longest_time(const struct iterations *iterations)
 {
     uint64_t longest = 0;
-    VEC_EACH(phase, &iterations->phases, struct iteration_phase)
-    if (time_of(phase) > longest)
-        longest = time_of(phase);
+    VEC_EACH (phase, &iterations->phases, struct iteration_phase)
+        if (time_of(phase) > longest)
+            longest = time_of(phase);
     return longest;
 }
 

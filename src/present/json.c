@@ -9,8 +9,7 @@
 
 #define EVERY_CLASS 0 /* as a rank */
 
-/* ---- a class
- * --------------------------------------------------------------------------------------- */
+/* ---- a class --------------------------------------------------------------------------------- */
 
 static struct json_object *new_inside(const struct profile_inside *inside)
 {
@@ -33,8 +32,8 @@ static struct json_object *new_structure(const struct profile_structure *structu
     json__number(object, "depth", structure->depth);
     json__text(object, "text", text);
     json__add(object, "rest", json_object_new_boolean(structure->is_rest));
-    VEC_EACH(inside, &structure->inside, struct profile_inside)
-    json_object_array_add(rows, new_inside(inside));
+    VEC_EACH (inside, &structure->inside, struct profile_inside)
+        json_object_array_add(rows, new_inside(inside));
     json__add(object, "inside", rows);
     free(text);
     return object;
@@ -49,8 +48,7 @@ static void add_object_and_keys(struct json_object *object, const struct report 
         json__add(object, "object", NULL);
     json__text(object, "object_name", class__object_name(report, class));
     struct json_object *keys = json_object_new_object();
-    VEC_EACH(key, &class->keys, struct profile_key)
-    {
+    VEC_EACH (key, &class->keys, struct profile_key) {
         char *name = text__utf8(key->name);
         json__number(keys, name, key->value);
         free(name);
@@ -100,8 +98,7 @@ static void add_holders(struct json_object *object, const struct report *report,
 {
     struct json_object *holders = json_object_new_array();
     uint64_t all_ns = class__held_ns(report, class);
-    VEC_EACH(holder, &class->blames, struct profile_blame)
-    {
+    VEC_EACH (holder, &class->blames, struct profile_blame) {
         if (class->kind != CLASS_LOCK)
             break;
         char unknown[32];
@@ -120,8 +117,7 @@ static void add_blames(struct json_object *object, const struct report *report,
                        const struct profile_class *class)
 {
     struct json_object *blames = json_object_new_array();
-    VEC_EACH(blame, &class->blames, struct profile_blame)
-    {
+    VEC_EACH (blame, &class->blames, struct profile_blame) {
         char unknown[32];
         struct place place = place__of_site(report, blame->process, blame->site, unknown);
         struct json_object *entry = json_object_new_object();
@@ -154,8 +150,7 @@ static void add_evidence(struct json_object *object, const struct report *report
                          const struct profile_class *class)
 {
     struct json_object *rows = json_object_new_array();
-    VEC_EACH(evidence, &class->evidence, struct profile_evidence)
-    {
+    VEC_EACH (evidence, &class->evidence, struct profile_evidence) {
         bool of_others = evidence->reason == REASON_OVERLAP || evidence->reason == REASON_SPIN;
         struct json_object *entry = json_object_new_object();
         json__text(entry, "reason", reason__key(evidence->reason));
@@ -185,8 +180,7 @@ static void add_threads_detail(struct json_object *object, const struct report *
 {
     const struct vec *threads = trace__threads(report->trace);
     struct json_object *rows = json_object_new_array();
-    VEC_EACH(row, &class->threads, struct profile_thread_row)
-    {
+    VEC_EACH (row, &class->threads, struct profile_thread_row) {
         struct json_object *entry = json_object_new_object();
         if (row->thread < threads->count) {
             const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, row->thread);
@@ -218,14 +212,13 @@ static struct json_object *new_class(const struct report *report, const struct p
     add_blames(object, report, class);
     add_threads_detail(object, report, class);
     struct json_object *stacks = json_object_new_array();
-    VEC_EACH(stack, &class->stacks, struct profile_stack)
-    json_object_array_add(stacks, json__new_stack(report, stack));
+    VEC_EACH (stack, &class->stacks, struct profile_stack)
+        json_object_array_add(stacks, json__new_stack(report, stack));
     json__add(object, "stacks", stacks);
     return object;
 }
 
-/* ---- the run
- * ---------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* What the kernel's records tell is null without them; what they would have told apart is "rest".
  * All that is not null adds up to the lifetime. */
@@ -289,8 +282,7 @@ static void add_threads(struct json_object *root, const struct report *report)
 {
     const struct vec *threads = trace__threads(report->trace);
     struct json_object *list = json_object_new_array();
-    VEC_EACH(row, &report->profile->threads, struct profile_thread)
-    {
+    VEC_EACH (row, &report->profile->threads, struct profile_thread) {
         if (row->thread >= threads->count)
             continue;
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, row->thread);
@@ -320,8 +312,7 @@ static void add_coverage(struct json_object *root, const struct report *report)
     json__number(object, "markers", coverage.markers);
     json__number(object, "events_lost", trace__events_lost(report->trace));
     json__text(object, "choice", trace__meta(report->trace, "choice"));
-    VEC_EACH(row, &coverage.refused, struct coverage_row)
-    {
+    VEC_EACH (row, &coverage.refused, struct coverage_row) {
         struct json_object *entry = json_object_new_object();
         json__text(entry, "function", row->function);
         json__text(entry, "module", row->module);
@@ -330,8 +321,7 @@ static void add_coverage(struct json_object *root, const struct report *report)
     }
     json__add(object, "refused", refused);
     struct json_object *functions = json_object_new_array();
-    VEC_EACH(row, &coverage.instrumented, struct coverage_row)
-    {
+    VEC_EACH (row, &coverage.instrumented, struct coverage_row) {
         struct json_object *entry = json_object_new_object();
         json__text(entry, "function", row->function);
         json__text(entry, "module", row->module);
@@ -376,8 +366,7 @@ static void put_document(const struct report *report, size_t only_rank, FILE *ou
     struct json_object *classes = json_object_new_array();
     size_t rank = 0;
     add_run(root, report);
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
         if (only_rank == EVERY_CLASS || only_rank == rank)
             json_object_array_add(classes, new_class(report, class, rank));

@@ -26,8 +26,7 @@ static bool is_break(const char *text, const char *at)
     return *at == ' ' && !(after_digit && !strchr("0123456789", at[1]));
 }
 
-/* ---- flow --------------------------------------------------------------------------------------
- */
+/* ---- flow ------------------------------------------------------------------------------------ */
 
 struct flow flow__start(const struct style *style, FILE *out, unsigned indent)
 {
@@ -86,8 +85,7 @@ void paragraph__put(const struct style *style, FILE *out, enum ink ink, const ch
     flow__end(&flow);
 }
 
-/* ---- bar ---------------------------------------------------------------------------------------
- */
+/* ---- bar ------------------------------------------------------------------------------------- */
 
 char *bar__format(const struct style *style, double share, unsigned cells)
 {
@@ -107,8 +105,7 @@ char *bar__format(const struct style *style, double share, unsigned cells)
     return bar;
 }
 
-/* ---- table -------------------------------------------------------------------------------------
- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 struct table table__start(const struct table_column *columns, size_t column_count, unsigned indent)
 {
@@ -284,8 +281,8 @@ static void put_table(struct table *table, bool titles, const struct style *styl
 
 static void free_table(struct table *table)
 {
-    VEC_EACH(cell, &table->cells, struct table_cell)
-    free(cell->text);
+    VEC_EACH (cell, &table->cells, struct table_cell)
+        free(cell->text);
     vec__free(&table->cells);
 }
 

@@ -75,8 +75,7 @@ struct json_object *json__new_stack(const struct report *report, const struct pr
     struct vec texts, frames = stack__frames(report, stack, &texts);
     struct json_object *object = json_object_new_object();
     struct json_object *list = json_object_new_array();
-    VEC_EACH(frame, &frames, struct frame)
-    {
+    VEC_EACH (frame, &frames, struct frame) {
         struct json_object *entry = json_object_new_object();
         json__place(entry, &frame->place);
         json__add(entry, "inlined", json_object_new_boolean(frame->inlined));
@@ -170,8 +169,8 @@ void json__warnings(struct json_object *root, const struct report *report)
 {
     struct json_object *list = json_object_new_array();
     struct vec warnings = report__warnings(report);
-    VEC_EACH(warning, &warnings, char *)
-    json_object_array_add(list, json__new_text(*warning));
+    VEC_EACH (warning, &warnings, char *)
+        json_object_array_add(list, json__new_text(*warning));
     json__add(root, "warnings", list);
     texts__free(&warnings);
 }

@@ -7,9 +7,9 @@
 
 bool locks__add_up(const struct locks_report *locks)
 {
-    VEC_EACH(check, &locks->result->checks, struct locks_check)
-    if (!check->is_good)
-        return false;
+    VEC_EACH (check, &locks->result->checks, struct locks_check)
+        if (!check->is_good)
+            return false;
     return true;
 }
 
@@ -45,8 +45,8 @@ void locks_text__audit(const struct locks_report *locks, const struct style *sty
     ink__put(style, out, INK_BOLD, "do the parts add up to the whole? (ticks, or numbers)");
     fputc('\n', out);
     struct table table = table__start(columns, 5, 2);
-    VEC_EACH(check, &locks->result->checks, struct locks_check)
-    put_check(&table, check);
+    VEC_EACH (check, &locks->result->checks, struct locks_check)
+        put_check(&table, check);
     table__end(&table, style, out);
     fputc('\n', out);
     if (locks__add_up(locks))
@@ -61,8 +61,7 @@ void locks_csv__audit(const struct locks_report *locks, const struct style *styl
 {
     (void)style;
     fputs("what,of,with,left,right,is_most,is_good\n", out);
-    VEC_EACH(check, &locks->result->checks, struct locks_check)
-    {
+    VEC_EACH (check, &locks->result->checks, struct locks_check) {
         struct csv_line line = {out, false};
         line__text(&line, check->what);
         line__text(&line, check->of);

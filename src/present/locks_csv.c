@@ -101,8 +101,8 @@ static void summary(const struct locks_report *locks, const struct style *style,
     (void)style;
     size_t rank = 0;
     put_header(out);
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    put_row(locks, row, ++rank, out);
+    VEC_EACH (row, &locks->result->rows, struct lock_row)
+        put_row(locks, row, ++rank, out);
 }
 
 static void one_lock(const struct locks_report *locks, size_t rank, const struct style *style,
@@ -146,8 +146,8 @@ static void path(const struct locks_report *locks, const struct style *style, FI
     fputs("tid,from_ns,to_ns,by,address,name\n", out);
     if (!locks->critical)
         return;
-    VEC_EACH(piece, &locks->critical->path.pieces, struct path_piece)
-    put_piece(locks, piece, out);
+    VEC_EACH (piece, &locks->critical->path.pieces, struct path_piece)
+        put_piece(locks, piece, out);
 }
 
 const struct locks_presenter locks_csv = {"csv", summary, one_lock, path, locks_csv__audit};

@@ -18,8 +18,7 @@ struct edge {
     uint64_t waits, wait_ns;
 };
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static char *function_of(const struct locks_report *locks, const struct lock_row *row,
                          uint64_t site)
@@ -61,11 +60,9 @@ static int by_wait(const void *left, const void *right)
 static struct vec collect_edges(const struct locks_report *locks)
 {
     struct vec edges = VEC_OF(struct edge);
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &locks->result->rows, struct lock_row) {
         size_t first = edges.count;
-        VEC_EACH(pair, &row->pairs, struct lock_pair)
-        {
+        VEC_EACH (pair, &row->pairs, struct lock_pair) {
             const struct edge edge = {row, function_of(locks, row, pair->holder_site),
                                       function_of(locks, row, pair->waiter_site), pair->waits,
                                       pair->wait_ns};
@@ -77,8 +74,7 @@ static struct vec collect_edges(const struct locks_report *locks)
     return edges;
 }
 
-/* ---- dot ---------------------------------------------------------------------------------------
- */
+/* ---- dot ------------------------------------------------------------------------------------- */
 
 /* A quoted string: of a backslash and a quotation mark each is escaped. Takes over text. */
 static char *quoted(char *text)
@@ -159,8 +155,7 @@ void locks__dot(const struct locks_report *locks, const struct style *style, FIL
     uint64_t most_ns = edges.count ? VEC_AT(&edges, struct edge, 0)->wait_ns : 0;
     size_t shown = 0;
     put_title(locks, edges.count > EDGES_AT_MOST ? edges.count - EDGES_AT_MOST : 0, out);
-    VEC_EACH(edge, &edges, struct edge)
-    {
+    VEC_EACH (edge, &edges, struct edge) {
         if (shown++ < EDGES_AT_MOST)
             put_edge(locks, edge, most_ns, out);
         free(edge->from);

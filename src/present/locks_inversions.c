@@ -69,9 +69,9 @@ void inversions__put(const struct locks_report *locks, const struct style *style
     const struct vec *inversions = &locks->result->inversions;
     if (inversions->count)
         fputc('\n', out);
-    VEC_EACH(inversion, inversions, struct lock_inversion)
-    if (shown++ < INVERSIONS_AT_MOST)
-        put_inversion(locks, inversion, style, out);
+    VEC_EACH (inversion, inversions, struct lock_inversion)
+        if (shown++ < INVERSIONS_AT_MOST)
+            put_inversion(locks, inversion, style, out);
     if (inversions->count > INVERSIONS_AT_MOST)
         fprintf(out, "  and %zu more (--json has them all)\n",
                 inversions->count - INVERSIONS_AT_MOST);

@@ -11,8 +11,7 @@
 
 #define EVERY_ROW 0 /* as a rank */
 
-/* ---- parts of a lock ---------------------------------------------------------------------------
- */
+/* ---- parts of a lock ------------------------------------------------------------------------- */
 
 static struct json_object *new_place(const struct locks_report *locks, uint32_t process,
                                      uint64_t site)
@@ -111,8 +110,7 @@ static void add_rounds(struct json_object *object, const struct locks_report *lo
 static struct json_object *new_sites(const struct locks_report *locks, const struct lock_row *row)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(site, &row->sites, struct lock_site)
-    {
+    VEC_EACH (site, &row->sites, struct lock_site) {
         struct json_object *entry = json_object_new_object();
         json__add(entry, "place", new_place(locks, row->object.process, site->site));
         json__number(entry, "acquisitions", site->acquisitions);
@@ -127,8 +125,7 @@ static struct json_object *new_sites(const struct locks_report *locks, const str
 static struct json_object *new_pairs(const struct locks_report *locks, const struct lock_row *row)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(pair, &row->pairs, struct lock_pair)
-    {
+    VEC_EACH (pair, &row->pairs, struct lock_pair) {
         struct json_object *entry = json_object_new_object();
         json__add(entry, "holder", new_place(locks, row->object.process, pair->holder_site));
         json__add(entry, "waiter", new_place(locks, row->object.process, pair->waiter_site));
@@ -146,8 +143,7 @@ static struct json_object *new_holders(const struct locks_report *locks, const s
         return NULL;
     struct json_object *list = json_object_new_array();
     struct vec blames = row__blames(locks, row);
-    VEC_EACH(blame, &blames, struct profile_blame)
-    {
+    VEC_EACH (blame, &blames, struct profile_blame) {
         struct json_object *entry = json_object_new_object();
         json__add(entry, "place", new_place(locks, blame->process, blame->site));
         json__add(entry, "thread", json__new_tid(locks->report, blame->thread));
@@ -160,8 +156,7 @@ static struct json_object *new_holders(const struct locks_report *locks, const s
     return list;
 }
 
-/* ---- the longest waits -------------------------------------------------------------------------
- */
+/* ---- the longest waits ----------------------------------------------------------------------- */
 
 static void add_stack(struct json_object *object, const char *name,
                       const struct locks_report *locks, const struct lock_row *row, uint64_t site,
@@ -180,8 +175,7 @@ static void add_stack(struct json_object *object, const char *name,
 static struct json_object *new_longest(const struct locks_report *locks, const struct lock_row *row)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(wait, &row->longest, struct lock_wait)
-    {
+    VEC_EACH (wait, &row->longest, struct lock_wait) {
         struct json_object *entry = json_object_new_object();
         json__number(entry, "since_start_ns", wait->since_start_ns);
         json__number(entry, "wait_ns", wait->wait_ns);
@@ -228,8 +222,7 @@ static struct json_object *new_lock(const struct locks_report *locks, const stru
     return object;
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void add_filter(struct json_object *root, const struct locks_filter *filter)
 {
@@ -292,8 +285,7 @@ static struct json_object *new_order(const struct locks_report *locks,
 static void add_inversions(struct json_object *root, const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(inversion, &locks->result->inversions, struct lock_inversion)
-    {
+    VEC_EACH (inversion, &locks->result->inversions, struct lock_inversion) {
         struct json_object *object = json_object_new_object();
         struct json_object *orders = json_object_new_array();
         for (size_t i = 0; i < inversion->objects.count; i++)
@@ -310,16 +302,15 @@ static void add_warnings(struct json_object *root, const struct locks_report *lo
 {
     json__warnings(root, locks->report);
     struct json_object *list = json_object_object_get(root, "warnings");
-    VEC_EACH(warning, &locks->result->warnings, char *)
-    json_object_array_add(list, json__new_text(*warning));
+    VEC_EACH (warning, &locks->result->warnings, char *)
+        json_object_array_add(list, json__new_text(*warning));
 }
 
 static void add_audit(struct json_object *root, const struct locks_report *locks)
 {
     struct json_object *object = json_object_new_object(), *list = json_object_new_array();
     json__boolean(object, "holds", locks__add_up(locks));
-    VEC_EACH(check, &locks->result->checks, struct locks_check)
-    {
+    VEC_EACH (check, &locks->result->checks, struct locks_check) {
         struct json_object *entry = json_object_new_object();
         json__text(entry, "what", check->what);
         json__text(entry, "of", check->of);
@@ -334,8 +325,7 @@ static void add_audit(struct json_object *root, const struct locks_report *locks
     json__add(root, "audit", object);
 }
 
-/* ---- the critical path -------------------------------------------------------------------------
- */
+/* ---- the critical path ----------------------------------------------------------------------- */
 
 static const char *came_by(enum encounter_type how)
 {
@@ -368,8 +358,7 @@ static struct json_object *new_pieces(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
     const struct trace *trace = locks->report->trace;
-    VEC_EACH(piece, &locks->critical->path.pieces, struct path_piece)
-    {
+    VEC_EACH (piece, &locks->critical->path.pieces, struct path_piece) {
         struct json_object *entry = json_object_new_object();
         json__add(entry, "thread", json__new_tid(locks->report, piece->thread));
         json__number(entry, "from_ns", trace__since_start_ns(trace, piece->start));
@@ -401,8 +390,7 @@ static struct json_object *new_path_locks(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
     const struct trace *trace = locks->report->trace;
-    VEC_EACH(lock, &locks->critical->path.locks, struct path_lock)
-    {
+    VEC_EACH (lock, &locks->critical->path.locks, struct path_lock) {
         struct json_object *entry = json_object_new_object();
         add_object(entry, locks->critical, lock->object);
         json__number(entry, "acquisitions", lock->acquisitions);
@@ -436,8 +424,7 @@ static void add_path(struct json_object *root, const struct locks_report *locks)
     json__add(root, "path", object);
 }
 
-/* ---- the document ------------------------------------------------------------------------------
- */
+/* ---- the document ---------------------------------------------------------------------------- */
 
 static void put_document(const struct locks_report *locks, size_t only_rank, FILE *out)
 {
@@ -453,8 +440,7 @@ static void put_document(const struct locks_report *locks, size_t only_rank, FIL
     add_filter(root, locks->filter);
     add_totals(root, locks->result);
     add_pressure(root, locks->result);
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &locks->result->rows, struct lock_row) {
         rank++;
         if (only_rank == EVERY_ROW || only_rank == rank)
             json_object_array_add(list, new_lock(locks, row, rank));

@@ -101,8 +101,8 @@ static const struct section sections[] = {
 static size_t rows_of(const struct locks_report *locks, enum class_kind kind, bool idle)
 {
     size_t count = 0;
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    count += row->object.kind == kind && row->is_idle == idle;
+    VEC_EACH (row, &locks->result->rows, struct lock_row)
+        count += row->object.kind == kind && row->is_idle == idle;
     return count;
 }
 
@@ -114,8 +114,7 @@ static void put_section(const struct section *section, const struct locks_report
         return;
     heading__put(style, out, idle ? section->idle_heading : section->heading);
     struct table table = table__start(section->columns, section->column_count, 1);
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &locks->result->rows, struct lock_row) {
         rank++;
         if (row->object.kind != section->kind || row->is_idle != idle || shown == ROWS_AT_MOST)
             continue;

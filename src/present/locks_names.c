@@ -82,8 +82,7 @@ char *thread__text(const struct report *report, uint32_t thread)
     return memory__format("thread %u%s%s", found->tid, *found->name ? " " : "", found->name);
 }
 
-/* ---- the filter --------------------------------------------------------------------------------
- */
+/* ---- the filter ------------------------------------------------------------------------------ */
 
 /* Takes over more. */
 static char *also(char *text, char *more)
@@ -122,8 +121,7 @@ char *filter__words(const struct locks_filter *filter)
     return also(text, of_time(filter));
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 uint64_t row__wait_ns(const struct lock_row *row)
 {

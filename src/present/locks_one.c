@@ -9,8 +9,7 @@
 
 #define SITES_AT_MOST 12
 
-/* ---- what it is --------------------------------------------------------------------------------
- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 static void put_title(const struct locks_report *locks, const struct lock_row *row, size_t rank,
                       const struct style *style, FILE *out)
@@ -77,8 +76,7 @@ static void put_identity(const struct locks_report *locks, const struct lock_row
     free(words);
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 /* share: of the acquisitions; NaN: none is told. */
 static void put_times(struct table *table, const char *of, const char *what,
@@ -222,8 +220,7 @@ static void put_rounds(const struct locks_report *locks, const struct lock_row *
     free(thread);
 }
 
-/* ---- on and off the critical path --------------------------------------------------------------
- */
+/* ---- on and off the critical path ------------------------------------------------------------ */
 
 static void put_path_line(struct table *table, const char *name, uint64_t acquisitions,
                           uint64_t contended, uint64_t wait_ns, uint64_t hold_ns)
@@ -267,8 +264,7 @@ static void put_path(const struct locks_report *locks, const struct lock_row *ro
     table__end(&table, style, out);
 }
 
-/* ---- where it is taken -------------------------------------------------------------------------
- */
+/* ---- where it is taken ----------------------------------------------------------------------- */
 
 static void put_site(struct table *table, const struct locks_report *locks,
                      const struct lock_row *row, const struct lock_site *site)
@@ -302,8 +298,7 @@ static void put_sites(const struct locks_report *locks, const struct lock_row *r
     table__end(&table, style, out);
 }
 
-/* ---- histograms --------------------------------------------------------------------------------
- */
+/* ---- histograms ------------------------------------------------------------------------------ */
 
 static void put_histogram(const struct lock_times *times, const char *heading,
                           const struct style *style, FILE *out)

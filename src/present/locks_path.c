@@ -33,8 +33,7 @@ static uint64_t length_of(const struct path_result *path)
     return path->end > path->start ? path->end - path->start : 0;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void put_whole(const struct locks_report *locks, const struct style *style, FILE *out)
 {
@@ -55,8 +54,7 @@ static void put_whole(const struct locks_report *locks, const struct style *styl
     locks_text__blocked(path->blocked, length_of(path), style, out);
 }
 
-/* ---- by thread and by lock ---------------------------------------------------------------------
- */
+/* ---- by thread and by lock ------------------------------------------------------------------- */
 
 static void put_threads(const struct locks_report *locks, const struct style *style, FILE *out)
 {
@@ -97,8 +95,8 @@ static char *critical_name(const struct locks_report *locks, uint32_t object)
 static uint64_t hand_overs_by(const struct path_result *path, uint32_t object)
 {
     uint64_t count = 0;
-    VEC_EACH(piece, &path->pieces, struct path_piece)
-    count += piece->object == object;
+    VEC_EACH (piece, &path->pieces, struct path_piece)
+        count += piece->object == object;
     return count;
 }
 
@@ -146,8 +144,7 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
     vec__free(&totals);
 }
 
-/* ---- the pieces --------------------------------------------------------------------------------
- */
+/* ---- the pieces ------------------------------------------------------------------------------ */
 
 static char *came_by(const struct locks_report *locks, const struct path_piece *piece, bool first)
 {

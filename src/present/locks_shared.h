@@ -5,8 +5,7 @@
 #include "present/locks.h"
 #include "present/shared.h"
 
-/* ---- locks_names.c -----------------------------------------------------------------------------
- */
+/* ---- locks_names.c --------------------------------------------------------------------------- */
 
 /* "mutex", "rwlock", "spin lock", "condition", "semaphore", "barrier", "futex": as in JSON. */
 const char *object__noun(const struct encounter_object *object);
@@ -36,8 +35,7 @@ uint64_t row__contended(const struct lock_row *row);
 double ratio(uint64_t part, uint64_t whole);
 uint64_t times__mean_ns(const struct lock_times *times);
 
-/* ---- locks_strip.c -----------------------------------------------------------------------------
- */
+/* ---- locks_strip.c --------------------------------------------------------------------------- */
 
 /* Time spent acquiring over time on a CPU; infinite where nobody ran. */
 double pressure(uint64_t acquiring_ns, uint64_t running_ns);
@@ -47,13 +45,11 @@ void strips__put(const struct locks_report *locks, const struct style *style, FI
 void strip__put_row(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out);
 
-/* ---- locks_inversions.c ------------------------------------------------------------------------
- */
+/* ---- locks_inversions.c ---------------------------------------------------------------------- */
 
 void inversions__put(const struct locks_report *locks, const struct style *style, FILE *out);
 
-/* ---- locks_text.c ------------------------------------------------------------------------------
- */
+/* ---- locks_text.c ---------------------------------------------------------------------------- */
 
 /* Says how much of the critical path, in either unit, nobody worked (struct path_result.blocked);
  * nothing when that is little. */
@@ -64,14 +60,12 @@ void locks__put_header(const struct locks_report *locks, const struct style *sty
 /* One clear sentence where there is nothing to show; then true. */
 bool locks__put_nothing(const struct locks_report *locks, const struct style *style, FILE *out);
 
-/* ---- locks_meetings.c --------------------------------------------------------------------------
- */
+/* ---- locks_meetings.c ------------------------------------------------------------------------ */
 
 /* Conditions, semaphores, barriers, futexes: a short table each. */
 void meetings__put(const struct locks_report *locks, const struct style *style, FILE *out);
 
-/* ---- locks_one.c, locks_waits.c ----------------------------------------------------------------
- */
+/* ---- locks_one.c, locks_waits.c -------------------------------------------------------------- */
 
 void locks_text__one(const struct locks_report *locks, size_t rank, const struct style *style,
                      FILE *out);
@@ -91,13 +85,11 @@ struct vec row__blames(const struct locks_report *locks, const struct lock_row *
 bool wait__stack(const struct locks_report *locks, const struct lock_row *row, uint64_t site,
                  const struct lock_wait *wait, struct profile_stack *stack, bool *is_own);
 
-/* ---- locks_path.c ------------------------------------------------------------------------------
- */
+/* ---- locks_path.c ---------------------------------------------------------------------------- */
 
 void locks_text__path(const struct locks_report *locks, const struct style *style, FILE *out);
 
-/* ---- locks_audit.c -----------------------------------------------------------------------------
- */
+/* ---- locks_audit.c --------------------------------------------------------------------------- */
 
 void locks_text__audit(const struct locks_report *locks, const struct style *style, FILE *out);
 void locks_csv__audit(const struct locks_report *locks, const struct style *style, FILE *out);

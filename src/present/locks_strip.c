@@ -131,8 +131,7 @@ static void put_axis(const struct strip *strip, const struct locks_report *locks
             used + 1 < strip->cells ? (int)(strip->cells - used) : 1, "", to);
 }
 
-/* ---- which strips ------------------------------------------------------------------------------
- */
+/* ---- which strips ---------------------------------------------------------------------------- */
 
 static struct strip make_strip(const struct locks_report *locks, unsigned label_columns,
                                const struct style *style)
@@ -171,8 +170,8 @@ static void put_heading(const char *what, const struct style *style, FILE *out)
 static size_t shown_rows(const struct locks_report *locks)
 {
     size_t shown = 0;
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    shown += row->object.kind == CLASS_LOCK && row->acquiring_ns && shown < ROWS_AT_MOST;
+    VEC_EACH (row, &locks->result->rows, struct lock_row)
+        shown += row->object.kind == CLASS_LOCK && row->acquiring_ns && shown < ROWS_AT_MOST;
     return shown;
 }
 
@@ -180,8 +179,7 @@ static unsigned label_columns(const struct locks_report *locks)
 {
     size_t left = shown_rows(locks);
     unsigned widest = text__width("all locks");
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &locks->result->rows, struct lock_row) {
         if (left == 0 || row->object.kind != CLASS_LOCK || !row->acquiring_ns)
             continue;
         char *label = row_label(locks, row), *clean = text__for_screen(label);
@@ -204,8 +202,7 @@ void strips__put(const struct locks_report *locks, const struct style *style, FI
     set_scale(&strip, result->acquiring_ns);
     put_heading("pressure", style, out);
     put_strip(&strip, locks, memory__text("all locks"), result->acquiring_ns, style, out);
-    VEC_EACH(row, &result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &result->rows, struct lock_row) {
         if (left == 0 || row->object.kind != CLASS_LOCK || !row->acquiring_ns)
             continue;
         put_strip(&strip, locks, row_label(locks, row), row->acquiring_ns, style, out);

@@ -11,8 +11,7 @@
 #define BLOCKED_SHARE 0.05    /* of the critical path, to be worth a sentence */
 #define ALARM_FROM 0.2        /* share of all threads' time that waits for one lock */
 
-/* ---- header ------------------------------------------------------------------------------------
- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
 static char *counted(uint64_t count, const char *one, const char *many)
 {
@@ -23,8 +22,8 @@ static char *counted(uint64_t count, const char *one, const char *many)
 static size_t rows_of(const struct locks_report *locks, enum class_kind kind)
 {
     size_t count = 0;
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    count += row->object.kind == kind;
+    VEC_EACH (row, &locks->result->rows, struct lock_row)
+        count += row->object.kind == kind;
     return count;
 }
 
@@ -87,8 +86,7 @@ bool locks__put_nothing(const struct locks_report *locks, const struct style *st
     return true;
 }
 
-/* ---- all locks together ------------------------------------------------------------------------
- */
+/* ---- all locks together ---------------------------------------------------------------------- */
 
 static void put_waiting(const struct locks_report *locks, const struct style *style, FILE *out)
 {
@@ -109,8 +107,8 @@ static void put_meetings(const struct locks_report *locks, const struct style *s
     char waited[16], share[16];
     const struct locks_result *result = locks->result;
     uint64_t wait_ns = 0;
-    VEC_EACH(row, &result->rows, struct lock_row)
-    wait_ns += row->object.kind == CLASS_LOCK || row->is_idle ? 0 : row->exclusive.wait.sum_ns;
+    VEC_EACH (row, &result->rows, struct lock_row)
+        wait_ns += row->object.kind == CLASS_LOCK || row->is_idle ? 0 : row->exclusive.wait.sum_ns;
     if (wait_ns)
         paragraph__take(
             style, out, "  Meetings:  ",
@@ -184,8 +182,7 @@ static void put_totals(const struct locks_report *locks, const struct style *sty
     free(budget);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct table_column wide_columns[] = {
     {"#", ALIGN_RIGHT, false},        {"lock", ALIGN_LEFT, true},
@@ -313,8 +310,7 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
         return;
     struct table table =
         wide ? table__start(wide_columns, 11, 1) : table__start(narrow_columns, 8, 1);
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &locks->result->rows, struct lock_row) {
         rank++;
         if (row->object.kind != CLASS_LOCK)
             continue;
@@ -332,19 +328,16 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
     table__end(&table, style, out);
 }
 
-/* ---- the end of the screen --------------------------------------------------------------------
- */
+/* ---- the end of the screen ------------------------------------------------------------------- */
 
 static void put_warnings(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     struct vec warnings = report__warnings(locks->report);
-    VEC_EACH(sentence, &locks->result->warnings, char *)
-    {
+    VEC_EACH (sentence, &locks->result->warnings, char *) {
         char *copy = memory__text(*sentence);
         vec__push(&warnings, &copy);
     }
-    VEC_EACH(warning, &warnings, char *)
-    {
+    VEC_EACH (warning, &warnings, char *) {
         char *clean = text__for_screen(*warning);
         paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
         free(clean);
@@ -354,9 +347,9 @@ static void put_warnings(const struct locks_report *locks, const struct style *s
 
 static const struct lock_row *worst_lock(const struct locks_report *locks)
 {
-    VEC_EACH(row, &locks->result->rows, struct lock_row)
-    if (row->object.kind == CLASS_LOCK && row__wait_ns(row))
-        return row;
+    VEC_EACH (row, &locks->result->rows, struct lock_row)
+        if (row->object.kind == CLASS_LOCK && row__wait_ns(row))
+            return row;
     return NULL;
 }
 

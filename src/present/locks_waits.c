@@ -9,8 +9,7 @@
 #define BLAMES_AT_MOST 8
 #define REST_FROM 0.01 /* of the waits: less is not worth a sentence */
 
-/* ---- the classes of the lock in the report ----------------------------------------------------
- */
+/* ---- the classes of the lock in the report --------------------------------------------------- */
 
 static bool is_class_of(const struct profile_class *class, const struct lock_row *row)
 {
@@ -20,8 +19,7 @@ static bool is_class_of(const struct profile_class *class, const struct lock_row
 
 static void merge_blame(struct vec *blames, const struct profile_blame *blame)
 {
-    VEC_EACH(known, blames, struct profile_blame)
-    {
+    VEC_EACH (known, blames, struct profile_blame) {
         if (known->process != blame->process || known->site != blame->site)
             continue;
         known->wait_ns += blame->wait_ns;
@@ -47,12 +45,11 @@ struct vec row__blames(const struct locks_report *locks, const struct lock_row *
     struct vec blames = VEC_OF(struct profile_blame);
     if (!locks->report->profile)
         return blames;
-    VEC_EACH(class, &locks->report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &locks->report->profile->classes, struct profile_class) {
         if (!is_class_of(class, row))
             continue;
-        VEC_EACH(blame, &class->blames, struct profile_blame)
-        merge_blame(&blames, blame);
+        VEC_EACH (blame, &class->blames, struct profile_blame)
+            merge_blame(&blames, blame);
     }
     if (blames.count)
         qsort(blames.items, blames.count, blames.item_bytes, by_wait);
@@ -65,8 +62,7 @@ static bool stack_of_site(const struct locks_report *locks, const struct lock_ro
 {
     if (!locks->report->profile)
         return false;
-    VEC_EACH(class, &locks->report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &locks->report->profile->classes, struct profile_class) {
         if (!is_class_of(class, row) || class->site != site || class->stacks.count == 0)
             continue;
         *stack = *VEC_AT(&class->stacks, struct profile_stack, 0);
@@ -92,8 +88,7 @@ bool wait__stack(const struct locks_report *locks, const struct lock_row *row, u
     return stack_of_site(locks, row, site, stack);
 }
 
-/* ---- who kept whom -----------------------------------------------------------------------------
- */
+/* ---- who kept whom --------------------------------------------------------------------------- */
 
 static const char *kept_by(const struct lock_row *row)
 {
@@ -138,8 +133,7 @@ void row__put_pairs(const struct locks_report *locks, const struct lock_row *row
     table__end(&table, style, out);
 }
 
-/* ---- what holders did meanwhile ----------------------------------------------------------------
- */
+/* ---- what holders did meanwhile -------------------------------------------------------------- */
 
 static void put_blames(const struct locks_report *locks, const struct vec *blames,
                        const struct lock_row *row, const struct style *style, FILE *out)
@@ -168,8 +162,8 @@ static void put_rest(const struct vec *blames, const struct lock_row *row,
 {
     char rest[16];
     uint64_t known_ns = 0, all_ns = row__wait_ns(row);
-    VEC_EACH(blame, blames, struct profile_blame)
-    known_ns += blame->wait_ns;
+    VEC_EACH (blame, blames, struct profile_blame)
+        known_ns += blame->wait_ns;
     if (row->object.kind != CLASS_LOCK || known_ns >= all_ns ||
         ratio(all_ns - known_ns, all_ns) < REST_FROM)
         return;
@@ -201,15 +195,14 @@ void row__put_doing(const struct locks_report *locks, const struct lock_row *row
     vec__free(&blames);
 }
 
-/* ---- the longest waits -------------------------------------------------------------------------
- */
+/* ---- the longest waits ----------------------------------------------------------------------- */
 
 /* Stacks that stand for a site are shown once: shown has the sites (uint64_t). */
 static bool is_shown(struct vec *shown, uint64_t site)
 {
-    VEC_EACH(known, shown, uint64_t)
-    if (*known == site)
-        return true;
+    VEC_EACH (known, shown, uint64_t)
+        if (*known == site)
+            return true;
     vec__push(shown, &site);
     return false;
 }
@@ -267,7 +260,7 @@ void row__put_longest(const struct locks_report *locks, const struct lock_row *r
         return;
     heading__put(style, out, "the longest waits");
     struct vec shown = VEC_OF(uint64_t);
-    VEC_EACH(wait, &row->longest, struct lock_wait)
-    put_wait(locks, row, wait, &shown, style, out);
+    VEC_EACH (wait, &row->longest, struct lock_wait)
+        put_wait(locks, row, wait, &shown, style, out);
     vec__free(&shown);
 }

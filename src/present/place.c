@@ -8,9 +8,9 @@
 
 const struct trace_process *report__process(const struct report *report, uint32_t serial)
 {
-    VEC_EACH(process, trace__processes(report->trace), struct trace_process)
-    if (process->serial == serial)
-        return process;
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        if (process->serial == serial)
+            return process;
     return NULL;
 }
 
@@ -18,9 +18,9 @@ const struct trace_module *process__module_of(const struct trace_process *proces
 {
     if (!process)
         return NULL;
-    VEC_EACH(module, &process->modules, struct trace_module)
-    if (address >= module->start && address < module->end)
-        return module;
+    VEC_EACH (module, &process->modules, struct trace_module)
+        if (address >= module->start && address < module->end)
+            return module;
     return NULL;
 }
 

@@ -31,8 +31,7 @@ static const char *function_of(const struct points_report *shown, uint32_t place
     return class ? class->function : NULL;
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* From the outermost on. */
 static struct json_object *new_path(const struct points_report *shown, uint32_t path)
@@ -98,8 +97,7 @@ static void put_json(const struct points_report *shown, const struct style *styl
 
 const struct points_presenter points_json = {"json", put_json};
 
-/* ---- CSV --------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void put_row(const struct points_report *shown, const struct point *point, FILE *out)
 {

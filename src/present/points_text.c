@@ -14,8 +14,7 @@ static const char *mark(const struct style *style)
     return style->unicode ? "…" : "...";
 }
 
-/* ---- where in the program ---------------------------------------------------------------------
- */
+/* ---- where in the program -------------------------------------------------------------------- */
 
 /* A path with the points in it, and those in what is inside of it. */
 struct path_sum {
@@ -27,8 +26,7 @@ static struct path_sum *sum_paths(const struct points_report *shown)
 {
     size_t count = shown->found->paths.count;
     struct path_sum *sums = memory__zeroed(count, sizeof *sums);
-    VEC_EACH(point, &shown->found->points, const struct point)
-    {
+    VEC_EACH (point, &shown->found->points, const struct point) {
         struct path_sum *sum = &sums[point->path];
         if (point->reason == POINT_RARE)
             continue;
@@ -99,8 +97,7 @@ static struct vec inner_paths(const struct tree *tree, uint32_t path)
 static void put_paths_in(struct tree *tree, uint32_t path, unsigned depth)
 {
     struct vec inner = inner_paths(tree, path);
-    VEC_EACH(one, &inner, const uint32_t)
-    {
+    VEC_EACH (one, &inner, const uint32_t) {
         put_path(tree, *one, depth);
         put_paths_in(tree, *one, depth + 1);
     }
@@ -129,8 +126,7 @@ static void put_tree(const struct points_report *shown, const struct style *styl
     free(sums);
 }
 
-/* ---- one by one -------------------------------------------------------------------------------
- */
+/* ---- one by one ------------------------------------------------------------------------------ */
 
 /* "disk 80 %, running 20 %": what takes the most of it first. free() it. */
 static char *why_text(const struct point *point)
@@ -240,8 +236,7 @@ static void put_list(const struct points_report *shown, size_t first, size_t end
     table__end(&table, style, out);
 }
 
-/* ---- the screen -------------------------------------------------------------------------------
- */
+/* ---- the screen ------------------------------------------------------------------------------ */
 
 static size_t first_rare(const struct points_report *shown)
 {

@@ -4,7 +4,7 @@
 
 #include "present/present.h"
 
-/* ---- words.c: numbers and names as people read them ---------------------------------------- */
+/* ---- words.c: numbers and names as people read them ------------------------------------------ */
 
 /* "1,234,567" into a buffer of 32 bytes; returns it. */
 char *count__format(uint64_t count, char buffer[32]);
@@ -46,8 +46,7 @@ unsigned text__width(const char *text);
 /* Bytes of the first characters that fill at most columns. */
 size_t text__bytes_of_columns(const char *text, unsigned columns);
 
-/* ---- place.c: where in the program ------------------------------------------------------------
- */
+/* ---- place.c: where in the program ----------------------------------------------------------- */
 
 struct place {
     const char *function; /* never NULL */
@@ -99,8 +98,7 @@ char *place__source(const struct place *place, bool whole_path);
 /* "write_batch queue.c:97" — free() it. */
 char *place__text(const struct place *place);
 
-/* ---- why.c: why a class loses time -------------------------------------------------------------
- */
+/* ---- why.c: why a class loses time ----------------------------------------------------------- */
 
 /* In a few words. free() it. */
 char *class__why(const struct report *report, const struct profile_class *class,
@@ -125,9 +123,7 @@ uint64_t class__held_ns(const struct report *report, const struct profile_class 
 /* "fd=5 bytes=512", "" without keys. free() it. */
 char *class__keys(const struct profile_class *class);
 
-/* ---- class_structure.c: what a class calls
- * --------------------------------------------------------
- */
+/* ---- class_structure.c: what a class calls --------------------------------------------------- */
 
 /* What its occurrences call: "parse, store (write) x2..40"; "" of nothing. free() it. */
 char *class_structure__text(const struct profile_structure *structure);
@@ -139,8 +135,7 @@ char *class__name(const struct report *report, const struct profile_class *class
 void class_structure__put(const struct profile_structure *structure, const struct style *style,
                           FILE *out);
 
-/* ---- findings.c: what the numbers say in words -------------------------------------------------
- */
+/* ---- findings.c: what the numbers say in words ----------------------------------------------- */
 
 /* Where a class is shown. */
 enum standing {
@@ -180,8 +175,7 @@ double report__work(const struct report *report);
 /* What all threads did. */
 void report__component_ns(const struct report *report, uint64_t sums[COMPONENTS]);
 
-/* ---- coverage.c --------------------------------------------------------------------------------
- */
+/* ---- coverage.c ------------------------------------------------------------------------------ */
 
 struct coverage_row {
     const char *function, *module; /* module may be "" */
@@ -197,8 +191,7 @@ struct coverage {
 struct coverage coverage__collect(const struct report *report);
 void coverage__free(struct coverage *coverage);
 
-/* ---- layout.c: lines, paragraphs, bars, tables -------------------------------------------------
- */
+/* ---- layout.c: lines, paragraphs, bars, tables ----------------------------------------------- */
 
 enum ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_ALARM, INK_WARNING };
 
@@ -255,8 +248,7 @@ void table__note(struct table *table, char *text);
 void table__end(struct table *table, const struct style *style, FILE *out);
 void table__end_without_titles(struct table *table, const struct style *style, FILE *out);
 
-/* ---- cells.c: pieces of screens that several of them have --------------------------------------
- */
+/* ---- cells.c: pieces of screens that several of them have ------------------------------------ */
 
 /* A blank line, then the heading. */
 void heading__put(const struct style *style, FILE *out, const char *heading);
@@ -271,8 +263,7 @@ void table__duration(struct table *table, uint64_t ns);
 void table__count(struct table *table, uint64_t count);
 void table__share(struct table *table, double share);
 
-/* ---- histogram.c --------------------------------------------------------------------------------
- */
+/* ---- histogram.c ----------------------------------------------------------------------------- */
 
 /* One line of the picture: durations from lower_ns up to the next one's. */
 struct octave {
@@ -291,8 +282,7 @@ void octaves__put(const struct octave *octaves, unsigned count, const struct oct
 void histogram__put(const struct report *report, const struct profile_class *class,
                     const struct style *style, FILE *out);
 
-/* ---- text_apart.c: what is not ranked ----------------------------------------------------------
- */
+/* ---- text_apart.c: what is not ranked -------------------------------------------------------- */
 
 void text__not_interference(const struct report *report, const struct style *style, FILE *out);
 void text__idle(const struct report *report, const struct style *style, FILE *out);
@@ -300,14 +290,12 @@ void text__ignored(const struct report *report, FILE *out);
 void text__sampled(const struct report *report, const struct style *style, FILE *out);
 void text__coverage_line(const struct report *report, FILE *out);
 
-/* ---- audit.c -----------------------------------------------------------------------------------
- */
+/* ---- audit.c --------------------------------------------------------------------------------- */
 
 void text__audit(const struct report *report, const struct style *style, FILE *out);
 void csv__audit(const struct report *report, const struct style *style, FILE *out);
 
-/* ---- text_class.c -------------------------------------------------------------------------------
- */
+/* ---- text_class.c ---------------------------------------------------------------------------- */
 
 void text__one_class(const struct report *report, size_t rank, const struct style *style,
                      FILE *out);

@@ -49,8 +49,7 @@ static const struct trace_thread *thread_at(const struct structure_report *shown
     return VEC_AT(trace__threads(shown->report->trace), struct trace_thread, thread);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static struct json_object *new_turns(const struct outline_row *row)
 {
@@ -133,8 +132,7 @@ static struct json_object *new_group(const struct structure_report *shown, uint3
         VEC_AT(&shown->outline->groups, struct outline_group, number);
     struct json_object *object = json_object_new_object(), *threads = json_object_new_array();
     uint32_t at = group->first_row, outermost = outline__outermost(shown->outline, number);
-    VEC_EACH(thread, &group->threads, uint32_t)
-    {
+    VEC_EACH (thread, &group->threads, uint32_t) {
         struct json_object *entry = json_object_new_object();
         json__number(entry, "tid", thread_at(shown, *thread)->tid);
         json__text(entry, "name", thread_at(shown, *thread)->name);
@@ -178,8 +176,7 @@ static void put_json(const struct structure_report *shown, const struct style *s
 
 const struct structure_presenter structure_json = {"json", put_json};
 
-/* ---- CSV --------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 /* UINT64_MAX is an empty field. */
 static void put_known(struct csv_line *line, uint64_t value)

@@ -40,8 +40,7 @@ static struct vec items_of(const struct grammar_report *shown, size_t rule)
     return items;
 }
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* "step_load", "pthread_mutex_lock(queue.c:44)". free() it. */
 static char *place_name(const struct grammar_report *shown, const struct grammar_item *item)
@@ -86,8 +85,8 @@ static void put_rule(const struct grammar_report *shown, size_t rule, const stru
         snprintf(name, sizeof name, "R%zu", rule);
     fprintf(out, "  %-*s", RULE_COLUMN - 2, name);
     flow.column = RULE_COLUMN;
-    VEC_EACH(item, &items, struct grammar_item)
-    put_item(&flow, shown, item);
+    VEC_EACH (item, &items, struct grammar_item)
+        put_item(&flow, shown, item);
     flow__end(&flow);
     vec__free(&items);
 }
@@ -129,8 +128,7 @@ static void put_text(const struct grammar_report *shown, const struct style *sty
 
 const struct grammar_presenter grammar_text = {put_text};
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static struct json_object *new_item(const struct grammar_item *item)
 {
@@ -145,8 +143,8 @@ static struct json_object *new_rule(const struct grammar_report *shown, size_t r
 {
     struct json_object *object = json_object_new_object(), *list = json_object_new_array();
     struct vec items = items_of(shown, rule);
-    VEC_EACH(item, &items, struct grammar_item)
-    json_object_array_add(list, new_item(item));
+    VEC_EACH (item, &items, struct grammar_item)
+        json_object_array_add(list, new_item(item));
     vec__free(&items);
     json__number(object, "rule", rule);
     json__number(object, "length", grammar__length(shown->grammar, rule));
@@ -158,8 +156,7 @@ static struct json_object *new_rule(const struct grammar_report *shown, size_t r
 static struct json_object *new_places(const struct grammar_report *shown)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(place, &shown->structure->places, struct structure_place)
-    {
+    VEC_EACH (place, &shown->structure->places, struct structure_place) {
         struct json_object *object = json_object_new_object();
         json__text(object, "class_kind", class_kind__name(place->what.kind));
         json__identity(object, shown->report, &place->what);
@@ -186,8 +183,7 @@ static void put_json(const struct grammar_report *shown, const struct style *sty
 
 const struct grammar_presenter grammar_json = {put_json};
 
-/* ---- CSV --------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void put_csv_item(const struct grammar_report *shown, size_t rule, size_t position,
                          const struct grammar_item *item, FILE *out)

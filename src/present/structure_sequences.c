@@ -20,8 +20,7 @@ static const struct sequence *sequence_at(const struct structure_report *shown, 
     return VEC_AT(&shown->sequences->rows, struct sequence, row);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Names in a row; equal neighbours are one, with a number. */
 struct listing {
@@ -102,16 +101,15 @@ static char *shape_text(const struct structure_report *shown, uint32_t number,
 /* Sequences in it are spelled out, too. */
 static void add_sequence(struct listing *listing, uint32_t row)
 {
-    VEC_EACH(item, &sequence_at(listing->shown, row)->items, struct sequence_item)
-    for (uint64_t i = 0; i < item->count && listing->names <= NAMES_AT_MOST; i++)
-        if (item->is_sequence)
-            add_sequence(listing, item->what);
-        else
-            add_name(listing, shape_text(listing->shown, item->what, listing->style));
+    VEC_EACH (item, &sequence_at(listing->shown, row)->items, struct sequence_item)
+        for (uint64_t i = 0; i < item->count && listing->names <= NAMES_AT_MOST; i++)
+            if (item->is_sequence)
+                add_sequence(listing, item->what);
+            else
+                add_name(listing, shape_text(listing->shown, item->what, listing->style));
 }
 
-/* ---- the section ------------------------------------------------------------------------------
- */
+/* ---- the section ----------------------------------------------------------------------------- */
 
 static bool is_shown(const struct structure_report *shown, const struct sequence *sequence)
 {
@@ -152,8 +150,7 @@ void sequences__put(const struct structure_report *shown, const struct style *st
         table__end(&table, style, out);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static struct json_object *new_item(const struct structure_report *shown,
                                     const struct sequence_item *item);
@@ -191,8 +188,8 @@ static struct json_object *new_sequence(const struct structure_report *shown, ui
 {
     const struct sequence *sequence = sequence_at(shown, row);
     struct json_object *object = json_object_new_object(), *items = json_object_new_array();
-    VEC_EACH(item, &sequence->items, struct sequence_item)
-    json_object_array_add(items, new_item(shown, item));
+    VEC_EACH (item, &sequence->items, struct sequence_item)
+        json_object_array_add(items, new_item(shown, item));
     json__number(object, "sequence", row);
     json__add(object, "items", items);
     json__number(object, "length", sequence->length);

@@ -21,8 +21,7 @@
 #define OF_ONE_FROM 0.8 /* of a loop's time is in the one thing that it consists of */
 #define TURNS_FROM 3    /* of a loop that is worth a sentence */
 
-/* ---- what a row is about ----------------------------------------------------------------------
- */
+/* ---- what a row is about --------------------------------------------------------------------- */
 
 static const struct outline_row *row_at(const struct structure_report *shown, uint32_t row)
 {
@@ -170,8 +169,7 @@ static unsigned what_columns(const struct style *style, bool wide)
     return style->columns > figures + WHAT_NARROWEST ? style->columns - figures : WHAT_NARROWEST;
 }
 
-/* ---- groups of threads ------------------------------------------------------------------------
- */
+/* ---- groups of threads ----------------------------------------------------------------------- */
 
 static const struct trace_thread *thread_at(const struct structure_report *shown,
                                             const struct outline_group *group, size_t which)
@@ -234,8 +232,7 @@ static char *group_title(const struct structure_report *shown, const struct outl
     return text;
 }
 
-/* ---- the sentences on top ---------------------------------------------------------------------
- */
+/* ---- the sentences on top -------------------------------------------------------------------- */
 
 /* Takes over text; adds what is folded as far as there is room. free() it. */
 static char *list_folded(const struct structure_report *shown, const struct outline_row *row,
@@ -345,8 +342,7 @@ static void put_sentences(const struct structure_report *shown, const struct sty
     }
 }
 
-/* ---- the outline ------------------------------------------------------------------------------
- */
+/* ---- the outline ----------------------------------------------------------------------------- */
 
 static const struct table_column wide_columns[] = {
     {"what", ALIGN_LEFT, false},   {"count", ALIGN_RIGHT, false}, {"time", ALIGN_RIGHT, false},
@@ -564,8 +560,7 @@ static void put_outline(const struct structure_report *shown, const struct style
     table__end(&drawing.table, style, out);
 }
 
-/* ---- the screen -------------------------------------------------------------------------------
- */
+/* ---- the screen ------------------------------------------------------------------------------ */
 
 static void put_header(const struct structure_report *shown, const struct style *style, FILE *out)
 {
@@ -602,9 +597,9 @@ static void put_empty(const struct structure_report *shown, const struct style *
 
 static bool any_estimated(const struct structure_report *shown)
 {
-    VEC_EACH(row, &shown->outline->rows, struct outline_row)
-    if (row->is_estimated || row->is_excess_estimated)
-        return true;
+    VEC_EACH (row, &shown->outline->rows, struct outline_row)
+        if (row->is_estimated || row->is_excess_estimated)
+            return true;
     return false;
 }
 
@@ -632,8 +627,7 @@ static void put_warnings(const struct structure_report *shown, const struct styl
                        "counts are of these, and what consists of such calls looks different each "
                        "time. heurt record --overhead none records all, and fewer functions (-f) "
                        "cost less.");
-    VEC_EACH(warning, &warnings, char *)
-    {
+    VEC_EACH (warning, &warnings, char *) {
         char *clean = text__for_screen(*warning);
         paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
         free(clean);

@@ -11,8 +11,7 @@
 #define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
 
-/* ---- header ------------------------------------------------------------------------------------
- */
+/* ---- header ---------------------------------------------------------------------------------- */
 
 static char *thread_count(const struct report *report)
 {
@@ -62,8 +61,7 @@ static void put_header(const struct report *report, const struct style *style, F
     flow__end(&flow);
 }
 
-/* ---- what the threads did ----------------------------------------------------------------------
- */
+/* ---- what the threads did -------------------------------------------------------------------- */
 
 static char *work_sentence(const struct report *report)
 {
@@ -160,8 +158,7 @@ static void put_thread_time(const struct report *report, const struct style *sty
         put_bars(report, style, out);
 }
 
-/* ---- the ranked table --------------------------------------------------------------------------
- */
+/* ---- the ranked table ------------------------------------------------------------------------ */
 
 static const struct table_column with_gain[] = {
     {"#", ALIGN_RIGHT, false},        {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
@@ -205,8 +202,7 @@ static struct tally put_classes(const struct report *report, struct table *table
     struct tally tally = {0};
     size_t shown = 0, rank = 0;
     double threshold = report->profile->threshold;
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
         if (class__standing(class) != STANDING_RANKED)
             continue;
@@ -228,8 +224,7 @@ static struct tally put_classes(const struct report *report, struct table *table
 static size_t first_of(const struct report *report, enum standing standing)
 {
     size_t rank = 0;
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
         if (class__standing(class) == standing)
             return rank;
@@ -303,8 +298,7 @@ static void put_ranking(const struct report *report, const struct style *style, 
 static void put_warnings(const struct report *report, const struct style *style, FILE *out)
 {
     struct vec warnings = report__warnings(report);
-    VEC_EACH(warning, &warnings, char *)
-    {
+    VEC_EACH (warning, &warnings, char *) {
         char *clean = text__for_screen(*warning);
         paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
         free(clean);
@@ -315,8 +309,7 @@ static void put_warnings(const struct report *report, const struct style *style,
 /* Whether heurt locks has something to tell: anybody waited for anybody. */
 static bool has_waits(const struct report *report)
 {
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         bool meets = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE ||
                      class->kind == CLASS_BARRIER || class->kind == CLASS_CONDITION;
         if (meets && class__standing(class) == STANDING_RANKED)

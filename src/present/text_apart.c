@@ -83,8 +83,7 @@ static struct apart collect_apart(const struct report *report, enum standing sta
 {
     struct apart apart = {memory__text(""), memory__text(""), memory__text(""), 0, 0};
     size_t rank = 0;
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
         if (class__standing(class) != standing)
             continue;
@@ -136,8 +135,7 @@ void text__not_interference(const struct report *report, const struct style *sty
     put_apart(report, STANDING_WORKLOAD, "  work varies, not ranked: ", style, out);
 }
 
-/* ---- what is not in the table
- * -------------------------------------------------------------------- */
+/* ---- what is not in the table ---------------------------------------------------------------- */
 
 struct idle_function {
     const char *name;
@@ -154,14 +152,13 @@ static int by_time(const void *left, const void *right)
 static struct vec idle_functions(const struct report *report)
 {
     struct vec functions = VEC_OF(struct idle_function);
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         if (!class->idle || class->ignored || !class__is_hooked(class)) /* these are in functions */
             continue;
         struct idle_function *same = NULL;
-        VEC_EACH(function, &functions, struct idle_function)
-        if (strcmp(function->name, class->function) == 0)
-            same = function;
+        VEC_EACH (function, &functions, struct idle_function)
+            if (strcmp(function->name, class->function) == 0)
+                same = function;
         if (!same) {
             same = vec__push(&functions, NULL);
             same->name = class->function;
@@ -204,8 +201,7 @@ void text__ignored(const struct report *report, FILE *out)
     size_t count = 0;
     uint64_t excess_ns = 0;
     char duration[16];
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         count += class->ignored;
         excess_ns += class->ignored ? class->excess_ns : 0;
     }
@@ -221,8 +217,7 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     uint64_t recorded = 0, count = 0;
     double error = 0;
     char number[32], all[32];
-    VEC_EACH(class, &report->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
         if (class->recorded == class->count)
             continue;
         double own = class->sum_ns ? (double)class->sum_error_ns / (double)class->sum_ns : 0;

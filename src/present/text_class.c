@@ -10,8 +10,7 @@
 #define STACKS_AT_MOST 5
 #define BAR_CELLS 20
 
-/* ---- who and what ------------------------------------------------------------------------------
- */
+/* ---- who and what ---------------------------------------------------------------------------- */
 
 static void put_title(const struct report *report, const struct profile_class *class, size_t rank,
                       const struct style *style, FILE *out)
@@ -186,8 +185,7 @@ static void put_durations(const struct profile_class *class, const struct style 
     table__end(&table, style, out);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* How sure the part of a reason is. */
 static const char *reason_confidence(const struct profile_class *class, enum reason reason)
@@ -249,8 +247,7 @@ static void put_components(const struct profile_class *class, const struct style
     table__end(&table, style, out);
 }
 
-/* ---- evidence -----------------------------------------------------------------------------------
- */
+/* ---- evidence -------------------------------------------------------------------------------- */
 
 /* "thread 4002", or "". */
 static char *thread_text(const struct report *report, const char *before, uint32_t thread)
@@ -307,8 +304,7 @@ static void put_evidence(const struct report *report, const struct profile_class
         return;
     heading__put(style, out, "what speaks for it (chance: as much comes about by accident)");
     struct table table = table__start(columns, 5, 2);
-    VEC_EACH(evidence, &class->evidence, struct profile_evidence)
-    {
+    VEC_EACH (evidence, &class->evidence, struct profile_evidence) {
         table__cell(&table, memory__text(reason__words(evidence->reason)), INK_PLAIN);
         table__cell(&table, memory__format("%.2f", evidence->explained), INK_PLAIN);
         table__cell(&table, memory__format("%.2f", evidence->null), INK_PLAIN);
@@ -328,8 +324,7 @@ static void put_doubts(const struct profile_class *class, const struct style *st
             paragraph__put(style, out, INK_PLAIN, "  - ", doubt__words(i));
 }
 
-/* ---- who is to blame ----------------------------------------------------------------------------
- */
+/* ---- who is to blame ------------------------------------------------------------------------- */
 
 static void put_blame(struct table *table, const struct report *report,
                       const struct profile_blame *blame, uint64_t all_ns)
@@ -377,8 +372,7 @@ static void put_blames(const struct report *report, const struct profile_class *
         return;
     heading__put(style, out, blame_heading(class->kind));
     struct table table = table__start(columns, 7, 2);
-    VEC_EACH(blame, &class->blames, struct profile_blame)
-    {
+    VEC_EACH (blame, &class->blames, struct profile_blame) {
         put_blame(&table, report, blame, all_ns);
         unknown_ns -= blame->wait_ns;
     }
@@ -393,8 +387,7 @@ static void put_blames(const struct report *report, const struct profile_class *
     table__end(&table, style, out);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void put_thread(struct table *table, const struct report *report,
                        const struct profile_thread_row *row)
@@ -426,8 +419,7 @@ static void put_threads(const struct report *report, const struct profile_class 
     table__end(&table, style, out);
 }
 
-/* ---- stacks
- * -------------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 void stack__put(const struct report *report, const struct profile_stack *stack, unsigned indent,
                 const struct style *style, FILE *out)
@@ -437,8 +429,7 @@ void stack__put(const struct report *report, const struct profile_stack *stack, 
     struct vec texts;
     struct vec frames = stack__frames(report, stack, &texts);
     struct table table = table__start(columns, 3, indent);
-    VEC_EACH(frame, &frames, struct frame)
-    {
+    VEC_EACH (frame, &frames, struct frame) {
         table__take(&table, memory__text(frame->place.function), INK_PLAIN);
         table__take(&table, place__source(&frame->place, true), INK_PLAIN);
         table__cell(&table, memory__text(frame->inlined ? "inlined" : ""), INK_DIM);
@@ -515,8 +506,7 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
     put_feedback(report, class, style, out);
 }
 
-/* ---- coverage
- * -------------------------------------------------------------------------------------- */
+/* ---- coverage -------------------------------------------------------------------------------- */
 
 static size_t rows_alike(const struct vec *rows, size_t from, bool by_reason)
 {

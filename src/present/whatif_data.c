@@ -41,8 +41,7 @@ static struct json_object *new_objects(const struct whatif_view *view,
                                        const struct prediction *prediction)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH(object, &prediction->objects, struct whatif_object)
-    {
+    VEC_EACH (object, &prediction->objects, struct whatif_object) {
         struct json_object *entry = json_object_new_object();
         json__text(entry, "kind", class_kind__name(object->kind));
         json__address(entry, "object", object->address);

@@ -69,9 +69,9 @@ static bool grows(const struct whatif_object *object, const struct prediction *p
 /* The object whose waits grow the most, NULL: none do. */
 static const struct whatif_object *first_to_grow(const struct prediction *prediction)
 {
-    VEC_EACH(object, &prediction->objects, struct whatif_object)
-    if (grows(object, prediction))
-        return object;
+    VEC_EACH (object, &prediction->objects, struct whatif_object)
+        if (grows(object, prediction))
+            return object;
     return NULL;
 }
 
@@ -99,11 +99,11 @@ static void put_limits(const struct whatif_view *view, const struct prediction *
     paragraph__put(style, out, INK_PLAIN, "  ", "What limits then (waits of all threads):");
     struct table table = table__start(columns, 3, 4);
     size_t shown = 0;
-    VEC_EACH(object, &prediction->objects, struct whatif_object)
-    if (shown < OBJECTS_AT_MOST && grows(object, prediction)) {
-        put_object(&table, view->report, object);
-        shown++;
-    }
+    VEC_EACH (object, &prediction->objects, struct whatif_object)
+        if (shown < OBJECTS_AT_MOST && grows(object, prediction)) {
+            put_object(&table, view->report, object);
+            shown++;
+        }
     table__end(&table, style, out);
 }
 

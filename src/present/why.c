@@ -17,8 +17,7 @@
 char *class__keys(const struct profile_class *class)
 {
     char *text = memory__text("");
-    VEC_EACH(key, &class->keys, struct profile_key)
-    {
+    VEC_EACH (key, &class->keys, struct profile_key) {
         char *longer =
             memory__format("%s%s%s=%" PRIu64, text, *text ? " " : "", key->name, key->value);
         free(text);
@@ -43,8 +42,7 @@ static char *subject_with_object(const struct report *report, const struct profi
 static char *keys_in_words(const struct profile_class *class)
 {
     char *text = memory__text("");
-    VEC_EACH(key, &class->keys, struct profile_key)
-    {
+    VEC_EACH (key, &class->keys, struct profile_key) {
         char low[16], high[16], *longer;
         const char *comma = *text ? "," : "";
         if (strcmp(key->name, "size_class") == 0 && key->value < 63)
@@ -89,8 +87,7 @@ static char *subject(const struct report *report, const struct profile_class *cl
                : subject_with_call(class, noun);
 }
 
-/* ---- who is to blame --------------------------------------------------------------------------
- */
+/* ---- who is to blame ------------------------------------------------------------------------- */
 
 enum component blame__doing(const struct profile_blame *blame)
 {
@@ -183,8 +180,8 @@ static char *blamed(const struct report *report, enum class_kind kind,
 uint64_t class__held_ns(const struct report *report, const struct profile_class *class)
 {
     uint64_t known_ns = 0;
-    VEC_EACH(holder, &class->blames, struct profile_blame)
-    known_ns += holder->wait_ns;
+    VEC_EACH (holder, &class->blames, struct profile_blame)
+        known_ns += holder->wait_ns;
     return known_ns < class->sum_ns && profile__locks_are_sampled(report->profile) ? class->sum_ns
                                                                                    : known_ns;
 }
@@ -201,8 +198,7 @@ static char *top_blame(const struct report *report, const struct profile_class *
     return blamed(report, class->kind, top, part);
 }
 
-/* ---- reasons ----------------------------------------------------------------------------------
- */
+/* ---- reasons --------------------------------------------------------------------------------- */
 
 static enum reason largest(const struct profile_class *class, int except)
 {
@@ -224,9 +220,9 @@ enum reason class__main_reason(const struct profile_class *class)
 const struct profile_evidence *class__evidence(const struct profile_class *class,
                                                enum reason reason)
 {
-    VEC_EACH(evidence, &class->evidence, struct profile_evidence)
-    if (evidence->reason == reason)
-        return evidence;
+    VEC_EACH (evidence, &class->evidence, struct profile_evidence)
+        if (evidence->reason == reason)
+            return evidence;
     return NULL;
 }
 
@@ -257,8 +253,7 @@ char *evidence__other(const struct report *report, const struct profile_class *c
 static size_t busy_threads(const struct report *report)
 {
     size_t count = 0;
-    VEC_EACH(thread, &report->profile->threads, struct profile_thread)
-    {
+    VEC_EACH (thread, &report->profile->threads, struct profile_thread) {
         uint64_t wanted_ns =
             thread->component_ns[COMPONENT_RUNNING] + thread->component_ns[COMPONENT_RUNNABLE];
         count += wanted_ns >= report->profile->wall_ns / BUSY_PART;

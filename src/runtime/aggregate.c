@@ -46,7 +46,7 @@ struct aggregate {
     struct fold_class *functions[FUNCTION_PLACES];
 };
 
-/* ---- classes -------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 /* What makes a class, besides its thread. */
 struct identity {
@@ -146,7 +146,7 @@ static struct own_class *other(struct aggregate *aggregate, enum class_kind kind
     return class;
 }
 
-/* ---- hooked calls --------------------------------------------------------------------------- */
+/* ---- hooked calls ---------------------------------------------------------------------------- */
 
 /* Where a module has gone, another one may come to lie: the same address is other code. */
 static uint64_t age_of(uint64_t site, uint64_t tick)
@@ -175,7 +175,7 @@ static struct fold_class *call_class(struct fold *fold, const struct event *even
     return class ? &class->fold : NULL;
 }
 
-/* ---- functions ------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static bool is_patched(uint32_t id)
 {
@@ -327,7 +327,7 @@ static const struct fold_keeper keeper = {
     .take_stack = take_stack,
 };
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static size_t fixed_words(const uint64_t *at)
 {
@@ -412,7 +412,7 @@ static uint64_t *fold_words(struct aggregate *aggregate, const struct heurt_chun
     return from;
 }
 
-/* ---- chunks --------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 void aggregate__not_claimed(struct aggregate *aggregate, const uint64_t *at)
 {
@@ -549,7 +549,7 @@ bool aggregate__renew(struct thread *thread, uint64_t *end, uint32_t units)
     return true;
 }
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static struct aggregate *new_aggregate(uint32_t thread, enum quota quota)
 {
@@ -597,8 +597,7 @@ void aggregate__forget(struct thread *thread)
     thread->aggregate = NULL;
 }
 
-/* ---- threads that have ended ------------------------------------------------------------------
- */
+/* ---- threads that have ended ----------------------------------------------------------------- */
 
 static void merge_histogram(struct aggregate *into, struct fold_class *to,
                             const struct fold_class *from)

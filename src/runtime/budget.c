@@ -45,8 +45,7 @@ bool budget__is_set(void)
     return permille() != 0;
 }
 
-/* ---- what things cost --------------------------------------------------------------------------
- */
+/* ---- what things cost ------------------------------------------------------------------------ */
 
 /* The dearest of it is an event (calibrate.c), and what finds the next gap is about as much again.
  */
@@ -85,8 +84,7 @@ static uint32_t cost_of_left_out(uint32_t id)
     return is_hook(id) ? heurt_state.event_ticks / 2 : heurt_state.left_out_ticks;
 }
 
-/* ---- sites -------------------------------------------------------------------------------------
- */
+/* ---- sites ----------------------------------------------------------------------------------- */
 
 static struct site *sites_of(struct budget *budget, uint32_t id)
 {
@@ -136,9 +134,7 @@ static void site__stop(struct site *site)
     site->drawing.block = site->gap = site->counted = 0;
 }
 
-/* ---- what the window held
- * ------------------------------------------------------------------------
- */
+/* ---- what the window held -------------------------------------------------------------------- */
 
 struct window {
     struct heurt_clock_pair now;
@@ -298,9 +294,7 @@ static void settle_account(struct budget *budget, struct window *window)
         budget->debt = whole; /* what cannot be saved anyway */
 }
 
-/* ---- what follows from it
- * ------------------------------------------------------------------------
- */
+/* ---- what follows from it -------------------------------------------------------------------- */
 
 static uint64_t without(uint64_t amount, uint64_t part)
 {
@@ -416,8 +410,7 @@ static void complain(struct budget *budget, const struct window *window)
             "locks and semaphores that need no waiting are sampled, where --overhead is given.");
 }
 
-/* ---- windows -----------------------------------------------------------------------------------
- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 static void begin_window(struct budget *budget, const struct heurt_clock_pair *now, uint64_t cpu_ns,
                          const uint64_t *looked)
@@ -484,9 +477,7 @@ void budget__chunk_begins(struct thread *thread)
         budget->renewal = ticks_of_ns(cpu_ns - budget->cpu_ns, &now);
 }
 
-/* ---- a drawn occurrence
- * --------------------------------------------------------------------------
- */
+/* ---- a drawn occurrence ---------------------------------------------------------------------- */
 
 /* Settles when the next one is due; returns what this one stands for. */
 static uint32_t draw_next(struct thread *thread, struct site *site)

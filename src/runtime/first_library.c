@@ -45,8 +45,7 @@ bool first_library__of_list(const char *list, char name[HEURT_LIBRARY_NAME_MAX])
     return true;
 }
 
-/* ---- a file's needed libraries ------------------------------------------------------------------
- */
+/* ---- a file's needed libraries --------------------------------------------------------------- */
 
 static bool read_at(long descriptor, uint64_t offset, void *to, size_t bytes)
 {

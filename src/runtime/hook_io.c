@@ -8,8 +8,7 @@
 
 #define KINDS (1 << 16) /* descriptors whose kind is remembered */
 
-/* ---- what a descriptor leads to ---------------------------------------------------------------
- */
+/* ---- what a descriptor leads to -------------------------------------------------------------- */
 
 static uint8_t kind_of_mode(mode_t mode)
 {
@@ -51,8 +50,7 @@ static void descriptor__forget(int descriptor)
         heurt_state.descriptor_kinds[descriptor] = 0;
 }
 
-/* ---- one span a call
- * ------------------------------------------------------------------------------ */
+/* ---- one span a call ------------------------------------------------------------------------- */
 
 static struct thread *io__begin(uint64_t site, int descriptor, uint64_t size)
 {
@@ -179,8 +177,7 @@ EXPORT int fdatasync(int descriptor)
     IO(int, FDATASYNC, descriptor, 0, REAL(fdatasync)(descriptor));
 }
 
-/* ---- open and close
- * -------------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static bool needs_mode(int flags)
 {
@@ -249,8 +246,7 @@ EXPORT int dup3(int from, int to, int flags)
     return REAL(dup3)(from, to, flags);
 }
 
-/* ---- waiting for descriptors
- * ------------------------------------------------------------------------- */
+/* ---- waiting for descriptors ----------------------------------------------------------------- */
 
 static uint64_t ms_of(const struct timespec *time)
 {
@@ -317,8 +313,7 @@ EXPORT int epoll_pwait2(int descriptor, struct epoll_event *events, int most,
        REAL(epoll_pwait2)(descriptor, events, most, timeout, mask));
 }
 
-/* ---- sockets
- * --------------------------------------------------------------------------------------------- */
+/* ---- sockets --------------------------------------------------------------------------------- */
 
 EXPORT ssize_t send(int descriptor, const void *data, size_t size, int flags)
 {

@@ -184,8 +184,7 @@ EXPORT FILE *popen(const char *command, const char *mode)
     return result;
 }
 
-/* ---- limits: the trace's mapping is not the program's ------------------------------------------
- */
+/* ---- limits: the trace's mapping is not the program's ---------------------------------------- */
 
 #define LOCKED_BYTES (64u << 20)
 

@@ -158,8 +158,7 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
     return result;
 }
 
-/* ---- sleep and yield
- * ------------------------------------------------------------------------------ */
+/* ---- sleep and yield ------------------------------------------------------------------------- */
 
 static uint64_t ns_of(const struct timespec *time)
 {

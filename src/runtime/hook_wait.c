@@ -164,8 +164,7 @@ EXPORT int sem_post(sem_t *semaphore)
     return REAL(sem_post)(semaphore);
 }
 
-/* ---- syscall(SYS_futex, …): called by stub.S with syscall's own arguments
- * ------------------------ */
+/* ---- syscall(SYS_futex, …): called by stub.S with syscall's own arguments -------------------- */
 
 static bool futex__waits(int command)
 {

@@ -34,8 +34,7 @@ static bool is_error(long result)
     return result < 0 && result > -4096;
 }
 
-/* ---- the process ------------------------------------------------------------------------------
- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
 /* What an OFF_CPU and a FAULT cost in all, the kernel's part and ours, in parts of what a first
  * page fault takes without records, which tells how fast the machine is in its kernel. The ratios
@@ -104,8 +103,7 @@ void kernel__calibrate(void)
     heurt_state.fault_cost_ns = ns_of(clock, heurt_state.fault_ticks);
 }
 
-/* ---- what is missing is said once --------------------------------------------------------------
- */
+/* ---- what is missing is said once ------------------------------------------------------------ */
 
 enum missing {
     MISSING_REFUSED = 1,
@@ -140,8 +138,7 @@ static void say_no_memory(void)
              "kernel.perf_event_mlock_kb=65536 allows more (or a larger ulimit -l).");
 }
 
-/* ---- a thread's events -------------------------------------------------------------------------
- */
+/* ---- a thread's events ----------------------------------------------------------------------- */
 
 #define NEVER_WAKES (1u << 30)
 
@@ -354,8 +351,7 @@ void kernel__forget(struct thread *thread)
     thread->kernel.knows_delay = false;
 }
 
-/* ---- waiting for a CPU, as the system counts it -------------------------------------------------
- */
+/* ---- waiting for a CPU, as the system counts it ---------------------------------------------- */
 
 /* The second of the numbers: cpu ns, ns that it waited for a CPU, turns. */
 bool delay__read(uint64_t *ns)

@@ -18,8 +18,7 @@ void heurt_stub_wide_ordered(void), heurt_stub_full(void);
 void heurt_popped(void), heurt_popped_ordered(void), heurt_popped_wide(void);
 void heurt_popped_wide_ordered(void), heurt_popped_full(void);
 
-/* ---- memory near code ---------------------------------------------------------------------------
- */
+/* ---- memory near code ------------------------------------------------------------------------ */
 
 static bool is_error(long result)
 {
@@ -88,8 +87,7 @@ bool code__write_jump(uint8_t *address, const void *target)
     return true;
 }
 
-/* ---- what stub.S calls
- * ---------------------------------------------------------------------------- */
+/* ---- what stub.S calls ----------------------------------------------------------------------- */
 
 /* The stack as the macros SAVED and heurt_stub leave it, lowest address first. */
 struct stub_frame {
@@ -236,8 +234,7 @@ int heurt_personality(int version, int actions, uint64_t kind, void *exception, 
     return CONTINUE_UNWIND;
 }
 
-/* ---- plans
- * ------------------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 static bool send_all(int descriptor, const void *bytes, size_t count)
 {

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/* ---- times ---------------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 #define ONE_SECOND_NS 1000000000u
 #define PAIR_TRIES 4
@@ -93,7 +93,7 @@ uint64_t kernel_clock__tick(const struct kernel_clock *clock, uint64_t ns)
                            : clock->tick - kernel_clock__ticks(clock, clock->ns - ns);
 }
 
-/* ---- rings ---------------------------------------------------------------------------------- */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 /* A record's first word: type in 32 bits, misc in 16, its length in bytes in 16. */
 #define RECORD_TYPE(word) ((uint32_t)(word))
@@ -405,8 +405,7 @@ static void lost(struct drain *drain, uint64_t count)
     event__publish(at, drain->now, HEURT_EVENT_KERNEL_LOST);
 }
 
-/* ---- waiting for a CPU ------------------------------------------------------------------------
- */
+/* ---- waiting for a CPU ----------------------------------------------------------------------- */
 
 /* Looking costs some 7 µs: at most one part in forty of what was blocked. */
 #define DELAY_WORTH_NS 300000u
@@ -457,8 +456,7 @@ static uint64_t find_share(struct drain *drain)
     return clock__tick() - began;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Counts everything up to the head as read. */
 static void give_up_ring(struct drain *drain)

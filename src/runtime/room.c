@@ -17,7 +17,7 @@ void *pages__map(size_t bytes)
     return memory < 0 && memory > -4096 ? NULL : (void *)memory;
 }
 
-/* ---- chunks --------------------------------------------------------------------------------- */
+/* ---- chunks ---------------------------------------------------------------------------------- */
 
 bool quota__has(enum quota quota, uint32_t units)
 {
@@ -64,7 +64,7 @@ void chunk__give_back(struct heurt_chunk *chunk)
     }
 }
 
-/* ---- records -------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static bool add_chunk(struct room *room, uint32_t bytes, enum quota quota)
 {
@@ -100,7 +100,7 @@ void record__publish(void *record, uint32_t bytes, enum heurt_record_type type)
     __atomic_store_n(&header->type, type, __ATOMIC_RELEASE);
 }
 
-/* ---- private memory ------------------------------------------------------------------------- */
+/* ---- private memory -------------------------------------------------------------------------- */
 
 void *room__own(struct room *room, size_t bytes)
 {

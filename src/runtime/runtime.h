@@ -239,7 +239,7 @@ static inline void spin__unlock(uint32_t *lock)
 uint64_t signals__block(void);
 void signals__restore(uint64_t mask);
 
-/* ---- clock --------------------------------------------------------------------------------- */
+/* ---- clock ----------------------------------------------------------------------------------- */
 
 static inline uint64_t clock__tick(void)
 {
@@ -408,8 +408,7 @@ static inline void instructions__tell(struct thread *thread)
         instructions__write(thread);
 }
 
-/* ---- the budget (budget.c) ---------------------------------------------------------------------
- */
+/* ---- the budget (budget.c) ------------------------------------------------------------------- */
 
 bool budget__is_set(void);
 /* A thread's record begins; its chunk is full; it has a new one. With all signals blocked. */
@@ -438,8 +437,7 @@ static inline bool thread__caged(const struct thread *thread)
 
 #define SITE(how) HEURT_SITE(__builtin_return_address(0), how)
 
-/* ---- call stacks (stack.c) --------------------------------------------------------------------
- */
+/* ---- call stacks (stack.c) ------------------------------------------------------------------- */
 
 /* Takes a call stack when this occurrence of the class is the first or an N-th one. key: site and
  * object. Called just before the event that it belongs to, from the hook itself. */
@@ -550,8 +548,7 @@ void popped__translate(uint64_t registers[HEURT_STACK_REGISTERS], uint64_t *word
 void popped__begin(struct popped_call *call, uint64_t tick);
 uint64_t popped__caller_rbx(const struct popped_call *call);
 
-/* ---- definitions (define.c) --------------------------------------------------------------------
- */
+/* ---- definitions (define.c) ------------------------------------------------------------------ */
 
 struct text_part {
     const void *bytes;
@@ -573,8 +570,7 @@ void define__inherited(struct heurt_chunk *last_of_parent, uint32_t used);
 size_t text__length(const char *text);
 void *bytes__copy(void *to, const void *from, size_t count);
 
-/* ---- modules (module.c), patches (patch.c), markers (marker.c) ----------------------------------
- */
+/* ---- modules (module.c), patches (patch.c), markers (marker.c) ------------------------------- */
 
 /* Defines modules that are new, notes those that are gone, patches what the recorder plans in the
  * new ones. Calls libc (dl_iterate_phdr). */
@@ -610,8 +606,7 @@ void live__offer(void);
 /* Connects the markers of a module: its .note.heurt notes. */
 void marker__connect(const uint8_t *note, size_t bytes);
 
-/* ---- processes (start.c)
- * -------------------------------------------------------------------------- */
+/* ---- processes (start.c) --------------------------------------------------------------------- */
 
 /* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
  * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. program: the

@@ -15,8 +15,7 @@ extern char **environ;
 
 #define PRELOAD "LD_PRELOAD"
 
-/* ---- the environment: what started us is taken out of the program's sight ---------------------
- */
+/* ---- the environment: what started us is taken out of the program's sight -------------------- */
 
 static const char *environment__value(const char *entry, const char *name)
 {
@@ -118,8 +117,7 @@ char *const *environment__inject(char *const *envp, const char *program, char **
     return slots;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Runs in every round of the thread's destructors; the last one ends its record, so that what
  * other destructors do is still in it. */
@@ -161,8 +159,7 @@ void thread__end(void)
     signals__restore(mask);
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------
- */
+/* ---- fork ------------------------------------------------------------------------------------ */
 
 static void number_image(void)
 {
@@ -223,8 +220,7 @@ EXPORT pid_t _Fork(void)
     return child;
 }
 
-/* ---- attach
- * ---------------------------------------------------------------------------------------- */
+/* ---- attach ---------------------------------------------------------------------------------- */
 
 static bool tsc_is_invariant(void)
 {

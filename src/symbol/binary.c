@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* ---- along PATH -------------------------------------------------------------------------- */
+/* ---- along PATH ------------------------------------------------------------------------------ */
 
 /* 0, or why execve would not take the file: -EPERM when it is there but not executable. */
 static int executable(const char *path)
@@ -95,7 +95,7 @@ static int find(const char *name, char **path, struct error *error)
                       name);
 }
 
-/* ---- privileges -------------------------------------------------------------------------- */
+/* ---- privileges ------------------------------------------------------------------------------ */
 
 /* Whether file capabilities would add something (struct vfs_cap_data, capabilities(7)). */
 static bool gains_capabilities(int fd)
@@ -127,7 +127,7 @@ static bool runs_in_secure_mode(int fd, const struct stat *status)
     return user != getuid() || group != getgid() || (is_honoured && gains_capabilities(fd));
 }
 
-/* ---- contents ---------------------------------------------------------------------------- */
+/* ---- contents -------------------------------------------------------------------------------- */
 
 static bool is_readable(const char *directory, const char *between, const char *name)
 {

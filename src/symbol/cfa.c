@@ -57,7 +57,7 @@ static int64_t take_sleb(struct bytes *bytes)
     }
 }
 
-/* ---- reading the section ----------------------------------------------------------------- */
+/* ---- reading the section --------------------------------------------------------------------- */
 
 struct section {
     Elf_Data *data;
@@ -235,7 +235,7 @@ const struct cfa_range *cfa_table__find(const struct cfa_table *table, uint64_t 
     return address < range->end ? range : NULL;
 }
 
-/* ---- following the rules (DWARF 5, section 6.4.2) ------------------------------------------ */
+/* ---- following the rules (DWARF 5, section 6.4.2) -------------------------------------------- */
 
 struct rule {
     uint64_t reg;
@@ -443,11 +443,11 @@ bool cfa_cursor__seek(struct cfa_cursor *cursor, uint64_t address)
         if (range && !range->signal_frame)
             cfa_range__rows(range, &cursor->rows);
     }
-    VEC_EACH(row, &cursor->rows, struct cfa_row)
-    if (address >= row->start && address < row->end) {
-        cursor->row = *row;
-        return true;
-    }
+    VEC_EACH (row, &cursor->rows, struct cfa_row)
+        if (address >= row->start && address < row->end) {
+            cursor->row = *row;
+            return true;
+        }
     cursor->row = (struct cfa_row){0};
     return false;
 }

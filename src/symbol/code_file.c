@@ -41,7 +41,7 @@ static ptrdiff_t last_not_above(const struct vec *vec, uint64_t key)
     return (ptrdiff_t)low - 1;
 }
 
-/* ---- look-ups ---------------------------------------------------------------------------- */
+/* ---- look-ups -------------------------------------------------------------------------------- */
 
 const struct code_section *code_file__section(const struct code_file *file, uint64_t address)
 {
@@ -87,7 +87,7 @@ const struct code_name *code_function__name(const struct code_file *file,
     return VEC_AT(&file->names, struct code_name, function->first_name + index);
 }
 
-/* ---- sections ---------------------------------------------------------------------------- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 /* The lists that compilers make of what -fpatchable-function-entry, -fxray-instrument and
  * -mrecord-mcount leave in code. */
@@ -140,7 +140,7 @@ static bool is_code(const struct code_file *file, uint64_t address)
     return section && section->executable && section->bytes;
 }
 
-/* ---- symbols ----------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 static unsigned name_rank(const struct code_name *name)
 {
@@ -216,7 +216,7 @@ static void read_symbols(struct code_file *file)
     sort(&file->names, by_preference);
 }
 
-/* ---- functions --------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void add_named_functions(struct code_file *file)
 {
@@ -242,8 +242,7 @@ static void add_named_functions(struct code_file *file)
 static void add_unwind_ranges(struct code_file *file)
 {
     size_t named = file->functions.count, at = 0;
-    VEC_EACH(range, &file->cfa.ranges, struct cfa_range)
-    {
+    VEC_EACH (range, &file->cfa.ranges, struct cfa_range) {
         while (at < named &&
                VEC_AT(&file->functions, struct code_function, at)->start < range->start)
             at++;
@@ -265,8 +264,7 @@ static void add_unwind_ranges(struct code_file *file)
 /* In a stripped file the functions that nobody exports are called by their place. */
 static void name_by_place(struct code_file *file)
 {
-    VEC_EACH(function, &file->functions, struct code_function)
-    {
+    VEC_EACH (function, &file->functions, struct code_function) {
         if (function->name_count || code_file__section(file, function->start)->linkage)
             continue;
         char *text = memory__format("+0x%" PRIx64, function->start);
@@ -293,7 +291,7 @@ static void sort_labels(struct code_file *file)
     file->labels.count = kept;
 }
 
-/* ---- relocations ------------------------------------------------------------------------- */
+/* ---- relocations ----------------------------------------------------------------------------- */
 
 static void add_slot(struct code_file *file, const GElf_Rela *relocation, Elf_Data *symbols,
                      size_t strings)
@@ -371,8 +369,7 @@ static void read_relr(struct code_file *file, Elf_Scn *scn)
  * address of code is taken for one. */
 static void read_fixed_words(struct code_file *file)
 {
-    VEC_EACH(section, &file->sections, struct code_section)
-    {
+    VEC_EACH (section, &file->sections, struct code_section) {
         if (section->executable || !section->bytes)
             continue;
         for (uint64_t at = (section->start + 7) & ~7ull; at + 8 <= section->end; at += 8)
@@ -397,7 +394,7 @@ static void read_relocations(struct code_file *file)
     sort(&file->slots, by_number);
 }
 
-/* ---- opening ----------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Debug files are looked for by build-id on this machine only, never on a network. */
 static const Dwfl_Callbacks *callbacks(void)
@@ -483,8 +480,8 @@ void code_file__close(struct code_file *file)
     cfa_table__free(&file->cfa);
     vec__free(&file->sections);
     vec__free(&file->names);
-    VEC_EACH(place, &file->places, char *)
-    free(*place);
+    VEC_EACH (place, &file->places, char *)
+        free(*place);
     vec__free(&file->places);
     vec__free(&file->functions);
     vec__free(&file->labels);

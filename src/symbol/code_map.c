@@ -23,9 +23,9 @@ struct code_map {
 
 static struct area *area_at(const struct code_map *map, uint64_t address)
 {
-    VEC_EACH(area, &map->areas, struct area)
-    if (address - area->start < area->end - area->start)
-        return area;
+    VEC_EACH (area, &map->areas, struct area)
+        if (address - area->start < area->end - area->start)
+            return area;
     return NULL;
 }
 
@@ -150,8 +150,7 @@ static void read_tables(struct code_map *map)
 
 static void add_areas(struct code_map *map)
 {
-    VEC_EACH(section, &map->file->sections, struct code_section)
-    {
+    VEC_EACH (section, &map->file->sections, struct code_section) {
         if (!section->executable || !section->bytes)
             continue;
         struct area area = {section->start, section->end, section->bytes, NULL};
@@ -168,10 +167,10 @@ struct code_map *code_map__make(const struct code_file *file)
     map->tables = VEC_OF(uint64_t);
     decoder__start(&map->decoder);
     add_areas(map);
-    VEC_EACH(area, &map->areas, struct area)
-    sweep(map, area);
-    VEC_EACH(pointer, &file->pointers, uint64_t)
-    mark(map, *pointer);
+    VEC_EACH (area, &map->areas, struct area)
+        sweep(map, area);
+    VEC_EACH (pointer, &file->pointers, uint64_t)
+        mark(map, *pointer);
     read_tables(map);
     vec__free(&map->tables);
     return map;
@@ -181,8 +180,8 @@ void code_map__free(struct code_map *map)
 {
     if (!map)
         return;
-    VEC_EACH(area, &map->areas, struct area)
-    free(area->bits);
+    VEC_EACH (area, &map->areas, struct area)
+        free(area->bits);
     vec__free(&map->areas);
     vec__free(&map->tables);
     free(map);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- texts and names --------------------------------------------------------------------------
- */
+/* ---- texts and names ------------------------------------------------------------------------- */
 
 static uint32_t add_text(struct facts *facts, const char *text)
 {
@@ -45,23 +44,22 @@ bool facts__name_is_local(const struct facts *facts, const struct fact_function 
     return name_at(facts, function, index)->local;
 }
 
-/* ---- from the file ----------------------------------------------------------------------------
- */
+/* ---- from the file --------------------------------------------------------------------------- */
 
 static void list_functions(struct facts *facts)
 {
     add_text(facts, "");
-    VEC_EACH(name, &facts->file->names, struct code_name)
-    vec__push(&facts->names,
-              &(struct fact_name){add_text(facts, name->text), name->binding == STB_LOCAL});
-    VEC_EACH(function, &facts->file->functions, struct code_function)
-    vec__push(&facts->functions, &(struct fact_function){
-                                     .start = function->start,
-                                     .end = function->end,
-                                     .first_name = function->first_name,
-                                     .name_count = function->name_count,
-                                     .ifunc = function->ifunc,
-                                 });
+    VEC_EACH (name, &facts->file->names, struct code_name)
+        vec__push(&facts->names,
+                  &(struct fact_name){add_text(facts, name->text), name->binding == STB_LOCAL});
+    VEC_EACH (function, &facts->file->functions, struct code_function)
+        vec__push(&facts->functions, &(struct fact_function){
+                                         .start = function->start,
+                                         .end = function->end,
+                                         .first_name = function->first_name,
+                                         .name_count = function->name_count,
+                                         .ifunc = function->ifunc,
+                                     });
     facts->stripped = facts->file->stripped;
     facts->changed = true;
 }
@@ -138,8 +136,7 @@ static const struct code_function *in_file(struct facts *facts,
     return file ? VEC_AT(&file->functions, struct code_function, function - first) : NULL;
 }
 
-/* ---- tails ------------------------------------------------------------------------------------
- */
+/* ---- tails ----------------------------------------------------------------------------------- */
 
 /* The symbol that the linkage stub (.plt) at address jumps to, or NULL. */
 static const char *linked_name(const struct code_file *file, uint64_t address)
@@ -193,13 +190,12 @@ void facts__judge(struct facts *facts, struct fact_function *function)
     function->tail_count = (uint32_t)tails.count;
     function->judged = true;
     facts->changed = true;
-    VEC_EACH(tail, &tails, struct frame_tail)
-    add_tail(facts, tail);
+    VEC_EACH (tail, &tails, struct frame_tail)
+        add_tail(facts, tail);
     vec__free(&tails);
 }
 
-/* ---- what is asked of few ----------------------------------------------------------------------
- */
+/* ---- what is asked of few -------------------------------------------------------------------- */
 
 static bool answer(struct facts *facts, struct fact_function *function, uint8_t *fact,
                    bool (*find)(const struct code_file *file, const struct code_function *function))
@@ -234,8 +230,7 @@ const char *facts__choice(struct facts *facts, struct fact_function *function)
     return facts__text(facts, function->choice);
 }
 
-/* ---- moved code: four numbers, the original bytes, the code, the fixups ------------------------
- */
+/* ---- moved code: four numbers, the original bytes, the code, the fixups ---------------------- */
 
 enum { MOVED_SKIP, MOVED_BYTES, MOVED_CODE_BYTES, MOVED_FIXUPS, MOVED_NUMBERS };
 

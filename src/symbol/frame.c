@@ -64,7 +64,7 @@ static void refuse(struct frame_checker *checker, enum frame_fault fault)
         checker->verdict.fault = fault;
 }
 
-/* ---- the unwind information at an instruction ---------------------------------------------- */
+/* ---- the unwind information at an instruction ------------------------------------------------ */
 
 static void enter_row(struct frame_checker *checker)
 {
@@ -85,7 +85,7 @@ static void enter_row(struct frame_checker *checker)
     }
 }
 
-/* ---- addresses relative to the CFA --------------------------------------------------------- */
+/* ---- addresses relative to the CFA ----------------------------------------------------------- */
 
 static int number_of(ZydisRegister reg)
 {
@@ -198,7 +198,7 @@ static void check_operand(struct frame_checker *checker, const ZydisDecodedOpera
         check_rsp_read(checker);
 }
 
-/* ---- registers that hold an address in the frame ------------------------------------------- */
+/* ---- registers that hold an address in the frame --------------------------------------------- */
 
 static void forget(struct frame_checker *checker, int number)
 {
@@ -258,7 +258,7 @@ static void follow_registers(struct frame_checker *checker)
     checker->alias_count++;
 }
 
-/* ---- one instruction ----------------------------------------------------------------------- */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 /* Whether the operands have to be looked at: something of rsp or rbp (by the low three bits of
  * their numbers), or a register known to point into the frame may be meant. */
@@ -334,7 +334,7 @@ static void check_stack(struct frame_checker *checker)
     follow_sum(checker);
 }
 
-/* ---- branches ------------------------------------------------------------------------------ */
+/* ---- branches -------------------------------------------------------------------------------- */
 
 static void add_tail(struct frame_checker *checker, uint64_t address, const char *name)
 {
@@ -430,7 +430,7 @@ static void follow_flow(struct frame_checker *checker)
         instruction->branch == BRANCH_CALL || instruction->branch == BRANCH_CALL_INDIRECT;
 }
 
-/* ---- the function -------------------------------------------------------------------------- */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 static void begin(struct frame_checker *checker, const struct code_function *function,
                   struct vec *tails)

@@ -229,8 +229,8 @@ static void image__free(struct image *image)
 
 void images__free(struct images *images)
 {
-    VEC_EACH(image, &images->items, struct image *)
-    image__free(*image);
+    VEC_EACH (image, &images->items, struct image *)
+        image__free(*image);
     vec__free(&images->items);
     map__free(&images->by_file);
 }

@@ -25,8 +25,7 @@ void intervals__sort(struct vec *intervals)
     if (intervals->count)
         qsort(intervals->items, intervals->count, sizeof(struct interval), compare);
     uint64_t reach = 0;
-    VEC_EACH(interval, intervals, struct interval)
-    {
+    VEC_EACH (interval, intervals, struct interval) {
         if (interval->end > reach)
             reach = interval->end;
         interval->reach = reach;

@@ -9,7 +9,7 @@
 
 enum { INTEGER_REGISTERS = 6, VECTOR_REGISTERS = 8 };
 
-/* ---- DWARF: types -------------------------------------------------------------------------- */
+/* ---- DWARF: types ---------------------------------------------------------------------------- */
 
 /* The type of a DIE without typedefs and qualifiers. False: void or not readable. */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
@@ -95,7 +95,7 @@ static enum result_place place_of_result(Dwarf_Die *function)
     }
 }
 
-/* ---- DWARF: finding the function ------------------------------------------------------------ */
+/* ---- DWARF: finding the function ------------------------------------------------------------- */
 
 struct search {
     GElf_Addr address; /* as DWARF has it */
@@ -185,8 +185,8 @@ static bool read_and_fit(const struct code_file *file, const struct code_functio
     if (!parameters__read(file, function, &parameters))
         return false;
     unsigned counts[3] = {1}; /* a hidden place for the result, perhaps */
-    VEC_EACH(parameter, &parameters.items, struct parameter)
-    counts[parameter->class]++;
+    VEC_EACH (parameter, &parameters.items, struct parameter)
+        counts[parameter->class]++;
     vec__free(&parameters.items);
     return !parameters.variadic && !parameters.altered &&
            counts[PARAMETER_INTEGER] <= INTEGER_REGISTERS &&

@@ -37,8 +37,7 @@ void patterns__add(struct patterns *patterns, const char *text)
 
 void patterns__free(struct patterns *patterns)
 {
-    VEC_EACH(pattern, &patterns->items, struct pattern)
-    {
+    VEC_EACH (pattern, &patterns->items, struct pattern) {
         free(pattern->name);
         free(pattern->module);
     }
@@ -58,9 +57,9 @@ static bool is_for(const struct pattern *pattern, const struct pattern_module *m
 
 bool patterns__concern(const struct patterns *patterns, const struct pattern_module *module)
 {
-    VEC_EACH(pattern, &patterns->items, struct pattern)
-    if (is_for(pattern, module))
-        return true;
+    VEC_EACH (pattern, &patterns->items, struct pattern)
+        if (is_for(pattern, module))
+            return true;
     return false;
 }
 
@@ -134,8 +133,7 @@ static bool match_globs(struct patterns *patterns, const struct pattern_module *
                         const struct forms *forms)
 {
     bool matched = false;
-    VEC_EACH(pattern, &patterns->items, struct pattern)
-    {
+    VEC_EACH (pattern, &patterns->items, struct pattern) {
         if (pattern->literal || !is_for(pattern, module))
             continue;
         for (size_t i = 0; i < forms->count; i++)

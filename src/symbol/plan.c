@@ -46,16 +46,17 @@ static void refuse(struct plan *plan, const char *function, const char *module, 
     add_refusal(&plan->refusals, function, module, reason);
 }
 
-/* ---- what is asked for --------------------------------------------------------------------- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 static bool is_module_wanted(const struct maker *maker, const struct world_module *module)
 {
     const struct vec *globs = &maker->request->modules;
     if (!globs->count)
         return patterns__concern(&maker->patterns, &module->name);
-    VEC_EACH(glob, globs, char *)
-    if (pattern_module__matches(&module->name, *glob))
-        return !maker->patterns.items.count || patterns__concern(&maker->patterns, &module->name);
+    VEC_EACH (glob, globs, char *)
+        if (pattern_module__matches(&module->name, *glob))
+            return !maker->patterns.items.count ||
+                   patterns__concern(&maker->patterns, &module->name);
     return false;
 }
 
@@ -85,7 +86,7 @@ static bool find_wanted(struct maker *maker, const struct world_module *module,
     return found;
 }
 
-/* ---- one function -------------------------------------------------------------------------- */
+/* ---- one function ---------------------------------------------------------------------------- */
 
 static const char *refusal_by_name(const struct world_module *module,
                                    struct fact_function *function)
@@ -169,8 +170,7 @@ static void add_function(struct maker *maker, struct world_module *module,
     planned.argument_names = choice.names;
     planned.plan.argument_count = choice.count;
     memcpy(planned.plan.arguments, choice.registers, sizeof choice.registers);
-    VEC_EACH(refusal, &choice.refusals, struct argument_refusal)
-    {
+    VEC_EACH (refusal, &choice.refusals, struct argument_refusal) {
         refuse(maker->plan, name, module->name.path, refusal->reason);
         free(refusal->reason);
     }
@@ -178,7 +178,7 @@ static void add_function(struct maker *maker, struct world_module *module,
     vec__push(&maker->plan->functions, &planned);
 }
 
-/* ---- all modules --------------------------------------------------------------------------- */
+/* ---- all modules ----------------------------------------------------------------------------- */
 
 /* A module that was named by itself (-M, "@") and cannot be read must be told of; one that is only
  * searched along must, too, when it is a file: something asked for may be in it. */
@@ -190,13 +190,13 @@ static void refuse_module(struct maker *maker, const struct world_module *module
 
 static bool is_named(const struct maker *maker, const struct world_module *module)
 {
-    VEC_EACH(glob, &maker->request->modules, char *)
-    if (strcmp(*glob, "*") != 0 && pattern_module__matches(&module->name, *glob))
-        return true;
-    VEC_EACH(pattern, &maker->patterns.items, struct pattern)
-    if (pattern->module && strcmp(pattern->module, "*") != 0 &&
-        pattern_module__matches(&module->name, pattern->module))
-        return true;
+    VEC_EACH (glob, &maker->request->modules, char *)
+        if (strcmp(*glob, "*") != 0 && pattern_module__matches(&module->name, *glob))
+            return true;
+    VEC_EACH (pattern, &maker->patterns.items, struct pattern)
+        if (pattern->module && strcmp(pattern->module, "*") != 0 &&
+            pattern_module__matches(&module->name, pattern->module))
+            return true;
     return false;
 }
 
@@ -224,8 +224,7 @@ static void add_module(struct maker *maker, struct world_module *module)
         refuse_module(maker, module, module->error.text);
         return;
     }
-    VEC_EACH(function, &module->facts->functions, struct fact_function)
-    {
+    VEC_EACH (function, &module->facts->functions, struct fact_function) {
         struct wanted wanted = {0};
         if (find_wanted(maker, module, function, &wanted) && !is_part(module, function))
             add_function(maker, module, &wanted);
@@ -234,9 +233,9 @@ static void add_module(struct maker *maker, struct world_module *module)
 
 static bool is_any_stripped(const struct maker *maker)
 {
-    VEC_EACH(module, &maker->world.modules, struct world_module)
-    if (module->facts && module->facts->stripped && is_module_wanted(maker, module))
-        return true;
+    VEC_EACH (module, &maker->world.modules, struct world_module)
+        if (module->facts && module->facts->stripped && is_module_wanted(maker, module))
+            return true;
     return false;
 }
 
@@ -246,14 +245,13 @@ static void refuse_unmatched(struct maker *maker)
                              ? "no function of this name (in stripped modules only the functions "
                                "that others may call have one)"
                              : "no function of this name";
-    VEC_EACH(pattern, &maker->patterns.items, struct pattern)
-    if (!pattern->answered)
-        add_refusal(&maker->plan->unmatched, pattern->text, "", reason);
-    VEC_EACH(glob, &maker->request->modules, char *)
-    {
+    VEC_EACH (pattern, &maker->patterns.items, struct pattern)
+        if (!pattern->answered)
+            add_refusal(&maker->plan->unmatched, pattern->text, "", reason);
+    VEC_EACH (glob, &maker->request->modules, char *) {
         bool found = false;
-        VEC_EACH(module, &maker->world.modules, struct world_module)
-        found |= pattern_module__matches(&module->name, *glob);
+        VEC_EACH (module, &maker->world.modules, struct world_module)
+            found |= pattern_module__matches(&module->name, *glob);
         if (!found)
             add_refusal(&maker->plan->unmatched, "*", *glob, "no module of this name");
     }
@@ -261,8 +259,7 @@ static void refuse_unmatched(struct maker *maker)
 
 static void refuse_unused_arguments(struct maker *maker)
 {
-    VEC_EACH(request, &maker->arguments, struct argument_request)
-    {
+    VEC_EACH (request, &maker->arguments, struct argument_request) {
         const struct pattern *pattern = VEC_AT(&request->patterns.items, struct pattern, 0);
         if (!pattern->answered)
             add_refusal(&maker->plan->unmatched, pattern->text, "",
@@ -282,11 +279,11 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     world__start(&maker.world, modules, module_count, request->cache);
     patterns__start(&maker.patterns);
     argument_requests__start(&maker.arguments, &request->arguments);
-    VEC_EACH(text, &request->functions, char *)
-    patterns__add(&maker.patterns, *text);
+    VEC_EACH (text, &request->functions, char *)
+        patterns__add(&maker.patterns, *text);
     if (request->functions.count || request->modules.count) {
-        VEC_EACH(module, &maker.world.modules, struct world_module)
-        add_module(&maker, module);
+        VEC_EACH (module, &maker.world.modules, struct world_module)
+            add_module(&maker, module);
         refuse_unmatched(&maker);
         refuse_unused_arguments(&maker);
     }
@@ -299,8 +296,7 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
 
 void refusals__free(struct vec *refusals)
 {
-    VEC_EACH(refusal, refusals, struct refused_function)
-    {
+    VEC_EACH (refusal, refusals, struct refused_function) {
         free(refusal->function);
         free(refusal->module);
         free(refusal->reason);
@@ -312,8 +308,7 @@ void plan__free(struct plan *plan)
 {
     if (!plan)
         return;
-    VEC_EACH(function, &plan->functions, struct planned_function)
-    {
+    VEC_EACH (function, &plan->functions, struct planned_function) {
         free(function->name);
         free(function->argument_names);
     }

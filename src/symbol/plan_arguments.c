@@ -52,8 +52,7 @@ static const char *locate(const struct parameters *parameters, const char *name,
         return "how the result is returned is not known, so its place is not either";
     unsigned next = parameters->result == RESULT_IN_MEMORY;
     bool lost = false;
-    VEC_EACH(parameter, &parameters->items, struct parameter)
-    {
+    VEC_EACH (parameter, &parameters->items, struct parameter) {
         bool is_meant = parameter->name && strcmp(parameter->name, name) == 0;
         lost |= parameter->class == PARAMETER_OTHER;
         if (is_meant && parameter->class == PARAMETER_FLOATING)
@@ -126,9 +125,9 @@ void arguments__choose(const struct vec *requests, const struct world_module *mo
 {
     struct chooser chooser = {.module = module, .function = function, .choice = choice};
     choice->names = memory__text("");
-    VEC_EACH(request, requests, struct argument_request)
-    if (is_meant(&chooser, &request->patterns))
-        choose_names(&chooser, request->names);
+    VEC_EACH (request, requests, struct argument_request)
+        if (is_meant(&chooser, &request->patterns))
+            choose_names(&chooser, request->names);
     if (chooser.known)
         vec__free(&chooser.parameters.items);
 }
@@ -136,8 +135,7 @@ void arguments__choose(const struct vec *requests, const struct world_module *mo
 void argument_requests__start(struct vec *requests, const struct vec *arguments)
 {
     *requests = VEC_OF(struct argument_request);
-    VEC_EACH(arguments_of, arguments, struct plan_arguments)
-    {
+    VEC_EACH (arguments_of, arguments, struct plan_arguments) {
         struct argument_request *request = vec__push(requests, NULL);
         request->names = arguments_of->names;
         patterns__start(&request->patterns);
@@ -147,7 +145,7 @@ void argument_requests__start(struct vec *requests, const struct vec *arguments)
 
 void argument_requests__free(struct vec *requests)
 {
-    VEC_EACH(request, requests, struct argument_request)
-    patterns__free(&request->patterns);
+    VEC_EACH (request, requests, struct argument_request)
+        patterns__free(&request->patterns);
     vec__free(requests);
 }

@@ -44,8 +44,7 @@ static void all_vecs(struct facts *facts, struct vec *vecs[VECS])
     vecs[4] = &facts->texts;
 }
 
-/* ---- what has to be the same ------------------------------------------------------------------
- */
+/* ---- what has to be the same ----------------------------------------------------------------- */
 
 static size_t padded(size_t bytes)
 {
@@ -143,8 +142,7 @@ static char *path_of(const struct facts *facts)
     return path;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Another user's file, or one that others may write, could be made to patch anything. */
 static bool is_own(int fd, struct stat *status)
@@ -189,16 +187,16 @@ static bool is_sound(const struct facts *facts)
     const struct vec *texts = &facts->texts;
     if (!texts->count || *VEC_AT(texts, char, texts->count - 1))
         return false;
-    VEC_EACH(function, &facts->functions, struct fact_function)
-    if (!is_function_sound(facts, function))
-        return false;
-    VEC_EACH(name, &facts->names, struct fact_name)
-    if (name->text >= texts->count)
-        return false;
-    VEC_EACH(tail, &facts->tails, struct fact_tail)
-    if (tail->name >= texts->count ||
-        (tail->function != FACT_NO_FUNCTION && tail->function >= facts->functions.count))
-        return false;
+    VEC_EACH (function, &facts->functions, struct fact_function)
+        if (!is_function_sound(facts, function))
+            return false;
+    VEC_EACH (name, &facts->names, struct fact_name)
+        if (name->text >= texts->count)
+            return false;
+    VEC_EACH (tail, &facts->tails, struct fact_tail)
+        if (tail->name >= texts->count ||
+            (tail->function != FACT_NO_FUNCTION && tail->function >= facts->functions.count))
+            return false;
     return true;
 }
 
@@ -249,8 +247,7 @@ bool plan_cache__load(struct facts *facts)
     return loaded;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static bool write_all(int fd, const void *bytes, size_t count)
 {
@@ -339,8 +336,7 @@ static void bound_directory(const char *directory, uint64_t limit)
     uint64_t bytes = list_entries(directory, &entries);
     if (bytes > limit)
         qsort(entries.items, entries.count, sizeof(struct entry), by_age);
-    VEC_EACH(entry, &entries, struct entry)
-    {
+    VEC_EACH (entry, &entries, struct entry) {
         if (bytes > limit && unlink(entry->path) == 0)
             bytes -= entry->bytes;
         free(entry->path);

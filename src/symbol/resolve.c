@@ -56,8 +56,7 @@ static void start_spaces(struct resolver *resolver)
     resolver->spaces = memory__zeroed(processes->count, sizeof *resolver->spaces);
     resolver->modules = memory__zeroed(processes->count, sizeof *resolver->modules);
     struct space *space = resolver->spaces;
-    VEC_EACH(process, processes, const struct trace_process)
-    {
+    VEC_EACH (process, processes, const struct trace_process) {
         const struct trace_process *parent = NULL;
         if (process->parent_serial != HEURT_NO_SERIAL)
             parent = bsearch(&process->parent_serial, processes->items, processes->count,
@@ -131,8 +130,8 @@ static void add_functions(struct resolver *resolver)
     const struct vec *processes = trace__processes(resolver->trace);
     for (size_t i = 0; i < processes->count; i++) {
         const struct trace_process *process = VEC_AT(processes, struct trace_process, i);
-        VEC_EACH(function, &process->functions, const struct trace_function)
-        add_address(resolver, i, function->address, process->tick, ADDRESS_ENTRY);
+        VEC_EACH (function, &process->functions, const struct trace_function)
+            add_address(resolver, i, function->address, process->tick, ADDRESS_ENTRY);
     }
 }
 
@@ -240,15 +239,13 @@ static void add_call(struct resolver *resolver, const struct trace_thread *threa
 static void add_aggregate(struct resolver *resolver, const struct trace_thread *thread)
 {
     struct recent recent = {0};
-    VEC_EACH(place, &thread->aggregate->classes, const struct heurt_class_record *)
-    {
+    VEC_EACH (place, &thread->aggregate->classes, const struct heurt_class_record *) {
         const struct heurt_class_record *class = *place;
         struct event event = {class->tick, class->id, class->words, class->payload};
         if (has_site(class->id) && class->words > 0)
             add_call(resolver, thread, &event, &recent);
     }
-    VEC_EACH(place, &thread->aggregate->stacks, const struct heurt_stack_record *)
-    {
+    VEC_EACH (place, &thread->aggregate->stacks, const struct heurt_stack_record *) {
         const struct heurt_stack_record *stack = *place;
         const uint64_t *words = (const uint64_t *)(stack + 1);
         struct event event = {stack->tick, HEURT_EVENT_STACK, stack->words, words};
@@ -287,9 +284,9 @@ int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct
     start_spaces(&resolver);
     add_functions(&resolver);
     size_t processes = trace__processes(trace)->count;
-    VEC_EACH(thread, trace__threads(trace), const struct trace_thread)
-    if (thread->process < processes)
-        add_thread(&resolver, thread);
+    VEC_EACH (thread, trace__threads(trace), const struct trace_thread)
+        if (thread->process < processes)
+            add_thread(&resolver, thread);
     end(&resolver);
     *symbols = resolver.symbols;
     return 0;

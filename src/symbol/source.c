@@ -61,8 +61,7 @@ void source__free(struct source *source)
 {
     if (!source)
         return;
-    VEC_EACH(unit, &source->units, struct unit)
-    {
+    VEC_EACH (unit, &source->units, struct unit) {
         vec__free(&unit->functions);
         vec__free(&unit->ranges);
     }

@@ -19,8 +19,7 @@ void unwind_table__free(struct unwind_table *table)
 {
     if (!table)
         return;
-    VEC_EACH(rule, &table->rules, struct unwind_rule *)
-    {
+    VEC_EACH (rule, &table->rules, struct unwind_rule *) {
         free((*rule)->ops);
         free(*rule);
     }
@@ -117,7 +116,7 @@ bool stack_memory__read(const struct stack_memory *memory, uint64_t address, uin
     return true;
 }
 
-/* ---- expressions (DWARF 5, section 2.5) -------------------------------------------------- */
+/* ---- expressions (DWARF 5, section 2.5) ------------------------------------------------------ */
 
 enum { MACHINE_DEPTH = 32 };
 

@@ -17,7 +17,7 @@ struct node {
 
 static const char TAKES_STACK[] = "it takes arguments on the stack";
 
-/* ---- modules ------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 void world__start(struct world *world, const struct trace_module *modules, size_t count,
                   const char *cache)
@@ -35,8 +35,7 @@ void world__start(struct world *world, const struct trace_module *modules, size_
 
 void world__free(struct world *world)
 {
-    VEC_EACH(module, &world->modules, struct world_module)
-    {
+    VEC_EACH (module, &world->modules, struct world_module) {
         facts__close(module->facts);
         map__free(&module->exports);
         free(module->queries);
@@ -74,8 +73,7 @@ static void list_exports(struct world_module *module)
 /* The first definition in the order of the modules, as the loader looks it up. */
 static bool find_export(struct world *world, const char *name, struct node *node)
 {
-    VEC_EACH(module, &world->modules, struct world_module)
-    {
+    VEC_EACH (module, &world->modules, struct world_module) {
         if (never__module(module->name.base) || !world__open(world, module))
             continue;
         if (!module->exports_ready)
@@ -123,7 +121,7 @@ static bool is_first_visit(const struct world *world, const struct node *node)
     return is_first;
 }
 
-/* ---- the proof ----------------------------------------------------------------------------- */
+/* ---- the proof ------------------------------------------------------------------------------- */
 
 struct proof {
     struct world *world;
@@ -254,8 +252,7 @@ static char *prove(struct world *world, const struct node *root, enum heurt_mech
     return reason;
 }
 
-/* ---- who unwinds ------------------------------------------------------------------------------
- */
+/* ---- who unwinds ----------------------------------------------------------------------------- */
 
 static bool has_export(struct world_module *module, const char *name)
 {
@@ -267,8 +264,7 @@ static bool has_export(struct world_module *module, const char *name)
 /* Looked for where it is: in its own library, or linked into the program itself (the first one). */
 static enum unwinder find_unwinder(struct world *world)
 {
-    VEC_EACH(module, &world->modules, struct world_module)
-    {
+    VEC_EACH (module, &world->modules, struct world_module) {
         bool is_candidate =
             module == world->modules.items || strncmp(module->name.base, "libunwind", 9) == 0;
         if (!is_candidate || never__module(module->name.base) || !world__open(world, module))

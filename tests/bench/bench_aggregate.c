@@ -43,8 +43,7 @@ struct memory {
 
 static const char *const modes[MODES] = {"with a trace", "aggregated"};
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static int time_run(const struct options *options, const struct scratch *scratch, int mode,
                     double *ns, double *bare_ns, struct error *error)
@@ -67,8 +66,7 @@ static int time_run(const struct options *options, const struct scratch *scratch
     return code;
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* A field of /proc/PID/status in kB; 0 when it cannot be told. */
 static double status_kb(pid_t process, const char *field)
@@ -171,8 +169,7 @@ static int weigh(const struct options *options, const struct scratch *scratch,
     return code;
 }
 
-/* ---- both -------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 static void print(const struct options *options, const double ns[MODES], double bare_ns,
                   const struct memory *memory, const struct recording *recording)

@@ -223,8 +223,8 @@ static int analyse(const char *directory, struct outcome *outcome, struct error 
         outcome->acquisitions = result->acquisitions;
         outcome->contended = result->contended;
         outcome->good = 1;
-        VEC_EACH(check, &result->checks, struct locks_check)
-        outcome->good &= check->is_good;
+        VEC_EACH (check, &result->checks, struct locks_check)
+            outcome->good &= check->is_good;
         locks__free(result);
     }
     trace__close(trace);

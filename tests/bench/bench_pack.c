@@ -111,8 +111,7 @@ static int read_events(const char *directory, uint64_t *events, double *seconds,
     if (code < 0)
         return code;
     *events = 0;
-    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-    {
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread) {
         struct trace_cursor cursor;
         struct event event;
         for (trace_cursor__start(&cursor, trace, thread); trace_cursor__next(&cursor, &event);)

@@ -34,7 +34,7 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* ---- the measured process ------------------------------------------------------------------ */
+/* ---- the measured process -------------------------------------------------------------------- */
 
 static int ends[2];
 static uint32_t asleep, word;
@@ -98,7 +98,7 @@ static int measured(void)
     return 0;
 }
 
-/* ---- the one that measures ----------------------------------------------------------------- */
+/* ---- the one that measures ------------------------------------------------------------------- */
 
 static pid_t start(const char *self, int *go, int *output)
 {

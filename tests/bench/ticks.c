@@ -115,13 +115,13 @@ int ticks__entropy(const char *directory, double *entropy_bytes, uint64_t *step,
         return code;
     struct differences *differences = memory__zeroed(1, sizeof *differences);
     differences->seen = VEC_OF(uint32_t);
-    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-    add_thread(differences, trace, thread);
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        add_thread(differences, trace, thread);
     trace__close(trace);
     double count = (double)differences->seen.count, ranges = 0;
     *step = clock_step(differences);
-    VEC_EACH(seen, &differences->seen, uint32_t)
-    ranges += (*seen & 0xffff) >= EXACT;
+    VEC_EACH (seen, &differences->seen, uint32_t)
+        ranges += (*seen & 0xffff) >= EXACT;
     double bits =
         entropy_bits(&differences->seen) + differences->range_bits - ranges * log2((double)*step);
     *entropy_bytes = count > 0 ? bits / 8 / count : 0;
@@ -130,8 +130,7 @@ int ticks__entropy(const char *directory, double *entropy_bytes, uint64_t *step,
     return 0;
 }
 
-/* ---- another clock ------------------------------------------------------------------------------
- */
+/* ---- another clock --------------------------------------------------------------------------- */
 
 static uint64_t chance_below(uint64_t *state, uint64_t bound)
 {
@@ -171,8 +170,8 @@ static int refine_file(int fd, const char *path, uint64_t step, struct error *er
         return error__set(error, -errno, "%s: %s", path, strerror(errno));
     int code = trace__open_memory(mapped, bytes, &trace, error);
     if (code == 0) {
-        VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-        refine_thread(trace, thread, step, &state);
+        VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+            refine_thread(trace, thread, step, &state);
         trace__close(trace);
     }
     munmap(mapped, bytes);

@@ -52,7 +52,7 @@ static void pin(int cpu)
     KNOWN_CHECK(sched_setaffinity(0, sizeof set, &set) == 0);
 }
 
-/* ---- a mutex -------------------------------------------------------------------------------- */
+/* ---- a mutex --------------------------------------------------------------------------------- */
 
 enum { ASKED = 1, WAITED, OVER };
 static int waiter_tid, state, hog_runs;
@@ -149,7 +149,7 @@ static void run_preempted(void)
     KNOWN_CHECK(pthread_join(other, NULL) == 0);
 }
 
-/* ---- a barrier ------------------------------------------------------------------------------ */
+/* ---- a barrier ------------------------------------------------------------------------------- */
 
 static pthread_barrier_t barrier;
 
@@ -183,7 +183,7 @@ static void run_barrier(void)
         KNOWN_CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-/* ---- roles ---------------------------------------------------------------------------------- */
+/* ---- roles ----------------------------------------------------------------------------------- */
 
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER,
                       turn = PTHREAD_COND_INITIALIZER;

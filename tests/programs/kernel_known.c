@@ -146,8 +146,7 @@ static void stay_on_one_cpu(void)
     KNOWN_CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
 }
 
-/* ---- processes --------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 static void await_child(long child, int expected)
 {
@@ -186,8 +185,7 @@ static void fork_all(void)
     count((void *)sleep_often);
 }
 
-/* ---- what a program sees of it ----------------------------------------------------------------
- */
+/* ---- what a program sees of it --------------------------------------------------------------- */
 
 static void *say_what_is_open(void *unused)
 {
@@ -205,8 +203,7 @@ static void *say_what_is_open(void *unused)
     return unused;
 }
 
-/* ---- few system calls --------------------------------------------------------------------------
- */
+/* ---- few system calls ------------------------------------------------------------------------ */
 
 static void allow_few(void)
 {

@@ -46,7 +46,7 @@ static void fail(const char *what, long result)
             result < 0 ? strerror(number) : "a result");
 }
 
-/* ---- functions ------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 #ifdef __clang__
 #define KIND __attribute__((noinline)) static
@@ -170,7 +170,7 @@ static void *call_functions(void *argument)
     return NULL;
 }
 
-/* ---- waits ---------------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 static const struct timespec short_time = {.tv_nsec = 5000000};
 
@@ -459,7 +459,7 @@ static void *interrupt(void *argument)
     return NULL;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void start(pthread_t *thread, void *(*routine)(void *), void *argument)
 {

@@ -21,7 +21,7 @@ static struct timespec far_away(clockid_t clock)
     return time;
 }
 
-/* ---- mutexes ------------------------------------------------------------------------------- */
+/* ---- mutexes --------------------------------------------------------------------------------- */
 
 static int lock_and_unlock(void *mutex)
 {

@@ -78,8 +78,7 @@ static int lock_and_unlock(void *mutex)
     return error ? error : pthread_mutex_unlock(mutex);
 }
 
-/* ---- owners that die --------------------------------------------------------------------------
- */
+/* ---- owners that die ------------------------------------------------------------------------- */
 
 static pthread_mutex_t *robust__make(void)
 {
@@ -180,8 +179,7 @@ static void abandoned(void)
     tell("abandoned", "mutex", &mutex, (struct truth){1, 1, 0, 1, ROUNDS});
 }
 
-/* ---- kinds of mutexes -------------------------------------------------------------------------
- */
+/* ---- kinds of mutexes ------------------------------------------------------------------------ */
 
 static void recursive(void)
 {
@@ -259,8 +257,7 @@ static void reborn(void)
     tell("reborn_write", "write", &place, (struct truth){ROUNDS, ROUNDS, 0, 0, 0});
 }
 
-/* ---- time limits and tries --------------------------------------------------------------------
- */
+/* ---- time limits and tries ------------------------------------------------------------------- */
 
 static int clock_give_up(void *mutex)
 {
@@ -368,8 +365,7 @@ static void read_twice(void)
     tell("twice_write", "write", &rwlock, (struct truth){ROUNDS, ROUNDS, ROUNDS, 0, 0});
 }
 
-/* ---- conditions, barriers, semaphores ----------------------------------------------------------
- */
+/* ---- conditions, barriers, semaphores -------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t mutex;
@@ -543,8 +539,7 @@ static void interrupted(void)
     tell("interrupted", "semaphore", &semaphore, (struct truth){ROUNDS, ROUNDS, ROUNDS, 0, ROUNDS});
 }
 
-/* ---- processes --------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 /* A child begins with its parent's lock locked. */
 static void forked(void)
@@ -576,8 +571,7 @@ static void killed(void)
     kill(getpid(), SIGKILL);
 }
 
-/* ---- many -------------------------------------------------------------------------------------
- */
+/* ---- many ------------------------------------------------------------------------------------ */
 
 static pthread_mutex_t everyones = PTHREAD_MUTEX_INITIALIZER;
 
@@ -622,8 +616,7 @@ static void many_locks(void)
     free(mutexes);
 }
 
-/* ---- orders -----------------------------------------------------------------------------------
- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 static pthread_mutex_t pair[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_mutex_t circle[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
@@ -690,8 +683,7 @@ static void inversion(void)
              (struct truth){2 * ROUNDS, 2 * ROUNDS, 0, 0, 0});
 }
 
-/* ---- ------------------------------------------------------------------------------------------
- */
+/* ----  ---------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -185,8 +185,7 @@ static void wait_for_others(void)
     printf("name 0x%llx queue.room\n", (unsigned long long)(uintptr_t)&queue.room);
 }
 
-/* ---- a wait that is much longer than the others, from elsewhere -------------------------------
- */
+/* ---- a wait that is much longer than the others, from elsewhere ------------------------------ */
 
 static pthread_mutex_t slow_lock = PTHREAD_MUTEX_INITIALIZER;
 

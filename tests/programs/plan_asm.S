@@ -24,7 +24,7 @@ pointer:
     .quad a_plain, 0, a_plain
     .text
 
-/* ---- what can be moved --------------------------------------------------------------------- */
+/* ---- what can be moved ----------------------------------------------------------------------- */
 
 function a_plain
     mov eax, edi
@@ -610,7 +610,7 @@ aside:
     .zero 24 * 64
     .text
 
-/* ---- what must be refused ------------------------------------------------------------------- */
+/* ---- what must be refused -------------------------------------------------------------------- */
 
 /* The lower half of the 16 bytes read is no argument. */
 function r_stack_wide

@@ -22,9 +22,9 @@ _Noreturn void out_of_memory(size_t bytes)
 static struct count *count_of(struct vec *counts, const char *name)
 {
     int length = (int)strcspn(name, "(");
-    VEC_EACH(count, counts, struct count)
-    if (count->length == length && memcmp(count->name, name, (size_t)length) == 0)
-        return count;
+    VEC_EACH (count, counts, struct count)
+        if (count->length == length && memcmp(count->name, name, (size_t)length) == 0)
+            return count;
     return vec__push(counts, &(struct count){.name = name, .length = length});
 }
 
@@ -59,10 +59,10 @@ int main(int argc, char **argv)
     }
     struct vec counts = VEC_OF(struct count);
     unsigned long unwound = 0;
-    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-    count_thread(trace, thread, &counts, &unwound);
-    VEC_EACH(count, &counts, struct count)
-    printf("%.*s=%lu,%lu\n", count->length, count->name, count->entered, count->left);
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        count_thread(trace, thread, &counts, &unwound);
+    VEC_EACH (count, &counts, struct count)
+        printf("%.*s=%lu,%lu\n", count->length, count->name, count->entered, count->left);
     printf("unwound=%lu\n", unwound);
     vec__free(&counts);
     trace__close(trace);

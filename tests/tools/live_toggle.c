@@ -85,9 +85,10 @@ static bool count_thread(const struct trace *trace, const struct trace_thread *t
 static void print_counts(const struct trace_process *process, const char *label,
                          const unsigned long *counts)
 {
-    VEC_EACH(function, &process->functions, const struct trace_function)
-    if (function->id >= HEURT_EVENT_LIVE)
-        printf("%s %s %lu\n", label, function->name, counts[(function->id - HEURT_EVENT_LIVE) / 2]);
+    VEC_EACH (function, &process->functions, const struct trace_function)
+        if (function->id >= HEURT_EVENT_LIVE)
+            printf("%s %s %lu\n", label, function->name,
+                   counts[(function->id - HEURT_EVENT_LIVE) / 2]);
 }
 
 #define FUNCTIONS_MAX 2048
@@ -117,8 +118,7 @@ static bool check_trace(const char *directory, uint64_t tick)
         fail(error.text);
     const struct trace_process *first = trace__processes(trace)->items;
     bool good = true, whole = trace__events_lost(trace) == 0;
-    VEC_EACH(thread, trace__threads(trace), const struct trace_thread)
-    {
+    VEC_EACH (thread, trace__threads(trace), const struct trace_thread) {
         unsigned long counts[FUNCTIONS_MAX] = {0};
         bool fits = count_thread(trace, thread, counts);
         if (thread->pid == first->pid && thread->tid == first->pid)

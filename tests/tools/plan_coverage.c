@@ -77,8 +77,7 @@ static char *general(const char *reason)
 static void print_reasons(const struct vec *refusals)
 {
     struct vec reasons = VEC_OF(char *);
-    VEC_EACH(refusal, refusals, struct refused_function)
-    {
+    VEC_EACH (refusal, refusals, struct refused_function) {
         char *reason = general(refusal->reason);
         vec__push(&reasons, &reason);
     }
@@ -134,8 +133,8 @@ int main(int count, char **arguments)
     }
     double end = cpu_time();
     size_t popped = 0, planned = plan->functions.count;
-    VEC_EACH(function, &plan->functions, struct planned_function)
-    popped += function->plan.mechanism == HEURT_MECHANISM_POPPED;
+    VEC_EACH (function, &plan->functions, struct planned_function)
+        popped += function->plan.mechanism == HEURT_MECHANISM_POPPED;
     size_t asked = planned + plan->refusals.count;
     printf("functions %zu\nplanned %zu\nframe %zu\npopped %zu\n", asked, planned, planned - popped,
            popped);

@@ -75,11 +75,11 @@ static void await_one(struct vec *jobs)
 {
     int status;
     pid_t child = wait(&status);
-    VEC_EACH(job, jobs, struct job)
-    if (job->child == child && child > 0) {
-        job->ended = true;
-        job->good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    }
+    VEC_EACH (job, jobs, struct job)
+        if (job->child == child && child > 0) {
+            job->ended = true;
+            job->good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        }
 }
 
 static void print_rows(const char *room, const char *prefix)
@@ -188,9 +188,10 @@ int main(int count, char **words)
     if (!trials__read(options.cases, &trials) || !awaited__read(options.awaited, &awaited) ||
         !mkdtemp(room))
         return 1;
-    VEC_EACH(trial, &trials, struct trial)
-    if (is_chosen(trial, options.globs))
-        vec__push(&jobs, &(struct job){trial, memory__format("%s/%s", room, trial->name), 0, 0, 0});
+    VEC_EACH (trial, &trials, struct trial)
+        if (is_chosen(trial, options.globs))
+            vec__push(&jobs,
+                      &(struct job){trial, memory__format("%s/%s", room, trial->name), 0, 0, 0});
     if (!options.table)
         printf("1..%zu\n", jobs.count);
     else

@@ -19,8 +19,7 @@ extern char **environ;
 
 enum { PATIENCE_SECONDS = 60, OUTPUT_BYTES_MAX = 1 << 24 };
 
-/* ---- lists -------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static void take_trial(char *line, struct vec *trials)
 {
@@ -78,8 +77,7 @@ bool awaited__read(const char *path, struct vec *awaited)
     return read_lines(path, awaited, take_awaited);
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static pid_t start(char *const *words, const char *output, const char *errors)
 {
@@ -135,8 +133,8 @@ static char *read_file(const char *path)
 
 static void add_words(struct vec *words, const struct vec *more)
 {
-    VEC_EACH(word, more, char *)
-    vec__push(words, word);
+    VEC_EACH (word, more, char *)
+        vec__push(words, word);
 }
 
 static void add_word(struct vec *words, const char *word)
@@ -178,8 +176,7 @@ static struct json_object *read_report(const char *heurt)
     return json_object_from_file("report");
 }
 
-/* ---- judging -----------------------------------------------------------------------------------
- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 struct judge {
     const struct trial *trial;
@@ -190,10 +187,10 @@ struct judge {
 
 static bool is_awaited(const struct judge *judge, const char *function, const char *verdict)
 {
-    VEC_EACH(one, judge->awaited, struct awaited)
-    if (fnmatch(one->trial, judge->trial->name, 0) == 0 &&
-        fnmatch(one->function, function, 0) == 0 && strstr(verdict, one->text))
-        return true;
+    VEC_EACH (one, judge->awaited, struct awaited)
+        if (fnmatch(one->trial, judge->trial->name, 0) == 0 &&
+            fnmatch(one->function, function, 0) == 0 && strstr(verdict, one->text))
+            return true;
     return false;
 }
 
@@ -295,9 +292,9 @@ static void judge_result(struct judge *judge, const char *plain, const char *rec
 /* Whether heurt chooses the functions while the program runs, if it runs for long enough. */
 static bool is_live(const struct trial *trial)
 {
-    VEC_EACH(option, &trial->options, char *)
-    if (strcmp(*option, "--choose-after") == 0)
-        return true;
+    VEC_EACH (option, &trial->options, char *)
+        if (strcmp(*option, "--choose-after") == 0)
+            return true;
     return false;
 }
 
@@ -330,9 +327,9 @@ bool trial__run(const struct trial *trial, const struct vec *awaited, const char
     if (!report)
         say(&judge, false, "(report)", "there is none");
     judge_whole(&judge, report);
-    VEC_EACH(truth, &truths, struct truth)
-    if (truth->counted && trial->patterns.count)
-        judge_function(&judge, report, truth);
+    VEC_EACH (truth, &truths, struct truth)
+        if (truth->counted && trial->patterns.count)
+            judge_function(&judge, report, truth);
     if (alone.count == 0)
         say(&judge, false, "(alone)", "the program did not come to its counts without heurt");
     if (alone.count != truths.count)

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the program says ---------------------------------------------------------------------
- */
+/* ---- what the program says ------------------------------------------------------------------- */
 
 static struct truth *truth_of(struct vec *truths, const char *name, size_t length)
 {
-    VEC_EACH(truth, truths, struct truth)
-    if (strlen(truth->name) == length && memcmp(truth->name, name, length) == 0)
-        return truth;
+    VEC_EACH (truth, truths, struct truth)
+        if (strlen(truth->name) == length && memcmp(truth->name, name, length) == 0)
+            return truth;
     struct truth *truth = vec__push(truths, NULL);
     truth->name = memory__format("%.*s", (int)length, name);
     return truth;
@@ -72,9 +71,9 @@ static bool take_refusal(const char *line, struct vec *truths)
 
 static bool is_asked_for(const char *name, const struct vec *patterns)
 {
-    VEC_EACH(pattern, patterns, char *)
-    if (fnmatch(*pattern, name, 0) == 0)
-        return true;
+    VEC_EACH (pattern, patterns, char *)
+        if (fnmatch(*pattern, name, 0) == 0)
+            return true;
     return false;
 }
 
@@ -114,16 +113,14 @@ char *truths__read(const char *output, const struct vec *patterns, struct vec *t
 
 void truths__free(struct vec *truths)
 {
-    VEC_EACH(truth, truths, struct truth)
-    {
+    VEC_EACH (truth, truths, struct truth) {
         free(truth->name);
         free(truth->may_be_refused);
     }
     vec__free(truths);
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The length of a demangled name without its parameters: the last '(' at depth 0 of parentheses and
  * angle brackets that the name's last ')' closes; names of lambdas and "operator()" keep theirs. */
@@ -193,8 +190,7 @@ bool function__is(const char *reported, const char *name)
     return is_same(start, length - (size_t)(start - reported), name);
 }
 
-/* ---- what the report says ----------------------------------------------------------------------
- */
+/* ---- what the report says -------------------------------------------------------------------- */
 
 static struct json_object *member(struct json_object *object, const char *name)
 {

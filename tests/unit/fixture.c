@@ -45,7 +45,7 @@ static const struct known_event known_events[] = {
 #undef KNOWN_SPAN
 };
 
-/* ---- words of a line ------------------------------------------------------------------------ */
+/* ---- words of a line ------------------------------------------------------------------------- */
 
 /* Cuts the next word off, or NULL at the end of the line. */
 static char *next_word(char **line)
@@ -83,7 +83,7 @@ static const char *next_text(char **line)
     return word ? word : "";
 }
 
-/* ---- bodies of definitions ------------------------------------------------------------------ */
+/* ---- bodies of definitions ------------------------------------------------------------------- */
 
 struct body {
     char bytes[4096];
@@ -109,7 +109,7 @@ static int define(struct fixture *fixture, uint32_t process, enum heurt_definiti
     return trace_writer__define(fixture->writer, process, type, body->bytes, body->count);
 }
 
-/* ---- lines that define ---------------------------------------------------------------------- */
+/* ---- lines that define ----------------------------------------------------------------------- */
 
 static int write_meta(struct fixture *fixture, char *line)
 {
@@ -231,7 +231,7 @@ static int write_thread(struct fixture *fixture, char *line)
     return define(fixture, fixture->process, HEURT_DEFINITION_THREAD_NAME, &body);
 }
 
-/* ---- lines that are events ------------------------------------------------------------------ */
+/* ---- lines that are events ------------------------------------------------------------------- */
 
 /* Payload words of the event, HEURT_WORDS_VARIABLE, or -1; *id is set. */
 static int find_event(const struct fixture *fixture, const char *name, bool leave, uint32_t *id)
@@ -242,9 +242,9 @@ static int find_event(const struct fixture *fixture, const char *name, bool leav
             return known_events[i].words[leave];
         }
     const struct known_function *found = NULL;
-    VEC_EACH(function, &fixture->functions, struct known_function)
-    if (strcmp(function->name, name) == 0 && (!found || function->process == fixture->process))
-        found = function; /* of another image: inherited by a fork */
+    VEC_EACH (function, &fixture->functions, struct known_function)
+        if (strcmp(function->name, name) == 0 && (!found || function->process == fixture->process))
+            found = function; /* of another image: inherited by a fork */
     if (!found)
         return -1;
     *id = found->id | leave;
@@ -277,7 +277,7 @@ static int write_event(struct fixture *fixture, uint64_t tick, char *line)
                                payload, (size_t)words);
 }
 
-/* ---- all lines ------------------------------------------------------------------------------ */
+/* ---- all lines ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *word;
@@ -355,8 +355,8 @@ int fixture__write(const char *directory, const char *text, struct error *error)
     char *copy = memory__text(text);
     int code = write_lines(&fixture, copy, error);
     free(copy);
-    VEC_EACH(function, &fixture.functions, struct known_function)
-    free(function->name);
+    VEC_EACH (function, &fixture.functions, struct known_function)
+        free(function->name);
     vec__free(&fixture.functions);
     if (!fixture.writer)
         return code < 0 ? code : error__set(error, -EINVAL, "the fixture writes nothing");

@@ -53,7 +53,7 @@ static unsigned below(struct sim *sim, unsigned limit)
     return (unsigned)((sim->random >> 20) % limit);
 }
 
-/* ---- what the threads are to do ------------------------------------------------------------- */
+/* ---- what the threads are to do -------------------------------------------------------------- */
 
 static void add_op(struct sim *sim, int thread, enum op_kind kind, int what)
 {
@@ -120,7 +120,7 @@ static void make_program(struct sim *sim)
     }
 }
 
-/* ---- running them --------------------------------------------------------------------------- */
+/* ---- running them ---------------------------------------------------------------------------- */
 
 /* The thread goes on so many ticks after that one. */
 static void go_on_at(struct sim *sim, int index, uint64_t tick, unsigned ticks)

@@ -68,8 +68,7 @@ static void add_pair(struct lock_row *row, uint64_t holder, uint64_t waiter, uin
     vec__push(&row->pairs, &pair);
 }
 
-/* ---- locks -------------------------------------------------------------------------------------
- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static void add_queue_lock(struct locks_fixture *locks)
 {
@@ -138,8 +137,7 @@ static void add_small_locks(struct locks_fixture *locks)
         add_row(locks, CLASS_LOCK, 0x7ffc20000000 + i * 64)->exclusive.acquisitions = 1;
 }
 
-/* ---- meetings ----------------------------------------------------------------------------------
- */
+/* ---- meetings -------------------------------------------------------------------------------- */
 
 static void add_condition(struct locks_fixture *locks)
 {
@@ -184,14 +182,12 @@ static void add_barrier(struct locks_fixture *locks)
     share_out(locks, row);
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void add_totals(struct locks_fixture *locks)
 {
     struct locks_result *result = &locks->result;
-    VEC_EACH(row, &result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &result->rows, struct lock_row) {
         const struct lock_side *sides[] = {&row->exclusive, &row->shared};
         for (int i = 0; i < 2 && row->object.kind == CLASS_LOCK; i++) {
             result->acquisitions += sides[i]->acquisitions;
@@ -394,23 +390,21 @@ void locks_fixture__hostile(struct locks_fixture *locks)
 
 void locks_fixture__free(struct locks_fixture *locks)
 {
-    VEC_EACH(row, &locks->result.rows, struct lock_row)
-    {
+    VEC_EACH (row, &locks->result.rows, struct lock_row) {
         vec__free(&row->sites);
         vec__free(&row->pairs);
         vec__free(&row->longest);
         free(row->acquiring_ns);
     }
     vec__free(&locks->result.rows);
-    VEC_EACH(inversion, &locks->result.inversions, struct lock_inversion)
-    {
+    VEC_EACH (inversion, &locks->result.inversions, struct lock_inversion) {
         vec__free(&inversion->objects);
         vec__free(&inversion->sites);
         vec__free(&inversion->times);
     }
     vec__free(&locks->result.inversions);
-    VEC_EACH(warning, &locks->result.warnings, char *)
-    free(*warning);
+    VEC_EACH (warning, &locks->result.warnings, char *)
+        free(*warning);
     vec__free(&locks->result.warnings);
     vec__free(&locks->result.checks);
     free(locks->result.acquiring_ns);

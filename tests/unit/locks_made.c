@@ -11,8 +11,7 @@
 void check_checks(const struct locks_result *result)
 {
     assert_true(result->checks.count > 0);
-    VEC_EACH(check, &result->checks, struct locks_check)
-    {
+    VEC_EACH (check, &result->checks, struct locks_check) {
         if (!check->is_good)
             fail_msg("%s: %s and %s differ: %llu, %llu", check->what, check->of, check->with,
                      (unsigned long long)check->left, (unsigned long long)check->right);
@@ -44,8 +43,7 @@ void drop(struct made *made)
 const struct lock_row *row_at(const struct made *made, uint64_t address)
 {
     const struct lock_row *found = NULL;
-    VEC_EACH(row, &made->result->rows, struct lock_row)
-    {
+    VEC_EACH (row, &made->result->rows, struct lock_row) {
         if (row->object.address == address) {
             assert_null(found);
             found = row;

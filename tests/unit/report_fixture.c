@@ -21,8 +21,7 @@
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 #define LIBSTDCXX "/lib/x86_64-linux-gnu/libstdc++.so.6"
 
-/* ---- the trace
- * ------------------------------------------------------------------------------------ */
+/* ---- the trace ------------------------------------------------------------------------------- */
 
 static struct trace_writer *start_trace(struct fixture *fixture, const char *name,
                                         uint64_t limit_units)
@@ -111,8 +110,7 @@ static void finish_trace(struct fixture *fixture, struct trace_writer *writer, i
                          uint64_t wall_ns)
 {
     struct profile_audit *audit = &fixture->profile.audit;
-    VEC_EACH(class, &fixture->profile.classes, struct profile_class)
-    {
+    VEC_EACH (class, &fixture->profile.classes, struct profile_class) {
         verdict__give(class);
         audit->classes++;
         audit->excess += class->excess_ns;
@@ -128,8 +126,7 @@ static void finish_trace(struct fixture *fixture, struct trace_writer *writer, i
     open_trace(fixture);
 }
 
-/* ---- names
- * ------------------------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void name(struct fixture *fixture, uint64_t address, const char *function,
                  const char *module, const char *file, uint32_t line,
@@ -177,8 +174,7 @@ static void name_all(struct fixture *fixture)
     name(fixture, AT_CXX_CALLER, "pool::take()", PROGRAM, "/src/ingest/pool.cc", 19, NULL);
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void *keep(struct fixture *fixture, const void *bytes, size_t count)
 {
@@ -302,9 +298,7 @@ static void set_run(struct fixture *fixture, uint64_t wall_ns, uint64_t events)
     fixture->profile.events = events;
 }
 
-/* ---- busy
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- busy ------------------------------------------------------------------------------------ */
 
 static struct trace_writer *busy_trace(struct fixture *fixture)
 {
@@ -426,8 +420,7 @@ void fixture__busy(struct fixture *fixture)
     finish_trace(fixture, writer, 0x0300, fixture->profile.wall_ns);
 }
 
-/* ---- ledger ------------------------------------------------------------------------------------
- */
+/* ---- ledger ---------------------------------------------------------------------------------- */
 
 static struct trace_writer *ledger_trace(struct fixture *fixture)
 {
@@ -586,8 +579,7 @@ void fixture__ledger(struct fixture *fixture)
     finish_trace(fixture, writer, 0, fixture->profile.wall_ns);
 }
 
-/* ---- the others
- * --------------------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 void fixture__quiet(struct fixture *fixture)
 {
@@ -691,8 +683,7 @@ void fixture__free(struct fixture *fixture)
     char command[128];
     trace__close((struct trace *)fixture->report.trace);
     symbols__free(fixture->symbols);
-    VEC_EACH(class, &fixture->profile.classes, struct profile_class)
-    {
+    VEC_EACH (class, &fixture->profile.classes, struct profile_class) {
         vec__free(&class->keys);
         vec__free(&class->threads);
         vec__free(&class->blames);
@@ -702,8 +693,8 @@ void fixture__free(struct fixture *fixture)
     vec__free(&fixture->profile.classes);
     vec__free(&fixture->profile.threads);
     vec__free(&fixture->profile.warnings);
-    VEC_EACH(memory, &fixture->stacks_memory, void *)
-    free(*memory);
+    VEC_EACH (memory, &fixture->stacks_memory, void *)
+        free(*memory);
     vec__free(&fixture->stacks_memory);
     *strrchr(fixture->directory, '/') = 0;
     snprintf(command, sizeof command, "rm -rf '%s'", fixture->directory);

@@ -161,8 +161,7 @@ void scene__free(struct scene *scene)
     profile__free(scene->profile);
     symbols__free(scene->symbols);
     trace__close(scene->trace);
-    VEC_EACH(rule, &scene->rules, struct profile_rule)
-    {
+    VEC_EACH (rule, &scene->rules, struct profile_rule) {
         free(rule->function);
         free(rule->arguments);
     }
@@ -176,8 +175,7 @@ const struct profile_class *scene__class(const struct scene *scene, enum class_k
                                          const char *function, uint64_t site, uint64_t object)
 {
     const struct profile_class *found = NULL;
-    VEC_EACH(class, &scene->profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &scene->profile->classes, struct profile_class) {
         if (class->kind != kind || strcmp(class->function, function) != 0 ||
             (site && class->site != site) || (object && class->object != object))
             continue;
@@ -193,8 +191,8 @@ const struct profile_class *scene__class(const struct scene *scene, enum class_k
 size_t scene__classes(const struct scene *scene, enum class_kind kind)
 {
     size_t count = 0;
-    VEC_EACH(class, &scene->profile->classes, struct profile_class)
-    count += class->kind == kind;
+    VEC_EACH (class, &scene->profile->classes, struct profile_class)
+        count += class->kind == kind;
     return count;
 }
 

@@ -124,7 +124,7 @@ static void quantiles_are_exact_to_the_bucket(void **state)
     assert_int_equal(quantile(NULL, 0, 0.5), 0);
 }
 
-/* ---- properties ----------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 /* In everything but what is known of how exact it is. */
 static void a_weight_is_so_many_equal_occurrences(void **state)

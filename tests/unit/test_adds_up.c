@@ -109,11 +109,10 @@ static void check_class(const struct profile_class *class)
     assert_true(class->score_all >= 0 && class->score_all <= class->score + 1e-9);
     assert_true(class->min_ns <= class->p50_ns && class->p50_ns <= class->p99_ns &&
                 class->p99_ns <= class->max_ns);
-    VEC_EACH(row, &class->threads, struct profile_thread_row)
-    count += row->count;
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        count += row->count;
     assert_int_equal(count, class->count);
-    VEC_EACH(blame, &class->blames, struct profile_blame)
-    {
+    VEC_EACH (blame, &class->blames, struct profile_blame) {
         uint64_t doing = 0;
         for (unsigned i = 0; i < COMPONENTS; i++)
             doing += blame->doing_ns[i];
@@ -127,10 +126,9 @@ static void check_class(const struct profile_class *class)
 
 static void check_profile(const struct profile *profile)
 {
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    check_class(class);
-    VEC_EACH(thread, &profile->threads, struct profile_thread)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class)
+        check_class(class);
+    VEC_EACH (thread, &profile->threads, struct profile_thread) {
         uint64_t sum = 0;
         for (unsigned i = 0; i < COMPONENTS; i++)
             sum += thread->component_ns[i];

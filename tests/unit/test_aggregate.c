@@ -300,8 +300,7 @@ static const struct profile_class *same_class(const struct profile *profile,
                                               const struct profile_class *wanted)
 {
     const struct profile_class *found = NULL;
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         bool same = class->kind == wanted->kind && !strcmp(class->function, wanted->function) &&
                     class->site == wanted->site && class->object == wanted->object &&
                     class->keys.count == wanted->keys.count;
@@ -344,8 +343,7 @@ static void same_classes(const struct pair *pair)
 {
     const struct profile *folded = pair->folded.profile, *kept = pair->kept.profile;
     assert_int_equal(folded->classes.count, kept->classes.count);
-    VEC_EACH(class, &kept->classes, struct profile_class)
-    {
+    VEC_EACH (class, &kept->classes, struct profile_class) {
         const struct profile_class *other = same_class(folded, class);
         assert_memory_equal(class->accumulator, other->accumulator, sizeof *class->accumulator);
         assert_memory_equal(class->histogram, other->histogram,
@@ -607,9 +605,9 @@ static void calls(struct pair *pair, unsigned count)
 
 static bool warns(const struct profile *profile, const char *text)
 {
-    VEC_EACH(warning, &profile->warnings, char *)
-    if (strstr(*warning, text))
-        return true;
+    VEC_EACH (warning, &profile->warnings, char *)
+        if (strstr(*warning, text))
+            return true;
     return false;
 }
 
@@ -689,8 +687,8 @@ static void interrupted_writers_never_come_back(void **state)
 static uint64_t counted(const struct profile *profile, enum class_kind kind)
 {
     uint64_t count = 0;
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    count += class->kind == kind ? class->count : 0;
+    VEC_EACH (class, &profile->classes, struct profile_class)
+        count += class->kind == kind ? class->count : 0;
     return count;
 }
 

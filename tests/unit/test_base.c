@@ -21,8 +21,8 @@ static void vec_keeps_items_while_growing(void **state)
         vec__push(&vec, &i);
     assert_int_equal(vec.count, 1000);
     uint32_t expected = 0;
-    VEC_EACH(item, &vec, uint32_t)
-    assert_int_equal(*item, expected++);
+    VEC_EACH (item, &vec, uint32_t)
+        assert_int_equal(*item, expected++);
     assert_int_equal(expected, 1000);
     assert_int_equal(*(uint32_t *)vec__push(&vec, NULL), 0);
     vec__free(&vec);

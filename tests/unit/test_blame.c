@@ -186,7 +186,7 @@ static void missed_releases_do_not_stay(void **state)
     check_holder(b, 0, C, 100, 1);
 }
 
-/* ---- what holders did meanwhile ------------------------------------------------------------- */
+/* ---- what holders did meanwhile -------------------------------------------------------------- */
 
 /* ticks: of RUNNING, RUNNABLE …, for the only blame of the class. */
 static void check_doing(const struct profile_class *class, const uint64_t expected[COMPONENTS])
@@ -448,13 +448,13 @@ static void pauses_of_the_recording_are_nobodys(void **state)
     check_doing(mutex_class(scene, B), DOING([COMPONENT_RUNNING] = 250));
 }
 
-/* ---- threads that never got out of a wait --------------------------------------------------- */
+/* ---- threads that never got out of a wait ---------------------------------------------------- */
 
 static size_t warnings_with(const struct profile *profile, const char *part)
 {
     size_t count = 0;
-    VEC_EACH(sentence, &profile->warnings, char *)
-    count += strstr(*sentence, part) != NULL;
+    VEC_EACH (sentence, &profile->warnings, char *)
+        count += strstr(*sentence, part) != NULL;
     return count;
 }
 

@@ -114,8 +114,7 @@ static void add_event(struct block_test *test, uint64_t tick, uint16_t id, const
     test->count += payload_words + 1;
 }
 
-/* ---- events by chance --------------------------------------------------------------------------
- */
+/* ---- events by chance ------------------------------------------------------------------------ */
 
 /* How wild they are. */
 struct style {
@@ -177,8 +176,7 @@ static void a_block_without_room_is_none(void **state)
     assert_true(block_packer__is_empty(test->packer));
 }
 
-/* ---- events of programs -------------------------------------------------------------------------
- */
+/* ---- events of programs ---------------------------------------------------------------------- */
 
 /* A thread of a made-up program that runs: loops of loops of what is in a small table of calls and
  * locks. */
@@ -323,8 +321,7 @@ static void what_follows_from_the_place_costs_little(void **state)
     assert_true(locks <= 0.6);
 }
 
-/* ---- invented blocks ----------------------------------------------------------------------------
- */
+/* ---- invented blocks ------------------------------------------------------------------------- */
 
 /* Lets the content of a block be what it is, but for a few bytes, in a good frame. */
 static size_t change_content(struct block_test *test, size_t bytes)

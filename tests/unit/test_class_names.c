@@ -27,8 +27,8 @@ static void begin(struct named *named)
 
 static void end(struct named *named)
 {
-    VEC_EACH(class, &named->profile.classes, struct profile_class)
-    profile_structure__free(class->structure);
+    VEC_EACH (class, &named->profile.classes, struct profile_class)
+        profile_structure__free(class->structure);
     vec__free(&named->profile.classes);
 }
 

@@ -55,8 +55,7 @@ static size_t classes_of(const struct profile *profile, const char *function,
                          const struct profile_class *found[], size_t most)
 {
     size_t count = 0;
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         if (strcmp(class->function, function) != 0)
             continue;
         assert_true(count < most);
@@ -152,8 +151,7 @@ static void how_often_makes_no_class(void **state)
     }
 }
 
-/* ---- what makes no class ------------------------------------------------------------------------
- */
+/* ---- what makes no class --------------------------------------------------------------------- */
 
 static size_t count_classes(const struct scene *scene, const char *function)
 {
@@ -247,8 +245,7 @@ static void what_was_lost_is_in_no_structure(void **state)
     assert_int_equal(count_classes(scene, "f"), 1);
 }
 
-/* ---- what is counted --------------------------------------------------------------------------
- */
+/* ---- what is counted ------------------------------------------------------------------------- */
 
 /* f takes 100 and is recorded each time with g inside, or takes 1000 with h. */
 static void weights_stay_with_their_classes(void **state)
@@ -298,8 +295,7 @@ static void of_calls_in_calls_the_outermost_lose(void **state)
     assert_int_equal(outer->excess_ns, 50);
 }
 
-/* ---- what is found out about one ---------------------------------------------------------------
- */
+/* ---- what is found out about one ------------------------------------------------------------- */
 
 static void evidence_is_of_one_class(void **state)
 {
@@ -371,8 +367,7 @@ static void a_difference_is_of_one_class(void **state)
     difference__free(difference);
 }
 
-/* ---- whatever there is ------------------------------------------------------------------------
- */
+/* ---- whatever there is ----------------------------------------------------------------------- */
 
 /* Calls of functions in functions, locks and sleep; some of which never end, some of which are
  * sampled. What a function calls is one of three recipes, or in some of 8 cases anything. */
@@ -490,8 +485,7 @@ static bool is_of_site(const struct profile_class *class, const struct profile_c
 static struct site_sums sums_of(const struct profile *profile, const struct profile_class *site)
 {
     struct site_sums sums = {0};
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         if (!is_of_site(class, site))
             continue;
         accumulator__merge(&sums.all, class->accumulator);
@@ -501,8 +495,8 @@ static struct site_sums sums_of(const struct profile *profile, const struct prof
         sums.thread_excess += class->thread_excess;
         for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
             sums.histogram_count += class->histogram[i];
-        VEC_EACH(row, &class->threads, struct profile_thread_row)
-        sums.thread_counts += row->count;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            sums.thread_counts += row->count;
         sums.classes++;
     }
     return sums;
@@ -512,8 +506,7 @@ static struct site_sums sums_of(const struct profile *profile, const struct prof
 static size_t check_views(const struct profile *site_view, const struct profile *profile)
 {
     size_t divided = 0, classes = 0;
-    VEC_EACH(class, &site_view->classes, struct profile_class)
-    {
+    VEC_EACH (class, &site_view->classes, struct profile_class) {
         struct site_sums whole = sums_of(site_view, class), parts = sums_of(profile, class);
         assert_int_equal(whole.classes, 1);
         assert_true(parts.classes >= 1 && parts.classes <= 5);

@@ -51,8 +51,7 @@ static int teardown(void **state)
     return scene__teardown(state);
 }
 
-/* ---- what it finds ----------------------------------------------------------------------------
- */
+/* ---- what it finds --------------------------------------------------------------------------- */
 
 static int compare(struct scene *scene, enum class_kind kind, const char *function,
                    const struct difference_choice *choice)
@@ -70,9 +69,10 @@ static int64_t more(const struct difference_row *row)
 
 static const struct difference_row *row_of(const char *function, uint32_t parent)
 {
-    VEC_EACH(row, &found->rows, struct difference_row)
-    if (row->parent == parent && row->what.function && strcmp(row->what.function, function) == 0)
-        return row;
+    VEC_EACH (row, &found->rows, struct difference_row)
+        if (row->parent == parent && row->what.function &&
+            strcmp(row->what.function, function) == 0)
+            return row;
     fail_msg("no row %s", function);
     return NULL;
 }
@@ -92,8 +92,7 @@ static void assert_adds_up(void)
         int64_t own = 0, columns[COMPONENTS] = {0};
         for (unsigned i = 0; i < COMPONENTS; i++)
             components += facts->component_ns[i];
-        VEC_EACH(row, &found->rows, struct difference_row)
-        {
+        VEC_EACH (row, &found->rows, struct difference_row) {
             int64_t parts = 0;
             for (unsigned i = 0; i < COMPONENTS; i++) {
                 parts += row->component_ns[side][i];
@@ -109,8 +108,7 @@ static void assert_adds_up(void)
     }
 }
 
-/* ---- causes that are known ---------------------------------------------------------------------
- */
+/* ---- causes that are known ------------------------------------------------------------------- */
 
 /* work(n) for 100 and the wait and the preemption, with n steps of 10. */
 static uint64_t work(struct scene *scene, uint32_t thread, uint64_t at, uint64_t steps,
@@ -303,8 +301,7 @@ static void places_in_the_structure(void **state)
     assert_adds_up();
 }
 
-/* ---- whatever they are made of -----------------------------------------------------------------
- */
+/* ---- whatever they are made of --------------------------------------------------------------- */
 
 static uint64_t below(uint64_t bound)
 {

@@ -315,8 +315,7 @@ static void noise_is_not_explained(void **state)
     assert_in_range(found, 0, 2);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 /* g and h in turns; a third of the time one or both take longer. */
 static void phased(struct scene *scene, double g_factor, double h_factor, bool nested)
@@ -364,8 +363,7 @@ static void nested_classes_are_not_the_machine(void **state)
     assert_int_equal(class_of(scene, "h")->why_ns[REASON_SLOW_MACHINE], 0);
 }
 
-/* ---- other threads ----------------------------------------------------------------------------
- */
+/* ---- other threads --------------------------------------------------------------------------- */
 
 #define OTHERS 400
 
@@ -495,7 +493,7 @@ static void what_has_no_locks_does_not_spin(void **state)
     assert_int_equal(class_of(scene, "g")->why_ns[REASON_SPIN], 0);
 }
 
-/* ---- doubts --------------------------------------------------------------------------------- */
+/* ---- doubts ---------------------------------------------------------------------------------- */
 
 static unsigned doubts_of_g(struct scene *scene)
 {

@@ -65,8 +65,8 @@ static void a_machine_without_proc_and_sys_is_unknown(void **state)
     assert_int_equal(read_text("", &trials), 0);
     facilities__judge(&facts, &trials, &facilities);
     assert_true(facilities.count > 10);
-    VEC_EACH(facility, &facilities, struct facility)
-    assert_non_null(facility->found);
+    VEC_EACH (facility, &facilities, struct facility)
+        assert_non_null(facility->found);
     facilities__free(&facilities);
     machine_facts__free(&facts);
 }

@@ -57,7 +57,7 @@ static void what_was_written_is_read(void **state)
     trace__close(trace);
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void functions_and_regions_have_their_fields(void **state)
 {
@@ -160,7 +160,7 @@ static void a_forked_image_inherits_and_an_execed_one_does_not(void **state)
     trace__close(trace);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void ticks_keep_their_high_bits(void **state)
 {
@@ -374,7 +374,7 @@ static void damage_is_counted_by_chunk(void **state)
     with_two_chunks(check_damages);
 }
 
-/* ---- clocks --------------------------------------------------------------------------------- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 static void ticks_become_ns_at_the_measured_rate(void **state)
 {

@@ -21,8 +21,7 @@ static char *read_bytes(const char *bytes, size_t size)
     struct vec patterns = VEC_OF(char *);
     int code = function_list__read(in, &patterns, &error);
     char *joined = memory__text("");
-    VEC_EACH(pattern, &patterns, char *)
-    {
+    VEC_EACH (pattern, &patterns, char *) {
         char *longer = memory__format("%s%s|", joined, *pattern);
         free(joined);
         free(*pattern);

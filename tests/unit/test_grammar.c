@@ -439,8 +439,7 @@ static char *text_of(const struct grammar *grammar)
     for (size_t i = 0; i < grammar__rules(grammar); i++) {
         struct vec items = VEC_OF(struct grammar_item);
         grammar__rule(grammar, i, &items);
-        VEC_EACH(item, &items, struct grammar_item)
-        {
+        VEC_EACH (item, &items, struct grammar_item) {
             uint32_t symbol = item->symbol & ~GRAMMAR_RULE;
             char *count = item->count > 1 ? memory__format("^%lu", item->count) : memory__text("");
             char *more = symbol == item->symbol
@@ -544,8 +543,8 @@ static void try_varying(const char *before, uint32_t least_turns, const char *af
         put_text(&string, after);
     }
     struct grammar *grammar = grammar__new();
-    VEC_EACH(symbol, &string.symbols, uint32_t)
-    grammar__add(grammar, *symbol);
+    VEC_EACH (symbol, &string.symbols, uint32_t)
+        grammar__add(grammar, *symbol);
     grammar__end(grammar);
     check_grammar(grammar, &string, string.symbols.count);
 
@@ -554,9 +553,9 @@ static void try_varying(const char *before, uint32_t least_turns, const char *af
     uint32_t loop = rule_of_loop(&rules, grammar__rules(grammar));
     expand_but(&rules, 0, loop, &expanded);
     size_t at = 0;
-    VEC_EACH(item, &expanded, struct grammar_item)
-    if (item->symbol == loop)
-        assert_int_equal(item->count, *VEC_AT(&turns, uint32_t, at++));
+    VEC_EACH (item, &expanded, struct grammar_item)
+        if (item->symbol == loop)
+            assert_int_equal(item->count, *VEC_AT(&turns, uint32_t, at++));
     assert_int_equal(at, turns.count);
     vec__free(&turns);
     vec__free(&expanded);
@@ -610,8 +609,8 @@ static struct nest make_nest(struct nest_maker *maker, unsigned depth, uint64_t 
 
 static void free_nest(struct nest *nest)
 {
-    VEC_EACH(part, &nest->parts, struct nest)
-    free_nest(part);
+    VEC_EACH (part, &nest->parts, struct nest)
+        free_nest(part);
     vec__free(&nest->parts);
 }
 
@@ -620,8 +619,8 @@ static void run_nest(const struct nest *nest, struct string *string)
     for (uint64_t i = 0; i < nest->turns; i++) {
         if (nest->parts.count == 0)
             put(string, nest->symbol);
-        VEC_EACH(part, &nest->parts, struct nest)
-        run_nest(part, string);
+        VEC_EACH (part, &nest->parts, struct nest)
+            run_nest(part, string);
     }
 }
 
@@ -649,8 +648,8 @@ static void try_nest(uint64_t seed, unsigned depth)
     struct string string = empty_string();
     run_nest(&nest, &string);
     struct grammar *grammar = grammar__new();
-    VEC_EACH(symbol, &string.symbols, uint32_t)
-    grammar__add(grammar, *symbol);
+    VEC_EACH (symbol, &string.symbols, uint32_t)
+        grammar__add(grammar, *symbol);
     grammar__end(grammar);
     check_grammar(grammar, &string, string.symbols.count);
     assert_int_equal(grammar__size(grammar), maker.items);

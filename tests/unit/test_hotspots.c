@@ -52,8 +52,7 @@ static void task(enum record_kind kind, uint32_t pid, uint32_t tid, uint32_t par
 /* Samples that were taken at this place, 0 when none. */
 static uint64_t samples_at(const char *path, uint64_t offset)
 {
-    VEC_EACH(spot, hotspots__spots(hotspots), const struct hotspot)
-    {
+    VEC_EACH (spot, hotspots__spots(hotspots), const struct hotspot) {
         const struct hotspots_module *module =
             VEC_AT(hotspots__modules(hotspots), struct hotspots_module, spot->module);
         if (strcmp(module->path, path) == 0 && spot->file_offset == offset) {

@@ -41,8 +41,7 @@ static int teardown(void **state)
     return scene__teardown(state);
 }
 
-/* ---- what threads do: each returns the tick behind it -----------------------------------------
- */
+/* ---- what threads do: each returns the tick behind it ---------------------------------------- */
 
 static uint64_t call(struct scene *scene, uint32_t thread, uint32_t id, uint64_t at, uint64_t ticks)
 {
@@ -398,8 +397,7 @@ static void many_turns(void **state)
     assert_int_equal(longest, 5091);
 }
 
-/* ---- whatever the program is ------------------------------------------------------------------
- */
+/* ---- whatever the program is ----------------------------------------------------------------- */
 
 static uint64_t below(uint64_t bound)
 {
@@ -472,8 +470,7 @@ static void slow_turns_are_found(void **state)
         assert_int_equal(phase->turns % 300, 0);
         if (phase->outliers.count != expected || phase->outlier_count != expected)
             fail_msg("seed %u: %zu of %zu", seed, phase->outliers.count, expected);
-        VEC_EACH(outlier, &phase->outliers, struct iteration_outlier)
-        {
+        VEC_EACH (outlier, &phase->outliers, struct iteration_outlier) {
             /* Where a body ends as it begins, its last calls and the next one's first are one row,
              * which belongs to either. */
             size_t index = outlier->iteration.index / (phase->turns / 300);
@@ -512,15 +509,14 @@ static void phases_do_not_overlap(void **state)
         scene__end(scene, 0, at);
         find(scene);
         uint64_t sum_ns = 0;
-        VEC_EACH(phase, &found->phases, struct iteration_phase)
-        {
+        VEC_EACH (phase, &found->phases, struct iteration_phase) {
             sum_ns += phase->sum_ns;
             assert_int_equal(phase->kept.count, phase->turns);
             assert_true(phase->turns >= 3);
             assert_true(phase->min_ns <= phase->median_ns && phase->median_ns <= phase->p99_ns &&
                         phase->p99_ns <= phase->max_ns);
-            VEC_EACH(outlier, &phase->outliers, struct iteration_outlier)
-            assert_parts_add_up(outlier);
+            VEC_EACH (outlier, &phase->outliers, struct iteration_outlier)
+                assert_parts_add_up(outlier);
         }
         assert_true(sum_ns <= 2 * (at - 1000)); /* a loop may be in another for less than half */
     }

@@ -108,8 +108,7 @@ static int teardown(void **state)
     return scene__teardown((void **)&made->scene);
 }
 
-/* ---- iterations -------------------------------------------------------------------------------
- */
+/* ---- iterations ------------------------------------------------------------------------------ */
 
 static char *iterations_text(const struct made *made, const struct iterations *iterations,
                              const struct style *style)
@@ -145,8 +144,7 @@ static void iterations_as_json(void **state)
     json_object_put(phases);
 }
 
-/* ---- differences ------------------------------------------------------------------------------
- */
+/* ---- differences ----------------------------------------------------------------------------- */
 
 static char *difference_as(const struct difference_presenter *presenter,
                            const struct difference_view *view, const struct style *style)

@@ -55,8 +55,7 @@ void kernel__grow(struct thread *thread)
     grown++;
 }
 
-/* ---- a thread with rings ----------------------------------------------------------------------
- */
+/* ---- a thread with rings --------------------------------------------------------------------- */
 
 enum { RING_WORDS = 64, ENDS_WORDS = 16, EVENT_WORDS = 512 };
 
@@ -185,8 +184,7 @@ static void expect_no_more(const struct scene *scene)
     assert_ptr_equal(scene->at, scene->thread->next);
 }
 
-/* ---- switches ---------------------------------------------------------------------------------
- */
+/* ---- switches -------------------------------------------------------------------------------- */
 
 static void test_switches(void **state)
 {
@@ -292,8 +290,7 @@ static void test_damaged(void **state)
     }
 }
 
-/* ---- page faults ------------------------------------------------------------------------------
- */
+/* ---- page faults ----------------------------------------------------------------------------- */
 
 static void test_faults(void **state)
 {
@@ -462,8 +459,7 @@ static void test_told_end_decides(void **state)
     expect_no_more(scene);
 }
 
-/* ---- waiting for a CPU -------------------------------------------------------------------------
- */
+/* ---- waiting for a CPU ----------------------------------------------------------------------- */
 
 #define MS 1000000ull
 
@@ -514,8 +510,7 @@ static void test_runnable_at_most(void **state)
                0);
 }
 
-/* ---- who reads when ----------------------------------------------------------------------------
- */
+/* ---- who reads when -------------------------------------------------------------------------- */
 
 /* A thread that must make no system call reads on while it has room, and makes none. */
 static void test_caged(void **state)
@@ -575,8 +570,7 @@ static void test_look(void **state)
     assert_int_equal(kernel__look(scene->thread), 0);
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------
- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* A time of the kernel's clock is at the tick that it was read at, to 1 µs and the time that
  * reading it took; also of times before the last pair and long after it. */

@@ -37,7 +37,7 @@ static void check_site(const struct lock_row *row, size_t place, uint64_t site,
     assert_int_equal(found->hold_ns, hold);
 }
 
-/* ---- one lock ------------------------------------------------------------------------------- */
+/* ---- one lock -------------------------------------------------------------------------------- */
 
 #define HANDED_OVER                                                                  \
     BEGIN "2000 lock_acquired 0xa/0 0x70\n"                                          \
@@ -357,7 +357,7 @@ static void sampled_locks(void **state)
     drop(&made);
 }
 
-/* ---- time ----------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 /* 10,000 ns are 500 steps of 20 ns, and one that begins at the end. */
 static void pressure_over_time(void **state)
@@ -424,7 +424,7 @@ static void ticks_of_a_counter(void **state)
     drop(&made);
 }
 
-/* ---- the critical path ---------------------------------------------------------------------- */
+/* ---- the critical path ----------------------------------------------------------------------- */
 
 static void check_on_path(const struct lock_on_path *on_path, uint64_t acquisitions,
                           uint64_t contended, uint64_t wait_ns, uint64_t hold_ns)
@@ -467,7 +467,7 @@ static void on_the_critical_path(void **state)
     drop(&made);
 }
 
-/* ---- filters -------------------------------------------------------------------------------- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
 static struct symbols *some_symbols(void)
 {
@@ -594,7 +594,7 @@ static void nothing_happened(void **state)
     drop(&made);
 }
 
-/* ---- very many ------------------------------------------------------------------------------ */
+/* ---- very many ------------------------------------------------------------------------------- */
 
 /* More places of acquisition than a lock has rows: the sums stay whole. */
 static void very_many_sites(void **state)
@@ -613,8 +613,7 @@ static void very_many_sites(void **state)
     uint64_t acquisitions = 0, wait = 0;
     assert_int_equal(row->sites.count, 256);
     assert_int_equal(row->pairs.count, 256);
-    VEC_EACH(site, &row->sites, struct lock_site)
-    {
+    VEC_EACH (site, &row->sites, struct lock_site) {
         acquisitions += site->acquisitions;
         wait += site->wait_ns;
         if (!site->site)

@@ -221,22 +221,20 @@ static void check_row(const struct lock_row *row, const struct truth *truth)
     assert_int_equal(row->wake.sum_ns, truth->wake);
     if (truth->contended)
         assert_int_equal(VEC_AT(&row->longest, struct lock_wait, 0)->wait_ns, truth->wait_max);
-    VEC_EACH(site, &row->sites, struct lock_site)
-    {
+    VEC_EACH (site, &row->sites, struct lock_site) {
         assert_in_range(site->site, 0x10, 0x10 + SITES - 1);
         assert_int_equal(site->acquisitions, truth->site_acquisitions[site->site - 0x10]);
         assert_int_equal(site->wait_ns, truth->site_wait[site->site - 0x10]);
         assert_int_equal(site->hold_ns, truth->site_hold[site->site - 0x10]);
     }
-    VEC_EACH(pair, &row->pairs, struct lock_pair)
-    {
+    VEC_EACH (pair, &row->pairs, struct lock_pair) {
         uint64_t holder = pair->holder_site - 0x10, waiter = pair->waiter_site - 0x10;
         assert_true(holder < SITES && waiter < SITES);
         assert_int_equal(pair->waits, truth->pair_waits[holder][waiter]);
         assert_int_equal(pair->wait_ns, truth->pair_wait[holder][waiter]);
     }
-    VEC_EACH(wait, &row->longest, struct lock_wait)
-    assert_true(wait->holder < THREADS && wait->holder != wait->thread);
+    VEC_EACH (wait, &row->longest, struct lock_wait)
+        assert_true(wait->holder < THREADS && wait->holder != wait->thread);
 }
 
 static void check_simulation(unsigned seed)

@@ -53,8 +53,7 @@ static char *inversions_of(const char *const *threads)
     char *trace = order_trace(threads), *text = memory__zeroed(4096, 1);
     struct made made = make(trace);
     size_t length = 0;
-    VEC_EACH(inversion, &made.result->inversions, struct lock_inversion)
-    {
+    VEC_EACH (inversion, &made.result->inversions, struct lock_inversion) {
         length += (size_t)sprintf(text + length, "%s", length ? "; " : "");
         for (size_t i = 0; i < inversion->objects.count; i++) {
             uint32_t row = *VEC_AT(&inversion->objects, uint32_t, i);
@@ -138,8 +137,7 @@ static void very_many_held_locks(void **state)
                        "4003 lock_released 0x2/0 0x10c7\n" END);
     struct made made = make(text);
     assert_true(made.result->inversions.count > 0);
-    VEC_EACH(inversion, &made.result->inversions, struct lock_inversion)
-    {
+    VEC_EACH (inversion, &made.result->inversions, struct lock_inversion) {
         assert_int_equal(*VEC_AT(&inversion->sites, uint64_t, 0), 0x3);
         assert_false(inversion->guarded || inversion->one_thread);
     }

@@ -54,8 +54,7 @@ static void assert_golden(const char *name, char *text)
     golden__assert(path, text);
 }
 
-/* ---- golden ------------------------------------------------------------------------------------
- */
+/* ---- golden ---------------------------------------------------------------------------------- */
 
 static void the_first_screen_is_as_in_the_files(void **state)
 {
@@ -148,8 +147,7 @@ static void nothing_to_show_is_one_sentence(void **state)
     locks_fixture__free(&locks);
 }
 
-/* ---- what must hold for any screen -------------------------------------------------------------
- */
+/* ---- what must hold for any screen ----------------------------------------------------------- */
 
 static size_t count_of(const char *text, const char *word)
 {
@@ -302,8 +300,7 @@ static void a_phase_of_high_pressure_is_seen(void **state)
     locks_fixture__free(&locks);
 }
 
-/* ---- dot: a checker of the language as far as it is used ---------------------------------------
- */
+/* ---- dot: a checker of the language as far as it is used ------------------------------------- */
 
 static void skip_blanks(const char **at)
 {

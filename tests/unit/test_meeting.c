@@ -77,7 +77,7 @@ static const struct profile_class *semaphore_class(const struct scene *scene, ui
     return scene__class(scene, CLASS_SEMAPHORE, "sem_wait", site, object);
 }
 
-/* ---- barriers ------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void the_last_to_arrive_is_blamed(void **state)
 {
@@ -177,7 +177,7 @@ static void barriers_of_other_processes_are_others(void **state)
     assert_int_equal(blame_at(barrier_class(scene, A + 2), 0)->process, 1);
 }
 
-/* ---- signals -------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static void the_last_signal_within_the_wait_is_blamed(void **state)
 {
@@ -297,7 +297,7 @@ static void a_wait_that_ends_late_is_blamed(void **state)
     assert_int_equal(scene__class(scene, CLASS_JOIN, "pthread_join", A, 0)->blames.count, 0);
 }
 
-/* ---- waiting for work ----------------------------------------------------------------------- */
+/* ---- waiting for work ------------------------------------------------------------------------ */
 
 /* A thread waits for a condition; another one signals it just before the end. */
 static void wait_for(struct scene *scene, uint32_t thread, uint64_t from, uint64_t to,

@@ -62,8 +62,7 @@ static void collect(struct kept *kept)
 
 static const struct class_occurrences *class_of(const struct kept *kept, const char *function)
 {
-    VEC_EACH(class, &kept->occurrences.classes, struct class_occurrences)
-    {
+    VEC_EACH (class, &kept->occurrences.classes, struct class_occurrences) {
         if (!strcmp(class->entry->what.function, function))
             return class;
     }
@@ -81,8 +80,7 @@ static const struct occurrence *at(const struct kept *kept, const char *function
 static const struct class_timeline *timeline_of(const struct kept *kept, const char *function,
                                                 uint32_t thread)
 {
-    VEC_EACH(timeline, &kept->occurrences.timelines, struct class_timeline)
-    {
+    VEC_EACH (timeline, &kept->occurrences.timelines, struct class_timeline) {
         if (!strcmp(timeline->entry->what.function, function) && timeline->thread == thread)
             return timeline;
     }
@@ -199,8 +197,8 @@ static void timelines_are_cut_where_it_waited(void **state)
 static size_t intervals_of(const struct kept *kept)
 {
     size_t count = 0;
-    VEC_EACH(timeline, &kept->occurrences.timelines, struct class_timeline)
-    count += timeline->running.count + timeline->preempted.count;
+    VEC_EACH (timeline, &kept->occurrences.timelines, struct class_timeline)
+        count += timeline->running.count + timeline->preempted.count;
     return count;
 }
 
@@ -239,15 +237,13 @@ static void what_is_kept_is_bounded(void **state)
     assert_int_equal(class_of(kept, "g")->occurrences.count, rare);
     assert_true(intervals_of(kept) <= 4 * OCCURRENCES_MAX);
     assert_int_equal(kept->occurrences.windows.count, OCCURRENCE_WINDOWS);
-    VEC_EACH(occurrence, frequent, struct occurrence)
-    {
+    VEC_EACH (occurrence, frequent, struct occurrence) {
         assert_true(occurrence->window < OCCURRENCE_WINDOWS);
         assert_int_equal(occurrence->window, window_of(kept, occurrence->start));
     }
-    VEC_EACH(occurrence, &class_of(kept, "g")->occurrences, struct occurrence)
-    assert_int_equal(occurrence->window, window_of(kept, occurrence->start));
-    VEC_EACH(interval, &timeline_of(kept, "f", 1)->running, struct interval)
-    {
+    VEC_EACH (occurrence, &class_of(kept, "g")->occurrences, struct occurrence)
+        assert_int_equal(occurrence->window, window_of(kept, occurrence->start));
+    VEC_EACH (interval, &timeline_of(kept, "f", 1)->running, struct interval) {
         uint32_t window = window_of(kept, interval->begin);
         assert_int_equal(window, window_of(kept, interval->end - 1));
         assert_int_not_equal(window, UINT32_MAX);
@@ -281,8 +277,8 @@ static void what_is_passed_over_is_counted(void **state)
     const struct class_occurrences *rare = class_of(kept, "g"), *frequent = class_of(kept, "f");
     assert_int_equal(rare->occurrences.count, RARE);
     assert_in_range(frequent->occurrences.count, OCCURRENCES_MAX / 2, OCCURRENCES_MAX * 5 / 4);
-    VEC_EACH(occurrence, &rare->occurrences, struct occurrence)
-    assert_int_equal(occurrence->inside, EACH + EACH / 5);
+    VEC_EACH (occurrence, &rare->occurrences, struct occurrence)
+        assert_int_equal(occurrence->inside, EACH + EACH / 5);
 }
 
 int main(void)

@@ -75,8 +75,7 @@ static void finish(struct told *told)
     scene->writer = NULL;
 }
 
-/* ---- what an outline says ----------------------------------------------------------------------
- */
+/* ---- what an outline says -------------------------------------------------------------------- */
 
 static void write_row(FILE *out, const struct structure *structure, const struct outline_row *row)
 {
@@ -109,8 +108,7 @@ static char *written(const struct structure *structure, const struct outline *ou
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    VEC_EACH(group, &outline->groups, struct outline_group)
-    {
+    VEC_EACH (group, &outline->groups, struct outline_group) {
         fprintf(out, "%zu threads %" PRIu64 "\n", group->threads.count, group->lifetime_ns);
         for (uint32_t i = 0; i < group->row_count; i++) {
             const struct outline_row *row =
@@ -140,8 +138,7 @@ static void assert_outline(const struct scene *scene, struct outline_options opt
 
 static const struct outline_options everything = {0};
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void loops_and_what_they_consist_of(void **state)
 {
@@ -330,14 +327,14 @@ static void the_outermost_loop_is_found(void **state)
 static void write_sequence(char **to, const struct structure *structure,
                            const struct sequences *sequences, const struct sequence *sequence)
 {
-    VEC_EACH(item, &sequence->items, struct sequence_item)
-    if (item->is_sequence)
-        write_sequence(to, structure, sequences,
-                       VEC_AT(&sequences->rows, struct sequence, item->what));
-    else
-        *(*to)++ = *VEC_AT(&structure->places, struct structure_place,
-                           shapes__get(structure->shapes, item->what)->symbol)
-                        ->what.function;
+    VEC_EACH (item, &sequence->items, struct sequence_item)
+        if (item->is_sequence)
+            write_sequence(to, structure, sequences,
+                           VEC_AT(&sequences->rows, struct sequence, item->what));
+        else
+            *(*to)++ = *VEC_AT(&structure->places, struct structure_place,
+                               shapes__get(structure->shapes, item->what)->symbol)
+                            ->what.function;
 }
 
 /* Fails the test unless the sequence is there, so often in so many places, and took so long. */
@@ -345,8 +342,7 @@ static void assert_sequence(const struct structure *structure, const struct sequ
                             const char *letters, uint64_t occurrences, uint64_t places,
                             uint64_t sum_ns)
 {
-    VEC_EACH(sequence, &sequences->rows, struct sequence)
-    {
+    VEC_EACH (sequence, &sequences->rows, struct sequence) {
         char text[64] = "", *end = text;
         write_sequence(&end, structure, sequences, sequence);
         *end = '\0';
@@ -386,12 +382,13 @@ static uint64_t counted(const struct structure *structure, const struct outline 
                         char place, uint32_t depth, uint64_t *sum)
 {
     uint64_t count = 0;
-    VEC_EACH(row, &outline->rows, struct outline_row)
-    if (row->kind == OUTLINE_OCCURRENCE && row->depth == depth &&
-        *VEC_AT(&structure->places, struct structure_place, row->place)->what.function == place) {
-        count += row->count;
-        *sum += row->sum_ns;
-    }
+    VEC_EACH (row, &outline->rows, struct outline_row)
+        if (row->kind == OUTLINE_OCCURRENCE && row->depth == depth &&
+            *VEC_AT(&structure->places, struct structure_place, row->place)->what.function ==
+                place) {
+            count += row->count;
+            *sum += row->sum_ns;
+        }
     return count;
 }
 

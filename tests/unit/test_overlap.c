@@ -50,8 +50,7 @@ static void raise_stage(struct stage *stage, uint64_t seed, size_t windows, uint
 
 static void strike_stage(struct stage *stage)
 {
-    VEC_EACH(line, &stage->all.timelines, struct class_timeline)
-    {
+    VEC_EACH (line, &stage->all.timelines, struct class_timeline) {
         vec__free(&line->running);
         vec__free(&line->preempted);
     }
@@ -63,8 +62,7 @@ static void strike_stage(struct stage *stage)
 
 static struct class_timeline *line_of(struct stage *stage, unsigned class, uint32_t thread)
 {
-    VEC_EACH(line, &stage->all.timelines, struct class_timeline)
-    {
+    VEC_EACH (line, &stage->all.timelines, struct class_timeline) {
         if (line->entry == &stage->entries[class] && line->thread == thread)
             return line;
     }
@@ -134,8 +132,7 @@ static void play_others(struct stage *stage, uint64_t shortest, uint64_t longest
 {
     for (unsigned class = FIRST_OTHER; class < OUTER; class ++)
         line_of(stage, class, 1);
-    VEC_EACH(window, &stage->all.windows, struct window)
-    {
+    VEC_EACH (window, &stage->all.windows, struct window) {
         uint64_t now = window->begin + between(stage, 0, longest);
         while (now + 2 * longest < window->end) {
             unsigned class = (unsigned)between(stage, FIRST_OTHER, OUTER - 1);
@@ -323,8 +320,7 @@ static void of_nested_functions_the_inner_one_is_named(void **state)
         raise_stage(&stage, seed, 1, 200000000);
         play_others(&stage, 20000, 200000);
         struct vec culprits = line_of(&stage, CULPRIT, 1)->running;
-        VEC_EACH(culprit, &culprits, struct interval)
-        {
+        VEC_EACH (culprit, &culprits, struct interval) {
             uint64_t ticks = culprit->end - culprit->begin;
             add_interval(&stage, OUTER, 1, culprit->begin - 200, culprit->end + 200);
             add_interval(&stage, INSIDE, 1, culprit->begin + ticks / 2,

@@ -35,8 +35,7 @@ static int start(void **state)
 
 #define PACKING(test) cmocka_unit_test_setup_teardown(test, start, leave_directory)
 
-/* ---- traces -------------------------------------------------------------------------------------
- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 static void define_function(struct trace_writer *writer, uint32_t process, uint32_t id,
                             uint32_t arguments)
@@ -280,8 +279,7 @@ static void records_of_the_kernel_become_small(void **state)
     assert_true(fault <= 3);
 }
 
-/* ---- damage -------------------------------------------------------------------------------------
- */
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 struct bytes {
     char *at;
@@ -442,8 +440,7 @@ static void no_corruption_of_a_packed_trace_is_fatal(void **state)
     free(damaged.at);
 }
 
-/* ---- when it is not packed ----------------------------------------------------------------------
- */
+/* ---- when it is not packed ------------------------------------------------------------------- */
 
 static void nothing_was_done(const char *directory, struct seen before)
 {

@@ -17,13 +17,12 @@
 
 #include <cmocka.h>
 
-/* ---- finding and checking ------------------------------------------------------------------- */
+/* ---- finding and checking -------------------------------------------------------------------- */
 
 static uint64_t piece_ticks(const struct path_result *result)
 {
     uint64_t ticks = 0;
-    VEC_EACH(piece, &result->pieces, struct path_piece)
-    {
+    VEC_EACH (piece, &result->pieces, struct path_piece) {
         assert_true(piece->end >= piece->start);
         ticks += piece->end - piece->start;
     }
@@ -33,8 +32,8 @@ static uint64_t piece_ticks(const struct path_result *result)
 static uint64_t thread_ticks(const struct path_result *result)
 {
     uint64_t ticks = 0;
-    VEC_EACH(thread, &result->threads, uint64_t)
-    ticks += *thread;
+    VEC_EACH (thread, &result->threads, uint64_t)
+        ticks += *thread;
     return ticks;
 }
 
@@ -106,7 +105,7 @@ static void check_same_pieces(const struct path_result *a, const struct path_res
     }
 }
 
-/* ---- paths known by hand -------------------------------------------------------------------- */
+/* ---- paths known by hand --------------------------------------------------------------------- */
 
 static const char *how_text(enum encounter_type how)
 {
@@ -152,17 +151,17 @@ static int by_address(const void *left, const void *right)
 static void write_locks(FILE *file, const struct encounters *walk, const struct vec *locks)
 {
     struct vec rows = VEC_OF(struct path_lock);
-    VEC_EACH(lock, locks, struct path_lock)
-    vec__push(&rows, lock);
+    VEC_EACH (lock, locks, struct path_lock)
+        vec__push(&rows, lock);
     sorting = walk;
     if (rows.count)
         qsort(rows.items, rows.count, rows.item_bytes, by_address);
-    VEC_EACH(lock, &rows, struct path_lock)
-    fprintf(file,
-            "lock %" PRIx64 " acquisitions %" PRIu64 " contended %" PRIu64 " wait %" PRIu64
-            " hold %" PRIu64 "\n",
-            encounters__object(walk, lock->object)->address, lock->acquisitions, lock->contended,
-            lock->wait, lock->hold);
+    VEC_EACH (lock, &rows, struct path_lock)
+        fprintf(file,
+                "lock %" PRIx64 " acquisitions %" PRIu64 " contended %" PRIu64 " wait %" PRIu64
+                " hold %" PRIu64 "\n",
+                encounters__object(walk, lock->object)->address, lock->acquisitions,
+                lock->contended, lock->wait, lock->hold);
     vec__free(&rows);
 }
 
@@ -171,8 +170,8 @@ static char *text_of(const struct encounters *walk, const struct path_result *re
     char *text = NULL;
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
-    VEC_EACH(piece, &result->pieces, struct path_piece)
-    write_piece(file, walk, piece);
+    VEC_EACH (piece, &result->pieces, struct path_piece)
+        write_piece(file, walk, piece);
     write_locks(file, walk, &result->locks);
     fprintf(file, "in sections %" PRIu64 "\n", result->in_sections);
     if (result->blocked)
@@ -249,7 +248,7 @@ static void paths_known_by_hand(void **state)
     globfree(&found);
 }
 
-/* ---- two ways to find it -------------------------------------------------------------------- */
+/* ---- two ways to find it --------------------------------------------------------------------- */
 
 #define SEEDS 400
 
@@ -290,7 +289,7 @@ static void both_ways_agree_on_locks(void **state)
     assert_true(hand_overs > 10 * SEEDS); /* the programs are not too easy */
 }
 
-/* ---- long chains ---------------------------------------------------------------------------- */
+/* ---- long chains ----------------------------------------------------------------------------- */
 
 #define HAND_OVERS 1000000
 #define THREADS 4u

@@ -89,20 +89,20 @@ static struct plan *plan_of_self(const char *pattern)
 
 static const struct planned_function *planned(const struct plan *plan, const char *name)
 {
-    VEC_EACH(function, &plan->functions, struct planned_function)
-    if (strcmp(function->name, name) == 0)
-        return function;
+    VEC_EACH (function, &plan->functions, struct planned_function)
+        if (strcmp(function->name, name) == 0)
+            return function;
     return NULL;
 }
 
 static const char *refused(const struct plan *plan, const char *name)
 {
-    VEC_EACH(refusal, &plan->refusals, struct refused_function)
-    if (strcmp(refusal->function, name) == 0)
-        return refusal->reason;
-    VEC_EACH(refusal, &plan->unmatched, struct refused_function)
-    if (strcmp(refusal->function, name) == 0)
-        return refusal->reason;
+    VEC_EACH (refusal, &plan->refusals, struct refused_function)
+        if (strcmp(refusal->function, name) == 0)
+            return refusal->reason;
+    VEC_EACH (refusal, &plan->unmatched, struct refused_function)
+        if (strcmp(refusal->function, name) == 0)
+            return refusal->reason;
     return NULL;
 }
 
@@ -115,7 +115,7 @@ static void assert_refused(const struct plan *plan, const char *name, const char
     assert_null(planned(plan, name));
 }
 
-/* ---- applying plans as the runtime does ----------------------------------------------------- */
+/* ---- applying plans as the runtime does ------------------------------------------------------ */
 
 enum { STUB_BYTES = 256, AREA_BYTES = 1 << 16 };
 

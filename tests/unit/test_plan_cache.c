@@ -161,8 +161,7 @@ static bool is_used(const struct scene *scene)
     return used;
 }
 
-/* ---- tests
- * --------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void what_was_kept_gives_the_same_plan(void **state)
 {

@@ -38,8 +38,8 @@ static void start(struct pointed *pointed)
                                         .places = VEC_OF(struct profile_class),
                                         .events = 123456,
                                         .kept_events = 300};
-    VEC_EACH(class, &pointed->fixture.profile.classes, struct profile_class)
-    vec__push(&pointed->found.places, class);
+    VEC_EACH (class, &pointed->fixture.profile.classes, struct profile_class)
+        vec__push(&pointed->found.places, class);
     vec__push(&pointed->found.paths, &(struct point_path){0, STAND_OUT_THREAD});
     pointed->fixture.report.profile = NULL;
     pointed->shown = (struct points_report){&pointed->fixture.report, &pointed->found, NULL, 3};

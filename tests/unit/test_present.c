@@ -52,8 +52,7 @@ static void assert_golden(const char *name, char *text)
     golden__assert(path, text);
 }
 
-/* ---- golden
- * ----------------------------------------------------------------------------------------- */
+/* ---- golden ---------------------------------------------------------------------------------- */
 
 static void busy_is_as_in_the_files(void **state)
 {
@@ -125,8 +124,7 @@ static void hostile_is_as_in_the_files(void **state)
     fixture__free(&fixture);
 }
 
-/* ---- what must hold for any report
- * ------------------------------------------------------------------- */
+/* ---- what must hold for any report ----------------------------------------------------------- */
 
 static void assert_obeys_nothing(const char *text)
 {
@@ -286,8 +284,7 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
-/* ---- the ledger
- * --------------------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------------ */
 
 static struct json_object *class_of(struct json_object *root, size_t rank)
 {
@@ -529,9 +526,7 @@ static void ten_classes_or_all_above_the_threshold(void **state)
     }
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void durations_have_three_digits(void **state)
 {

@@ -42,7 +42,7 @@ static void check_why(const struct profile_class *class, unsigned which, int64_t
                  (long)class->why_ns[which], (long)ns);
 }
 
-/* ---- scores --------------------------------------------------------------------------------- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 static void score_is_excess_over_lifetime(void **state)
 {
@@ -187,7 +187,7 @@ static void exclusive_losses_rank(void **state)
     assert_int_equal(profile->audit.own_excess, first[1].excess_ns);
 }
 
-/* ---- components ----------------------------------------------------------------------------- */
+/* ---- components ------------------------------------------------------------------------------ */
 
 static void waits_reach_everything_around_them(void **state)
 {
@@ -341,7 +341,7 @@ static void clock_steps_back_to_nothing(void **state)
     assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->max_ns, 0);
 }
 
-/* ---- how spans end -------------------------------------------------------------------------- */
+/* ---- how spans end --------------------------------------------------------------------------- */
 
 static void recursion_is_lost_once(void **state)
 {
@@ -539,7 +539,7 @@ static void recursion_starts_anew_on_each_thread(void **state)
     assert_int_equal(f->excess_ns, 20);
 }
 
-/* ---- what makes a class --------------------------------------------------------------------- */
+/* ---- what makes a class ---------------------------------------------------------------------- */
 
 static void locks_are_told_apart_by_site_and_object(void **state)
 {
@@ -593,8 +593,7 @@ static void many_quiet_locks_are_one_class(void **state)
     assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0x9000, 0x7008)->count,
                      3);
     size_t found = 0;
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         if (class->has_object)
             continue;
         found++;
@@ -722,8 +721,7 @@ static void images_of_one_program_share_classes(void **state)
     assert_int_equal(scene__classes(scene, CLASS_DISK), 2);
     assert_int_equal(scene__classes(scene, CLASS_LOCK), 3); /* three memories */
     assert_int_equal(scene__classes(scene, CLASS_ITERATION), 2);
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         if (class->kind == CLASS_CALL || class->kind == CLASS_DISK)
             assert_int_equal(class->count, class->process == 0 ? 2 : 1);
         if (class->kind == CLASS_ITERATION) {
@@ -746,7 +744,7 @@ static void addresses_outside_of_modules_are_not_shared(void **state)
     assert_int_equal(scene__classes(scene, CLASS_CALL), 2);
 }
 
-/* ---- rules ---------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static void keys_split_a_function(void **state)
 {
@@ -764,8 +762,7 @@ static void keys_split_a_function(void **state)
     const struct profile *profile = scene__profile(scene);
     assert_int_equal(profile->warnings.count, 0);
     assert_int_equal(profile->classes.count, 5);
-    VEC_EACH(class, &profile->classes, struct profile_class)
-    {
+    VEC_EACH (class, &profile->classes, struct profile_class) {
         bool is_f = class->function[0] == 'n';
         assert_int_equal(class->count, is_f ? 3 : 2);
         assert_int_equal(class->keys.count, 1);
@@ -811,7 +808,7 @@ static void a_numbered_argument_is_no_other(void **state)
     assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->keys.count, 0);
 }
 
-/* ---- stacks --------------------------------------------------------------------------------- */
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static void snapshot(struct scene *scene, uint64_t tick, const uint64_t *frames, size_t count)
 {

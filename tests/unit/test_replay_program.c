@@ -283,8 +283,7 @@ static void what_waking_takes_is_measured(void **state)
     replay_program__free(program);
 }
 
-/* ---- waits that others end --------------------------------------------------------------------
- */
+/* ---- waits that others end ------------------------------------------------------------------- */
 
 /* 0 works for 200 and signals; 1 waits from 100 on, works 100 more. */
 static const struct scene *signal_and_wait(struct scene *scene)
@@ -375,8 +374,7 @@ static void semaphore_begins_with_what_it_needs(void **state)
     assert_int_equal(unchanged(scene), 400);
 }
 
-/* ---- beginnings and ends ----------------------------------------------------------------------
- */
+/* ---- beginnings and ends --------------------------------------------------------------------- */
 
 /* 0 creates 1 and 2 and joins both; 1, which it joins first, ends later. */
 static const struct scene *created_and_joined(struct scene *scene)
@@ -427,8 +425,7 @@ static void program_ends_with_its_last_thread_that_ends(void **state)
     assert_in_range(changed(scene, change), 100000, 100200);
 }
 
-/* ---- time -------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static void waiting_for_a_cpu_is_left_out(void **state)
 {
@@ -497,8 +494,7 @@ static void recording_is_left_out(void **state)
     replay_program__free(program);
 }
 
-/* ---- classes ----------------------------------------------------------------------------------
- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 /* Three calls: 100 of work; 100 of work and 200 of waiting for a lock; 300 of work. */
 static const struct scene *calls(struct scene *scene)
@@ -576,8 +572,7 @@ static void every_read_as_the_fastest_one(void **state)
                      700 - 410 + 50);
 }
 
-/* ---- another number of threads ----------------------------------------------------------------
- */
+/* ---- another number of threads --------------------------------------------------------------- */
 
 /* 0 creates 1 and 2, which do the same, and joins them. Each works for 1000 and then holds the lock
  * for 100; with barriers, both then meet and work for 500 more. */

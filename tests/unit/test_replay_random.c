@@ -173,8 +173,7 @@ static struct bounds bounds_of(const struct program *program)
     struct bounds bounds = {0};
     for (uint32_t i = 0; i < program->model.thread_count; i++) {
         uint64_t alone = 0;
-        VEC_EACH(op, &program->rows[i], struct replay_op)
-        {
+        VEC_EACH (op, &program->rows[i], struct replay_op) {
             alone += op->ticks;
             if (op->kind == REPLAY_DELAY)
                 bounds.delays += op->ticks;
@@ -269,8 +268,7 @@ static void check_locks(struct program *program)
 {
     uint64_t acquisitions[OBJECTS] = {0};
     for (uint32_t i = 0; i < program->model.thread_count; i++) {
-        VEC_EACH(op, &program->rows[i], struct replay_op)
-        {
+        VEC_EACH (op, &program->rows[i], struct replay_op) {
             bool is_acquisition = op->kind == REPLAY_ACQUIRE || op->kind == REPLAY_SHARE ||
                                   op->kind == REPLAY_TAKE || op->kind == REPLAY_MEET;
             if (is_acquisition) /* else object may be a token */
@@ -396,8 +394,8 @@ static void damage(struct program *program, struct replay_op *op)
 static void check_garbage(struct program *program)
 {
     for (uint32_t i = 0; i < program->model.thread_count; i++) {
-        VEC_EACH(op, &program->rows[i], struct replay_op)
-        damage(program, op);
+        VEC_EACH (op, &program->rows[i], struct replay_op)
+            damage(program, op);
     }
     program->model.cpus = below(program, 4);
     program->model.slice_ticks = below(program, 2) ? 0 : (uint64_t)1 << 44;

@@ -160,8 +160,7 @@ static void weights_add_up(void **state)
     }
 }
 
-/* ---- what may be spent ------------------------------------------------------------------------
- */
+/* ---- what may be spent ----------------------------------------------------------------------- */
 
 static const struct costs costs = {.drawn = 15, .left_out = 4};
 

@@ -74,8 +74,7 @@ static enum shape_kind kind_of(const struct made *made, uint32_t shape)
     return shapes__get(made->shapes, shape)->kind;
 }
 
-/* ---- nothing is lost --------------------------------------------------------------------------
- */
+/* ---- nothing is lost ------------------------------------------------------------------------- */
 
 /* Every occurrence is at one place of one body. */
 static void assert_all_there(const struct made *made)
@@ -208,8 +207,7 @@ static void equal_strings_have_equal_shapes(void **state)
     }
 }
 
-/* ---- choices ----------------------------------------------------------------------------------
- */
+/* ---- choices --------------------------------------------------------------------------------- */
 
 enum { POLL, FIRST, BODY, LAST, KINDS = 10, INIT = 60, EXIT = 70 };
 
@@ -361,8 +359,7 @@ static void rare_alternatives_are_one(void **state)
     assert_true(shapes__get(made->shapes, root)->item_count < 100);
 }
 
-/* ---- room -------------------------------------------------------------------------------------
- */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 static void noise_has_a_short_body(void **state)
 {

@@ -50,8 +50,7 @@ static void stop(struct made *made)
     shapes__free(made->shapes);
 }
 
-/* ---- nests -----------------------------------------------------------------------------------
- */
+/* ---- nests ----------------------------------------------------------------------------------- */
 
 /* How a nest may be. */
 struct manner {
@@ -110,8 +109,7 @@ static void count_turns(struct shape_turns *turns, uint64_t count)
     turns->sum += count;
 }
 
-/* ---- carrying them out -----------------------------------------------------------------------
- */
+/* ---- carrying them out ----------------------------------------------------------------------- */
 
 static void carry_out(struct made *made, struct item *item, uint32_t depth);
 
@@ -150,8 +148,7 @@ static void carry_out(struct made *made, struct item *item, uint32_t depth)
     made->occurred++;
 }
 
-/* ---- what was found --------------------------------------------------------------------------
- */
+/* ---- what was found -------------------------------------------------------------------------- */
 
 static void assert_time(const struct shape_time *found, const struct shape_time *truth, bool exact)
 {

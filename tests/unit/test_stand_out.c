@@ -19,8 +19,7 @@
 #define START 1000 /* tick at which the threads begin */
 #define NOTHING STAND_OUT_NOTHING
 
-/* ---- chance -----------------------------------------------------------------------------------
- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -48,8 +47,7 @@ static double normal(uint64_t *state)
     return sum - 6;
 }
 
-/* ---- a program --------------------------------------------------------------------------------
- */
+/* ---- a program ------------------------------------------------------------------------------- */
 
 /* Calls of one function in a row. */
 struct step {
@@ -305,8 +303,7 @@ static size_t record(const struct program *program, struct scene *scene, struct 
     return count;
 }
 
-/* ---- what is found ----------------------------------------------------------------------------
- */
+/* ---- what is found --------------------------------------------------------------------------- */
 
 static struct stand_out *find(struct scene *scene, size_t limit)
 {
@@ -323,10 +320,10 @@ static struct stand_out *find(struct scene *scene, size_t limit)
 static const struct point *point_at(const struct stand_out *found, uint32_t thread, uint64_t start,
                                     uint64_t end)
 {
-    VEC_EACH(point, &found->points, const struct point)
-    if (point->thread == thread && point->start == start && point->end == end &&
-        point->reason != POINT_WHOLE)
-        return point;
+    VEC_EACH (point, &found->points, const struct point)
+        if (point->thread == thread && point->start == start && point->end == end &&
+            point->reason != POINT_WHOLE)
+            return point;
     return NULL;
 }
 
@@ -388,9 +385,9 @@ static struct vec walk_kept(const struct scene *scene, const struct stand_out *f
 
 static bool holds(const struct vec *ticks, uint64_t wanted)
 {
-    VEC_EACH(tick, ticks, const uint64_t)
-    if (*tick == wanted)
-        return true;
+    VEC_EACH (tick, ticks, const uint64_t)
+        if (*tick == wanted)
+            return true;
     return false;
 }
 
@@ -471,8 +468,8 @@ static void few_stand_out_by_chance(void **state)
         scene__begin(&scene);
         record(&program, &scene, NULL);
         struct stand_out *found = find(&scene, STAND_OUT_LIMIT);
-        VEC_EACH(point, &found->points, const struct point)
-        points += point->reason != POINT_RARE;
+        VEC_EACH (point, &found->points, const struct point)
+            points += point->reason != POINT_RARE;
         events += found->events;
         stand_out__free(found);
         scene__free(&scene);
@@ -481,8 +478,7 @@ static void few_stand_out_by_chance(void **state)
     assert_true(points * 2000 < events);
 }
 
-/* ---- one after the other ----------------------------------------------------------------------
- */
+/* ---- one after the other --------------------------------------------------------------------- */
 
 #define OUTER HEURT_EVENT_FUNCTIONS
 #define INNER (HEURT_EVENT_FUNCTIONS + 2)
@@ -581,9 +577,9 @@ static struct vec write_calls(struct scene *scene, uint64_t seed)
 
 static bool is_whole_at(const struct stand_out *found, const struct long_call *call)
 {
-    VEC_EACH(point, &found->points, const struct point)
-    if (point->reason == POINT_WHOLE && point->start == call->start && point->end == call->end)
-        return true;
+    VEC_EACH (point, &found->points, const struct point)
+        if (point->reason == POINT_WHOLE && point->start == call->start && point->end == call->end)
+            return true;
     return false;
 }
 
@@ -596,10 +592,10 @@ static void random_turns(void **state)
         struct vec calls = write_calls(&scene, seed);
         struct stand_out *found = find(&scene, STAND_OUT_LIMIT);
         assert_int_equal(found->points.count, calls.count);
-        VEC_EACH(call, &calls, const struct long_call)
-        if (!is_whole_at(found, call))
-            fail_msg("seed %lu: the call from %lu to %lu was not found", seed, call->start,
-                     call->end);
+        VEC_EACH (call, &calls, const struct long_call)
+            if (!is_whole_at(found, call))
+                fail_msg("seed %lu: the call from %lu to %lu was not found", seed, call->start,
+                         call->end);
         assert_int_equal(found->kept_events, 2 * calls.count);
         vec__free(&calls);
         stand_out__free(found);
@@ -661,8 +657,7 @@ static void the_worst_above_the_limit(void **state)
     stand_out__free(found);
 }
 
-/* ---- what no program does ---------------------------------------------------------------------
- */
+/* ---- what no program does -------------------------------------------------------------------- */
 
 static const uint32_t soup_ids[] = {
     OUTER,     INNER,     HEURT_EVENT_LOCK_WAIT,     HEURT_EVENT_IO,
@@ -703,8 +698,7 @@ static void soups(void **state)
         write_soup(&scene, seed);
         struct stand_out *found = find(&scene, 50);
         assert_true(found->points.count <= 50);
-        VEC_EACH(point, &found->points, const struct point)
-        {
+        VEC_EACH (point, &found->points, const struct point) {
             uint64_t sum = 0;
             for (unsigned i = 0; i < COMPONENTS; i++)
                 sum += point->components[i];

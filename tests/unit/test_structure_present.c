@@ -47,8 +47,7 @@ static void start(struct outlined *outlined)
     outlined->outline.folded = VEC_OF(uint32_t);
     outlined->options = (struct outline_options){.least_share = 0.005};
     outlined->sequences = (struct sequences){VEC_OF(struct sequence), 48 * SECOND};
-    VEC_EACH(class, &outlined->fixture.profile.classes, struct profile_class)
-    {
+    VEC_EACH (class, &outlined->fixture.profile.classes, struct profile_class) {
         struct structure_place *place = vec__push(&outlined->structure.places, NULL);
         place->what = *class;
     }
@@ -64,13 +63,13 @@ static void start(struct outlined *outlined)
 
 static void finish(struct outlined *outlined)
 {
-    VEC_EACH(group, &outlined->outline.groups, struct outline_group)
-    vec__free(&group->threads);
+    VEC_EACH (group, &outlined->outline.groups, struct outline_group)
+        vec__free(&group->threads);
     vec__free(&outlined->outline.groups);
     vec__free(&outlined->outline.rows);
     vec__free(&outlined->outline.folded);
-    VEC_EACH(sequence, &outlined->sequences.rows, struct sequence)
-    vec__free(&sequence->items);
+    VEC_EACH (sequence, &outlined->sequences.rows, struct sequence)
+        vec__free(&sequence->items);
     vec__free(&outlined->sequences.rows);
     shapes__free(outlined->structure.shapes);
     vec__free(&outlined->structure.places);
@@ -217,8 +216,7 @@ static void fill(struct outlined *outlined)
     add_sequences(outlined);
 }
 
-/* ---- what is written ---------------------------------------------------------------------------
- */
+/* ---- what is written ------------------------------------------------------------------------- */
 
 /* free() it. */
 static char *render(const struct outlined *outlined, const struct structure_presenter *presenter,
@@ -360,8 +358,7 @@ static void grammars_are_as_in_the_files(void **state)
     finish(&outlined);
 }
 
-/* ---- hostile -----------------------------------------------------------------------------------
- */
+/* ---- hostile --------------------------------------------------------------------------------- */
 
 static bool is_clean(const char *text)
 {

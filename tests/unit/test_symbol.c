@@ -29,7 +29,7 @@
 #define PROCESS 3
 #define NOINLINE __attribute__((noinline))
 
-/* ---- this process as a trace would describe it --------------------------------------------- */
+/* ---- this process as a trace would describe it ----------------------------------------------- */
 
 static void find_build_id(const struct dl_phdr_info *info, struct trace_module *module)
 {
@@ -111,8 +111,8 @@ static int tear_down(void **state)
     symbols__free(fixture->symbols);
     space__end(&fixture->space);
     images__free(&fixture->images);
-    VEC_EACH(module, &fixture->modules, struct trace_module)
-    free((char *)module->path);
+    VEC_EACH (module, &fixture->modules, struct trace_module)
+        free((char *)module->path);
     vec__free(&fixture->modules);
     dlclose(fixture->chain);
     dlclose(fixture->stripped);
@@ -150,7 +150,7 @@ static void is_symbol(const struct symbol *symbol, const char *function, const c
     assert_int_equal(symbol->line, line);
 }
 
-/* ---- a snapshot, as the runtime takes it --------------------------------------------------- */
+/* ---- a snapshot, as the runtime takes it ----------------------------------------------------- */
 
 enum { SNAPSHOT_WORDS = 4096, FRAMES = 512 };
 
@@ -228,7 +228,7 @@ static begin_function *begin_of(void *module)
     return (begin_function *)dlsym(module, "chain_begin");
 }
 
-/* ---- names ------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void is_demangled(const char *symbol, const char *expected)
 {
@@ -288,7 +288,7 @@ static void the_innermost_interval_is_found(void **state)
     vec__free(&intervals);
 }
 
-/* ---- look-ups ---------------------------------------------------------------------------- */
+/* ---- look-ups -------------------------------------------------------------------------------- */
 
 static void an_entry_is_found_with_file_and_line(void **state)
 {
@@ -377,9 +377,9 @@ static void stripped_modules_keep_exported_names(void **state)
 
 static struct trace_module *module_named(struct fixture *fixture, const char *name)
 {
-    VEC_EACH(module, &fixture->modules, struct trace_module)
-    if (strcmp(base_name(module->path), name) == 0)
-        return module;
+    VEC_EACH (module, &fixture->modules, struct trace_module)
+        if (strcmp(base_name(module->path), name) == 0)
+            return module;
     fail_msg("no module %s", name);
     return NULL;
 }
@@ -462,7 +462,7 @@ static void programs_at_fixed_addresses_are_found(void **state)
     images__free(&fixture.images);
 }
 
-/* ---- unwinding --------------------------------------------------------------------------- */
+/* ---- unwinding ------------------------------------------------------------------------------- */
 
 static uint64_t cxx_sites[2];
 static unsigned cxx_calls;
@@ -593,7 +593,7 @@ static void frames_inside_the_runtime_are_left_out(void **state)
     assert_int_equal(frames[1].address, (uint64_t)taken.truth[4]);
 }
 
-/* ---- whole traces ------------------------------------------------------------------------ */
+/* ---- whole traces ---------------------------------------------------------------------------- */
 
 static void define_module(struct trace_writer *writer, const struct trace_module *module)
 {
@@ -622,8 +622,8 @@ static void define_process(struct trace_writer *writer, struct fixture *fixture)
     } body = {{.pid = 1, .tick = 1000, .parent_process = HEURT_NO_SERIAL}, "/bin/p"};
     assert_int_equal(
         trace_writer__define(writer, PROCESS, HEURT_DEFINITION_PROCESS, &body, sizeof body), 0);
-    VEC_EACH(module, &fixture->modules, struct trace_module)
-    define_module(writer, module);
+    VEC_EACH (module, &fixture->modules, struct trace_module)
+        define_module(writer, module);
     struct {
         struct heurt_function function;
         char strings[16];

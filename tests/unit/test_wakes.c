@@ -19,7 +19,7 @@
 
 #define ROOT GOLDEN_DIRECTORY "/machines/root"
 
-/* ---- formats ------------------------------------------------------------------------------- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 static const char waking_format[] =
     "name: sched_waking\nID: 375\nformat:\n"
@@ -103,7 +103,7 @@ static void a_captured_machine_s_formats_are_read(void **state)
     assert_int_equal(wake_formats__read("/no/such/root", &formats), -ENOENT);
 }
 
-/* ---- records ------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 struct draft {
     struct perf_event_header header;
@@ -203,7 +203,7 @@ static void lost_records_are_counted(void **state)
     assert_int_equal(record.count, 12);
 }
 
-/* ---- the log ------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
 #define US 1000u
 
@@ -363,7 +363,7 @@ static void the_log_has_a_bound(void **state)
     wake_log__free(&log);
 }
 
-/* ---- this kernel --------------------------------------------------------------------------- */
+/* ---- this kernel ----------------------------------------------------------------------------- */
 
 #define TURNS 100
 

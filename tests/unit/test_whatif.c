@@ -267,8 +267,8 @@ static double gain_of(const struct fixture *fixture, size_t place)
 
 static void clear_gains(struct fixture *fixture)
 {
-    VEC_EACH(class, &fixture->profile.classes, struct profile_class)
-    class->wall_gain[0] = class->wall_gain[1] = 0;
+    VEC_EACH (class, &fixture->profile.classes, struct profile_class)
+        class->wall_gain[0] = class->wall_gain[1] = 0;
 }
 
 static void ranked_classes_get_their_gain(void **state)

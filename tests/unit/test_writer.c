@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* ---- the directory -------------------------------------------------------------------------- */
+/* ---- the directory --------------------------------------------------------------------------- */
 
 static void write_trace_called(const char *directory, const char *command)
 {
@@ -262,7 +262,7 @@ static void what_is_not_a_trace_is_told(void **state)
     open_fails("u", sentence);
 }
 
-/* ---- the end of a recording ----------------------------------------------------------------- */
+/* ---- the end of a recording ------------------------------------------------------------------ */
 
 static void the_file_is_cut_to_what_was_claimed(void **state)
 {

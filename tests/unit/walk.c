@@ -28,8 +28,7 @@ static uint64_t walk_text(const char *text)
 static uint64_t walk_modules(const struct trace_process *process)
 {
     uint64_t sum = 0;
-    VEC_EACH(module, &process->modules, struct trace_module)
-    {
+    VEC_EACH (module, &process->modules, struct trace_module) {
         sum += module->tick ^ module->gone_tick ^ module->bias;
         sum += walk_text(module->path) + walk_bytes(module->build_id, module->build_id_bytes);
         sum += (uintptr_t)trace_process__module(process, module->start, module->tick) != 0;
@@ -41,8 +40,7 @@ static uint64_t walk_process(const struct trace_process *process)
 {
     uint64_t sum = process->tick ^ process->pid ^ process->parent_pid ^ process->parent_serial;
     const struct trace_function *before = NULL;
-    VEC_EACH(function, &process->functions, struct trace_function)
-    {
+    VEC_EACH (function, &process->functions, struct trace_function) {
         check(!before || before->id < function->id, "functions are in order");
         check(trace_process__function(process, function->id) == function, "a function is found");
         check(trace_process__payload_words(process, function->id) >= 0, "a function has words");
@@ -51,10 +49,11 @@ static uint64_t walk_process(const struct trace_process *process)
         sum += walk_text(function->argument_names);
         before = function;
     }
-    VEC_EACH(refusal, &process->refusals, struct trace_refusal)
-    sum += walk_text(refusal->function) + walk_text(refusal->module) + walk_text(refusal->reason);
-    VEC_EACH(note, &process->notes, const char *)
-    sum += walk_text(*note);
+    VEC_EACH (refusal, &process->refusals, struct trace_refusal)
+        sum +=
+            walk_text(refusal->function) + walk_text(refusal->module) + walk_text(refusal->reason);
+    VEC_EACH (note, &process->notes, const char *)
+        sum += walk_text(*note);
     return sum + walk_text(process->path) + walk_modules(process);
 }
 
@@ -75,15 +74,14 @@ static uint64_t walk_aggregate(const struct trace_aggregate *aggregate)
 {
     uint64_t sum = walk_bytes(aggregate->record, sizeof *aggregate->record);
     uint32_t number = 0;
-    VEC_EACH(class, &aggregate->classes, const struct heurt_class_record *)
-    {
+    VEC_EACH (class, &aggregate->classes, const struct heurt_class_record *) {
         check((*class)->number == number++, "classes are in order");
         sum += walk_bytes(*class, sizeof **class) + walk_words((*class)->payload, (*class)->words);
     }
-    VEC_EACH(histogram, &aggregate->histograms, const struct heurt_histogram_record *)
-    sum += walk_bytes(*histogram, sizeof **histogram);
-    VEC_EACH(stack, &aggregate->stacks, const struct heurt_stack_record *)
-    sum += walk_words((const uint64_t *)(*stack + 1), (*stack)->words);
+    VEC_EACH (histogram, &aggregate->histograms, const struct heurt_histogram_record *)
+        sum += walk_bytes(*histogram, sizeof **histogram);
+    VEC_EACH (stack, &aggregate->stacks, const struct heurt_stack_record *)
+        sum += walk_words((const uint64_t *)(*stack + 1), (*stack)->words);
     return sum + walk_words(aggregate->spans, aggregate->span_count * HEURT_OPEN_SPAN_WORDS);
 }
 
@@ -119,10 +117,9 @@ static uint64_t merged_events(const struct trace *trace, uint64_t *sum)
 struct walk walk_trace(const struct trace *trace)
 {
     struct walk walk = {0};
-    VEC_EACH(process, trace__processes(trace), struct trace_process)
-    walk.sum += walk_process(process);
-    VEC_EACH(thread, trace__threads(trace), struct trace_thread)
-    {
+    VEC_EACH (process, trace__processes(trace), struct trace_process)
+        walk.sum += walk_process(process);
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread) {
         struct walk one = walk_thread(trace, thread);
         walk.sum += one.sum + trace__since_start_ns(trace, thread->end_tick);
         walk.events += one.events;

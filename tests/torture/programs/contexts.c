@@ -105,8 +105,7 @@ static void on_threads(void)
     printf("coroutines %ld\n", sums[THREADS]);
 }
 
-/* ---- from thread to thread ---------------------------------------------------------------------
- */
+/* ---- from thread to thread ------------------------------------------------------------------- */
 
 static struct coroutine migrant;
 static int turn_of;

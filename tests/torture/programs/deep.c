@@ -70,8 +70,7 @@ static void recursion(void)
     known__count("t_deep_array", (DEPTH + 1) * (THREADS + 1));
 }
 
-/* ---- calls that are jumps -----------------------------------------------------------------------
- */
+/* ---- calls that are jumps -------------------------------------------------------------------- */
 
 #ifdef __OPTIMIZE__
 FUNCTION long t_last(long n, long sum)

@@ -85,7 +85,7 @@ e_behind_four:
     .cfi_endproc
     .size e_behind_four, . - e_behind_four
 
-/* ---- loops to their first bytes ---------------------------------------------------------------- */
+/* ---- loops to their first bytes -------------------------------------------------------------- */
 
     .macro loop_to offset
     function e_loop\offset
@@ -104,7 +104,7 @@ e_behind_four:
     loop_to \offset
     .endr
 
-/* ---- branches first ---------------------------------------------------------------------------- */
+/* ---- branches first -------------------------------------------------------------------------- */
 
 function e_jcc_first
     test edi, edi
@@ -202,7 +202,7 @@ function e_jmp_register_first
 end e_jmp_register_first
     .fill 8, 1, 0xcc
 
-/* ---- calls first -------------------------------------------------------------------------------- */
+/* ---- calls first ----------------------------------------------------------------------------- */
 
 function e_call_first
     call e_helper
@@ -250,7 +250,7 @@ function e_call_next
     ret
 end e_call_next
 
-/* ---- operands that depend on the place ----------------------------------------------------------- */
+/* ---- operands that depend on the place ------------------------------------------------------- */
 
 function e_rip_cmp
     cmp dword ptr [rip + word], edi
@@ -312,7 +312,7 @@ function e_rip_push
     ret
 end e_rip_push
 
-/* ---- other first instructions -------------------------------------------------------------------- */
+/* ---- other first instructions ---------------------------------------------------------------- */
 
 function e_long_immediate
     movabs rax, 0x1122334455667788
@@ -414,7 +414,7 @@ function e_calls_pops
     ret
 end e_calls_pops
 
-/* ---- what a call may not change ------------------------------------------------------------------ */
+/* ---- what a call may not change -------------------------------------------------------------- */
 
 function e_touches_nothing
     nop

@@ -25,8 +25,7 @@ static inline long kept(long value)
     return value;
 }
 
-/* ---- a thread that ends within
- * ------------------------------------------------------------------- */
+/* ---- a thread that ends within --------------------------------------------------------------- */
 
 FUNCTION long t_exits(long n)
 {
@@ -127,8 +126,7 @@ static void ends(void)
     known__count("t_around_wait", THREADS);
 }
 
-/* ---- jumps
- * ---------------------------------------------------------------------------------------- */
+/* ---- jumps ----------------------------------------------------------------------------------- */
 
 static jmp_buf target;
 static sigjmp_buf signal_target;
@@ -234,8 +232,7 @@ static void signal_jumps(void)
     known__abandoned("t_raises", SIGNAL_JUMPS);
 }
 
-/* ---- what unwinders see
- * ----------------------------------------------------------------------------- */
+/* ---- what unwinders see ---------------------------------------------------------------------- */
 
 /* The functions of this program on the stack, inner ones first; heurt's own frames have none of its
  * addresses. */

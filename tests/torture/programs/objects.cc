@@ -97,8 +97,7 @@ KNOWN_FUNCTION long takes(std::function<long(long)> function, std::string text, 
     return function(n) + static_cast<long>(text.size());
 }
 
-/* ---- coroutines --------------------------------------------------------------------------------
- */
+/* ---- coroutines ------------------------------------------------------------------------------ */
 
 static long resumed;
 
@@ -168,8 +167,7 @@ static long coroutines()
     return sum;
 }
 
-/* ---- objects that end with a thread or with the program
- * ------------------------------------------ */
+/* ---- objects that end with a thread or with the program -------------------------------------- */
 
 static long ended;
 

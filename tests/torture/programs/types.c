@@ -7,8 +7,7 @@
 
 enum { CALLS = 500 };
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 struct two_words {
     long first, second;
@@ -166,8 +165,7 @@ static void results(void)
     known__refusable("t_vector", "shorter than");
 }
 
-/* ---- arguments --------------------------------------------------------------------------------
- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 FUNCTION long t_eight_words(long a, long b, long c, long d, long e, long f, long g, long h)
 {
@@ -272,8 +270,7 @@ static void arguments(void)
     known__count("t_prints", CALLS);
 }
 
-/* ---- what callers keep in registers ------------------------------------------------------------
- */
+/* ---- what callers keep in registers ---------------------------------------------------------- */
 
 /* Not noipa: with -fipa-ra its callers know which registers it leaves alone. */
 static __attribute__((noinline)) long t_light(long x)
@@ -304,8 +301,7 @@ static void kept(void)
     known__count("t_light_real", CALLS);
 }
 
-/* ---- functions in functions --------------------------------------------------------------------
- */
+/* ---- functions in functions ------------------------------------------------------------------ */
 
 #ifndef __clang__
 static int apply(int (*function)(int), int n)
