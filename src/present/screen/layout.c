@@ -105,7 +105,7 @@ char *bar__format(const struct style *style, double share, unsigned cells)
     return bar;
 }
 
-/* ---- table ----------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
 struct grid grid__start(const struct grid_column *columns, size_t column_count, unsigned indent)
 {
@@ -125,27 +125,27 @@ void grid__note(struct grid *grid, char *text)
         grid__cell(grid, NULL, INK_PLAIN);
 }
 
-static const struct grid_cell *table__at(const struct grid *grid, size_t row, size_t column)
+static const struct grid_cell *grid__at(const struct grid *grid, size_t row, size_t column)
 {
     return VEC_AT(&grid->cells, struct grid_cell, row * grid->column_count + column);
 }
 
-static size_t table__rows(const struct grid *grid)
+static size_t grid__rows(const struct grid *grid)
 {
     return grid->cells.count / grid->column_count;
 }
 
 static bool row__is_note(const struct grid *grid, size_t row)
 {
-    return grid->column_count > 1 && table__at(grid, row, 1)->text == NULL;
+    return grid->column_count > 1 && grid__at(grid, row, 1)->text == NULL;
 }
 
 static unsigned natural_width(const struct grid *grid, size_t column, bool limited)
 {
     unsigned widest = text__width(grid->columns[column].title);
-    for (size_t row = 0; row < table__rows(grid); row++) {
+    for (size_t row = 0; row < grid__rows(grid); row++) {
         unsigned width =
-            row__is_note(grid, row) ? 0 : text__width(table__at(grid, row, column)->text);
+            row__is_note(grid, row) ? 0 : text__width(grid__at(grid, row, column)->text);
         if (!limited && width > COLUMN_WIDEST)
             continue;
         widest = width > widest ? width : widest;
@@ -249,7 +249,7 @@ static void put_titles(const struct grid *grid, const char **rest, enum ink *ink
 
 static void put_note(const struct grid *grid, size_t row, const struct style *style, FILE *out)
 {
-    const char *text = table__at(grid, row, 0)->text;
+    const char *text = grid__at(grid, row, 0)->text;
     fprintf(out, "%*s", *text ? (int)grid->indent : 0, "");
     ink__put(style, out, INK_DIM, text);
     fputc('\n', out);
@@ -263,14 +263,14 @@ static void put_table(struct grid *grid, bool titles, const struct style *style,
     fit_widths(grid, widths, style->columns);
     if (titles)
         put_titles(grid, rest, inks, widths, style, out);
-    for (size_t row = 0; row < table__rows(grid); row++) {
+    for (size_t row = 0; row < grid__rows(grid); row++) {
         if (row__is_note(grid, row)) {
             put_note(grid, row, style, out);
             continue;
         }
         for (size_t i = 0; i < grid->column_count; i++) {
-            rest[i] = table__at(grid, row, i)->text;
-            inks[i] = table__at(grid, row, i)->ink;
+            rest[i] = grid__at(grid, row, i)->text;
+            inks[i] = grid__at(grid, row, i)->ink;
         }
         put_row(grid, rest, inks, widths, style, out);
     }
