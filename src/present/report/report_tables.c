@@ -131,7 +131,8 @@ static struct table_rows all_classes(const struct table_subject *subject)
     return class_rows(subject->report, EVERY_ROW);
 }
 
-const struct table_source classes_source = {&classes_table, NEEDS_PROFILE, all_classes};
+const struct table_source classes_source = {&classes_table, NEEDS_PROFILE | NEEDS_GAINS,
+                                            all_classes};
 
 /* ---- threads of a class ---------------------------------------------------------------------- */
 

@@ -60,6 +60,31 @@ struct table_rows table_source__columns(void)
     return rows;
 }
 
+static void put_columns(const struct table *table, const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {
+        {"", ALIGN_LEFT, false}, {"", ALIGN_LEFT, false}, {"", ALIGN_LEFT, true}};
+    struct grid grid = grid__start(columns, 3, 2);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        grid__cell(&grid, memory__text(column->key), INK_PLAIN);
+        grid__cell(&grid, memory__text(column->unit), INK_DIM);
+        grid__cell(&grid, memory__text(column->help), INK_PLAIN);
+    }
+    grid__end_without_titles(&grid, style, out);
+}
+
+void table_source__put_list(const struct style *style, FILE *out)
+{
+    for (const struct table_source *const *source = table_sources; *source; source++) {
+        const struct table *table = (*source)->table;
+        fputs(source == table_sources ? "" : "\n", out);
+        ink__put(style, out, INK_BOLD, table->name);
+        fprintf(out, ": %s\n", table->help);
+        put_columns(table, style, out);
+    }
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* unknown: a buffer that place->function may point to. */

@@ -22,6 +22,7 @@ enum table_need {
     NEEDS_ITERATIONS = 1u << 4,
     NEEDS_POINTS = 1u << 5,
     NEEDS_WHATIF = 1u << 6,
+    NEEDS_GAINS = 1u << 7, /* of the profile: its classes' wall gains */
 };
 
 /* The results; NULL where no table needs them. */
@@ -46,6 +47,8 @@ extern const struct table_source *const table_sources[]; /* NULL-ended */
 const struct table_source *table_source__named(const char *name);
 /* All tables with their columns: a row a column. table_rows__free it. */
 struct table_rows table_source__columns(void);
+/* The same for a screen: each table with its columns below it. */
+void table_source__put_list(const struct style *style, FILE *out);
 
 /* ---- one folder a screen --------------------------------------------------------------------- */
 

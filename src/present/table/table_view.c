@@ -47,6 +47,9 @@ static const struct column *find_column(const struct table *table, const char *k
                                         struct error *error)
 {
     const struct column *column = table__column(table, key);
+    for (size_t i = 0; !column && i < table->column_count; i++)
+        if (table->columns[i].title && strcmp(table->columns[i].title, key) == 0)
+            column = &table->columns[i];
     if (column)
         return column;
     struct nearest nearest = nearest__to(key);

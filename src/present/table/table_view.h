@@ -20,7 +20,8 @@ void table_view__free(struct table_view *view);
 /* Each of these fails (-EINVAL) with a sentence when the text names a column that the table has not
  * (it tells the nearest one), or cannot be understood. */
 
-/* "score,function": these columns, in this order. */
+/* "score,function": these columns, in this order. Here and below a column may also be named by its
+ * title on a screen: "lost". */
 int table_view__choose(struct table_view *view, const char *keys, struct error *error);
 /* "score>0.1": only such rows. Comparisons: = != < <= > >=, and ~ for a glob over a text. A value
  * may have a unit: 1ms, 20us, 3s, 50%. What is not known is equal to an empty value, and to nothing
