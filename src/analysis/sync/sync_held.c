@@ -4,7 +4,9 @@
 
 static uint32_t kind_of_lock(uint32_t how)
 {
-    return how == HEURT_LOCK_MUTEX || how == HEURT_LOCK_SPIN ? how : HEURT_LOCK_WRITE;
+    return how == HEURT_LOCK_MUTEX || how == HEURT_LOCK_SPIN || how >= HEURT_LOCK_STREAM
+               ? how
+               : HEURT_LOCK_WRITE;
 }
 
 static uint32_t new_object(struct encounters *walk, uint32_t process, enum class_kind kind,
