@@ -130,7 +130,7 @@ fuzz: ## feed the trace reader invented files for 60 s (FUZZ_SECONDS=60)
 	@scripts/dependencies build check develop
 	@scripts/fuzz
 
-clean-room: ## both commands of the README on a fresh Debian 12 (root; some minutes)
+clean-room: ## the commands of the README on a fresh Debian 12 (root; some minutes)
 	@tests/clean-room.sh
 
 clean: ## remove all build directories
