@@ -42,7 +42,7 @@ trap leave EXIT
 trap 'exit 1' HUP INT TERM
 
 inside() {
-    chroot "$room" /usr/bin/env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    chroot "$room" /usr/bin/env -i HOME=/root TERM=dumb PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         http_proxy="${http_proxy-}" https_proxy="${https_proxy-}" \
         sh -ec "$1" </dev/null
 }
@@ -51,8 +51,8 @@ timed() { # NAME COMMAND
     before=$(date +%s)
     echo "== $1"
     inside "$2
-        times | sed -n '2s/^/CPU time, user and system: /p' >/cpu-time"
-    echo "== $1 took $(($(date +%s) - before)) s. $(cat "$room/cpu-time")"
+        times >/cpu-time"
+    echo "== $1 took $(($(date +%s) - before)) s, of CPU time $(sed -n '2s/ / + /p' "$room/cpu-time")"
 }
 
 echo "== a minimal Debian 12 in $room"
