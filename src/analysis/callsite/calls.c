@@ -61,7 +61,7 @@ static void describe_sleep(const struct event *event, struct call *call)
     uint32_t how = HEURT_SITE_HOW(event->payload[0]);
     call->function = sleep__name((enum heurt_sleep)how);
     call->variant = how;
-    call->idle = true;
+    call->idle = call->kind == CLASS_SLEEP; /* who yields polls for what others do */
 }
 
 static void describe(const struct event *event, struct call *call)
