@@ -16,6 +16,13 @@ static inline void lock__acquired(struct thread *thread, uint64_t site, const vo
         lock__write_acquired(thread, site, lock);
 }
 
+/* The thread begins or ends what a recorded wait is made of. thread: may be NULL. */
+static inline void wait__is_told(struct thread *thread, bool is_told)
+{
+    if (thread)
+        thread->is_in_wait = is_told;
+}
+
 /* Returns the tick for lock__wait_ended. */
 static inline uint64_t lock__wait_begins(struct thread *thread, uint64_t site, const void *lock)
 {

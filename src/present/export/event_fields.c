@@ -81,10 +81,12 @@ static const char *lock_kind(uint32_t how)
         [HEURT_LOCK_WRITE] = "write",
         [HEURT_LOCK_SPIN] = "spin",
         [HEURT_LOCK_RW_ANY] = "read or write",
+        [HEURT_LOCK_CRITICAL] = "critical",
+        [HEURT_LOCK_OPENMP] = "omp",
         [HEURT_LOCK_STREAM] = "FILE",
         [HEURT_LOCK_FILE] = "file",
     };
-    return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
+    return how < sizeof kinds / sizeof kinds[0] && kinds[how] ? kinds[how] : "?";
 }
 
 static const char *object_kind(uint32_t how)

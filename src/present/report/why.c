@@ -79,7 +79,7 @@ static char *subject(const struct report *report, const struct profile_class *cl
         [CLASS_PIPE] = "pipe, terminal",
         [CLASS_POLL] = "events",
         [CLASS_SLEEP] = "sleep",
-        [CLASS_YIELD] = "yields the CPU",
+        [CLASS_YIELD] = "polls",
         [CLASS_MEMORY_MAP] = "memory map",
     };
     const char *noun = nouns[class->kind];
