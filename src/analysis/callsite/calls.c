@@ -10,7 +10,7 @@ const char *class_kind__name(enum class_kind kind)
         [CLASS_DISK] = "disk",           [CLASS_NETWORK] = "network",
         [CLASS_PIPE] = "pipe",           [CLASS_POLL] = "poll",
         [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
-        [CLASS_FUTEX] = "futex",
+        [CLASS_FUTEX] = "futex",         [CLASS_MEMORY_MAP] = "memory map",
     };
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }
@@ -22,10 +22,15 @@ static void describe_lock(const struct event *event, struct call *call)
         [HEURT_LOCK_READ] = "pthread_rwlock_rdlock",
         [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock",
         [HEURT_LOCK_SPIN] = "pthread_spin_lock",
+        [HEURT_LOCK_STREAM] = "flockfile",
+        [HEURT_LOCK_FILE] = "file lock",
+        [HEURT_LOCK_CRITICAL] = "omp critical",
+        [HEURT_LOCK_OPENMP] = "omp_set_lock",
     };
     uint32_t kind = HEURT_LOCK_KIND(event->payload[0]);
     call->variant = kind;
-    call->function = kind <= HEURT_LOCK_SPIN ? names[kind] : "lock";
+    const char *name = kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
+    call->function = name ? name : "lock";
 }
 
 static bool io_has_size(uint32_t io)
@@ -56,12 +61,20 @@ static void describe_io(const struct event *event, struct call *call)
             (struct profile_key){"size_class", log2_of(event->payload[2])};
 }
 
+static void describe_memory_map(const struct event *event, struct call *call)
+{
+    uint32_t how = HEURT_SITE_HOW(event->payload[0]);
+    call->function = memory_map__name((enum heurt_memory_map)how);
+    call->variant = how;
+    call->keys[call->key_count++] = (struct profile_key){"size_class", log2_of(event->payload[2])};
+}
+
 static void describe_sleep(const struct event *event, struct call *call)
 {
     uint32_t how = HEURT_SITE_HOW(event->payload[0]);
     call->function = sleep__name((enum heurt_sleep)how);
     call->variant = how;
-    call->idle = true;
+    call->idle = call->kind == CLASS_SLEEP; /* who yields polls for what others do */
 }
 
 static void describe(const struct event *event, struct call *call)
@@ -74,7 +87,9 @@ static void describe(const struct event *event, struct call *call)
         call->function = "pthread_cond_wait";
         return;
     case CLASS_BARRIER:
-        call->function = "pthread_barrier_wait";
+        call->variant = HEURT_SITE_HOW(event->payload[0]);
+        call->function =
+            call->variant == HEURT_BARRIER_OPENMP ? "omp barrier" : "pthread_barrier_wait";
         return;
     case CLASS_SEMAPHORE:
         call->function = "sem_wait";
@@ -89,6 +104,9 @@ static void describe(const struct event *event, struct call *call)
     case CLASS_SLEEP:
     case CLASS_YIELD:
         describe_sleep(event, call);
+        return;
+    case CLASS_MEMORY_MAP:
+        describe_memory_map(event, call);
         return;
     default:
         describe_io(event, call);
@@ -109,7 +127,8 @@ bool call__describe(const struct event *event, struct call *call)
     if (call->kind == CLASS_KINDS)
         return false;
     describe(event, call);
-    call->has_object = kind_has_object(call->kind);
+    call->has_object = kind_has_object(call->kind) &&
+                       !(call->kind == CLASS_BARRIER && call->variant == HEURT_BARRIER_OPENMP);
     if (call->has_object)
         call->object = event->payload[1];
     return true;
