@@ -124,7 +124,7 @@ struct outlier_cells {
     uint64_t start_ns, duration_ns;
     int64_t more_ns, component_more_ns[COMPONENTS];
     const char *function, *file;
-    uint32_t line;
+    uint64_t line;
     int64_t place_more_ns, place_more_calls;
 };
 
@@ -173,7 +173,7 @@ static void add_outlier(struct table_rows *rows, const struct report *report,
     memcpy(row->component_more_ns, outlier->component_more_ns, sizeof row->component_more_ns);
     row->place_more_ns = outlier->place_more_ns;
     row->place_more_calls = outlier->place_more_calls;
-    row->line = UINT32_MAX;
+    row->line = UINT64_MAX;
     if (!outlier->place.function)
         return;
     struct place_cells place = place_cells__of_class(rows, report, &outlier->place);

@@ -8,9 +8,9 @@
 struct class_row {
     uint64_t rank;
     const char *kind, *function, *module, *file;
-    uint32_t line;
+    uint64_t line;
     const char *caller, *caller_file;
-    uint32_t caller_line;
+    uint64_t caller_line;
     uint64_t object;
     const char *object_name, *key;
     uint64_t threads;
@@ -94,7 +94,7 @@ static void fill_place(struct table_rows *rows, const struct report *report,
     row->line = place.line;
     row->caller = is_hooked ? place.function : NULL;
     row->caller_file = is_hooked ? place.file : NULL;
-    row->caller_line = is_hooked ? place.line : UINT32_MAX;
+    row->caller_line = is_hooked ? place.line : UINT64_MAX;
 }
 
 static void add_class(struct table_rows *rows, const struct report *report,

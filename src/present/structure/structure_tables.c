@@ -6,7 +6,7 @@
 struct outline_cells {
     uint64_t row, group, depth;
     const char *kind, *class_kind, *function, *file;
-    uint32_t line;
+    uint64_t line;
     uint64_t count, loops, turns_min, turns_max, sum_ns, mean_ns, min_ns, max_ns;
     double share;
     uint64_t excess_ns;
@@ -50,7 +50,7 @@ static void fill_place(struct table_rows *rows, const struct structure_report *s
                        const struct outline_row *row, struct outline_cells *cells)
 {
     const struct profile_class *class = outline_row__place(shown, row);
-    cells->line = UINT32_MAX;
+    cells->line = UINT64_MAX;
     if (!class)
         return;
     struct place_cells place = place_cells__of_class(rows, shown->report, class);

@@ -95,7 +95,7 @@ static struct place_cells cells_of(struct table_rows *rows, const struct place *
     if (function == unknown)
         function = table_rows__keep(rows, memory__text(unknown));
     return (struct place_cells){function, place->module, place->file,
-                                place->line ? place->line : UINT32_MAX};
+                                place->line ? place->line : UINT64_MAX};
 }
 
 struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
@@ -103,7 +103,7 @@ struct place_cells place_cells__of_site(struct table_rows *rows, const struct re
 {
     char unknown[32];
     if (!site)
-        return (struct place_cells){NULL, NULL, NULL, UINT32_MAX};
+        return (struct place_cells){NULL, NULL, NULL, UINT64_MAX};
     struct place place = place__of_site(report, process, site, unknown);
     return cells_of(rows, &place, unknown);
 }

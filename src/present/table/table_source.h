@@ -74,7 +74,7 @@ extern const struct table_source classes_source, class_threads_source, blockers_
 /* A place as four columns. */
 struct place_cells {
     const char *function, *module, *file;
-    uint32_t line; /* UINT32_MAX: not known */
+    uint64_t line; /* UINT64_MAX: not known */
 };
 /* Of an address in a process; nothing of address 0. */
 struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,

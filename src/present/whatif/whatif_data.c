@@ -114,7 +114,7 @@ struct answer_cells {
     const char *asked;
     uint64_t rank;
     const char *function, *file;
-    uint32_t line;
+    uint64_t line;
     uint64_t object;
     const char *object_name;
     uint64_t lost_ns, measured_ns, replayed_ns, unrecorded_ns, wall_ns, least_ns, most_ns;
@@ -173,7 +173,7 @@ static void add_answer(struct table_rows *rows, const struct whatif_view *view,
                         ? table_rows__keep(rows, memory__text(subject.unknown))
                         : subject.place.function;
     row->file = subject.place.file;
-    row->line = subject.place.line ? subject.place.line : UINT32_MAX;
+    row->line = subject.place.line ? subject.place.line : UINT64_MAX;
     row->object = answer->has_lock ? answer->lock : UINT64_MAX;
     row->object_name = subject.lock_name;
     row->lost_ns = answer->lost_ns;
