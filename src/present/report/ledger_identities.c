@@ -157,14 +157,14 @@ static void put_audited_class(struct table *table, const struct report *report,
                               const struct profile_class *class)
 {
     char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
+    struct place place = place__of_class(report, &class->what, unknown);
     uint64_t excess = excess_of(class->accumulator);
     uint64_t components = sum_of_components(class->accumulator);
     char *name = class__name(report, class, &place);
     size_t rank = 1 + (size_t)(class - VEC_AT(&report->profile->classes, struct profile_class, 0));
     table__cell(table, memory__format("%zu", rank), INK_PLAIN);
     table__cell(table, text__for_screen(name), INK_BOLD);
-    table__cell(table, text__for_screen(class_kind__name(class->kind)), INK_PLAIN);
+    table__cell(table, text__for_screen(class_kind__name(class->what.at.kind)), INK_PLAIN);
     table__count(table, excess);
     table__count(table, components);
     table__cell(table, difference(excess, components),
