@@ -399,6 +399,12 @@ static uint32_t depth_at(const struct fold *fold, uint64_t own_time)
     return open;
 }
 
+/* Who yields gives the CPU away: it is the wait's own, whoever has it. */
+static bool yields(const struct open_span *span)
+{
+    return span->id == HEURT_EVENT_SLEEP && span->class->component == COMPONENT_OTHER_BLOCKED;
+}
+
 static void off_cpu(struct fold *fold, const struct event *event)
 {
     if (event->words < 2)
@@ -410,6 +416,9 @@ static void off_cpu(struct fold *fold, const struct event *event)
     uint64_t ticks = back > left ? back - left : 0;
     uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
     uint32_t how = HEURT_SITE_HOW(event->payload[0]), depth = depth_at(fold, left);
+    state->off_cpu_count++;
+    if (depth && yields(&fold->spans[depth - 1]))
+        return;
     uint64_t *parts = parts_at(fold, depth);
     if (how != HEURT_OFF_PREEMPTED && runnable != HEURT_NOT_KNOWN)
         parts[COMPONENT_RUNNABLE] += take(&ticks, runnable);
@@ -417,7 +426,6 @@ static void off_cpu(struct fold *fold, const struct event *event)
     if (!depth || how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT ||
         fold->spans[depth - 1].class->component == COMPONENT_RUNNING)
         parts[off__component(how)] += ticks;
-    state->off_cpu_count++;
 }
 
 static void page_fault(struct fold *fold, const struct event *event)

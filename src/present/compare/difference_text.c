@@ -147,66 +147,66 @@ static void put_two(const struct difference_view *view, const struct style *styl
 
 /* ---- what each is made of -------------------------------------------------------------------- */
 
-static void table__more(struct table *table, int64_t ns, enum ink ink)
+static void table__more(struct grid *grid, int64_t ns, enum ink ink)
 {
     char more[MORE_BYTES];
-    table__cell(table, memory__text(more__format(ns, more)), ink);
+    grid__cell(grid, memory__text(more__format(ns, more)), ink);
 }
 
 /* A duration that may be a few ticks less than nothing. */
-static void table__signed(struct table *table, int64_t ns)
+static void table__signed(struct grid *grid, int64_t ns)
 {
     char duration[16];
     duration__format(ns < 0 ? (uint64_t)-ns : (uint64_t)ns, duration);
-    table__cell(table, memory__format("%s%s", ns < 0 ? "-" : "", duration), INK_PLAIN);
+    grid__cell(grid, memory__format("%s%s", ns < 0 ? "-" : "", duration), INK_PLAIN);
 }
 
-static void table__bar(struct table *table, int64_t more, int64_t all, const struct style *style)
+static void table__bar(struct grid *grid, int64_t more, int64_t all, const struct style *style)
 {
     bool is_part = more > 0 && all > 0;
     double share = is_part ? (double)more / (double)all : 0;
-    table__cell(table,
-                is_part ? bar__format(style, share > 1 ? 1 : share, BAR_CELLS) : memory__text(""),
-                INK_WARNING);
+    grid__cell(grid,
+               is_part ? bar__format(style, share > 1 ? 1 : share, BAR_CELLS) : memory__text(""),
+               INK_WARNING);
 }
 
-static void put_component(struct table *table, const struct difference *difference, unsigned which,
+static void put_component(struct grid *grid, const struct difference *difference, unsigned which,
                           const struct style *style)
 {
     uint64_t slow = difference->sides[SIDE_SLOW].component_ns[which];
     uint64_t fast = difference->sides[SIDE_FAST].component_ns[which];
-    table__cell(table, memory__text(component__words((enum component)which)), INK_PLAIN);
-    table__duration(table, slow);
-    table__duration(table, fast);
-    table__more(table, (int64_t)(slow - fast), INK_BOLD);
-    table__bar(table, (int64_t)(slow - fast), whole_more(difference), style);
+    grid__cell(grid, memory__text(component__words((enum component)which)), INK_PLAIN);
+    grid__duration(grid, slow);
+    grid__duration(grid, fast);
+    table__more(grid, (int64_t)(slow - fast), INK_BOLD);
+    table__bar(grid, (int64_t)(slow - fast), whole_more(difference), style);
 }
 
-static void put_sum(struct table *table, const struct difference *difference)
+static void put_sum(struct grid *grid, const struct difference *difference)
 {
-    table__cell(table, memory__text("in all"), INK_DIM);
-    table__duration(table, difference->sides[SIDE_SLOW].duration_ns);
-    table__duration(table, difference->sides[SIDE_FAST].duration_ns);
-    table__more(table, whole_more(difference), INK_PLAIN);
-    table__cell(table, memory__text(""), INK_PLAIN);
+    grid__cell(grid, memory__text("in all"), INK_DIM);
+    grid__duration(grid, difference->sides[SIDE_SLOW].duration_ns);
+    grid__duration(grid, difference->sides[SIDE_FAST].duration_ns);
+    table__more(grid, whole_more(difference), INK_PLAIN);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
 }
 
 static void put_components(const struct difference *difference, const struct style *style,
                            FILE *out)
 {
-    static const struct table_column columns[] = {{"component", ALIGN_LEFT, false},
-                                                  {"slow", ALIGN_RIGHT, false},
-                                                  {"fast", ALIGN_RIGHT, false},
-                                                  {"difference", ALIGN_RIGHT, false},
-                                                  {"", ALIGN_LEFT, false}};
-    struct table table = table__start(columns, 5, 2);
+    static const struct grid_column columns[] = {{"component", ALIGN_LEFT, false},
+                                                 {"slow", ALIGN_RIGHT, false},
+                                                 {"fast", ALIGN_RIGHT, false},
+                                                 {"difference", ALIGN_RIGHT, false},
+                                                 {"", ALIGN_LEFT, false}};
+    struct grid grid = grid__start(columns, 5, 2);
     fputc('\n', out);
     for (unsigned i = 0; i < COMPONENTS; i++)
         if (difference->sides[SIDE_SLOW].component_ns[i] ||
             difference->sides[SIDE_FAST].component_ns[i])
-            put_component(&table, difference, i, style);
-    put_sum(&table, difference);
-    table__end(&table, style, out);
+            put_component(&grid, difference, i, style);
+    put_sum(&grid, difference);
+    grid__end(&grid, style, out);
 }
 
 /* ---- what is in them ------------------------------------------------------------------------- */
@@ -274,20 +274,20 @@ static char *why_text(const struct difference_row *row)
     return more__components(more);
 }
 
-static void put_row(struct table *table, const struct difference_view *view,
+static void put_row(struct grid *grid, const struct difference_view *view,
                     const struct difference_row *row)
 {
-    table__more(table, row_more(row), INK_BOLD);
-    table__signed(table, row->own_ns[SIDE_SLOW]);
-    table__signed(table, row->own_ns[SIDE_FAST]);
-    table__take(table, calls_text(row), INK_PLAIN);
-    table__take(table, row_text(view, row), INK_BOLD);
-    table__take(table, enclosing_text(view, row), INK_DIM);
-    table__take(table, why_text(row), INK_PLAIN);
+    table__more(grid, row_more(row), INK_BOLD);
+    table__signed(grid, row->own_ns[SIDE_SLOW]);
+    table__signed(grid, row->own_ns[SIDE_FAST]);
+    grid__take(grid, calls_text(row), INK_PLAIN);
+    grid__take(grid, row_text(view, row), INK_BOLD);
+    grid__take(grid, enclosing_text(view, row), INK_DIM);
+    grid__take(grid, why_text(row), INK_PLAIN);
 }
 
 /* All that have no line of their own. */
-static void put_others(struct table *table, const struct difference_row *const *rows, size_t first,
+static void put_others(struct grid *grid, const struct difference_row *const *rows, size_t first,
                        size_t count)
 {
     int64_t own[SIDES] = {0};
@@ -296,29 +296,29 @@ static void put_others(struct table *table, const struct difference_row *const *
             own[side] += rows[i]->own_ns[side];
     if (first == count)
         return;
-    table__more(table, own[SIDE_SLOW] - own[SIDE_FAST], INK_PLAIN);
-    table__signed(table, own[SIDE_SLOW]);
-    table__signed(table, own[SIDE_FAST]);
-    table__cell(table, memory__text(""), INK_PLAIN);
-    table__cell(table, memory__format("%zu others", count - first), INK_DIM);
-    table__cell(table, memory__text(""), INK_PLAIN);
-    table__cell(table, memory__text(""), INK_PLAIN);
+    table__more(grid, own[SIDE_SLOW] - own[SIDE_FAST], INK_PLAIN);
+    table__signed(grid, own[SIDE_SLOW]);
+    table__signed(grid, own[SIDE_FAST]);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
+    grid__cell(grid, memory__format("%zu others", count - first), INK_DIM);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
 }
 
-static void put_rows_sum(struct table *table, const struct difference *difference)
+static void put_rows_sum(struct grid *grid, const struct difference *difference)
 {
-    table__more(table, whole_more(difference), INK_PLAIN);
-    table__duration(table, difference->sides[SIDE_SLOW].duration_ns);
-    table__duration(table, difference->sides[SIDE_FAST].duration_ns);
-    table__cell(table, memory__text(""), INK_PLAIN);
-    table__cell(table, memory__text("in all"), INK_DIM);
-    table__cell(table, memory__text(""), INK_PLAIN);
-    table__cell(table, memory__text(""), INK_PLAIN);
+    table__more(grid, whole_more(difference), INK_PLAIN);
+    grid__duration(grid, difference->sides[SIDE_SLOW].duration_ns);
+    grid__duration(grid, difference->sides[SIDE_FAST].duration_ns);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
+    grid__cell(grid, memory__text("in all"), INK_DIM);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
+    grid__cell(grid, memory__text(""), INK_PLAIN);
 }
 
 static void put_rows(const struct difference_view *view, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"difference", ALIGN_RIGHT, false}, {"slow", ALIGN_RIGHT, false},
         {"fast", ALIGN_RIGHT, false},       {"calls", ALIGN_RIGHT, false},
         {"own time of", ALIGN_LEFT, true},  {"within", ALIGN_LEFT, true},
@@ -329,50 +329,50 @@ static void put_rows(const struct difference_view *view, const struct style *sty
         rows[i] = row_at(view->difference, i);
     qsort(rows, all->count, sizeof *rows, by_contribution);
     size_t shown = 0;
-    struct table table = table__start(columns, 7, 2);
+    struct grid grid = grid__start(columns, 7, 2);
     for (; shown < all->count && shown < ROWS_AT_MOST && row_more(rows[shown]); shown++)
-        put_row(&table, view, rows[shown]);
-    put_others(&table, rows, shown, all->count);
-    put_rows_sum(&table, view->difference);
+        put_row(&grid, view, rows[shown]);
+    put_others(&grid, rows, shown, all->count);
+    put_rows_sum(&grid, view->difference);
     fputc('\n', out);
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
     free(rows);
 }
 
 /* ---- whom it waited for ---------------------------------------------------------------------- */
 
-static void put_wait(struct table *table, const struct report *report,
+static void put_wait(struct grid *grid, const struct report *report,
                      const struct difference_wait *wait)
 {
     const char *name = report__variable(report, wait->process, wait->object);
     char *who = wait->by == UINT32_MAX ? memory__text("not known") : thread__text(report, wait->by);
-    table__duration(table, wait->wait_ns);
-    table__count(table, wait->waits);
-    table__take(table,
-                name ? memory__format("%s %s", class_kind__name(wait->kind), name)
-                     : memory__format("%s 0x%" PRIx64, class_kind__name(wait->kind), wait->object),
-                INK_BOLD);
-    table__take(table, who, INK_PLAIN);
-    table__take(table,
-                wait->by_site ? site__text(report, wait->process, wait->by_site) : memory__text(""),
-                INK_PLAIN);
+    grid__duration(grid, wait->wait_ns);
+    grid__count(grid, wait->waits);
+    grid__take(grid,
+               name ? memory__format("%s %s", class_kind__name(wait->kind), name)
+                    : memory__format("%s 0x%" PRIx64, class_kind__name(wait->kind), wait->object),
+               INK_BOLD);
+    grid__take(grid, who, INK_PLAIN);
+    grid__take(grid,
+               wait->by_site ? site__text(report, wait->process, wait->by_site) : memory__text(""),
+               INK_PLAIN);
 }
 
 static void put_waits(const struct difference_view *view, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"waited", ALIGN_RIGHT, false},
-                                                  {"times", ALIGN_RIGHT, false},
-                                                  {"for", ALIGN_LEFT, true},
-                                                  {"ended by", ALIGN_LEFT, true},
-                                                  {"in", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"waited", ALIGN_RIGHT, false},
+                                                 {"times", ALIGN_RIGHT, false},
+                                                 {"for", ALIGN_LEFT, true},
+                                                 {"ended by", ALIGN_LEFT, true},
+                                                 {"in", ALIGN_LEFT, true}};
     const struct vec *waits = &view->difference->waits;
     if (!waits->count)
         return;
-    struct table table = table__start(columns, 5, 2);
+    struct grid grid = grid__start(columns, 5, 2);
     for (size_t i = 0; i < waits->count && i < WAITS_AT_MOST; i++)
-        put_wait(&table, view->report, VEC_AT(waits, struct difference_wait, i));
+        put_wait(&grid, view->report, VEC_AT(waits, struct difference_wait, i));
     fputs("\n  The slow one waited:\n", out);
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 static void put(const struct difference_view *view, const struct style *style, FILE *out)

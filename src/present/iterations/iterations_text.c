@@ -250,35 +250,35 @@ static char *times_text(uint64_t ns, uint64_t median_ns, const struct style *sty
     return memory__format("%.3g%s", (double)ns / (double)median_ns, sign);
 }
 
-static void put_outlier(struct table *table, const struct report *report,
+static void put_outlier(struct grid *grid, const struct report *report,
                         const struct iteration_phase *phase,
                         const struct iteration_outlier *outlier, const struct style *style)
 {
     char more[MORE_BYTES];
     const struct iteration *turn = &outlier->iteration;
-    table__count(table, turn->index);
-    table__duration(table, turn->start_ns);
-    table__duration(table, turn->duration_ns);
-    table__cell(table, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
-    table__take(table, tid_text(report, turn->thread, style), INK_PLAIN);
-    table__cell(table, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
-    table__take(table, more__components(outlier->component_more_ns), INK_PLAIN);
+    grid__count(grid, turn->index);
+    grid__duration(grid, turn->start_ns);
+    grid__duration(grid, turn->duration_ns);
+    grid__cell(grid, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
+    grid__take(grid, tid_text(report, turn->thread, style), INK_PLAIN);
+    grid__cell(grid, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
+    grid__take(grid, more__components(outlier->component_more_ns), INK_PLAIN);
     if (!is_narrow(style))
-        table__cell(table, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
-    table__take(table, where_text(report, outlier, style), INK_PLAIN);
+        grid__cell(grid, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
+    grid__take(grid, where_text(report, outlier, style), INK_PLAIN);
 }
 
-static struct table new_table(const struct style *style)
+static struct grid new_table(const struct style *style)
 {
-    static const struct table_column wide[] = {
+    static const struct grid_column wide[] = {
         {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
         {"", ALIGN_RIGHT, false},     {"thread", ALIGN_LEFT, true}, {"more", ALIGN_RIGHT, false},
         {"of it", ALIGN_LEFT, true},  {"most", ALIGN_RIGHT, false}, {"in", ALIGN_LEFT, true}};
-    static const struct table_column narrow[] = {
+    static const struct grid_column narrow[] = {
         {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
         {"", ALIGN_RIGHT, false},     {"tid", ALIGN_RIGHT, false},  {"more", ALIGN_RIGHT, false},
         {"of it", ALIGN_LEFT, true},  {"most in", ALIGN_LEFT, true}};
-    return is_narrow(style) ? table__start(narrow, 8, INDENT) : table__start(wide, 9, INDENT);
+    return is_narrow(style) ? grid__start(narrow, 8, INDENT) : grid__start(wide, 9, INDENT);
 }
 
 static void put_none(const struct iteration_phase *phase, const struct style *style, FILE *out)
@@ -309,11 +309,11 @@ static void put_outliers(const struct report *report, const struct iteration_pha
             duration__format(phase->threshold_ns, threshold), phase->outlier_count == 1 ? "s" : "",
             phase->outlier_count > OUTLIERS_AT_MOST ? "; the slowest" : ""));
     free(lead);
-    struct table table = new_table(style);
+    struct grid grid = new_table(style);
     for (size_t i = 0; i < phase->outliers.count && i < OUTLIERS_AT_MOST; i++)
-        put_outlier(&table, report, phase, VEC_AT(&phase->outliers, struct iteration_outlier, i),
+        put_outlier(&grid, report, phase, VEC_AT(&phase->outliers, struct iteration_outlier, i),
                     style);
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -24,30 +24,30 @@ static char *result_of(const struct locks_check *check)
         count__format(more ? check->left - check->right : check->right - check->left, number));
 }
 
-static void put_check(struct table *table, const struct locks_check *check)
+static void put_check(struct grid *grid, const struct locks_check *check)
 {
-    table__cell(table, memory__format("%s, of %s", check->what, check->of), INK_PLAIN);
-    table__count(table, check->left);
-    table__cell(table,
-                memory__format("%s %s", check->is_most ? "at most of" : "equals of", check->with),
-                INK_PLAIN);
-    table__count(table, check->right);
-    table__cell(table, result_of(check), check->is_good ? INK_PLAIN : INK_ALARM);
+    grid__cell(grid, memory__format("%s, of %s", check->what, check->of), INK_PLAIN);
+    grid__count(grid, check->left);
+    grid__cell(grid,
+               memory__format("%s %s", check->is_most ? "at most of" : "equals of", check->with),
+               INK_PLAIN);
+    grid__count(grid, check->right);
+    grid__cell(grid, result_of(check), check->is_good ? INK_PLAIN : INK_ALARM);
 }
 
 void locks_text__audit(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"this", ALIGN_LEFT, true},
-                                                  {"", ALIGN_RIGHT, false},
-                                                  {"must be", ALIGN_LEFT, true},
-                                                  {"", ALIGN_RIGHT, false},
-                                                  {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"this", ALIGN_LEFT, true},
+                                                 {"", ALIGN_RIGHT, false},
+                                                 {"must be", ALIGN_LEFT, true},
+                                                 {"", ALIGN_RIGHT, false},
+                                                 {"", ALIGN_LEFT, true}};
     ink__put(style, out, INK_BOLD, "do the parts add up to the whole? (ticks, or numbers)");
     fputc('\n', out);
-    struct table table = table__start(columns, 5, 2);
+    struct grid grid = grid__start(columns, 5, 2);
     VEC_EACH (check, &locks->result->checks, struct locks_check)
-        put_check(&table, check);
-    table__end(&table, style, out);
+        put_check(&grid, check);
+    grid__end(&grid, style, out);
     fputc('\n', out);
     if (locks__add_up(locks))
         fputs("Everything adds up.\n", out);

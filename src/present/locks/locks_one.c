@@ -79,26 +79,26 @@ static void put_identity(const struct locks_report *locks, const struct lock_row
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* share: of the acquisitions; NaN: none is told. */
-static void put_times(struct table *table, const char *of, const char *what,
+static void put_times(struct grid *grid, const char *of, const char *what,
                       const struct lock_times *times, double share)
 {
-    table__cell(table, memory__format("%s%s", of, what), INK_PLAIN);
-    table__count(table, times->count);
+    grid__cell(grid, memory__format("%s%s", of, what), INK_PLAIN);
+    grid__count(grid, times->count);
     if (isnan(share))
-        table__cell(table, memory__text(""), INK_PLAIN);
+        grid__cell(grid, memory__text(""), INK_PLAIN);
     else
-        table__share(table, share);
-    table__duration(table, times->sum_ns);
-    table__duration(table, times__mean_ns(times));
-    table__duration(table, times->max_ns);
+        grid__share(grid, share);
+    grid__duration(grid, times->sum_ns);
+    grid__duration(grid, times__mean_ns(times));
+    grid__duration(grid, times->max_ns);
 }
 
-static void put_side(struct table *table, const char *of, const struct lock_side *side,
+static void put_side(struct grid *grid, const char *of, const struct lock_side *side,
                      bool has_sections)
 {
-    put_times(table, of, "waited", &side->wait, ratio(side->contended, side->acquisitions));
+    put_times(grid, of, "waited", &side->wait, ratio(side->contended, side->acquisitions));
     if (has_sections)
-        put_times(table, of, "held", &side->hold, NAN);
+        put_times(grid, of, "held", &side->hold, NAN);
 }
 
 static void put_attempts(const char *of, const struct lock_side *side, const struct style *style,
@@ -114,7 +114,7 @@ static void put_attempts(const char *of, const struct lock_side *side, const str
 
 static void put_sides(const struct lock_row *row, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"", ALIGN_LEFT, false},       {"times", ALIGN_RIGHT, false},
         {"share", ALIGN_RIGHT, false}, {"in all", ALIGN_RIGHT, false},
         {"mean", ALIGN_RIGHT, false},  {"max", ALIGN_RIGHT, false}};
@@ -123,11 +123,11 @@ static void put_sides(const struct lock_row *row, const struct style *style, FIL
     if (split)
         put_attempts("  reading   ", &row->shared, style, out);
     heading__put(style, out, "waits (share: of the acquisitions) and sections");
-    struct table table = table__start(columns, 6, 2);
-    put_side(&table, split ? "writers " : "", &row->exclusive, is_lock);
+    struct grid grid = grid__start(columns, 6, 2);
+    put_side(&grid, split ? "writers " : "", &row->exclusive, is_lock);
     if (split)
-        put_side(&table, "readers ", &row->shared, is_lock);
-    table__end(&table, style, out);
+        put_side(&grid, "readers ", &row->shared, is_lock);
+    grid__end(&grid, style, out);
 }
 
 static void put_waits(const struct lock_row *row, const struct style *style, FILE *out)
@@ -222,14 +222,14 @@ static void put_rounds(const struct locks_report *locks, const struct lock_row *
 
 /* ---- on and off the critical path ------------------------------------------------------------ */
 
-static void put_path_line(struct table *table, const char *name, uint64_t acquisitions,
+static void put_path_line(struct grid *grid, const char *name, uint64_t acquisitions,
                           uint64_t contended, uint64_t wait_ns, uint64_t hold_ns)
 {
-    table__cell(table, memory__text(name), INK_PLAIN);
-    table__count(table, acquisitions);
-    table__count(table, contended);
-    table__duration(table, wait_ns);
-    table__duration(table, hold_ns);
+    grid__cell(grid, memory__text(name), INK_PLAIN);
+    grid__count(grid, acquisitions);
+    grid__count(grid, contended);
+    grid__duration(grid, wait_ns);
+    grid__duration(grid, hold_ns);
 }
 
 static uint64_t less(uint64_t all, uint64_t part)
@@ -240,11 +240,11 @@ static uint64_t less(uint64_t all, uint64_t part)
 static void put_path(const struct locks_report *locks, const struct lock_row *row,
                      const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"", ALIGN_LEFT, false},
-                                                  {"acquired", ALIGN_RIGHT, false},
-                                                  {"contended", ALIGN_RIGHT, false},
-                                                  {"waited", ALIGN_RIGHT, false},
-                                                  {"held", ALIGN_RIGHT, false}};
+    static const struct grid_column columns[] = {{"", ALIGN_LEFT, false},
+                                                 {"acquired", ALIGN_RIGHT, false},
+                                                 {"contended", ALIGN_RIGHT, false},
+                                                 {"waited", ALIGN_RIGHT, false},
+                                                 {"held", ALIGN_RIGHT, false}};
     char share[16], heading[96];
     const struct lock_on_path *on = &row->on_path;
     if (row->object.kind != CLASS_LOCK || locks->result->path_ns == 0)
@@ -254,48 +254,48 @@ static void put_path(const struct locks_report *locks, const struct lock_row *ro
              "on and off the critical path (%s of the path is in its sections)",
              share__format(ratio(on->hold_ns, locks->result->path_ns), share));
     heading__put(style, out, heading);
-    struct table table = table__start(columns, 5, 2);
-    put_path_line(&table, "on", on->acquisitions, on->contended, on->wait_ns, on->hold_ns);
-    put_path_line(&table, "off", less(row__acquisitions(row), on->acquisitions),
+    struct grid grid = grid__start(columns, 5, 2);
+    put_path_line(&grid, "on", on->acquisitions, on->contended, on->wait_ns, on->hold_ns);
+    put_path_line(&grid, "off", less(row__acquisitions(row), on->acquisitions),
                   less(row__contended(row), on->contended), less(row__wait_ns(row), on->wait_ns),
                   less(hold_ns, on->hold_ns));
-    put_path_line(&table, "all", row__acquisitions(row), row__contended(row), row__wait_ns(row),
+    put_path_line(&grid, "all", row__acquisitions(row), row__contended(row), row__wait_ns(row),
                   hold_ns);
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 /* ---- where it is taken ----------------------------------------------------------------------- */
 
-static void put_site(struct table *table, const struct locks_report *locks,
+static void put_site(struct grid *grid, const struct locks_report *locks,
                      const struct lock_row *row, const struct lock_site *site)
 {
     char unknown[32];
     struct place place = place__of_site(locks->report, row->object.process, site->site, unknown);
-    table__duration(table, site->wait_ns);
-    table__share(table, ratio(site->contended, site->acquisitions));
-    table__count(table, site->acquisitions);
-    table__duration(table, site->hold_ns);
-    table__take(table, function__short(place.function), INK_BOLD);
-    table__take(table, place__source(&place, true), INK_PLAIN);
+    grid__duration(grid, site->wait_ns);
+    grid__share(grid, ratio(site->contended, site->acquisitions));
+    grid__count(grid, site->acquisitions);
+    grid__duration(grid, site->hold_ns);
+    grid__take(grid, function__short(place.function), INK_BOLD);
+    grid__take(grid, place__source(&place, true), INK_PLAIN);
 }
 
 static void put_sites(const struct locks_report *locks, const struct lock_row *row,
                       const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"waited", ALIGN_RIGHT, false},   {"contended", ALIGN_RIGHT, false},
         {"acquired", ALIGN_RIGHT, false}, {"held", ALIGN_RIGHT, false},
         {"in", ALIGN_LEFT, true},         {"", ALIGN_LEFT, true}};
     if (row->sites.count == 0)
         return;
     heading__put(style, out, "where it is taken");
-    struct table table = table__start(columns, 6, 2);
+    struct grid grid = grid__start(columns, 6, 2);
     for (size_t i = 0; i < row->sites.count && i < SITES_AT_MOST; i++)
-        put_site(&table, locks, row, VEC_AT(&row->sites, struct lock_site, i));
+        put_site(&grid, locks, row, VEC_AT(&row->sites, struct lock_site, i));
     if (row->sites.count > SITES_AT_MOST)
-        table__note(&table, memory__format("and %zu more (--json has them all)",
-                                           row->sites.count - SITES_AT_MOST));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         row->sites.count - SITES_AT_MOST));
+    grid__end(&grid, style, out);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------ */

@@ -58,7 +58,7 @@ static void put_whole(const struct locks_report *locks, const struct style *styl
 
 static void put_threads(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"on it", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false}, {"thread", ALIGN_LEFT, true}};
     const struct path_result *path = &locks->critical->path;
     struct vec totals = VEC_OF(struct total);
@@ -69,17 +69,17 @@ static void put_threads(const struct locks_report *locks, const struct style *st
     }
     sort_totals(&totals);
     heading__put(style, out, "by thread");
-    struct table table = table__start(columns, 3, 2);
+    struct grid grid = grid__start(columns, 3, 2);
     for (size_t i = 0; i < totals.count && i < TOTALS_AT_MOST; i++) {
         const struct total *total = VEC_AT(&totals, struct total, i);
-        table__duration(&table, trace__ns(locks->report->trace, total->ticks));
-        table__share(&table, ratio(total->ticks, length_of(path)));
-        table__take(&table, thread__text(locks->report, total->index), INK_PLAIN);
+        grid__duration(&grid, trace__ns(locks->report->trace, total->ticks));
+        grid__share(&grid, ratio(total->ticks, length_of(path)));
+        grid__take(&grid, thread__text(locks->report, total->index), INK_PLAIN);
     }
     if (totals.count > TOTALS_AT_MOST)
-        table__note(&table, memory__format("and %zu more (--json has them all)",
-                                           totals.count - TOTALS_AT_MOST));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         totals.count - TOTALS_AT_MOST));
+    grid__end(&grid, style, out);
     vec__free(&totals);
 }
 
@@ -100,23 +100,23 @@ static uint64_t hand_overs_by(const struct path_result *path, uint32_t object)
     return count;
 }
 
-static void put_lock(struct table *table, const struct locks_report *locks,
+static void put_lock(struct grid *grid, const struct locks_report *locks,
                      const struct path_lock *lock)
 {
     const struct path_result *path = &locks->critical->path;
     const struct trace *trace = locks->report->trace;
-    table__duration(table, trace__ns(trace, lock->hold));
-    table__share(table, ratio(lock->hold, length_of(path)));
-    table__count(table, lock->acquisitions);
-    table__count(table, lock->contended);
-    table__duration(table, trace__ns(trace, lock->wait));
-    table__count(table, hand_overs_by(path, lock->object));
-    table__take(table, critical_name(locks, lock->object), INK_BOLD);
+    grid__duration(grid, trace__ns(trace, lock->hold));
+    grid__share(grid, ratio(lock->hold, length_of(path)));
+    grid__count(grid, lock->acquisitions);
+    grid__count(grid, lock->contended);
+    grid__duration(grid, trace__ns(trace, lock->wait));
+    grid__count(grid, hand_overs_by(path, lock->object));
+    grid__take(grid, critical_name(locks, lock->object), INK_BOLD);
 }
 
 static void put_locks(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"held", ALIGN_RIGHT, false},     {"share", ALIGN_RIGHT, false},
         {"acquired", ALIGN_RIGHT, false}, {"contended", ALIGN_RIGHT, false},
         {"waited", ALIGN_RIGHT, false},   {"hand-overs", ALIGN_RIGHT, false},
@@ -130,17 +130,17 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
     sort_totals(&totals);
     if (totals.count)
         heading__put(style, out, "by lock: what of its sections is on the path");
-    struct table table = table__start(columns, 7, 2);
+    struct grid grid = grid__start(columns, 7, 2);
     for (size_t i = 0; i < totals.count && i < TOTALS_AT_MOST; i++)
-        put_lock(&table, locks,
+        put_lock(&grid, locks,
                  VEC_AT(&path->locks, struct path_lock, VEC_AT(&totals, struct total, i)->index));
     if (totals.count > TOTALS_AT_MOST)
-        table__note(&table, memory__format("and %zu more (--json has them all)",
-                                           totals.count - TOTALS_AT_MOST));
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         totals.count - TOTALS_AT_MOST));
     if (totals.count)
-        table__end(&table, style, out);
+        grid__end(&grid, style, out);
     else
-        vec__free(&table.cells);
+        vec__free(&grid.cells);
     vec__free(&totals);
 }
 
@@ -163,23 +163,23 @@ static char *came_by(const struct locks_report *locks, const struct path_piece *
     return text;
 }
 
-static void put_piece(struct table *table, const struct locks_report *locks, uint32_t index)
+static void put_piece(struct grid *grid, const struct locks_report *locks, uint32_t index)
 {
     const struct trace *trace = locks->report->trace;
     const struct path_piece *piece =
         VEC_AT(&locks->critical->path.pieces, struct path_piece, index);
-    table__duration(table, trace__ns(trace, piece->end - piece->start));
-    table__duration(table, trace__since_start_ns(trace, piece->start));
-    table__take(table, thread__text(locks->report, piece->thread), INK_PLAIN);
-    table__take(table, came_by(locks, piece, index == 0), INK_PLAIN);
+    grid__duration(grid, trace__ns(trace, piece->end - piece->start));
+    grid__duration(grid, trace__since_start_ns(trace, piece->start));
+    grid__take(grid, thread__text(locks->report, piece->thread), INK_PLAIN);
+    grid__take(grid, came_by(locks, piece, index == 0), INK_PLAIN);
 }
 
 static void put_pieces(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"for", ALIGN_RIGHT, false},
-                                                  {"from", ALIGN_RIGHT, false},
-                                                  {"thread", ALIGN_LEFT, true},
-                                                  {"to which it came by", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"for", ALIGN_RIGHT, false},
+                                                 {"from", ALIGN_RIGHT, false},
+                                                 {"thread", ALIGN_LEFT, true},
+                                                 {"to which it came by", ALIGN_LEFT, true}};
     char rest[16], number[32];
     const struct path_result *path = &locks->critical->path;
     struct vec totals = VEC_OF(struct total);
@@ -192,18 +192,18 @@ static void put_pieces(const struct locks_report *locks, const struct style *sty
     }
     sort_totals(&totals);
     heading__put(style, out, "the longest pieces");
-    struct table table = table__start(columns, 4, 2);
+    struct grid grid = grid__start(columns, 4, 2);
     size_t shown = 0;
     for (; shown < totals.count && shown < PIECES_AT_MOST; shown++) {
         left -= VEC_AT(&totals, struct total, shown)->ticks;
-        put_piece(&table, locks, VEC_AT(&totals, struct total, shown)->index);
+        put_piece(&grid, locks, VEC_AT(&totals, struct total, shown)->index);
     }
     if (shown < totals.count)
-        table__note(&table,
-                    memory__format("and %s shorter ones, %s together (--json has them all)",
-                                   count__format(totals.count - shown, number),
-                                   duration__format(trace__ns(locks->report->trace, left), rest)));
-    table__end(&table, style, out);
+        grid__note(&grid,
+                   memory__format("and %s shorter ones, %s together (--json has them all)",
+                                  count__format(totals.count - shown, number),
+                                  duration__format(trace__ns(locks->report->trace, left), rest)));
+    grid__end(&grid, style, out);
     vec__free(&totals);
 }
 

@@ -11,76 +11,76 @@
 struct section {
     enum class_kind kind;
     const char *heading, *idle_heading;
-    const struct table_column *columns;
+    const struct grid_column *columns;
     size_t column_count;
-    void (*put)(struct table *table, const struct locks_report *locks, const struct lock_row *row);
+    void (*put)(struct grid *grid, const struct locks_report *locks, const struct lock_row *row);
 };
 
-static void put_wake(struct table *table, const struct lock_row *row)
+static void put_wake(struct grid *grid, const struct lock_row *row)
 {
     if (row->wake.count == 0) {
-        table__cell(table, memory__text("-"), INK_PLAIN);
-        table__cell(table, memory__text("-"), INK_PLAIN);
+        grid__cell(grid, memory__text("-"), INK_PLAIN);
+        grid__cell(grid, memory__text("-"), INK_PLAIN);
         return;
     }
-    table__duration(table, times__mean_ns(&row->wake));
-    table__duration(table, row->wake.max_ns);
+    grid__duration(grid, times__mean_ns(&row->wake));
+    grid__duration(grid, row->wake.max_ns);
 }
 
-static void put_condition(struct table *table, const struct locks_report *locks,
+static void put_condition(struct grid *grid, const struct locks_report *locks,
                           const struct lock_row *row)
 {
     (void)locks;
-    table__duration(table, row->exclusive.wait.sum_ns);
-    table__count(table, row->exclusive.wait.count);
-    table__count(table, row->signals);
-    table__count(table, row->signals_for_nobody);
-    put_wake(table, row);
+    grid__duration(grid, row->exclusive.wait.sum_ns);
+    grid__count(grid, row->exclusive.wait.count);
+    grid__count(grid, row->signals);
+    grid__count(grid, row->signals_for_nobody);
+    put_wake(grid, row);
 }
 
-static void put_semaphore(struct table *table, const struct locks_report *locks,
+static void put_semaphore(struct grid *grid, const struct locks_report *locks,
                           const struct lock_row *row)
 {
     (void)locks;
-    table__duration(table, row->exclusive.wait.sum_ns);
-    table__count(table, row->exclusive.acquisitions);
-    table__share(table, ratio(row->exclusive.contended, row->exclusive.acquisitions));
-    table__count(table, row->signals);
-    put_wake(table, row);
+    grid__duration(grid, row->exclusive.wait.sum_ns);
+    grid__count(grid, row->exclusive.acquisitions);
+    grid__share(grid, ratio(row->exclusive.contended, row->exclusive.acquisitions));
+    grid__count(grid, row->signals);
+    put_wake(grid, row);
 }
 
-static void put_barrier(struct table *table, const struct locks_report *locks,
+static void put_barrier(struct grid *grid, const struct locks_report *locks,
                         const struct lock_row *row)
 {
     char share[16];
-    table__duration(table, row->exclusive.wait.sum_ns);
-    table__count(table, row->rounds);
-    table__duration(table, times__mean_ns(&row->spread));
-    table__duration(table, row->spread.max_ns);
+    grid__duration(grid, row->exclusive.wait.sum_ns);
+    grid__count(grid, row->rounds);
+    grid__duration(grid, times__mean_ns(&row->spread));
+    grid__duration(grid, row->spread.max_ns);
     char *thread = thread__text(locks->report, row->last_arriver);
-    table__take(table,
-                memory__format("%s, %s of rounds", thread,
-                               share__format(ratio(row->last_arrivals, row->rounds), share)),
-                INK_PLAIN);
+    grid__take(grid,
+               memory__format("%s, %s of rounds", thread,
+                              share__format(ratio(row->last_arrivals, row->rounds), share)),
+               INK_PLAIN);
     free(thread);
 }
 
-static const struct table_column condition_columns[] = {
+static const struct grid_column condition_columns[] = {
     {"#", ALIGN_RIGHT, false},       {"condition", ALIGN_LEFT, true},
     {"waited", ALIGN_RIGHT, false},  {"waits", ALIGN_RIGHT, false},
     {"signals", ALIGN_RIGHT, false}, {"for nobody", ALIGN_RIGHT, false},
     {"to wake", ALIGN_RIGHT, false}, {"max", ALIGN_RIGHT, false}};
-static const struct table_column semaphore_columns[] = {
+static const struct grid_column semaphore_columns[] = {
     {"#", ALIGN_RIGHT, false},         {"semaphore", ALIGN_LEFT, true},
     {"waited", ALIGN_RIGHT, false},    {"taken", ALIGN_RIGHT, false},
     {"contended", ALIGN_RIGHT, false}, {"posts", ALIGN_RIGHT, false},
     {"to wake", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false}};
-static const struct table_column barrier_columns[] = {
+static const struct grid_column barrier_columns[] = {
     {"#", ALIGN_RIGHT, false},         {"barrier", ALIGN_LEFT, true},
     {"waited", ALIGN_RIGHT, false},    {"rounds", ALIGN_RIGHT, false},
     {"spread", ALIGN_RIGHT, false},    {"max", ALIGN_RIGHT, false},
     {"usually last", ALIGN_LEFT, true}};
-static const struct table_column futex_columns[] = {
+static const struct grid_column futex_columns[] = {
     {"#", ALIGN_RIGHT, false},       {"futex", ALIGN_LEFT, true},
     {"waited", ALIGN_RIGHT, false},  {"waits", ALIGN_RIGHT, false},
     {"wakes", ALIGN_RIGHT, false},   {"for nobody", ALIGN_RIGHT, false},
@@ -113,19 +113,19 @@ static void put_section(const struct section *section, const struct locks_report
     if (all == 0)
         return;
     heading__put(style, out, idle ? section->idle_heading : section->heading);
-    struct table table = table__start(section->columns, section->column_count, 1);
+    struct grid grid = grid__start(section->columns, section->column_count, 1);
     VEC_EACH (row, &locks->result->rows, struct lock_row) {
         rank++;
         if (row->object.kind != section->kind || row->is_idle != idle || shown == ROWS_AT_MOST)
             continue;
-        table__cell(&table, memory__format("%zu", rank), INK_PLAIN);
-        table__take(&table, object__name(locks->report, &row->object), INK_BOLD);
-        section->put(&table, locks, row);
+        grid__cell(&grid, memory__format("%zu", rank), INK_PLAIN);
+        grid__take(&grid, object__name(locks->report, &row->object), INK_BOLD);
+        section->put(&grid, locks, row);
         shown++;
     }
     if (shown < all)
-        table__note(&table, memory__format("    and %zu more (--csv has all)", all - shown));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("    and %zu more (--csv has all)", all - shown));
+    grid__end(&grid, style, out);
 }
 
 void meetings__put(const struct locks_report *locks, const struct style *style, FILE *out)

@@ -184,7 +184,7 @@ static void put_totals(const struct locks_report *locks, const struct style *sty
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const struct table_column wide_columns[] = {
+static const struct grid_column wide_columns[] = {
     {"#", ALIGN_RIGHT, false},        {"lock", ALIGN_LEFT, true},
     {"kind", ALIGN_LEFT, false},      {"waited", ALIGN_RIGHT, false},
     {"of time", ALIGN_RIGHT, false},  {"contended", ALIGN_RIGHT, false},
@@ -192,7 +192,7 @@ static const struct table_column wide_columns[] = {
     {"max", ALIGN_RIGHT, false},      {"on path", ALIGN_RIGHT, false},
     {"sections", ALIGN_RIGHT, false},
 };
-static const struct table_column narrow_columns[] = {
+static const struct grid_column narrow_columns[] = {
     {"#", ALIGN_RIGHT, false},         {"lock", ALIGN_LEFT, true},
     {"waited", ALIGN_RIGHT, false},    {"of time", ALIGN_RIGHT, false},
     {"contended", ALIGN_RIGHT, false}, {"acquired", ALIGN_RIGHT, false},
@@ -208,97 +208,96 @@ struct lock_line {
 };
 
 /* The kind has a column of its own. */
-static void put_wide_name(struct table *table, const struct locks_report *locks,
+static void put_wide_name(struct grid *grid, const struct locks_report *locks,
                           const struct lock_line *line)
 {
     const struct encounter_object *object = &line->row->object;
     char *known = line->rank ? object__known_as(locks->report, object) : memory__text("");
-    table__take(table,
-                line->rank
-                    ? memory__format("%s%s0x%" PRIx64, known, *known ? " " : "", object->address)
-                    : memory__text(""),
-                INK_BOLD);
-    table__cell(table, memory__format("%s%s", object__noun(object), line->of), INK_PLAIN);
+    grid__take(grid,
+               line->rank
+                   ? memory__format("%s%s0x%" PRIx64, known, *known ? " " : "", object->address)
+                   : memory__text(""),
+               INK_BOLD);
+    grid__cell(grid, memory__format("%s%s", object__noun(object), line->of), INK_PLAIN);
     free(known);
 }
 
-static void put_narrow_name(struct table *table, const struct locks_report *locks,
+static void put_narrow_name(struct grid *grid, const struct locks_report *locks,
                             const struct lock_line *line)
 {
     const struct encounter_object *object = &line->row->object;
     char *name =
         line->rank ? object__name(locks->report, object) : memory__text(object__noun(object));
-    table__take(table, memory__format("%s%s", name, line->of), INK_BOLD);
+    grid__take(grid, memory__format("%s%s", name, line->of), INK_BOLD);
     free(name);
 }
 
-static void put_sampled_count(struct table *table, const struct locks_report *locks, uint64_t count)
+static void put_sampled_count(struct grid *grid, const struct locks_report *locks, uint64_t count)
 {
     char number[32];
-    table__cell(
-        table,
+    grid__cell(
+        grid,
         memory__format("%s%s", locks->result->is_sampled ? "~" : "", count__format(count, number)),
         INK_PLAIN);
 }
 
-static void put_path_cells(struct table *table, const struct locks_report *locks,
+static void put_path_cells(struct grid *grid, const struct locks_report *locks,
                            const struct lock_line *line, bool wide)
 {
     const struct lock_on_path *on_path = &line->row->on_path;
     if (!line->rank || locks->result->path_ns == 0) {
-        table__cell(table, memory__text(""), INK_PLAIN);
+        grid__cell(grid, memory__text(""), INK_PLAIN);
         if (wide)
-            table__cell(table, memory__text(""), INK_PLAIN);
+            grid__cell(grid, memory__text(""), INK_PLAIN);
         return;
     }
-    table__share(table, ratio(on_path->hold_ns, locks->result->path_ns));
+    grid__share(grid, ratio(on_path->hold_ns, locks->result->path_ns));
     if (wide)
-        table__count(table, on_path->acquisitions);
+        grid__count(grid, on_path->acquisitions);
 }
 
-static void put_line(struct table *table, const struct locks_report *locks,
+static void put_line(struct grid *grid, const struct locks_report *locks,
                      const struct lock_line *line, bool wide)
 {
     char share[16];
     const struct lock_side *side = line->side;
     double of_time = ratio(side->wait.sum_ns, locks->result->lifetime_sum_ns);
-    table__cell(table, line->rank ? memory__format("%zu", line->rank) : memory__text(""),
-                INK_PLAIN);
+    grid__cell(grid, line->rank ? memory__format("%zu", line->rank) : memory__text(""), INK_PLAIN);
     if (wide)
-        put_wide_name(table, locks, line);
+        put_wide_name(grid, locks, line);
     else
-        put_narrow_name(table, locks, line);
-    table__duration(table, side->wait.sum_ns);
-    table__cell(table, memory__text(share__format(of_time, share)),
-                of_time >= ALARM_FROM ? INK_ALARM : INK_PLAIN);
-    table__share(table, ratio(side->contended, side->acquisitions));
-    put_sampled_count(table, locks, side->acquisitions);
-    table__duration(table, times__mean_ns(&side->hold));
+        put_narrow_name(grid, locks, line);
+    grid__duration(grid, side->wait.sum_ns);
+    grid__cell(grid, memory__text(share__format(of_time, share)),
+               of_time >= ALARM_FROM ? INK_ALARM : INK_PLAIN);
+    grid__share(grid, ratio(side->contended, side->acquisitions));
+    put_sampled_count(grid, locks, side->acquisitions);
+    grid__duration(grid, times__mean_ns(&side->hold));
     if (wide)
-        table__duration(table, side->hold.max_ns);
-    put_path_cells(table, locks, line, wide);
+        grid__duration(grid, side->hold.max_ns);
+    put_path_cells(grid, locks, line, wide);
 }
 
-static void put_row(struct table *table, const struct locks_report *locks,
-                    const struct lock_row *row, size_t rank, bool wide)
+static void put_row(struct grid *grid, const struct locks_report *locks, const struct lock_row *row,
+                    size_t rank, bool wide)
 {
     bool split = object__is_rwlock(&row->object);
     const struct lock_line first = {row, &row->exclusive, rank, split ? " writers" : ""};
     const struct lock_line second = {row, &row->shared, 0, " readers"};
-    put_line(table, locks, &first, wide);
+    put_line(grid, locks, &first, wide);
     if (split)
-        put_line(table, locks, &second, wide);
+        put_line(grid, locks, &second, wide);
 }
 
-static void put_hidden(struct table *table, size_t hidden, size_t quiet)
+static void put_hidden(struct grid *grid, size_t hidden, size_t quiet)
 {
-    table__note(table, quiet == hidden
-                           ? memory__format("    and %zu more that nobody waited for (--csv has "
-                                            "them)",
-                                            hidden)
-                           : memory__format("    and %zu more, of which nobody waited for %zu "
-                                            "(--csv has them)",
-                                            hidden, quiet));
+    grid__note(grid, quiet == hidden
+                         ? memory__format("    and %zu more that nobody waited for (--csv has "
+                                          "them)",
+                                          hidden)
+                         : memory__format("    and %zu more, of which nobody waited for %zu "
+                                          "(--csv has them)",
+                                          hidden, quiet));
 }
 
 /* Locks that nobody waited for are counted only, when there are others. */
@@ -308,8 +307,7 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
     bool wide = style->columns == 0 || style->columns >= WIDE_FROM_COLUMNS;
     if (all == 0)
         return;
-    struct table table =
-        wide ? table__start(wide_columns, 11, 1) : table__start(narrow_columns, 8, 1);
+    struct grid grid = wide ? grid__start(wide_columns, 11, 1) : grid__start(narrow_columns, 8, 1);
     VEC_EACH (row, &locks->result->rows, struct lock_row) {
         rank++;
         if (row->object.kind != CLASS_LOCK)
@@ -319,13 +317,13 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
             quiet += !waited;
             continue;
         }
-        put_row(&table, locks, row, rank, wide);
+        put_row(&grid, locks, row, rank, wide);
         shown++;
     }
     if (shown < all)
-        put_hidden(&table, all - shown, quiet);
+        put_hidden(&grid, all - shown, quiet);
     fputc('\n', out);
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 /* ---- the end of the screen ------------------------------------------------------------------- */

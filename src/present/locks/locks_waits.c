@@ -111,28 +111,28 @@ static const char *kept_by(const struct lock_row *row)
 void row__put_pairs(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out)
 {
-    const struct table_column columns[] = {
+    const struct grid_column columns[] = {
         {"waited", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false},
         {"waits", ALIGN_RIGHT, false},  {kept_by(row), ALIGN_LEFT, true},
         {"", ALIGN_LEFT, false},        {"waited in", ALIGN_LEFT, true}};
     if (row->pairs.count == 0)
         return;
     heading__put(style, out, "who kept whom");
-    struct table table = table__start(columns, 6, 2);
+    struct grid grid = grid__start(columns, 6, 2);
     for (size_t i = 0; i < row->pairs.count && i < PAIRS_AT_MOST; i++) {
         const struct lock_pair *pair = VEC_AT(&row->pairs, struct lock_pair, i);
         uint32_t process = row->object.process;
-        table__duration(&table, pair->wait_ns);
-        table__share(&table, ratio(pair->wait_ns, row__wait_ns(row)));
-        table__count(&table, pair->waits);
-        table__take(&table, site__text(locks->report, process, pair->holder_site), INK_BOLD);
-        table__cell(&table, memory__text(style->unicode ? "→" : "->"), INK_DIM);
-        table__take(&table, site__text(locks->report, process, pair->waiter_site), INK_PLAIN);
+        grid__duration(&grid, pair->wait_ns);
+        grid__share(&grid, ratio(pair->wait_ns, row__wait_ns(row)));
+        grid__count(&grid, pair->waits);
+        grid__take(&grid, site__text(locks->report, process, pair->holder_site), INK_BOLD);
+        grid__cell(&grid, memory__text(style->unicode ? "→" : "->"), INK_DIM);
+        grid__take(&grid, site__text(locks->report, process, pair->waiter_site), INK_PLAIN);
     }
     if (row->pairs.count > PAIRS_AT_MOST)
-        table__note(&table, memory__format("and %zu more (--json has them all)",
-                                           row->pairs.count - PAIRS_AT_MOST));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         row->pairs.count - PAIRS_AT_MOST));
+    grid__end(&grid, style, out);
 }
 
 /* ---- what holders did meanwhile -------------------------------------------------------------- */
@@ -140,22 +140,22 @@ void row__put_pairs(const struct locks_report *locks, const struct lock_row *row
 static void put_blames(const struct locks_report *locks, const struct vec *blames,
                        const struct lock_row *row, const struct style *style, FILE *out)
 {
-    const struct table_column columns[] = {{"waited", ALIGN_RIGHT, false},
-                                           {"waits", ALIGN_RIGHT, false},
-                                           {kept_by(row), ALIGN_LEFT, true},
-                                           {"which meanwhile", ALIGN_LEFT, true}};
-    struct table table = table__start(columns, 4, 2);
+    const struct grid_column columns[] = {{"waited", ALIGN_RIGHT, false},
+                                          {"waits", ALIGN_RIGHT, false},
+                                          {kept_by(row), ALIGN_LEFT, true},
+                                          {"which meanwhile", ALIGN_LEFT, true}};
+    struct grid grid = grid__start(columns, 4, 2);
     for (size_t i = 0; i < blames->count && i < BLAMES_AT_MOST; i++) {
         const struct profile_blame *blame = VEC_AT(blames, struct profile_blame, i);
-        table__duration(&table, blame->wait_ns);
-        table__count(&table, blame->waits);
-        table__take(&table, site__text(locks->report, blame->process, blame->site), INK_BOLD);
-        table__cell(&table, blame__meanwhile(locks->report, blame), INK_PLAIN);
+        grid__duration(&grid, blame->wait_ns);
+        grid__count(&grid, blame->waits);
+        grid__take(&grid, site__text(locks->report, blame->process, blame->site), INK_BOLD);
+        grid__cell(&grid, blame__meanwhile(locks->report, blame), INK_PLAIN);
     }
     if (blames->count > BLAMES_AT_MOST)
-        table__note(&table, memory__format("and %zu more (--json has them all)",
-                                           blames->count - BLAMES_AT_MOST));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         blames->count - BLAMES_AT_MOST));
+    grid__end(&grid, style, out);
 }
 
 /* Who held it meanwhile is asked here; it can be free, and who waited not yet on a CPU. */

@@ -50,7 +50,7 @@ struct tree {
     const struct points_report *shown;
     const struct style *style;
     const struct path_sum *sums;
-    struct table table;
+    struct grid grid;
 };
 
 static void put_path(struct tree *tree, uint32_t path, unsigned depth)
@@ -61,17 +61,17 @@ static void put_path(struct tree *tree, uint32_t path, unsigned depth)
     char unknown[32],
         *name = place ? function__short(place->at.function) : memory__text("(outside)");
     char *clean = text__for_screen(name);
-    table__cell(&tree->table, memory__format("%*s%s", (int)(2 * depth), "", clean), INK_PLAIN);
-    table__count(&tree->table, sum->points);
-    table__duration(&tree->table, points__ns(shown, sum->lost));
+    grid__cell(&tree->grid, memory__format("%*s%s", (int)(2 * depth), "", clean), INK_PLAIN);
+    grid__count(&tree->grid, sum->points);
+    grid__duration(&tree->grid, points__ns(shown, sum->lost));
     if (sum->own)
-        table__duration(&tree->table, points__ns(shown, sum->longest));
+        grid__duration(&tree->grid, points__ns(shown, sum->longest));
     else
-        table__cell(&tree->table, memory__text(""), INK_PLAIN);
+        grid__cell(&tree->grid, memory__text(""), INK_PLAIN);
     struct place where = {.function = ""};
     if (place)
         where = place__of_class(shown->report, place, unknown);
-    table__take(&tree->table, place ? place__source(&where, false) : memory__text(""), INK_DIM);
+    grid__take(&tree->grid, place ? place__source(&where, false) : memory__text(""), INK_DIM);
     free(clean);
     free(name);
 }
@@ -107,7 +107,7 @@ static void put_paths_in(struct tree *tree, uint32_t path, unsigned depth)
 
 static void put_tree(const struct points_report *shown, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"where it stands out", ALIGN_LEFT, false},
         {"places", ALIGN_RIGHT, false},
         {"lost", ALIGN_RIGHT, false},
@@ -115,7 +115,7 @@ static void put_tree(const struct points_report *shown, const struct style *styl
         {"", ALIGN_LEFT, true},
     };
     struct path_sum *sums = sum_paths(shown);
-    struct tree tree = {shown, style, sums, table__start(columns, 5, 2)};
+    struct tree tree = {shown, style, sums, grid__start(columns, 5, 2)};
     if (sums[0].own) {
         sums[0].points = sums[0].own;
         sums[0].lost = sums[0].own_lost;
@@ -123,7 +123,7 @@ static void put_tree(const struct points_report *shown, const struct style *styl
     }
     put_paths_in(&tree, 0, 0);
     fputc('\n', out);
-    table__end(&tree.table, style, out);
+    grid__end(&tree.grid, style, out);
     free(sums);
 }
 
@@ -184,40 +184,40 @@ static bool is_wide(const struct style *style)
     return !style->columns || style->columns >= WIDE_FROM_COLUMNS;
 }
 
-static void put_usual(struct table *table, const struct points_report *shown,
+static void put_usual(struct grid *grid, const struct points_report *shown,
                       const struct point *point)
 {
     if (point->reason == POINT_RARE)
-        table__cell(table, memory__text(""), INK_PLAIN);
+        grid__cell(grid, memory__text(""), INK_PLAIN);
     else
-        table__duration(table, points__ns(shown, point->usual));
+        grid__duration(grid, points__ns(shown, point->usual));
 }
 
-static void put_point(struct table *table, const struct points_report *shown,
+static void put_point(struct grid *grid, const struct points_report *shown,
                       const struct point *point, const struct style *style)
 {
     uint64_t ns = trace__since_start_ns(shown->report->trace, point->start);
     const struct trace_thread *thread = points__thread(shown, point);
     const char *name = is_wide(style) ? thread->name : "";
-    table__duration(table, points__ns(shown, point->lost));
+    grid__duration(grid, points__ns(shown, point->lost));
     if (is_wide(style))
-        table__duration(table, points__ns(shown, point->took));
-    put_usual(table, shown, point);
-    table__cell(table,
-                memory__format("%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000),
-                INK_PLAIN);
-    table__take(table, memory__format("%s%s#%" PRIu32, name, *name ? " " : "", thread->tid),
-                INK_PLAIN);
-    table__take(table, what_text(shown, point, style), INK_PLAIN);
-    table__take(table, why_text(point), INK_DIM);
+        grid__duration(grid, points__ns(shown, point->took));
+    put_usual(grid, shown, point);
+    grid__cell(grid,
+               memory__format("%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000),
+               INK_PLAIN);
+    grid__take(grid, memory__format("%s%s#%" PRIu32, name, *name ? " " : "", thread->tid),
+               INK_PLAIN);
+    grid__take(grid, what_text(shown, point, style), INK_PLAIN);
+    grid__take(grid, why_text(point), INK_DIM);
 }
 
-static const struct table_column wide_columns[] = {
+static const struct grid_column wide_columns[] = {
     {"lost", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},  {"usually", ALIGN_RIGHT, false},
     {"at (s)", ALIGN_RIGHT, false}, {"thread", ALIGN_LEFT, false}, {"what", ALIGN_LEFT, true},
     {"why", ALIGN_LEFT, true},
 };
-static const struct table_column narrow_columns[] = {
+static const struct grid_column narrow_columns[] = {
     {"lost", ALIGN_RIGHT, false},  {"usually", ALIGN_RIGHT, false}, {"at (s)", ALIGN_RIGHT, false},
     {"thread", ALIGN_LEFT, false}, {"what", ALIGN_LEFT, true},      {"why", ALIGN_LEFT, true},
 };
@@ -227,14 +227,14 @@ static void put_list(const struct points_report *shown, size_t first, size_t end
                      const struct style *style, FILE *out)
 {
     size_t most = shown->rows_at_most, shown_end = end - first > most ? first + most : end;
-    struct table table =
-        is_wide(style) ? table__start(wide_columns, 7, 2) : table__start(narrow_columns, 6, 2);
+    struct grid grid =
+        is_wide(style) ? grid__start(wide_columns, 7, 2) : grid__start(narrow_columns, 6, 2);
     for (size_t i = first; i < shown_end; i++)
-        put_point(&table, shown, points__at(shown, i), style);
+        put_point(&grid, shown, points__at(shown, i), style);
     if (shown_end < end)
-        table__note(&table,
-                    memory__format("%s %zu more (--all shows them)", mark(style), end - shown_end));
-    table__end(&table, style, out);
+        grid__note(&grid,
+                   memory__format("%s %zu more (--all shows them)", mark(style), end - shown_end));
+    grid__end(&grid, style, out);
 }
 
 /* ---- the screen ------------------------------------------------------------------------------ */

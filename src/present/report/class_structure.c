@@ -240,7 +240,7 @@ static char *times_text(const struct profile_inside *inside)
 void class_structure__put(const struct profile_structure *structure, const struct style *style,
                           FILE *out)
 {
-    static const struct table_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, false}};
+    static const struct grid_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, false}};
     if (!structure)
         return;
     heading__put(style, out, "what it calls, in order (what is repeated stands there once)");
@@ -252,15 +252,15 @@ void class_structure__put(const struct profile_structure *structure, const struc
                            : "Nothing that was recorded.");
         return;
     }
-    struct table table = table__start(columns, 2, 2);
+    struct grid grid = grid__start(columns, 2, 2);
     VEC_EACH (inside, &structure->inside, struct profile_inside) {
         char *name = text__for_screen(inside->function);
-        table__cell(&table,
-                    memory__format("%*s%s%s", 2 * (int)(inside->level - 1), "", name,
-                                   inside->is_irregular ? " (...)" : ""),
-                    INK_PLAIN);
-        table__cell(&table, times_text(inside), INK_PLAIN);
+        grid__cell(&grid,
+                   memory__format("%*s%s%s", 2 * (int)(inside->level - 1), "", name,
+                                  inside->is_irregular ? " (...)" : ""),
+                   INK_PLAIN);
+        grid__cell(&grid, times_text(inside), INK_PLAIN);
         free(name);
     }
-    table__end_without_titles(&table, style, out);
+    grid__end_without_titles(&grid, style, out);
 }

@@ -124,25 +124,25 @@ static char *result(const struct check *check, uint64_t classes)
 
 static void put_checks(const struct report *report, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"this", ALIGN_LEFT, true},
-                                                  {"", ALIGN_RIGHT, false},
-                                                  {"must be this", ALIGN_LEFT, true},
-                                                  {"", ALIGN_RIGHT, false},
-                                                  {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"this", ALIGN_LEFT, true},
+                                                 {"", ALIGN_RIGHT, false},
+                                                 {"must be this", ALIGN_LEFT, true},
+                                                 {"", ALIGN_RIGHT, false},
+                                                 {"", ALIGN_LEFT, true}};
     struct check checks[CHECKS];
     fill_checks(report, checks);
-    struct table table = table__start(columns, 5, 2);
+    struct grid grid = grid__start(columns, 5, 2);
     for (int i = 0; i < CHECKS; i++) {
         const struct check *check = &checks[i];
         bool wrong = !check__is_exact(check) && !check->is_estimate;
-        table__cell(&table, memory__format("%s (%s)", check->left_name, check->unit), INK_PLAIN);
-        table__count(&table, check->left);
-        table__cell(&table, memory__text(check->right_name), INK_PLAIN);
-        table__count(&table, check->right);
-        table__cell(&table, result(check, report->profile->audit.classes),
-                    wrong ? INK_ALARM : INK_PLAIN);
+        grid__cell(&grid, memory__format("%s (%s)", check->left_name, check->unit), INK_PLAIN);
+        grid__count(&grid, check->left);
+        grid__cell(&grid, memory__text(check->right_name), INK_PLAIN);
+        grid__count(&grid, check->right);
+        grid__cell(&grid, result(check, report->profile->audit.classes),
+                   wrong ? INK_ALARM : INK_PLAIN);
     }
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 static int by_excess(const void *left, const void *right)
@@ -153,7 +153,7 @@ static int by_excess(const void *left, const void *right)
     return of_a != of_b ? (of_a < of_b) - (of_a > of_b) : (a > b) - (a < b);
 }
 
-static void put_audited_class(struct table *table, const struct report *report,
+static void put_audited_class(struct grid *grid, const struct report *report,
                               const struct profile_class *class)
 {
     char unknown[32];
@@ -162,19 +162,18 @@ static void put_audited_class(struct table *table, const struct report *report,
     uint64_t components = sum_of_components(class->accumulator);
     char *name = class__name(report, class, &place);
     size_t rank = 1 + (size_t)(class - VEC_AT(&report->profile->classes, struct profile_class, 0));
-    table__cell(table, memory__format("%zu", rank), INK_PLAIN);
-    table__cell(table, text__for_screen(name), INK_BOLD);
-    table__cell(table, text__for_screen(class_kind__name(class->what.at.kind)), INK_PLAIN);
-    table__count(table, excess);
-    table__count(table, components);
-    table__cell(table, difference(excess, components),
-                excess == components ? INK_PLAIN : INK_ALARM);
+    grid__cell(grid, memory__format("%zu", rank), INK_PLAIN);
+    grid__cell(grid, text__for_screen(name), INK_BOLD);
+    grid__cell(grid, text__for_screen(class_kind__name(class->what.at.kind)), INK_PLAIN);
+    grid__count(grid, excess);
+    grid__count(grid, components);
+    grid__cell(grid, difference(excess, components), excess == components ? INK_PLAIN : INK_ALARM);
     free(name);
 }
 
 static void put_largest(const struct report *report, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"#", ALIGN_RIGHT, false},    {"class", ALIGN_LEFT, true},        {"", ALIGN_LEFT, false},
         {"lost", ALIGN_RIGHT, false}, {"components", ALIGN_RIGHT, false}, {"", ALIGN_LEFT, true}};
     const struct vec *classes = &report->profile->classes;
@@ -185,13 +184,13 @@ static void put_largest(const struct report *report, const struct style *style, 
         order[i] = VEC_AT(classes, struct profile_class, i);
     qsort(order, classes->count, sizeof(void *), by_excess);
     fputs("\nthe classes that lost the most, in ticks\n", out);
-    struct table table = table__start(columns, 6, 2);
+    struct grid grid = grid__start(columns, 6, 2);
     size_t shown = 0;
     for (; shown < classes->count && shown < CLASSES_AT_MOST; shown++)
-        put_audited_class(&table, report, order[shown]);
+        put_audited_class(&grid, report, order[shown]);
     if (shown < classes->count)
-        table__note(&table, memory__format("and %zu more", classes->count - shown));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("and %zu more", classes->count - shown));
+    grid__end(&grid, style, out);
     free(order);
 }
 

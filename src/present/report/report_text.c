@@ -160,35 +160,35 @@ static void put_thread_time(const struct report *report, const struct style *sty
 
 /* ---- the ranked table ------------------------------------------------------------------------ */
 
-static const struct table_column with_gain[] = {
+static const struct grid_column with_gain[] = {
     {"#", ALIGN_RIGHT, false},        {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
     {"wall gain", ALIGN_LEFT, false}, {"where", ALIGN_LEFT, true},  {"", ALIGN_LEFT, true},
     {"why", ALIGN_LEFT, true},        {"sure", ALIGN_LEFT, false}};
-static const struct table_column without_gain[] = {
+static const struct grid_column without_gain[] = {
     {"#", ALIGN_RIGHT, false},   {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
     {"where", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},       {"why", ALIGN_LEFT, true},
     {"sure", ALIGN_LEFT, false}};
 
-static void put_class(struct table *table, const struct report *report,
+static void put_class(struct grid *grid, const struct report *report,
                       const struct profile_class *class, size_t rank, bool gain,
                       const struct style *style)
 {
     char duration[16], unknown[32], wall_gain[GAIN_BYTES];
     bool above = class->score >= report->profile->threshold;
     struct place place = place__of_class(report, &class->what, unknown);
-    table__cell(table, memory__format("%zu", rank), INK_PLAIN);
-    table__cell(table, memory__format("%.2f", class->score), above ? INK_ALARM : INK_PLAIN);
-    table__cell(table,
-                memory__format("%s%s", class->recorded < class->count ? "~" : "",
-                               duration__format(class->excess_ns, duration)),
-                INK_PLAIN);
+    grid__cell(grid, memory__format("%zu", rank), INK_PLAIN);
+    grid__cell(grid, memory__format("%.2f", class->score), above ? INK_ALARM : INK_PLAIN);
+    grid__cell(grid,
+               memory__format("%s%s", class->recorded < class->count ? "~" : "",
+                              duration__format(class->excess_ns, duration)),
+               INK_PLAIN);
     if (gain)
-        table__cell(table, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
-                    INK_PLAIN);
-    table__take(table, class__name(report, class, &place), INK_BOLD);
-    table__take(table, place__source(&place, false), INK_PLAIN);
-    table__take(table, class__why(report, class, style), INK_PLAIN);
-    table__cell(table, memory__text(confidence__name(class->confidence)), INK_PLAIN);
+        grid__cell(grid, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
+                   INK_PLAIN);
+    grid__take(grid, class__name(report, class, &place), INK_BOLD);
+    grid__take(grid, place__source(&place, false), INK_PLAIN);
+    grid__take(grid, class__why(report, class, style), INK_PLAIN);
+    grid__cell(grid, memory__text(confidence__name(class->confidence)), INK_PLAIN);
 }
 
 struct tally {
@@ -196,7 +196,7 @@ struct tally {
     size_t hidden; /* ranked classes that are not shown */
 };
 
-static struct tally put_classes(const struct report *report, struct table *table, bool gain,
+static struct tally put_classes(const struct report *report, struct grid *grid, bool gain,
                                 const struct style *style)
 {
     struct tally tally = {0};
@@ -213,8 +213,8 @@ static struct tally put_classes(const struct report *report, struct table *table
             continue;
         }
         if (!above && shown == tally.above)
-            table__note(table, memory__format("    below the threshold of %g:", threshold));
-        put_class(table, report, class, rank, gain, style);
+            grid__note(grid, memory__format("    below the threshold of %g:", threshold));
+        put_class(grid, report, class, rank, gain, style);
         shown++;
     }
     return tally;
@@ -277,9 +277,9 @@ static void put_ranking(const struct report *report, const struct style *style, 
         return;
     }
     bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
-    struct table table = table__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
-    struct tally tally = put_classes(report, &table, gain, style);
-    table__end(&table, style, out);
+    struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
+    struct tally tally = put_classes(report, &grid, gain, style);
+    grid__end(&grid, style, out);
     if (tally.hidden) {
         char number[32];
         char *command = report__hint(report, "report", "--threshold 0");

@@ -172,18 +172,18 @@ static void put_verdict(const struct report *report, const struct profile_class 
 
 static void put_durations(const struct profile_class *class, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"times", ALIGN_RIGHT, false}, {"min", ALIGN_RIGHT, false}, {"p50", ALIGN_RIGHT, false},
         {"p99", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
     heading__put(style, out, "durations");
-    struct table table = table__start(columns, 6, 2);
-    table__count(&table, class->count);
-    table__duration(&table, class->min_ns);
-    table__duration(&table, class->p50_ns);
-    table__duration(&table, class->p99_ns);
-    table__duration(&table, class->max_ns);
-    table__duration(&table, class->sum_ns);
-    table__end(&table, style, out);
+    struct grid grid = grid__start(columns, 6, 2);
+    grid__count(&grid, class->count);
+    grid__duration(&grid, class->min_ns);
+    grid__duration(&grid, class->p50_ns);
+    grid__duration(&grid, class->p99_ns);
+    grid__duration(&grid, class->max_ns);
+    grid__duration(&grid, class->sum_ns);
+    grid__end(&grid, style, out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -202,18 +202,18 @@ static const char *reason_confidence(const struct profile_class *class, enum rea
 }
 
 /* A component can be smaller than in the fastest occurrence; then its part is negative. */
-static void put_component(struct table *table, const struct profile_class *class,
-                          enum reason reason, const struct style *style)
+static void put_component(struct grid *grid, const struct profile_class *class, enum reason reason,
+                          const struct style *style)
 {
     int64_t ns = class->why_ns[reason];
     double share = (double)ns / (double)class->excess_ns;
     char buffer[16];
     duration__format(ns < 0 ? -(uint64_t)ns : (uint64_t)ns, buffer);
-    table__cell(table, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
-    table__share(table, share);
-    table__cell(table, memory__text(reason__words(reason)), INK_PLAIN);
-    table__cell(table, memory__text(reason_confidence(class, reason)), INK_PLAIN);
-    table__cell(table, bar__format(style, share, BAR_CELLS), INK_PLAIN);
+    grid__cell(grid, memory__format("%s%s", ns < 0 ? "-" : "", buffer), INK_PLAIN);
+    grid__share(grid, share);
+    grid__cell(grid, memory__text(reason__words(reason)), INK_PLAIN);
+    grid__cell(grid, memory__text(reason_confidence(class, reason)), INK_PLAIN);
+    grid__cell(grid, bar__format(style, share, BAR_CELLS), INK_PLAIN);
 }
 
 /* Those that are not 0, the largest first; returns how many. */
@@ -233,19 +233,19 @@ static unsigned largest_reasons(const struct profile_class *class, enum reason r
 
 static void put_components(const struct profile_class *class, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"lost", ALIGN_RIGHT, false},
-                                                  {"share", ALIGN_RIGHT, false},
-                                                  {"to", ALIGN_LEFT, false},
-                                                  {"sure", ALIGN_LEFT, false},
-                                                  {"", ALIGN_LEFT, false}};
+    static const struct grid_column columns[] = {{"lost", ALIGN_RIGHT, false},
+                                                 {"share", ALIGN_RIGHT, false},
+                                                 {"to", ALIGN_LEFT, false},
+                                                 {"sure", ALIGN_LEFT, false},
+                                                 {"", ALIGN_LEFT, false}};
     if (class->excess_ns == 0)
         return;
     heading__put(style, out, "what the lost time went to (adds up to all of it)");
-    struct table table = table__start(columns, 5, 2);
+    struct grid grid = grid__start(columns, 5, 2);
     enum reason reasons[REASONS];
     for (unsigned left = largest_reasons(class, reasons), i = 0; i < left; i++)
-        put_component(&table, class, reasons[i], style);
-    table__end(&table, style, out);
+        put_component(&grid, class, reasons[i], style);
+    grid__end(&grid, style, out);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
@@ -296,23 +296,23 @@ static char *evidence_text(const struct report *report, const struct profile_cla
 static void put_evidence(const struct report *report, const struct profile_class *class,
                          const struct style *style, FILE *out)
 {
-    struct table_column columns[] = {{"for", ALIGN_LEFT, false},
-                                     {style->unicode ? "r²" : "r2", ALIGN_LEFT, false},
-                                     {"chance", ALIGN_LEFT, false},
-                                     {"because", ALIGN_LEFT, true},
-                                     {"sure", ALIGN_LEFT, false}};
+    struct grid_column columns[] = {{"for", ALIGN_LEFT, false},
+                                    {style->unicode ? "r²" : "r2", ALIGN_LEFT, false},
+                                    {"chance", ALIGN_LEFT, false},
+                                    {"because", ALIGN_LEFT, true},
+                                    {"sure", ALIGN_LEFT, false}};
     if (class->evidence.count == 0)
         return;
     heading__put(style, out, "what speaks for it (chance: as much comes about by accident)");
-    struct table table = table__start(columns, 5, 2);
+    struct grid grid = grid__start(columns, 5, 2);
     VEC_EACH (evidence, &class->evidence, struct profile_evidence) {
-        table__cell(&table, memory__text(reason__words(evidence->reason)), INK_PLAIN);
-        table__cell(&table, memory__format("%.2f", evidence->explained), INK_PLAIN);
-        table__cell(&table, memory__format("%.2f", evidence->null), INK_PLAIN);
-        table__take(&table, evidence_text(report, class, evidence), INK_PLAIN);
-        table__cell(&table, memory__text(confidence__name(evidence->confidence)), INK_PLAIN);
+        grid__cell(&grid, memory__text(reason__words(evidence->reason)), INK_PLAIN);
+        grid__cell(&grid, memory__format("%.2f", evidence->explained), INK_PLAIN);
+        grid__cell(&grid, memory__format("%.2f", evidence->null), INK_PLAIN);
+        grid__take(&grid, evidence_text(report, class, evidence), INK_PLAIN);
+        grid__cell(&grid, memory__text(confidence__name(evidence->confidence)), INK_PLAIN);
     }
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 static void put_doubts(const struct profile_class *class, const struct style *style, FILE *out)
@@ -327,19 +327,19 @@ static void put_doubts(const struct profile_class *class, const struct style *st
 
 /* ---- who is to blame ------------------------------------------------------------------------- */
 
-static void put_blame(struct table *table, const struct report *report,
+static void put_blame(struct grid *grid, const struct report *report,
                       const struct profile_blame *blame, uint64_t all_ns)
 {
     char unknown[32];
     struct place place = place__of_site(report, blame->process, blame->site, unknown);
     char *thread = thread_text(report, "", blame->thread);
-    table__share(table, all_ns ? (double)blame->wait_ns / (double)all_ns : 0);
-    table__duration(table, blame->wait_ns);
-    table__count(table, blame->waits);
-    table__take(table, memory__text(place.function), INK_BOLD);
-    table__take(table, place__source(&place, true), INK_PLAIN);
-    table__take(table, memory__text(*thread ? thread + strlen("thread ") : "several"), INK_PLAIN);
-    table__cell(table, blame__meanwhile(report, blame), INK_PLAIN);
+    grid__share(grid, all_ns ? (double)blame->wait_ns / (double)all_ns : 0);
+    grid__duration(grid, blame->wait_ns);
+    grid__count(grid, blame->waits);
+    grid__take(grid, memory__text(place.function), INK_BOLD);
+    grid__take(grid, place__source(&place, true), INK_PLAIN);
+    grid__take(grid, memory__text(*thread ? thread + strlen("thread ") : "several"), INK_PLAIN);
+    grid__cell(grid, blame__meanwhile(report, blame), INK_PLAIN);
     free(thread);
 }
 
@@ -360,7 +360,7 @@ static const char *blame_heading(enum class_kind kind)
 static void put_blames(const struct report *report, const struct profile_class *class,
                        const struct style *style, FILE *out)
 {
-    const struct table_column columns[] = {
+    const struct grid_column columns[] = {
         {"share", ALIGN_RIGHT, false},
         {"waited", ALIGN_RIGHT, false},
         {"times", ALIGN_RIGHT, false},
@@ -372,52 +372,52 @@ static void put_blames(const struct report *report, const struct profile_class *
     if (class->blames.count == 0)
         return;
     heading__put(style, out, blame_heading(class->what.at.kind));
-    struct table table = table__start(columns, 7, 2);
+    struct grid grid = grid__start(columns, 7, 2);
     VEC_EACH (blame, &class->blames, struct profile_blame) {
-        put_blame(&table, report, blame, all_ns);
+        put_blame(&grid, report, blame, all_ns);
         unknown_ns -= blame->wait_ns;
     }
     if (unknown_ns) {
-        table__share(&table, (double)unknown_ns / (double)all_ns);
-        table__duration(&table, unknown_ns);
-        table__take(&table, memory__text(""), INK_PLAIN);
-        table__take(&table, memory__text("not known: acquisitions were sampled"), INK_PLAIN);
+        grid__share(&grid, (double)unknown_ns / (double)all_ns);
+        grid__duration(&grid, unknown_ns);
+        grid__take(&grid, memory__text(""), INK_PLAIN);
+        grid__take(&grid, memory__text("not known: acquisitions were sampled"), INK_PLAIN);
         for (int i = 0; i < 3; i++)
-            table__take(&table, memory__text(""), INK_PLAIN);
+            grid__take(&grid, memory__text(""), INK_PLAIN);
     }
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void put_thread(struct table *table, const struct report *report,
+static void put_thread(struct grid *grid, const struct report *report,
                        const struct profile_thread_row *row)
 {
     const struct vec *threads = trace__threads(report->trace);
     const struct trace_thread *thread =
         row->thread < threads->count ? VEC_AT(threads, struct trace_thread, row->thread) : NULL;
-    table__cell(table, thread ? memory__format("%u", thread->tid) : memory__text("?"), INK_PLAIN);
-    table__take(table, memory__text(thread ? thread->name : ""), INK_PLAIN);
-    table__cell(table, memory__format("%.4f", row->score), INK_PLAIN);
-    table__duration(table, row->excess_ns);
-    table__count(table, row->count);
-    table__duration(table, row->sum_ns);
+    grid__cell(grid, thread ? memory__format("%u", thread->tid) : memory__text("?"), INK_PLAIN);
+    grid__take(grid, memory__text(thread ? thread->name : ""), INK_PLAIN);
+    grid__cell(grid, memory__format("%.4f", row->score), INK_PLAIN);
+    grid__duration(grid, row->excess_ns);
+    grid__count(grid, row->count);
+    grid__duration(grid, row->sum_ns);
 }
 
 static void put_threads(const struct report *report, const struct profile_class *class,
                         const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"tid", ALIGN_RIGHT, false},  {"name", ALIGN_LEFT, false},   {"score", ALIGN_LEFT, false},
         {"lost", ALIGN_RIGHT, false}, {"times", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
     heading__put(style, out, "threads");
-    struct table table = table__start(columns, 6, 2);
+    struct grid grid = grid__start(columns, 6, 2);
     for (size_t i = 0; i < class->threads.count && i < THREADS_AT_MOST; i++)
-        put_thread(&table, report, VEC_AT(&class->threads, struct profile_thread_row, i));
+        put_thread(&grid, report, VEC_AT(&class->threads, struct profile_thread_row, i));
     if (class->threads.count > THREADS_AT_MOST)
-        table__note(&table, memory__format("and %zu more that lose less (--json has them all)",
-                                           class->threads.count - THREADS_AT_MOST));
-    table__end(&table, style, out);
+        grid__note(&grid, memory__format("and %zu more that lose less (--json has them all)",
+                                         class->threads.count - THREADS_AT_MOST));
+    grid__end(&grid, style, out);
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
@@ -425,17 +425,17 @@ static void put_threads(const struct report *report, const struct profile_class 
 void stack__put(const struct report *report, const struct profile_stack *stack, unsigned indent,
                 const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {
+    static const struct grid_column columns[] = {
         {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
     struct vec texts;
     struct vec frames = stack__frames(report, stack, &texts);
-    struct table table = table__start(columns, 3, indent);
+    struct grid grid = grid__start(columns, 3, indent);
     VEC_EACH (frame, &frames, struct frame) {
-        table__take(&table, memory__text(frame->place.function), INK_PLAIN);
-        table__take(&table, place__source(&frame->place, true), INK_PLAIN);
-        table__cell(&table, memory__text(frame->inlined ? "inlined" : ""), INK_DIM);
+        grid__take(&grid, memory__text(frame->place.function), INK_PLAIN);
+        grid__take(&grid, place__source(&frame->place, true), INK_PLAIN);
+        grid__cell(&grid, memory__text(frame->inlined ? "inlined" : ""), INK_DIM);
     }
-    table__end_without_titles(&table, style, out);
+    grid__end_without_titles(&grid, style, out);
     vec__free(&frames);
     texts__free(&texts);
 }
@@ -525,7 +525,7 @@ static size_t rows_alike(const struct vec *rows, size_t from, bool by_reason)
 /* One heading a reason (or a module), then its functions. */
 static void put_groups(const struct vec *rows, bool by_reason, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
     for (size_t i = 0; i < rows->count;) {
         size_t alike = rows_alike(rows, i, by_reason);
         const struct coverage_row *first = VEC_AT(rows, struct coverage_row, i);
@@ -533,13 +533,13 @@ static void put_groups(const struct vec *rows, bool by_reason, const struct styl
         char *lead = memory__format("%6zu  ", alike);
         paragraph__take(style, out, lead, memory__text(*heading ? heading : "(module not known)"));
         free(lead);
-        struct table table = table__start(columns, 2, 10);
+        struct grid grid = grid__start(columns, 2, 10);
         for (size_t end = i + alike; i < end; i++) {
             const struct coverage_row *row = VEC_AT(rows, struct coverage_row, i);
-            table__take(&table, memory__text(row->function), INK_PLAIN);
-            table__take(&table, memory__text(by_reason ? row->module : ""), INK_DIM);
+            grid__take(&grid, memory__text(row->function), INK_PLAIN);
+            grid__take(&grid, memory__text(by_reason ? row->module : ""), INK_DIM);
         }
-        table__end_without_titles(&table, style, out);
+        grid__end_without_titles(&grid, style, out);
     }
 }
 

@@ -73,7 +73,7 @@ static char *subject(const struct report *report, const struct profile_class *cl
         [CLASS_FUTEX] = "futex",         [CLASS_JOIN] = "end of a thread",
         [CLASS_DISK] = "disk",           [CLASS_NETWORK] = "network",
         [CLASS_PIPE] = "pipe, terminal", [CLASS_POLL] = "events",
-        [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yields the CPU",
+        [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "polls",
     };
     const char *noun = nouns[class->what.at.kind];
     if (class->what.at.kind == CLASS_LOCK && strstr(class->what.at.function, "spin"))

@@ -46,26 +46,26 @@ void flow__hint(struct flow *flow, const struct report *report, const char *verb
     free(command);
 }
 
-void table__take(struct table *table, char *text, enum ink ink)
+void grid__take(struct grid *grid, char *text, enum ink ink)
 {
-    table__cell(table, text__for_screen(text), ink);
+    grid__cell(grid, text__for_screen(text), ink);
     free(text);
 }
 
-void table__duration(struct table *table, uint64_t ns)
+void grid__duration(struct grid *grid, uint64_t ns)
 {
     char buffer[16];
-    table__cell(table, memory__text(duration__format(ns, buffer)), INK_PLAIN);
+    grid__cell(grid, memory__text(duration__format(ns, buffer)), INK_PLAIN);
 }
 
-void table__count(struct table *table, uint64_t count)
+void grid__count(struct grid *grid, uint64_t count)
 {
     char buffer[32];
-    table__cell(table, memory__text(count__format(count, buffer)), INK_PLAIN);
+    grid__cell(grid, memory__text(count__format(count, buffer)), INK_PLAIN);
 }
 
-void table__share(struct table *table, double share)
+void grid__share(struct grid *grid, double share)
 {
     char buffer[16];
-    table__cell(table, memory__text(share__format(share, buffer)), INK_PLAIN);
+    grid__cell(grid, memory__text(share__format(share, buffer)), INK_PLAIN);
 }

@@ -42,26 +42,26 @@ static char *marks_of(const struct picture *picture, unsigned line)
     return text;
 }
 
-static void put_octave(struct table *table, const struct picture *picture, unsigned line,
+static void put_octave(struct grid *grid, const struct picture *picture, unsigned line,
                        const struct style *style)
 {
     const struct octave *octave = &picture->octaves[line];
     bool narrow = style->columns && style->columns < NARROW_COLUMNS;
     unsigned cells = narrow ? BAR_CELLS_NARROW : BAR_CELLS;
     double share = (double)octave->count / (double)picture->most;
-    table__duration(table, octave->lower_ns);
-    table__count(table, octave->count);
-    table__cell(table, bar__format(style, share, cells), INK_PLAIN);
-    table__cell(table, marks_of(picture, line), INK_BOLD);
+    grid__duration(grid, octave->lower_ns);
+    grid__count(grid, octave->count);
+    grid__cell(grid, bar__format(style, share, cells), INK_PLAIN);
+    grid__cell(grid, marks_of(picture, line), INK_BOLD);
 }
 
 void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
                   unsigned mark_count, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"from", ALIGN_RIGHT, false},
-                                                  {"times", ALIGN_RIGHT, false},
-                                                  {"", ALIGN_LEFT, false},
-                                                  {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"from", ALIGN_RIGHT, false},
+                                                 {"times", ALIGN_RIGHT, false},
+                                                 {"", ALIGN_LEFT, false},
+                                                 {"", ALIGN_LEFT, true}};
     struct picture picture = {octaves, count, 0, 0, marks, mark_count};
     for (unsigned o = 0; o < count; o++) {
         if (octaves[o].count == 0)
@@ -72,10 +72,10 @@ void octaves__put(const struct octave *octaves, unsigned count, const struct oct
     }
     if (picture.most == 0)
         return;
-    struct table table = table__start(columns, 4, 2);
+    struct grid grid = grid__start(columns, 4, 2);
     for (unsigned o = picture.first; o <= picture.last; o++)
-        put_octave(&table, &picture, o, style);
-    table__end(&table, style, out);
+        put_octave(&grid, &picture, o, style);
+    grid__end(&grid, style, out);
 }
 
 void histogram__put(const struct report *report, const struct profile_class *class,

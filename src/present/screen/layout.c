@@ -105,47 +105,47 @@ char *bar__format(const struct style *style, double share, unsigned cells)
     return bar;
 }
 
-/* ---- table ----------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
-struct table table__start(const struct table_column *columns, size_t column_count, unsigned indent)
+struct grid grid__start(const struct grid_column *columns, size_t column_count, unsigned indent)
 {
-    return (struct table){columns, column_count, indent, VEC_OF(struct table_cell)};
+    return (struct grid){columns, column_count, indent, VEC_OF(struct grid_cell)};
 }
 
-void table__cell(struct table *table, char *text, enum ink ink)
+void grid__cell(struct grid *grid, char *text, enum ink ink)
 {
-    struct table_cell cell = {text, ink};
-    vec__push(&table->cells, &cell);
+    struct grid_cell cell = {text, ink};
+    vec__push(&grid->cells, &cell);
 }
 
-void table__note(struct table *table, char *text)
+void grid__note(struct grid *grid, char *text)
 {
-    table__cell(table, text, INK_DIM);
-    for (size_t i = 1; i < table->column_count; i++)
-        table__cell(table, NULL, INK_PLAIN);
+    grid__cell(grid, text, INK_DIM);
+    for (size_t i = 1; i < grid->column_count; i++)
+        grid__cell(grid, NULL, INK_PLAIN);
 }
 
-static const struct table_cell *table__at(const struct table *table, size_t row, size_t column)
+static const struct grid_cell *grid__at(const struct grid *grid, size_t row, size_t column)
 {
-    return VEC_AT(&table->cells, struct table_cell, row * table->column_count + column);
+    return VEC_AT(&grid->cells, struct grid_cell, row * grid->column_count + column);
 }
 
-static size_t table__rows(const struct table *table)
+static size_t grid__rows(const struct grid *grid)
 {
-    return table->cells.count / table->column_count;
+    return grid->cells.count / grid->column_count;
 }
 
-static bool row__is_note(const struct table *table, size_t row)
+static bool row__is_note(const struct grid *grid, size_t row)
 {
-    return table->column_count > 1 && table__at(table, row, 1)->text == NULL;
+    return grid->column_count > 1 && grid__at(grid, row, 1)->text == NULL;
 }
 
-static unsigned natural_width(const struct table *table, size_t column, bool limited)
+static unsigned natural_width(const struct grid *grid, size_t column, bool limited)
 {
-    unsigned widest = text__width(table->columns[column].title);
-    for (size_t row = 0; row < table__rows(table); row++) {
+    unsigned widest = text__width(grid->columns[column].title);
+    for (size_t row = 0; row < grid__rows(grid); row++) {
         unsigned width =
-            row__is_note(table, row) ? 0 : text__width(table__at(table, row, column)->text);
+            row__is_note(grid, row) ? 0 : text__width(grid__at(grid, row, column)->text);
         if (!limited && width > COLUMN_WIDEST)
             continue;
         widest = width > widest ? width : widest;
@@ -153,27 +153,27 @@ static unsigned natural_width(const struct table *table, size_t column, bool lim
     return widest;
 }
 
-static unsigned sum_of_widths(const struct table *table, const unsigned *widths, unsigned cap)
+static unsigned sum_of_widths(const struct grid *grid, const unsigned *widths, unsigned cap)
 {
-    unsigned sum = table->indent + (unsigned)(table->column_count - 1) * COLUMN_GAP;
-    for (size_t i = 0; i < table->column_count; i++)
-        sum += table->columns[i].flexible && widths[i] > cap ? cap : widths[i];
+    unsigned sum = grid->indent + (unsigned)(grid->column_count - 1) * COLUMN_GAP;
+    for (size_t i = 0; i < grid->column_count; i++)
+        sum += grid->columns[i].flexible && widths[i] > cap ? cap : widths[i];
     return sum;
 }
 
 /* The flexible columns share what the others leave: all are cut to one width, the widest that
  * fits, and those that need less keep what they need. */
-static void fit_widths(const struct table *table, unsigned *widths, unsigned columns)
+static void fit_widths(const struct grid *grid, unsigned *widths, unsigned columns)
 {
-    for (size_t i = 0; i < table->column_count; i++)
-        widths[i] = natural_width(table, i, columns != 0);
+    for (size_t i = 0; i < grid->column_count; i++)
+        widths[i] = natural_width(grid, i, columns != 0);
     if (!columns)
         return;
     unsigned cap = columns;
-    while (cap > COLUMN_NARROWEST && sum_of_widths(table, widths, cap) > columns)
+    while (cap > COLUMN_NARROWEST && sum_of_widths(grid, widths, cap) > columns)
         cap--;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].flexible && widths[i] > cap)
+    for (size_t i = 0; i < grid->column_count; i++)
+        if (grid->columns[i].flexible && widths[i] > cap)
             widths[i] = cap;
 }
 
@@ -196,12 +196,12 @@ static size_t line_bytes(const char *text, unsigned width, const char **next)
     return end;
 }
 
-static void put_cell(const struct table *table, size_t column, const char *text, size_t bytes,
+static void put_cell(const struct grid *grid, size_t column, const char *text, size_t bytes,
                      enum ink ink, unsigned width, bool last, const struct style *style, FILE *out)
 {
     char *part = memory__format("%.*s", (int)bytes, text);
     unsigned used = text__width(part), pad = used < width ? width - used : 0;
-    bool right = table->columns[column].align == ALIGN_RIGHT;
+    bool right = grid->columns[column].align == ALIGN_RIGHT;
     if (right)
         fprintf(out, "%*s", (int)pad, "");
     ink__put(style, out, ink, part);
@@ -219,81 +219,81 @@ static bool any_left(const char **rest, size_t column, size_t column_count)
     return false;
 }
 
-static void put_row(const struct table *table, const char **rest, const enum ink *inks,
+static void put_row(const struct grid *grid, const char **rest, const enum ink *inks,
                     const unsigned *widths, const struct style *style, FILE *out)
 {
     do {
-        fprintf(out, "%*s", (int)table->indent, "");
-        for (size_t i = 0; i < table->column_count && any_left(rest, i, table->column_count); i++) {
+        fprintf(out, "%*s", (int)grid->indent, "");
+        for (size_t i = 0; i < grid->column_count && any_left(rest, i, grid->column_count); i++) {
             const char *next = rest[i] + strlen(rest[i]);
             size_t bytes = strlen(rest[i]);
-            if (style->columns && table->columns[i].flexible)
+            if (style->columns && grid->columns[i].flexible)
                 bytes = line_bytes(rest[i], widths[i], &next);
-            bool last = !any_left(rest, i + 1, table->column_count);
-            put_cell(table, i, rest[i], bytes, inks[i], widths[i], last, style, out);
+            bool last = !any_left(rest, i + 1, grid->column_count);
+            put_cell(grid, i, rest[i], bytes, inks[i], widths[i], last, style, out);
             rest[i] = next;
         }
         fputc('\n', out);
-    } while (any_left(rest, 0, table->column_count));
+    } while (any_left(rest, 0, grid->column_count));
 }
 
-static void put_titles(const struct table *table, const char **rest, enum ink *inks,
+static void put_titles(const struct grid *grid, const char **rest, enum ink *inks,
                        const unsigned *widths, const struct style *style, FILE *out)
 {
-    for (size_t i = 0; i < table->column_count; i++) {
-        rest[i] = table->columns[i].title;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        rest[i] = grid->columns[i].title;
         inks[i] = INK_DIM;
     }
-    put_row(table, rest, inks, widths, style, out);
+    put_row(grid, rest, inks, widths, style, out);
 }
 
-static void put_note(const struct table *table, size_t row, const struct style *style, FILE *out)
+static void put_note(const struct grid *grid, size_t row, const struct style *style, FILE *out)
 {
-    const char *text = table__at(table, row, 0)->text;
-    fprintf(out, "%*s", *text ? (int)table->indent : 0, "");
+    const char *text = grid__at(grid, row, 0)->text;
+    fprintf(out, "%*s", *text ? (int)grid->indent : 0, "");
     ink__put(style, out, INK_DIM, text);
     fputc('\n', out);
 }
 
-static void put_table(struct table *table, bool titles, const struct style *style, FILE *out)
+static void put_table(struct grid *grid, bool titles, const struct style *style, FILE *out)
 {
-    const char **rest = memory__zeroed(table->column_count, sizeof *rest);
-    enum ink *inks = memory__zeroed(table->column_count, sizeof *inks);
-    unsigned *widths = memory__zeroed(table->column_count, sizeof *widths);
-    fit_widths(table, widths, style->columns);
+    const char **rest = memory__zeroed(grid->column_count, sizeof *rest);
+    enum ink *inks = memory__zeroed(grid->column_count, sizeof *inks);
+    unsigned *widths = memory__zeroed(grid->column_count, sizeof *widths);
+    fit_widths(grid, widths, style->columns);
     if (titles)
-        put_titles(table, rest, inks, widths, style, out);
-    for (size_t row = 0; row < table__rows(table); row++) {
-        if (row__is_note(table, row)) {
-            put_note(table, row, style, out);
+        put_titles(grid, rest, inks, widths, style, out);
+    for (size_t row = 0; row < grid__rows(grid); row++) {
+        if (row__is_note(grid, row)) {
+            put_note(grid, row, style, out);
             continue;
         }
-        for (size_t i = 0; i < table->column_count; i++) {
-            rest[i] = table__at(table, row, i)->text;
-            inks[i] = table__at(table, row, i)->ink;
+        for (size_t i = 0; i < grid->column_count; i++) {
+            rest[i] = grid__at(grid, row, i)->text;
+            inks[i] = grid__at(grid, row, i)->ink;
         }
-        put_row(table, rest, inks, widths, style, out);
+        put_row(grid, rest, inks, widths, style, out);
     }
     free(rest);
     free(inks);
     free(widths);
 }
 
-static void free_table(struct table *table)
+static void free_table(struct grid *grid)
 {
-    VEC_EACH (cell, &table->cells, struct table_cell)
+    VEC_EACH (cell, &grid->cells, struct grid_cell)
         free(cell->text);
-    vec__free(&table->cells);
+    vec__free(&grid->cells);
 }
 
-void table__end(struct table *table, const struct style *style, FILE *out)
+void grid__end(struct grid *grid, const struct style *style, FILE *out)
 {
-    put_table(table, true, style, out);
-    free_table(table);
+    put_table(grid, true, style, out);
+    free_table(grid);
 }
 
-void table__end_without_titles(struct table *table, const struct style *style, FILE *out)
+void grid__end_without_titles(struct grid *grid, const struct style *style, FILE *out)
 {
-    put_table(table, false, style, out);
-    free_table(table);
+    put_table(grid, false, style, out);
+    free_table(grid);
 }

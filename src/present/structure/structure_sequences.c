@@ -117,37 +117,37 @@ static bool is_shown(const struct structure_report *shown, const struct sequence
            sequence__share(shown->sequences, sequence) >= SHARE_FROM;
 }
 
-static void put_sequence(struct table *table, const struct structure_report *shown, uint32_t row,
+static void put_sequence(struct grid *grid, const struct structure_report *shown, uint32_t row,
                          const struct style *style)
 {
     const struct sequence *sequence = sequence_at(shown, row);
     struct listing listing = start_listing(shown, style);
     add_sequence(&listing, row);
-    table__take(table, end_listing(&listing), INK_PLAIN);
-    table__count(table, sequence->occurrences);
-    table__count(table, sequence->places);
-    table__duration(table, sequence->sum_ns);
-    table__share(table, sequence__share(shown->sequences, sequence));
+    grid__take(grid, end_listing(&listing), INK_PLAIN);
+    grid__count(grid, sequence->occurrences);
+    grid__count(grid, sequence->places);
+    grid__duration(grid, sequence->sum_ns);
+    grid__share(grid, sequence__share(shown->sequences, sequence));
 }
 
 void sequences__put(const struct structure_report *shown, const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"in this order", ALIGN_LEFT, true},
-                                                  {"count", ALIGN_RIGHT, false},
-                                                  {"places", ALIGN_RIGHT, false},
-                                                  {"time", ALIGN_RIGHT, false},
-                                                  {"share", ALIGN_RIGHT, false}};
-    struct table table = table__start(columns, 5, 2);
+    static const struct grid_column columns[] = {{"in this order", ALIGN_LEFT, true},
+                                                 {"count", ALIGN_RIGHT, false},
+                                                 {"places", ALIGN_RIGHT, false},
+                                                 {"time", ALIGN_RIGHT, false},
+                                                 {"share", ALIGN_RIGHT, false}};
+    struct grid grid = grid__start(columns, 5, 2);
     unsigned put = 0;
     for (uint32_t i = 0; i < shown->sequences->rows.count && put < SEQUENCES_AT_MOST; i++)
         if (is_shown(shown, sequence_at(shown, i))) {
-            put_sequence(&table, shown, i, style);
+            put_sequence(&grid, shown, i, style);
             put++;
         }
     if (put)
         heading__put(style, out, "  Sequences that occur in several places:");
     if (put)
-        table__end(&table, style, out);
+        grid__end(&grid, style, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

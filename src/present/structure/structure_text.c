@@ -344,12 +344,12 @@ static void put_sentences(const struct structure_report *shown, const struct sty
 
 /* ---- the outline ----------------------------------------------------------------------------- */
 
-static const struct table_column wide_columns[] = {
+static const struct grid_column wide_columns[] = {
     {"what", ALIGN_LEFT, false},   {"count", ALIGN_RIGHT, false}, {"time", ALIGN_RIGHT, false},
     {"each", ALIGN_RIGHT, false},  {"min", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false},
     {"share", ALIGN_RIGHT, false}, {"score", ALIGN_RIGHT, false}, {"where", ALIGN_LEFT, true},
 };
-static const struct table_column narrow_columns[] = {
+static const struct grid_column narrow_columns[] = {
     {"what", ALIGN_LEFT, false},  {"count", ALIGN_RIGHT, false}, {"time", ALIGN_RIGHT, false},
     {"each", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false}, {"score", ALIGN_RIGHT, false},
 };
@@ -357,7 +357,7 @@ static const struct table_column narrow_columns[] = {
 struct drawing {
     const struct structure_report *shown;
     const struct style *style;
-    struct table table;
+    struct grid grid;
     bool wide;
     unsigned indents[OUTLINE_DEPTH_MAX + 1]; /* by depth, of the rows that come */
     const struct outline_row *loop;          /* NULL, or it is told with the next row */
@@ -366,7 +366,7 @@ struct drawing {
 static void put_nothing(struct drawing *drawing, unsigned cells)
 {
     while (cells--)
-        table__cell(&drawing->table, memory__text(""), INK_PLAIN);
+        grid__cell(&drawing->grid, memory__text(""), INK_PLAIN);
 }
 
 /* UINT64_MAX: not known. */
@@ -377,9 +377,9 @@ static void put_time(struct drawing *drawing, uint64_t ns, bool is_estimated)
         put_nothing(drawing, 1);
         return;
     }
-    table__cell(&drawing->table,
-                memory__format("%s%s", is_estimated ? "~" : "", duration__format(ns, time)),
-                INK_PLAIN);
+    grid__cell(&drawing->grid,
+               memory__format("%s%s", is_estimated ? "~" : "", duration__format(ns, time)),
+               INK_PLAIN);
 }
 
 static void put_score(struct drawing *drawing, const struct outline_row *row)
@@ -388,9 +388,9 @@ static void put_score(struct drawing *drawing, const struct outline_row *row)
     if (score < SCORE_FROM)
         put_nothing(drawing, 1);
     else
-        table__cell(&drawing->table,
-                    memory__format("%s%.2f", row->is_excess_estimated ? "~" : "", score),
-                    score >= ALARM_FROM ? INK_ALARM : INK_PLAIN);
+        grid__cell(&drawing->grid,
+                   memory__format("%s%.2f", row->is_excess_estimated ? "~" : "", score),
+                   score >= ALARM_FROM ? INK_ALARM : INK_PLAIN);
 }
 
 static void put_where(struct drawing *drawing, const struct outline_row *row)
@@ -402,18 +402,18 @@ static void put_where(struct drawing *drawing, const struct outline_row *row)
     }
     const struct class_definition *class = place_of(drawing->shown, row);
     struct place place = place__of_class(drawing->shown->report, class, unknown);
-    table__take(&drawing->table,
-                class__is_hooked(class) ? place__text(&place) : place__source(&place, false),
-                INK_DIM);
+    grid__take(&drawing->grid,
+               class__is_hooked(class) ? place__text(&place) : place__source(&place, false),
+               INK_DIM);
 }
 
 static void put_count(struct drawing *drawing, const struct outline_row *row)
 {
     char count[32];
-    table__cell(&drawing->table,
-                memory__format("%s%s", row->is_count_estimated ? "~" : "",
-                               count__format(row->count, count)),
-                INK_PLAIN);
+    grid__cell(&drawing->grid,
+               memory__format("%s%s", row->is_count_estimated ? "~" : "",
+                              count__format(row->count, count)),
+               INK_PLAIN);
 }
 
 /* Count, time, each: what rows without occurrences have not. */
@@ -441,8 +441,8 @@ static void put_what(struct drawing *drawing, char *name, unsigned depth, enum i
 {
     char *clean = text__for_screen(name);
     char *text = memory__format("%*s%s", (int)(2 * depth), "", clean);
-    table__cell(&drawing->table,
-                cut_text(text, what_columns(drawing->style, drawing->wide), drawing->style), ink);
+    grid__cell(&drawing->grid,
+               cut_text(text, what_columns(drawing->style, drawing->wide), drawing->style), ink);
     free(clean);
     free(name);
 }
@@ -484,7 +484,7 @@ static void put_row(struct drawing *drawing, const struct outline_row *row, bool
     enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_LOOP ? INK_DIM : INK_PLAIN;
     put_what(drawing, row_text(drawing, row), indent, ink);
     put_figures(drawing, row);
-    table__share(&drawing->table, outline_row__share(drawing->shown->outline, row));
+    grid__share(&drawing->grid, outline_row__share(drawing->shown->outline, row));
     put_score(drawing, row);
     if (drawing->wide)
         put_where(drawing, row);
@@ -510,7 +510,7 @@ static void put_group(struct drawing *drawing, uint32_t number)
 {
     const struct outline_group *group = group_at(drawing->shown, number);
     if (number)
-        table__note(&drawing->table, memory__text(""));
+        grid__note(&drawing->grid, memory__text(""));
     put_what(drawing,
              group_title(drawing->shown, group, drawing->style,
                          what_columns(drawing->style, drawing->wide)),
@@ -533,13 +533,13 @@ static void put_other_groups(struct drawing *drawing, uint32_t first)
     }
     if (!threads)
         return;
-    table__note(&drawing->table, memory__text(""));
-    table__note(&drawing->table,
-                memory__format("and %" PRIu64 " more thread%s of %zu kind%s, %s together (--json "
-                               "has them)",
-                               threads, threads == 1 ? "" : "s", groups->count - first,
-                               groups->count - first == 1 ? "" : "s",
-                               duration__format(lifetime_ns, time)));
+    grid__note(&drawing->grid, memory__text(""));
+    grid__note(&drawing->grid,
+               memory__format("and %" PRIu64 " more thread%s of %zu kind%s, %s together (--json "
+                              "has them)",
+                              threads, threads == 1 ? "" : "s", groups->count - first,
+                              groups->count - first == 1 ? "" : "s",
+                              duration__format(lifetime_ns, time)));
 }
 
 static void put_outline(const struct structure_report *shown, const struct style *style, FILE *out)
@@ -547,8 +547,8 @@ static void put_outline(const struct structure_report *shown, const struct style
     bool wide = style->columns == 0 || style->columns >= WIDE_FROM_COLUMNS;
     struct drawing drawing = {.shown = shown,
                               .style = style,
-                              .table = wide ? table__start(wide_columns, 9, 2)
-                                            : table__start(narrow_columns, 6, 2),
+                              .grid = wide ? grid__start(wide_columns, 9, 2)
+                                           : grid__start(narrow_columns, 6, 2),
                               .wide = wide};
     uint32_t groups = (uint32_t)shown->outline->groups.count;
     uint32_t spelled =
@@ -557,7 +557,7 @@ static void put_outline(const struct structure_report *shown, const struct style
         put_group(&drawing, i);
     put_other_groups(&drawing, spelled);
     fputc('\n', out);
-    table__end(&drawing.table, style, out);
+    grid__end(&drawing.grid, style, out);
 }
 
 /* ---- the screen ------------------------------------------------------------------------------ */

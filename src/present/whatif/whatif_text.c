@@ -75,21 +75,20 @@ static const struct whatif_object *first_to_grow(const struct prediction *predic
     return NULL;
 }
 
-static void put_object(struct table *table, const struct report *report,
+static void put_object(struct grid *grid, const struct report *report,
                        const struct whatif_object *object)
 {
-    table__duration(table, object->waited_before_ns);
-    table__duration(table, object->waited_after_ns);
-    table__take(table, object_text(report, object->process, object->address, object->kind),
-                INK_BOLD);
+    grid__duration(grid, object->waited_before_ns);
+    grid__duration(grid, object->waited_after_ns);
+    grid__take(grid, object_text(report, object->process, object->address, object->kind), INK_BOLD);
 }
 
 static void put_limits(const struct whatif_view *view, const struct prediction *prediction,
                        const struct style *style, FILE *out)
 {
-    static const struct table_column columns[] = {{"waited before", ALIGN_RIGHT, false},
-                                                  {"then", ALIGN_RIGHT, false},
-                                                  {"for", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"waited before", ALIGN_RIGHT, false},
+                                                 {"then", ALIGN_RIGHT, false},
+                                                 {"for", ALIGN_LEFT, true}};
     if (!first_to_grow(prediction)) {
         paragraph__put(
             style, out, INK_PLAIN, "  ",
@@ -97,14 +96,14 @@ static void put_limits(const struct whatif_view *view, const struct prediction *
         return;
     }
     paragraph__put(style, out, INK_PLAIN, "  ", "What limits then (waits of all threads):");
-    struct table table = table__start(columns, 3, 4);
+    struct grid grid = grid__start(columns, 3, 4);
     size_t shown = 0;
     VEC_EACH (object, &prediction->objects, struct whatif_object)
         if (shown < OBJECTS_AT_MOST && grows(object, prediction)) {
-            put_object(&table, view->report, object);
+            put_object(&grid, view->report, object);
             shown++;
         }
-    table__end(&table, style, out);
+    grid__end(&grid, style, out);
 }
 
 /* ---- one question ---------------------------------------------------------------------------- */
@@ -178,46 +177,45 @@ static void question(const struct whatif_view *view, const struct style *style, 
 
 /* ---- the table of all ------------------------------------------------------------------------ */
 
-static void put_figures(struct table *table, const struct whatif_answer *answer,
+static void put_figures(struct grid *grid, const struct whatif_answer *answer,
                         const struct style *style)
 {
     char duration[16], gain[GAIN_BYTES];
     const struct prediction *prediction = answer->prediction;
-    table__take(
-        table,
-        memory__text(prediction ? gain__format(prediction->gain, style->unicode, gain) : "?"),
+    grid__take(
+        grid, memory__text(prediction ? gain__format(prediction->gain, style->unicode, gain) : "?"),
         INK_BOLD);
-    table__take(table,
-                memory__text(prediction ? duration__format(prediction->wall_ns, duration) : "?"),
-                INK_PLAIN);
-    table__take(table,
-                memory__text(answer->lost_ns == UINT64_MAX
-                                 ? "?"
-                                 : duration__format(answer->lost_ns, duration)),
-                INK_PLAIN);
+    grid__take(grid,
+               memory__text(prediction ? duration__format(prediction->wall_ns, duration) : "?"),
+               INK_PLAIN);
+    grid__take(grid,
+               memory__text(answer->lost_ns == UINT64_MAX
+                                ? "?"
+                                : duration__format(answer->lost_ns, duration)),
+               INK_PLAIN);
 }
 
-static void put_where(struct table *table, const struct whatif_view *view,
+static void put_where(struct grid *grid, const struct whatif_view *view,
                       const struct whatif_answer *answer, bool why, const struct style *style)
 {
     char unknown[32];
     const struct profile_class *class = class_of(view, answer);
     if (class) {
         struct place place = place__of_class(view->report, &class->what, unknown);
-        table__take(table, class__name(view->report, class, &place), INK_BOLD);
-        table__take(table, place__source(&place, false), INK_PLAIN);
+        grid__take(grid, class__name(view->report, class, &place), INK_BOLD);
+        grid__take(grid, place__source(&place, false), INK_PLAIN);
         if (why)
-            table__take(table, class__why(view->report, class, style), INK_PLAIN);
+            grid__take(grid, class__why(view->report, class, style), INK_PLAIN);
         return;
     }
-    table__take(table,
-                answer->has_lock
-                    ? object_text(view->report, answer->process, answer->lock, CLASS_LOCK)
-                    : memory__text(answer->asked),
-                INK_BOLD);
-    table__take(table, memory__text(""), INK_PLAIN);
+    grid__take(grid,
+               answer->has_lock
+                   ? object_text(view->report, answer->process, answer->lock, CLASS_LOCK)
+                   : memory__text(answer->asked),
+               INK_BOLD);
+    grid__take(grid, memory__text(""), INK_PLAIN);
     if (why)
-        table__take(table, memory__text(answer->has_lock ? "all waits for it" : ""), INK_PLAIN);
+        grid__take(grid, memory__text(answer->has_lock ? "all waits for it" : ""), INK_PLAIN);
 }
 
 /* "" when no waits grow. free() it. */
@@ -236,28 +234,28 @@ static char *then_text(const struct whatif_view *view, const struct whatif_answe
     return text;
 }
 
-static void put_row(struct table *table, const struct whatif_view *view,
+static void put_row(struct grid *grid, const struct whatif_view *view,
                     const struct whatif_answer *answer, bool why, const struct style *style)
 {
-    table__take(table, answer->rank ? memory__format("%zu", answer->rank) : memory__text(""),
-                INK_PLAIN);
-    put_figures(table, answer, style);
-    put_where(table, view, answer, why, style);
-    table__take(table, then_text(view, answer), INK_PLAIN);
+    grid__take(grid, answer->rank ? memory__format("%zu", answer->rank) : memory__text(""),
+               INK_PLAIN);
+    put_figures(grid, answer, style);
+    put_where(grid, view, answer, why, style);
+    grid__take(grid, then_text(view, answer), INK_PLAIN);
 }
 
-static const struct table_column with_why[] = {
+static const struct grid_column with_why[] = {
     {"#", ALIGN_RIGHT, false},     {"gain", ALIGN_LEFT, false},
     {"wall", ALIGN_RIGHT, false},  {"lost", ALIGN_RIGHT, false},
     {"without", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},
     {"why", ALIGN_LEFT, true},     {"then waited more", ALIGN_LEFT, true}};
-static const struct table_column without_why[] = {{"#", ALIGN_RIGHT, false},
-                                                  {"gain", ALIGN_LEFT, false},
-                                                  {"wall", ALIGN_RIGHT, false},
-                                                  {"lost", ALIGN_RIGHT, false},
-                                                  {"without", ALIGN_LEFT, true},
-                                                  {"", ALIGN_LEFT, true},
-                                                  {"then waited more", ALIGN_LEFT, true}};
+static const struct grid_column without_why[] = {{"#", ALIGN_RIGHT, false},
+                                                 {"gain", ALIGN_LEFT, false},
+                                                 {"wall", ALIGN_RIGHT, false},
+                                                 {"lost", ALIGN_RIGHT, false},
+                                                 {"without", ALIGN_LEFT, true},
+                                                 {"", ALIGN_LEFT, true},
+                                                 {"then waited more", ALIGN_LEFT, true}};
 
 static void table(const struct whatif_view *view, const struct style *style, FILE *out)
 {
@@ -270,10 +268,10 @@ static void table(const struct whatif_view *view, const struct style *style, FIL
                        "--speed, --shrink and --threads ask for other changes.");
         return;
     }
-    struct table rows = table__start(why ? with_why : without_why, why ? 8 : 7, 1);
+    struct grid rows = grid__start(why ? with_why : without_why, why ? 8 : 7, 1);
     for (size_t i = 0; i < view->count; i++)
         put_row(&rows, view, &view->rows[i], why, style);
-    table__end(&rows, style, out);
+    grid__end(&rows, style, out);
     fputc('\n', out);
     if (view->hidden) {
         char *text = memory__format("%zu more lost less: --all predicts them, too.", view->hidden);
