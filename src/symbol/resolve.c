@@ -129,6 +129,30 @@ static void add_object(struct resolver *resolver, size_t process, uint64_t addre
                          tick);
 }
 
+#define NAMES_BYTES 256 /* no more are put together */
+
+/* An address that was several things, one after the other, has all their names. */
+static void add_named_object(struct symbols *symbols, uint32_t process,
+                             const struct trace_object *object)
+{
+    const struct symbol *before = symbols__variable(symbols, process, object->address);
+    bool is_known = before && strstr(before->function, object->name);
+    if (is_known || (before && strlen(before->function) > NAMES_BYTES))
+        return;
+    char *names = memory__format("%s%s%s", before ? before->function : "", before ? ", later " : "",
+                                 object->name);
+    const struct symbol symbol = {.function = names, .module = "", .named = true};
+    symbols__put_variable(symbols, process, object->address, &symbol);
+    free(names);
+}
+
+static void add_named_objects(struct resolver *resolver)
+{
+    VEC_EACH (process, trace__processes(resolver->trace), const struct trace_process)
+        VEC_EACH (object, &process->objects, const struct trace_object)
+            add_named_object(resolver->symbols, process->serial, object);
+}
+
 /* Entries come first: an address that is both an entry and a return address (behind a call that
  * does not return) is shown as the entry. */
 static void add_functions(struct resolver *resolver)
@@ -202,7 +226,7 @@ static void add_stack(struct resolver *resolver, const struct trace_thread *thre
 static bool has_site(uint32_t id)
 {
     return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0) ||
-           id == HEURT_EVENT_INITIALISED;
+           id == HEURT_EVENT_INITIALISED || id == HEURT_EVENT_MEMORY_MAP;
 }
 
 /* Of them, how many words behind it are addresses of locks and their kin. */
@@ -290,6 +314,7 @@ int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct
     struct resolver resolver = {.trace = trace, .symbols = symbols__new(), .images = IMAGES};
     start_spaces(&resolver);
     add_functions(&resolver);
+    add_named_objects(&resolver);
     size_t processes = trace__processes(trace)->count;
     VEC_EACH (thread, trace__threads(trace), const struct trace_thread)
         if (thread->process < processes)
