@@ -14,10 +14,10 @@
 
 /* ---- what was waited for --------------------------------------------------------------------- */
 
-char *class__keys(const struct profile_class *class)
+char *class__keys(const struct class_definition *class)
 {
     char *text = memory__text("");
-    VEC_EACH (key, &class->what.keys, struct profile_key) {
+    VEC_EACH (key, &class->keys, struct profile_key) {
         char *longer =
             memory__format("%s%s%s=%" PRIu64, text, *text ? " " : "", key->name, key->value);
         free(text);
