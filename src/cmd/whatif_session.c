@@ -76,7 +76,7 @@ void whatif_session__ask_about_all(struct whatif_session *session, bool is_all)
     size_t rank = 0, most = is_all ? SIZE_MAX : ROWS_AT_MOST;
     VEC_EACH (class, &session->report->profile->classes, struct profile_class) {
         rank++;
-        if (!class->excess_ns || class->idle || class->ignored)
+        if (!class->excess_ns || class->idle || class->what.ignored)
             continue;
         if (session->questions.count < most)
             ask_about_class(session, class, rank);

@@ -42,7 +42,7 @@ may_stand_on() {
     ledger) echo cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
-    threads) echo callsite ;;
+    threads) echo ledger callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }

@@ -7,7 +7,7 @@
 #ifndef HEURT_ANALYSIS_THREADS_THREADS_H
 #define HEURT_ANALYSIS_THREADS_THREADS_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 #include "analysis/table.h"
 
 struct thread_row {

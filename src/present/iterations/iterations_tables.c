@@ -174,10 +174,10 @@ static void add_outlier(struct table_rows *rows, const struct report *report,
     row->place_more_ns = outlier->place_more_ns;
     row->place_more_calls = outlier->place_more_calls;
     row->line = UINT64_MAX;
-    if (!outlier->place.function)
+    if (!outlier->place.at.function)
         return;
     struct place_cells place = place_cells__of_class(rows, report, &outlier->place);
-    row->function = outlier->place.function;
+    row->function = outlier->place.at.function;
     row->file = place.file;
     row->line = place.line;
 }

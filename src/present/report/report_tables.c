@@ -71,7 +71,8 @@ static const struct column class_columns[] = {
     WHY(REASON_UNEXPLAINED, "unexplained", "nothing that is known"),
     COLUMN(class_row, confidence, NULL, "", "measured, estimated, or weak"),
     CLASS(idle, NULL, "", "whether it waits for work, events, time or a thread's end"),
-    CLASS(ignored, NULL, "", "whether a rule leaves it out"),
+    COLUMN_KEYED("ignored", class_row, class.what.ignored, NULL, "",
+                 "whether a rule leaves it out"),
     COLUMN(class_row, verdict, "verdict", "", "interference, workload, or unclear"),
     COLUMN(class_row, cause, NULL, "", "reason of most of the loss"),
     CLASS(exclusive_excess_ns, NULL, "ns", "lost outside of nested occurrences"),
@@ -86,9 +87,9 @@ static const struct table classes_table =
 static void fill_place(struct table_rows *rows, const struct report *report,
                        const struct profile_class *class, struct class_row *row)
 {
-    struct place_cells place = place_cells__of_class(rows, report, class);
-    bool is_hooked = class__is_hooked(class) && class->site;
-    row->function = class->function;
+    struct place_cells place = place_cells__of_class(rows, report, &class->what);
+    bool is_hooked = class__is_hooked(&class->what) && class->what.at.site;
+    row->function = class->what.at.function;
     row->module = place.module;
     row->file = place.file;
     row->line = place.line;
@@ -102,18 +103,18 @@ static void add_class(struct table_rows *rows, const struct report *report,
 {
     struct class_row *row = table_rows__add(rows);
     row->rank = rank;
-    row->kind = class_kind__name(class->kind);
+    row->kind = class_kind__name(class->what.at.kind);
     fill_place(rows, report, class, row);
-    row->object = class->has_object ? class->object : UINT64_MAX;
-    row->object_name = class__object_name(report, class);
-    row->key = table_rows__keep(rows, class__keys(class));
+    row->object = class->what.has_object ? class->what.object : UINT64_MAX;
+    row->object_name = class__object_name(report, &class->what);
+    row->key = table_rows__keep(rows, class__keys(&class->what));
     row->threads = class->threads.count;
     row->class = *class;
     row->confidence = confidence__name(class->confidence);
     row->verdict = verdict__name(class->verdict);
     row->cause = class->cause == REASON_UNEXPLAINED ? NULL : reason__key(class->cause);
-    if (class->structure)
-        row->structure = table_rows__keep(rows, class_structure__text(class->structure));
+    if (class->what.structure)
+        row->structure = table_rows__keep(rows, class_structure__text(class->what.structure));
 }
 
 struct table_rows class_rows(const struct report *report, size_t rank)
@@ -166,7 +167,7 @@ static void add_class_threads(struct table_rows *rows, const struct report *repo
     VEC_EACH (thread, &class->threads, struct profile_thread_row) {
         struct class_thread_row *row = table_rows__add(rows);
         row->rank = rank;
-        row->class = class->function;
+        row->class = class->what.at.function;
         row->tid = report__tid(report, thread->thread);
         if (thread->thread < threads->count)
             row->name = VEC_AT(threads, struct trace_thread, thread->thread)->name;
@@ -227,7 +228,7 @@ static void add_blockers(struct table_rows *rows, const struct report *report,
         struct blocker_row *row = table_rows__add(rows);
         enum component doing = blame__doing(blame);
         row->rank = rank;
-        row->class = class->function;
+        row->class = class->what.at.function;
         row->place = place_cells__of_site(rows, report, blame->process, blame->site);
         row->tid = report__tid(report, blame->thread);
         row->waits = blame->waits;
@@ -279,7 +280,7 @@ static void add_evidence(struct table_rows *rows, const struct report *report,
         struct evidence_row *row = table_rows__add(rows);
         size_t other = report__rank_of(report, evidence->other);
         row->rank = rank;
-        row->class = class->function;
+        row->class = class->what.at.function;
         row->reason = reason__key(evidence->reason);
         row->confidence = confidence__name(evidence->confidence);
         row->argument = evidence->argument;

@@ -17,7 +17,7 @@ void sequences__put(const struct structure_report *shown, const struct style *st
 struct json_object *sequences__json(const struct structure_report *shown);
 
 /* What a row is of; NULL: of no place. */
-const struct profile_class *outline_row__place(const struct structure_report *shown,
+const struct class_definition *outline_row__place(const struct structure_report *shown,
                                                const struct outline_row *row);
 
 #endif

@@ -20,7 +20,7 @@ const char *outline_kind__name(enum outline_kind kind)
     return names[kind];
 }
 
-const struct profile_class *outline_row__place(const struct structure_report *shown,
+const struct class_definition *outline_row__place(const struct structure_report *shown,
                                                const struct outline_row *row)
 {
     if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
@@ -79,7 +79,7 @@ static void add_times(struct json_object *object, const struct structure_report 
 }
 
 static void add_place(struct json_object *object, const struct structure_report *shown,
-                      const struct profile_class *place)
+                      const struct class_definition *place)
 {
     if (place) {
         json__identity(object, shown->report, place);
@@ -92,11 +92,11 @@ static void add_place(struct json_object *object, const struct structure_report 
 static struct json_object *new_row(const struct structure_report *shown, uint32_t number)
 {
     const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
-    const struct profile_class *place = outline_row__place(shown, row);
+    const struct class_definition *place = outline_row__place(shown, row);
     struct json_object *object = json_object_new_object();
     json__number(object, "row", number);
     json__text(object, "kind", outline_kind__name(row->kind));
-    json__text(object, "class_kind", place ? class_kind__name(place->kind) : NULL);
+    json__text(object, "class_kind", place ? class_kind__name(place->at.kind) : NULL);
     add_place(object, shown, place);
     json__known(object, "count", known_if(row->kind != OUTLINE_UNRECORDED, row->count));
     json__known(object, "loops", known_if(row->kind == OUTLINE_LOOP, row->loops));

@@ -49,13 +49,13 @@ static const struct table structure_table =
 static void fill_place(struct table_rows *rows, const struct structure_report *shown,
                        const struct outline_row *row, struct outline_cells *cells)
 {
-    const struct profile_class *class = outline_row__place(shown, row);
+    const struct class_definition *class = outline_row__place(shown, row);
     cells->line = UINT64_MAX;
     if (!class)
         return;
     struct place_cells place = place_cells__of_class(rows, shown->report, class);
-    cells->class_kind = class_kind__name(class->kind);
-    cells->function = class->function;
+    cells->class_kind = class_kind__name(class->at.kind);
+    cells->function = class->at.function;
     cells->file = place.file;
     cells->line = place.line;
 }

@@ -109,7 +109,7 @@ struct place_cells place_cells__of_site(struct table_rows *rows, const struct re
 }
 
 struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
-                                         const struct profile_class *class)
+                                         const struct class_definition *class)
 {
     char unknown[32];
     struct place place = place__of_class(report, class, unknown);

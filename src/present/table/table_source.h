@@ -80,7 +80,7 @@ struct place_cells {
 struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
                                         uint32_t process, uint64_t site);
 struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
-                                         const struct profile_class *class);
+                                         const struct class_definition *class);
 /* The number of a thread by its index in trace__threads; UINT32_MAX: there is none. */
 uint32_t report__tid(const struct report *report, uint32_t thread);
 
