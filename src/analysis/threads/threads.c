@@ -31,6 +31,8 @@ static const struct column columns[] = {
     COLUMN(thread_row, events, NULL, "", "events that it wrote"),
     COLUMN(thread_row, ended, NULL, "", "whether its end is in the trace"),
 };
+_Static_assert(COMPONENTS == 12, "every component has a column");
+
 const struct table threads_table = TABLE(thread_row, "threads", "a row a thread", columns);
 
 static void count_switches(const struct trace *trace, const struct trace_thread *thread,

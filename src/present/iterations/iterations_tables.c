@@ -157,6 +157,8 @@ static const struct column outlier_columns[] = {
     COLUMN(outlier_cells, place_more_ns, NULL, "ns", "how much longer that place took"),
     COLUMN(outlier_cells, place_more_calls, NULL, "", "how many more calls of it there were"),
 };
+_Static_assert(COMPONENTS == 12, "every component has a column");
+
 static const struct table iteration_outliers_table = TABLE(
     outlier_cells, "iteration_outliers", "a row an iteration that stands out", outlier_columns);
 

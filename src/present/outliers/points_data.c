@@ -138,6 +138,8 @@ static const struct column columns[] = {
     COMPONENT(COMPONENT_OVERHEAD, "overhead", "was being recorded"),
     COMPONENT(COMPONENT_RUNNING, "running", "worked"),
 };
+_Static_assert(COMPONENTS == 12, "every component has a column");
+
 static const struct table outliers_table = TABLE(
     point_cells, "outliers", "a row a stretch of time that took longer than its peers", columns);
 

@@ -80,6 +80,8 @@ static const struct column class_columns[] = {
     GAIN("wall_gain_high", 1, "the same, at most"),
     COLUMN(class_row, structure, NULL, "", "what its occurrences call"),
 };
+_Static_assert(REASONS == 17, "every reason has a column");
+
 static const struct table classes_table =
     TABLE(class_row, "classes", "a row a class of occurrences, as heurt report ranks them",
           class_columns);

@@ -18,6 +18,6 @@ struct json_object *sequences__json(const struct structure_report *shown);
 
 /* What a row is of; NULL: of no place. */
 const struct class_definition *outline_row__place(const struct structure_report *shown,
-                                               const struct outline_row *row);
+                                                  const struct outline_row *row);
 
 #endif

@@ -21,7 +21,7 @@ const char *outline_kind__name(enum outline_kind kind)
 }
 
 const struct class_definition *outline_row__place(const struct structure_report *shown,
-                                               const struct outline_row *row)
+                                                  const struct outline_row *row)
 {
     if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
         return NULL;
