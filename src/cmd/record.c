@@ -7,6 +7,7 @@
 #include "cmd/environment.h"
 #include "cmd/function_list.h"
 #include "cmd/install.h"
+#include "cmd/kernel_log.h"
 #include "cmd/launch.h"
 #include "cmd/packing.h"
 #include "cmd/planner.h"
@@ -565,6 +566,9 @@ static int run_command(const struct recording *recording, const struct binary *b
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)
         automatic__attach(attendants->automatic, launch.pid);
+    struct kernel_log *kernel_log = NULL;
+    if (code == 0 && !recording->no_kernel && !recording->aggregate)
+        kernel_log = kernel_log__start(launch.pid, writer);
     if (code == 0)
         attendants->tracepoints = tracepoints__attach(launch.pid, writer);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
@@ -576,6 +580,7 @@ static int run_command(const struct recording *recording, const struct binary *b
         trace_writer__session(writer)->cpu_ns =
             ns_of(&launch.usage.ru_utime) + ns_of(&launch.usage.ru_stime);
     }
+    kernel_log__stop(kernel_log);
     if (code < 0)
         say("%s", error.text);
     thread_events__release(&events);
