@@ -1,5 +1,5 @@
-/* From records of the kernel to lives and their events (src/cmd/task_log.c). A tick is 2 ns. */
-#include "cmd/task_log.h"
+/* From records of the kernel to lives and their events (src/recorder/task_log.c). A tick is 2 ns. */
+#include "recorder/task_log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
