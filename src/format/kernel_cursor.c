@@ -90,7 +90,8 @@ static void clip(struct kernel_cursor *cursor)
 {
     struct event *event = &cursor->event;
     uint64_t begin = cursor->begin;
-    if (event->id == HEURT_EVENT_KERNEL_LOST || (begin >= cursor->start && event->tick <= cursor->end))
+    if (event->id == HEURT_EVENT_KERNEL_LOST ||
+        (begin >= cursor->start && event->tick <= cursor->end))
         return;
     begin = begin > cursor->start ? begin : cursor->start;
     event->tick = event->tick < cursor->end ? event->tick : cursor->end;

@@ -118,8 +118,8 @@ enum heurt_chunk_kind {
     HEURT_CHUNK_DEFINITIONS = 1,
     HEURT_CHUNK_EVENTS = 2,
     HEURT_CHUNK_AGGREGATES =
-        3,                /* what a thread's events come to, in a run that does not keep them */
-    HEURT_CHUNK_FREE = 4, /* given back by its thread; may be claimed again */
+        3,                  /* what a thread's events come to, in a run that does not keep them */
+    HEURT_CHUNK_FREE = 4,   /* given back by its thread; may be claimed again */
     HEURT_CHUNK_KERNEL = 5, /* lives of threads and what the kernel told of them: runs; packed, it
                                is of one thread, and its life is in reserved */
     HEURT_CHUNK_PACKED = 1u << 8, /* added to the kind of a chunk that holds blocks of it */
@@ -161,9 +161,9 @@ struct heurt_life {
     char name[16];
 };
 
-/* A KERNEL chunk is a row of runs: this, then events of the thread (OFF_CPU and FAULT). Several runs
- * of one thread (the same tid and life.start_tick) follow one another in the chunks' order, and the
- * life of the last one is valid. bytes is stored last; 0 ends the chunk. */
+/* A KERNEL chunk is a row of runs: this, then events of the thread (OFF_CPU and FAULT). Several
+ * runs of one thread (the same tid and life.start_tick) follow one another in the chunks' order,
+ * and the life of the last one is valid. bytes is stored last; 0 ends the chunk. */
 struct heurt_run {
     uint32_t bytes; /* with this header, a multiple of 8 */
     uint32_t pid, tid;

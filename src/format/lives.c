@@ -83,10 +83,11 @@ struct joining {
 static int by_task(const void *a, const void *b)
 {
     const struct trace_life *x = a, *y = b;
-    return x->pid != y->pid                         ? ORDER(x->pid, y->pid)
-           : x->tid != y->tid                       ? ORDER(x->tid, y->tid)
-           : x->life.start_tick != y->life.start_tick ? ORDER(x->life.start_tick, y->life.start_tick)
-                                                    : 0;
+    return x->pid != y->pid   ? ORDER(x->pid, y->pid)
+           : x->tid != y->tid ? ORDER(x->tid, y->tid)
+           : x->life.start_tick != y->life.start_tick
+               ? ORDER(x->life.start_tick, y->life.start_tick)
+               : 0;
 }
 
 /* The life of that tid which went on at that tick, or NULL. */
@@ -107,7 +108,8 @@ static const struct trace_life *find_life(const struct joining *joining, uint32_
     if (low == 0)
         return NULL;
     const struct trace_life *life = VEC_AT(lives, struct trace_life, low - 1);
-    bool is_its = life->pid == pid && life->tid == tid && life->life.end_tick + joining->slack >= tick;
+    bool is_its =
+        life->pid == pid && life->tid == tid && life->life.end_tick + joining->slack >= tick;
     return is_its ? life : NULL;
 }
 

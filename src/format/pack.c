@@ -26,8 +26,8 @@ enum {
 struct piece {
     struct trace_place place;
     const struct trace_life *life; /* NULL: a place */
-    char *packed; /* a chunk, or NULL: it stays as it is */
-    size_t bytes; /* of packed */
+    char *packed;                  /* a chunk, or NULL: it stays as it is */
+    size_t bytes;                  /* of packed */
 };
 
 /* While a trace is packed; the threads share it. */
@@ -301,7 +301,7 @@ static int write_as_it_is(struct packing *packing, const struct trace_place *pla
     static const char hole[HEURT_PACKED_UNIT_BYTES];
     if (place->is_unused || (place->chunk && (place->chunk->kind == HEURT_CHUNK_FREE ||
                                               place->chunk->kind == HEURT_CHUNK_KERNEL)))
-        return 0; /* lives follow, each with all of its runs */
+        return 0;      /* lives follow, each with all of its runs */
     if (!place->chunk) /* one unit of zeroes: a place that could not be understood */
         return append(packing, hole, sizeof hole);
     struct heurt_chunk header = *place->chunk;

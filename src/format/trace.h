@@ -23,7 +23,7 @@ struct trace {
     void *copy;          /* of memory that was not aligned, or NULL */
     struct heurt_session session;
     struct vec processes, threads;
-    struct vec lives; /* struct trace_life */
+    struct vec lives;                    /* struct trace_life */
     struct vec metas;                    /* struct trace_meta */
     struct vec owned;                    /* void *: freed with the trace */
     uint64_t first_tick;                 /* of all threads' starts */
@@ -82,8 +82,8 @@ void trace__give_unpacker(const struct trace *trace, struct block_unpacker *unpa
 bool trace_cursor__next_recorded(struct trace_cursor *cursor, struct event *event);
 
 /* lives.c: the lives in KERNEL chunks (const struct heurt_chunk *, in the file's order); then, when
- * all threads have their bounds, whose they are: a thread whose end is not known gets it from there,
- * and one that recorded nothing is added. */
+ * all threads have their bounds, whose they are: a thread whose end is not known gets it from
+ * there, and one that recorded nothing is added. */
 void trace__read_lives(struct trace *trace, const struct vec *chunks);
 void trace__join_lives(struct trace *trace);
 

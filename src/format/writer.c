@@ -330,8 +330,7 @@ static int room_for_run(struct trace_writer *writer, const struct heurt_run *run
         .thread = HEURT_NO_SERIAL,
         .pid = writer->session->recorder_pid,
         .tid = writer->session->recorder_pid,
-        .start = {run->tick,
-                  writer->session->clock == HEURT_CLOCK_MONOTONIC ? run->tick : 0},
+        .start = {run->tick, writer->session->clock == HEURT_CLOCK_MONOTONIC ? run->tick : 0},
     };
     return start_chunk(writer, open, header);
 }

@@ -152,7 +152,7 @@ int task_record__decode(const void *bytes, size_t size, struct task_record *reco
     case PERF_RECORD_SWITCH:
         if (size < sizeof(struct tail))
             return -EBADMSG;
-        record->kind = !(header.misc & PERF_RECORD_MISC_SWITCH_OUT)          ? TASK_ON_CPU
+        record->kind = !(header.misc & PERF_RECORD_MISC_SWITCH_OUT)        ? TASK_ON_CPU
                        : header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TASK_PREEMPTED
                                                                            : TASK_BLOCKED;
         return 0;
@@ -219,9 +219,9 @@ static struct perf_event_attr attributes_of(uint64_t config, uint64_t sample_typ
 
 static struct perf_event_attr begins_of(clockid_t clock, size_t ring_bytes)
 {
-    struct perf_event_attr attributes =
-        attributes_of(PERF_COUNT_SW_PAGE_FAULTS,
-                      PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU, clock);
+    struct perf_event_attr attributes = attributes_of(
+        PERF_COUNT_SW_PAGE_FAULTS,
+        PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU, clock);
     attributes.context_switch = attributes.task = attributes.comm = attributes.comm_exec = 1;
     attributes.wakeup_watermark =
         (uint32_t)(ring_bytes / 4 < WATERMARK_BYTES ? ring_bytes / 4 : WATERMARK_BYTES);

@@ -1,5 +1,5 @@
-/* task_events.h: what the kernel tells of a program and all that it starts: when threads begin, end,
- * leave and get a CPU, and when their page faults begin and end.
+/* task_events.h: what the kernel tells of a program and all that it starts: when threads begin,
+ * end, leave and get a CPU, and when their page faults begin and end.
  *
  * One ring a CPU, which the caller drains; the program itself does nothing for it, so that what it
  * does, or does not do, loses nothing. Everybody may have these events of programs of their own
@@ -18,16 +18,16 @@
 
 enum task_record_kind {
     TASK_OTHER,
-    TASK_FORKED,       /* pid, tid: the new thread's */
-    TASK_NAMED,        /* name */
-    TASK_EXECED,       /* likewise: it runs another program from here on */
+    TASK_FORKED, /* pid, tid: the new thread's */
+    TASK_NAMED,  /* name */
+    TASK_EXECED, /* likewise: it runs another program from here on */
     TASK_ENDED,
-    TASK_BLOCKED,      /* off the CPU, and waits */
-    TASK_PREEMPTED,    /* off the CPU, and wants it */
+    TASK_BLOCKED,   /* off the CPU, and waits */
+    TASK_PREEMPTED, /* off the CPU, and wants it */
     TASK_ON_CPU,
     TASK_FAULT_BEGINS, /* address */
     TASK_FAULT_ENDS,
-    TASK_LOST,         /* count records were, before this */
+    TASK_LOST, /* count records were, before this */
 };
 
 #define TASK_NAME_BYTES 16

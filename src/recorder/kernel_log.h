@@ -1,5 +1,5 @@
-/* kernel_log.h: the kernel's records of a recorded program, written into its trace by a thread of the
- * recorder while the program runs. One at a time. */
+/* kernel_log.h: the kernel's records of a recorded program, written into its trace by a thread of
+ * the recorder while the program runs. One at a time. */
 #ifndef HEURT_RECORDER_KERNEL_LOG_H
 #define HEURT_RECORDER_KERNEL_LOG_H
 

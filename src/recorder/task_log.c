@@ -136,8 +136,9 @@ static uint64_t *claim(struct task *task, uint64_t tick, uint32_t id, size_t wor
 static size_t words_of(uint64_t first)
 {
     uint32_t id = (uint32_t)first & ((1u << HEURT_ID_BITS) - 1);
-    return id == HEURT_EVENT_OFF_CPU ? OFF_CPU_WORDS : id == HEURT_EVENT_FAULT ? FAULT_WORDS
-                                                                               : LOST_WORDS;
+    return id == HEURT_EVENT_OFF_CPU ? OFF_CPU_WORDS
+           : id == HEURT_EVENT_FAULT ? FAULT_WORDS
+                                     : LOST_WORDS;
 }
 
 static bool is_wait(const uint64_t *at)
@@ -160,8 +161,8 @@ static void tell_gap(struct task_log *log, struct task *task, uint64_t now_ns)
 /* Looking costs some 10 µs, of the recorder: at most one part in thirty of what was blocked. */
 #define DELAY_WORTH_NS 300000u
 
-/* What the thread waited for a CPU since the last look, less what it was preempted, is divided among
- * all that was blocked since then, and what is not yet written gets its part. */
+/* What the thread waited for a CPU since the last look, less what it was preempted, is divided
+ * among all that was blocked since then, and what is not yet written gets its part. */
 static void divide_delay(struct task_log *log, struct task *task)
 {
     uint64_t delay;
@@ -260,8 +261,7 @@ static void fault_ended(struct task_log *log, struct task *task, uint64_t now_ns
     }
     for (size_t i = task->fault_at; i < task->count; i += words_of(task->words[i]))
         if (is_wait(task->words + i))
-            task->words[i + 1] =
-                HEURT_OFF(HEURT_SITE_ADDRESS(task->words[i + 1]), HEURT_OFF_FAULT);
+            task->words[i + 1] = HEURT_OFF(HEURT_SITE_ADDRESS(task->words[i + 1]), HEURT_OFF_FAULT);
     int64_t least = on_ns / 4, with_way = on_ns + log->settings.way_of_fault_ns;
     on_ns = with_way > least ? with_way : least;
     uint64_t *at = claim(task, tick_at(log, now_ns), HEURT_EVENT_FAULT, FAULT_WORDS);

@@ -38,8 +38,8 @@ struct task_log_settings {
 struct task_log *task_log__new(const struct task_log_settings *settings);
 void task_log__free(struct task_log *log); /* NULL is allowed */
 
-/* To be told two instants before the first record is added, and later ones now and then: the rate is
- * that from the first to the last. */
+/* To be told two instants before the first record is added, and later ones now and then: the rate
+ * is that from the first to the last. */
 void task_log__set_clock(struct task_log *log, struct task_clock_pair pair);
 
 /* Records come by time. */

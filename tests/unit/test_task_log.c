@@ -1,4 +1,5 @@
-/* From records of the kernel to lives and their events (src/recorder/task_log.c). A tick is 2 ns. */
+/* From records of the kernel to lives and their events (src/recorder/task_log.c). A tick is 2 ns.
+ */
 #include "recorder/task_log.h"
 
 #include <setjmp.h>
