@@ -123,7 +123,7 @@ C
     record -o t --no-choice ./leaver
     expect_status 0
     report_json t
-    [ "$(json threads.length)" -eq 4 ]
+    [ "$(json 'threads[].tid' | wc -l)" -eq 4 ]
     [ "$(json 'threads[name=bare-clone].name')" = bare-clone ]
     # All of the CPU time is told, and what is running is no more than that.
     json 'threads[].cpu_ns' | sum >cpu
