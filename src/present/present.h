@@ -3,6 +3,7 @@
 #define HEURT_PRESENT_PRESENT_H
 
 #include "analysis/callsite/profile.h"
+#include "analysis/findings/findings.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ struct report {
     const struct trace *trace;
     const struct symbols *symbols;
     const struct profile *profile;
+    const struct findings *findings; /* NULL: not asked for */
     const char *directory; /* of the trace, as the user wrote it */
     uint64_t trace_bytes;
 };
