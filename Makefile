@@ -122,15 +122,19 @@ format: ## lay out all C files by .clang-format
 	@scripts/dependencies develop
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format -i
 
-check-format: ## tell which C files .clang-format would change
+check-format: ## tell which C files .clang-format would change, and which lines of pages are too long
 	@scripts/dependencies develop
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format --dry-run --Werror
+
+tidy: configure-tests ## the checks of .clang-tidy, on all of src
+	@scripts/dependencies develop
+	@git ls-files 'src/*.c' | xargs -P "$$(nproc)" -n 4 clang-tidy -p $(BUILD) --quiet 2>/dev/null
 
 fuzz: ## feed the trace reader invented files for 60 s (FUZZ_SECONDS=60)
 	@scripts/dependencies build check develop
 	@scripts/fuzz
 
-clean-room: ## both commands of the README on a fresh Debian 12 (root; some minutes)
+clean-room: ## the commands of the README on a fresh Debian 12 (root; some minutes)
 	@tests/clean-room.sh
 
 clean: ## remove all build directories
