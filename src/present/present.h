@@ -14,7 +14,7 @@ struct report {
     const struct symbols *symbols;
     const struct profile *profile;
     const struct findings *findings; /* NULL: not asked for */
-    const char *directory; /* of the trace, as the user wrote it */
+    const char *directory;           /* of the trace, as the user wrote it */
     uint64_t trace_bytes;
 };
 
