@@ -77,6 +77,7 @@ bool class_kind__is_structural(enum class_kind kind)
     case CLASS_POLL:
     case CLASS_SLEEP:
     case CLASS_YIELD:
+    case CLASS_MEMORY_MAP:
     case CLASS_FUTEX:
         return false;
     default:

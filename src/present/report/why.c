@@ -68,12 +68,19 @@ static char *subject_with_call(const struct profile_class *class, const char *no
 static char *subject(const struct report *report, const struct profile_class *class)
 {
     static const char *const nouns[CLASS_KINDS] = {
-        [CLASS_LOCK] = "lock",           [CLASS_CONDITION] = "condition",
-        [CLASS_BARRIER] = "barrier",     [CLASS_SEMAPHORE] = "semaphore",
-        [CLASS_FUTEX] = "futex",         [CLASS_JOIN] = "end of a thread",
-        [CLASS_DISK] = "disk",           [CLASS_NETWORK] = "network",
-        [CLASS_PIPE] = "pipe, terminal", [CLASS_POLL] = "events",
-        [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "polls",
+        [CLASS_LOCK] = "lock",
+        [CLASS_CONDITION] = "condition",
+        [CLASS_BARRIER] = "barrier",
+        [CLASS_SEMAPHORE] = "semaphore",
+        [CLASS_FUTEX] = "futex",
+        [CLASS_JOIN] = "end of a thread",
+        [CLASS_DISK] = "disk",
+        [CLASS_NETWORK] = "network",
+        [CLASS_PIPE] = "pipe, terminal",
+        [CLASS_POLL] = "events",
+        [CLASS_SLEEP] = "sleep",
+        [CLASS_YIELD] = "polls",
+        [CLASS_MEMORY_MAP] = "memory map",
     };
     const char *noun = nouns[class->kind];
     if (class->kind == CLASS_LOCK && strstr(class->function, "spin"))
@@ -82,6 +89,10 @@ static char *subject(const struct report *report, const struct profile_class *cl
         noun = "read lock";
     else if (class->kind == CLASS_LOCK && strstr(class->function, "wrlock"))
         noun = "write lock";
+    else if (class->kind == CLASS_LOCK && strcmp(class->function, "flockfile") == 0)
+        noun = "lock of FILE";
+    else if (class->kind == CLASS_LOCK && strcmp(class->function, "file lock") == 0)
+        noun = "file lock";
     return class->kind <= CLASS_SEMAPHORE || class->kind == CLASS_FUTEX
                ? subject_with_object(report, class, noun)
                : subject_with_call(class, noun);
