@@ -69,7 +69,7 @@ void predictions__make(struct whatif *whatif, struct question *questions, size_t
 static bool is_wanted(const struct profile_class *class, size_t place, size_t only)
 {
     return class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
-           !class->ignored && (only == 0 || only == place);
+           !class->what.ignored && (only == 0 || only == place);
 }
 
 #define NO_PLACE SIZE_MAX

@@ -69,7 +69,7 @@ static double wait_ns(const struct finder *finder, const struct profile_class *c
 uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = class_at(finder->profile, place);
-    if (class->ignored || !class->excess_ns)
+    if (class->what.ignored || !class->excess_ns)
         return 0;
     if (class->idle && finder->partner[place] == NO_GROUP)
         return 0;
@@ -122,7 +122,8 @@ static enum finding_category category_of_futex(const struct symbols *symbols,
         {"semaphore", FINDING_SEMAPHORE},  {"mutex", FINDING_LOCK},
         {"critical", FINDING_LOCK},        {"lock", FINDING_LOCK},
     };
-    const struct symbol *symbol = symbols__get(symbols, class->process, class->site);
+    const struct symbol *symbol =
+        symbols__get(symbols, class->what.at.process, class->what.at.site);
     enum finding_category category = FINDING_CONDITION;
     for (; symbol && category == FINDING_CONDITION; symbol = symbol->inlined_by)
         category = category_of_words(symbol->function, words, sizeof words / sizeof *words,
@@ -142,10 +143,10 @@ enum finding_category class__category(const struct finder *finder,
         [CLASS_PIPE] = FINDING_PIPE,           [CLASS_POLL] = FINDING_POLLING,
         [CLASS_SLEEP] = FINDING_POLLING,       [CLASS_YIELD] = FINDING_YIELD,
     };
-    if (class->kind == CLASS_FUTEX)
+    if (class->what.at.kind == CLASS_FUTEX)
         return category_of_futex(finder->symbols, class);
     if (class__is_call(class))
         return class->why_ns[REASON_SPIN] > class->why_ns[REASON_OVERLAP] ? FINDING_SPINNING
                                                                           : FINDING_OVERLAP;
-    return of_kind[class->kind];
+    return of_kind[class->what.at.kind];
 }

@@ -61,7 +61,8 @@ static uint64_t cpu_ns_of(const struct profile_thread *thread)
 static bool serves(const struct finder *finder, uint32_t thread)
 {
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
-        if (class->kind != CLASS_POLL && class->kind != CLASS_NETWORK && class->kind != CLASS_PIPE)
+        if (class->what.at.kind != CLASS_POLL && class->what.at.kind != CLASS_NETWORK &&
+            class->what.at.kind != CLASS_PIPE)
             continue;
         VEC_EACH (row, &class->threads, struct profile_thread_row)
             if (row->thread == thread)

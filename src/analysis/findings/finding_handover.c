@@ -23,7 +23,7 @@ static const struct symbol *ender(const struct finder *finder, const struct prof
 static bool may_hand_over(const struct profile_class *class)
 {
     return class->idle && class->count >= OFTEN && class->blames.count &&
-           (class->kind == CLASS_CONDITION || class->kind == CLASS_SEMAPHORE);
+           (class->what.at.kind == CLASS_CONDITION || class->what.at.kind == CLASS_SEMAPHORE);
 }
 
 /* Each waits for the other about as often: the two go in lockstep. A pool's workers, and who waits
@@ -36,11 +36,11 @@ static bool is_lockstep(const struct profile_class *left, const struct profile_c
 static bool answer_each_other(const struct finder *finder, const struct profile_class *left,
                               const struct profile_class *right)
 {
-    return left->process == right->process && left->kind == right->kind &&
-           is_lockstep(left, right) && class__working_part(finder, left) > 0.5 &&
-           class__working_part(finder, right) > 0.5 &&
-           is_same(ender(finder, left), program_frame__of_class(finder->symbols, right)) &&
-           is_same(ender(finder, right), program_frame__of_class(finder->symbols, left));
+    return left->what.at.process == right->what.at.process &&
+           left->what.at.kind == right->what.at.kind && is_lockstep(left, right) &&
+           class__working_part(finder, left) > 0.5 && class__working_part(finder, right) > 0.5 &&
+           is_same(ender(finder, left), program_frame__of_class(finder->symbols, &right->what)) &&
+           is_same(ender(finder, right), program_frame__of_class(finder->symbols, &left->what));
 }
 
 uint32_t *handovers__find(const struct finder *finder)

@@ -113,7 +113,7 @@ static enum finding_category category_of(const struct finder *finder, enum compo
         return FINDING_PAGE_FAULT;
     return class == FINDING_NO_CLASS
                ? FINDING_UNEXPLAINED
-               : system_function__category(class_at(finder->profile, class)->function);
+               : system_function__category(class_at(finder->profile, class)->what.at.function);
 }
 
 static void add_of_component(struct finder *finder, enum component component)
@@ -126,7 +126,7 @@ static void add_of_component(struct finder *finder, enum component component)
         finding->leader = class;
         if (class != FINDING_NO_CLASS) {
             finding->place =
-                program_frame__of_class(finder->symbols, class_at(finder->profile, class));
+                program_frame__of_class(finder->symbols, &class_at(finder->profile, class)->what);
             vec__push(&finding->classes, &class);
         }
         set_gain(finder, finding, ns);
@@ -215,8 +215,8 @@ static void add_imbalance(struct finder *finder)
     finding->leader = longest_function(finder, last);
     if (finding->leader != FINDING_NO_CLASS) {
         vec__push(&finding->classes, &finding->leader);
-        finding->place =
-            program_frame__of_class(finder->symbols, class_at(finder->profile, finding->leader));
+        finding->place = program_frame__of_class(finder->symbols,
+                                                 &class_at(finder->profile, finding->leader)->what);
     }
     double gain = (double)wall_ns / ((double)wall_ns - (double)tail_ns / 2);
     finding->wall_gain[0] = 1 + (gain - 1) * 0.9;

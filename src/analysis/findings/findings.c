@@ -28,8 +28,10 @@ static uint32_t place_number(struct map *numbers, const struct candidate *candid
         snprintf(key, sizeof key, "%u %s %s", candidate->category, place->function,
                  place->file ? place->file : "");
     else
-        snprintf(key, sizeof key, "%u %u %lx %s", candidate->category, class->process,
-                 (unsigned long)(class->site ? class->site : class->address), class->function);
+        snprintf(
+            key, sizeof key, "%u %u %lx %s", candidate->category, class->what.at.process,
+            (unsigned long)(class->what.at.site ? class->what.at.site : class->what.at.address),
+            class->what.at.function);
     return number_of(numbers, key);
 }
 
@@ -41,8 +43,9 @@ static uint32_t object_number(struct map *numbers, const struct finder *finder, 
     uint32_t partner = finder->partner[place];
     if (partner != NO_GROUP)
         snprintf(key, sizeof key, "pair %u", partner < place ? partner : place);
-    else if (class->has_object)
-        snprintf(key, sizeof key, "object %u %lx", class->kind, (unsigned long)class->object);
+    else if (class->what.has_object)
+        snprintf(key, sizeof key, "object %u %lx", class->what.at.kind,
+                 (unsigned long)class->what.object);
     else
         snprintf(key, sizeof key, "alone %u", place);
     return number_of(numbers, key);
@@ -66,7 +69,7 @@ static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
         if (!candidate.lost_ns || candidate.lost_ns < finder->findings->working_ns / LEAST_PART)
             continue;
         candidate.category = class__category(finder, class);
-        candidate.place = program_frame__of_class(finder->symbols, class);
+        candidate.place = program_frame__of_class(finder->symbols, &class->what);
         candidate.by_place = place_number(&numbers, &candidate, class);
         candidate.by_object = object_number(&numbers, finder, i);
         vec__push(&candidates, &candidate);
@@ -104,7 +107,7 @@ static bool is_new_object(const struct finder *finder, const struct finding *fin
 {
     VEC_EACH (place, &finding->classes, uint32_t) {
         const struct profile_class *other = class_at(finder->profile, *place);
-        if (other->object == class->object && other->kind == class->kind)
+        if (other->what.object == class->what.object && other->what.at.kind == class->what.at.kind)
             return false;
     }
     return true;
@@ -120,8 +123,8 @@ static void take(struct finder *finder, struct finding *finding, struct candidat
         finding->confidence = class->confidence;
         finding->has_object = true;
     }
-    finding->has_object &= class->has_object;
-    finding->objects += class->has_object && is_new_object(finder, finding, class);
+    finding->has_object &= class->what.has_object;
+    finding->objects += class->what.has_object && is_new_object(finder, finding, class);
     finding->lost_ns += candidate->lost_ns;
     finding->error_ns += class->sum_error_ns;
     vec__push(&finding->classes, &candidate->class);
@@ -262,12 +265,12 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
 {
     if (finding->is_assumed || finding->classes.count == 0)
         return false;
-    uint32_t process = class_at(profile, finding->leader)->process;
+    uint32_t process = class_at(profile, finding->leader)->what.at.process;
     VEC_EACH (class, &finding->classes, uint32_t) {
-        enum class_kind kind = class_at(profile, *class)->kind;
+        enum class_kind kind = class_at(profile, *class)->what.at.kind;
         bool is_known = kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
                         kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX || kind == CLASS_DISK;
-        if (!is_known || class_at(profile, *class)->process != process)
+        if (!is_known || class_at(profile, *class)->what.at.process != process)
             return false;
     }
     return true;

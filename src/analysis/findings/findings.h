@@ -14,7 +14,7 @@
 #ifndef HEURT_ANALYSIS_FINDINGS_FINDINGS_H
 #define HEURT_ANALYSIS_FINDINGS_FINDINGS_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 #define FINDING_SHARE 0.15
 #define FINDING_GAIN 1.1

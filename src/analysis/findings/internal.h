@@ -42,8 +42,8 @@ static inline const struct profile_class *class_at(const struct profile *profile
 /* Waits, calls that are hooked; else functions, regions, iterations. */
 static inline bool class__is_call(const struct profile_class *class)
 {
-    return class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
-           class->kind == CLASS_ITERATION;
+    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
+           class->what.at.kind == CLASS_ITERATION;
 }
 
 /* ---- finding_causes.c ------------------------------------------------------------------------ */

@@ -39,13 +39,13 @@ const struct symbol *program_frame__inlined(const struct symbol *symbol)
 }
 
 const struct symbol *program_frame__in_stack(const struct symbols *symbols,
-                                             const struct profile_class *class)
+                                             const struct class_definition *class)
 {
     if (class->stacks.count == 0)
         return NULL;
     const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
     size_t i = 0;
-    while (class->site && i < stack->frame_count && stack->frames[i] != class->site)
+    while (class->at.site && i < stack->frame_count && stack->frames[i] != class->at.site)
         i++;
     for (; i < stack->frame_count; i++) {
         const struct symbol *symbol = symbols__get(symbols, stack->process, stack->frames[i]);
@@ -60,20 +60,21 @@ const struct symbol *program_frame__in_stack(const struct symbols *symbols,
 
 /* At a function's first address another one may already be inlined. */
 static const struct symbol *function_symbol(const struct symbols *symbols,
-                                            const struct profile_class *class)
+                                            const struct class_definition *class)
 {
-    const struct symbol *symbol = symbols__get(symbols, class->process, class->address);
-    while (symbol && symbol->inlined_by && strcmp(symbol->function, class->function) != 0)
+    const struct symbol *symbol = symbols__get(symbols, class->at.process, class->at.address);
+    while (symbol && symbol->inlined_by && strcmp(symbol->function, class->at.function) != 0)
         symbol = symbol->inlined_by;
     return symbol;
 }
 
 const struct symbol *program_frame__of_class(const struct symbols *symbols,
-                                             const struct profile_class *class)
+                                             const struct class_definition *class)
 {
     const struct symbol *symbol =
-        class->site ? program_frame__inlined(symbols__get(symbols, class->process, class->site))
-                    : function_symbol(symbols, class);
+        class->at.site
+            ? program_frame__inlined(symbols__get(symbols, class->at.process, class->at.site))
+            : function_symbol(symbols, class);
     if (symbol && !symbol__is_system(symbol))
         return symbol;
     return program_frame__in_stack(symbols, class);

@@ -21,7 +21,7 @@ static struct json_object *new_object(const struct report *report, const struct 
         VEC_AT(&report->profile->classes, struct profile_class, finding->leader);
     struct json_object *object = json_object_new_object();
     json__text(object, "name", name);
-    json__text(object, "kind", class_kind__name(leader->kind));
+    json__text(object, "kind", class_kind__name(leader->what.at.kind));
     json__add(object, "born", NULL);
     json__number(object, "count", finding->objects);
     free(name);

@@ -45,7 +45,7 @@ static size_t functions_looked_at(const struct report *report, uint64_t *calls)
     size_t count = 0;
     *calls = 0;
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
-        bool is_of_program = !class__is_hooked(class) && class->count > 1;
+        bool is_of_program = !class__is_hooked(&class->what) && class->count > 1;
         count += is_of_program;
         *calls += is_of_program ? class->count : 0;
     }

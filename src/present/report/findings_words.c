@@ -21,14 +21,14 @@ bool finding__place(const struct report *report, const struct finding *finding, 
     if (symbol)
         *place = (struct place){symbol->function, symbol->module, symbol->file, symbol->line};
     else if (leader)
-        *place = place__of_class(report, leader, unknown);
+        *place = place__of_class(report, &leader->what, unknown);
     return symbol || leader;
 }
 
 const struct profile_blame *finding__by(const struct report *report, const struct finding *finding)
 {
     const struct profile_class *leader = leader_of(report, finding);
-    bool waits = leader && class__is_hooked(leader);
+    bool waits = leader && class__is_hooked(&leader->what);
     return waits && leader->blames.count ? VEC_AT(&leader->blames, struct profile_blame, 0) : NULL;
 }
 
@@ -37,8 +37,8 @@ char *finding__object(const struct report *report, const struct finding *finding
     const struct profile_class *leader = leader_of(report, finding);
     if (!finding->has_object || !leader)
         return NULL;
-    const char *name = class__object_name(report, leader);
-    return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->object);
+    const char *name = class__object_name(report, &leader->what);
+    return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->what.object);
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
