@@ -100,7 +100,7 @@ static int make_results(const struct options *options, unsigned needs, struct re
     if (needs & NEEDS_PROFILE)
         code = make_profile(options, results, error);
     if (code == 0 && needs & NEEDS_GAINS)
-        predictions__fill_gains(trace, results->report.symbols, results->profile, 0);
+        predictions__fill_gains(trace, results->report.symbols, results->profile, NULL, 0);
     if (code == 0 && needs & NEEDS_LOCKS)
         code = locks__compute(trace, results->report.symbols, &results->filter, &results->locks,
                               error);
