@@ -6,7 +6,7 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check torture install uninstall bench bench-aggregate bench-budget \
+.PHONY: build deps demo check check-statistics torture install uninstall bench bench-aggregate bench-budget \
 	bench-causes bench-choice bench-coverage bench-kernel bench-locks bench-micro bench-pack \
 	bench-replay bench-structure bench-tracers bench-wakes bench-whatif format check-format fuzz \
 	clean-room clean help configure
@@ -50,6 +50,11 @@ check: ## build with -Werror and run all tests
 	@scripts/werror $(BUILD)
 	@$(MAKE) --no-print-directory build
 	@scripts/run-tests $(BUILD) $(SUITES)
+
+check-statistics: ## tests that ask how long things took; one by one, on a machine that has little else to do
+	@scripts/dependencies $(check_packages)
+	@$(MAKE) --no-print-directory build
+	@scripts/run-tests $(BUILD) statistics
 
 install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'

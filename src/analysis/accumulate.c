@@ -65,6 +65,13 @@ void accumulator__merge(struct accumulator *into, const struct accumulator *from
         into->component_sum[i] += from->component_sum[i];
 }
 
+void accumulator__compare_with_nothing(struct accumulator *accumulator)
+{
+    static const uint64_t nothing[COMPONENTS];
+    accumulator__set_reference(accumulator, 0, nothing);
+    accumulator->own_minimum = 0;
+}
+
 static uint64_t outermost_count(const struct accumulator *accumulator)
 {
     return accumulator->count - accumulator->nested_count;

@@ -60,6 +60,9 @@ void accumulator__set_reference(struct accumulator *accumulator, uint64_t minimu
 void accumulator__set_whole_reference(struct accumulator *accumulator, uint64_t minimum,
                                       enum component component);
 
+/* Its occurrences are compared with none: what they took was lost. Not to be added to any more. */
+void accumulator__compare_with_nothing(struct accumulator *accumulator);
+
 /* What every occurrence counts for; own: its exclusive time. Called last. */
 static inline void accumulator__add_any(struct accumulator *accumulator, uint64_t duration,
                                         uint64_t own, uint64_t weight)

@@ -646,6 +646,14 @@ struct class_entry *class_table__part(struct class_table *table, struct class_en
     return site;
 }
 
+void class_entry__set_undisturbed(struct class_entry *entry)
+{
+    struct accumulator *accumulator = &entry->total.accumulator;
+    entry->fastest = accumulator->minimum;
+    if (class_kind__waits_for_threads(entry->what.kind))
+        accumulator__compare_with_nothing(accumulator);
+}
+
 bool class_entry__is_shown(const struct class_entry *entry)
 {
     return entry && (!entry->division || entry->total.accumulator.count || entry->total.unfinished);

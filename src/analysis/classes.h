@@ -69,6 +69,7 @@ struct class_entry {
     struct vec blames;       /* struct class_blame */
     struct vec evidence;     /* struct class_evidence */
     unsigned doubts;         /* enum doubt */
+    uint64_t fastest; /* ticks of the fastest occurrence, once it is known what they are compared with */
     bool is_worth;           /* a look at its occurrences */
     bool has_calls;          /* hooked calls were just inside of it */
     bool is_structural;      /* it is part of the nests that it is in */
@@ -137,6 +138,9 @@ void class_entry__forget_stacks(struct class_entry *entry, const struct class_en
  * known). */
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
                                       uint32_t nest);
+/* All is counted: what waits for threads is compared with no wait, everything else with its fastest
+ * occurrence (fastest is set). */
+void class_entry__set_undisturbed(struct class_entry *entry);
 /* Whether it is a class of the result: a site whose parts have all of it is none. */
 bool class_entry__is_shown(const struct class_entry *entry); /* NULL is allowed */
 

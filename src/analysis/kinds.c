@@ -29,6 +29,22 @@ enum component class_kind__component(enum class_kind kind)
     }
 }
 
+bool class_kind__waits_for_threads(enum class_kind kind)
+{
+    switch (kind) {
+    case CLASS_LOCK:
+    case CLASS_CONDITION:
+    case CLASS_BARRIER:
+    case CLASS_SEMAPHORE:
+    case CLASS_JOIN:
+    case CLASS_YIELD:
+    case CLASS_FUTEX:
+        return true;
+    default:
+        return false;
+    }
+}
+
 enum component off__component(uint32_t how)
 {
     switch (how) {

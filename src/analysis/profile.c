@@ -204,8 +204,10 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     stuck__prolong(trace, results);
     if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
         classes__divide(&table, symbols, results);
-    VEC_EACH (entry, &table.entries, struct class_entry *)
+    VEC_EACH (entry, &table.entries, struct class_entry *) {
+        class_entry__set_undisturbed(*entry);
         (*entry)->doubts = doubts__of_sums(*entry, results);
+    }
     if (!trace__is_aggregated(trace)) {
         explain__running(&table, symbols, results);
         blame__find(&table, results);

@@ -97,13 +97,16 @@ static void fill_idle(const struct result_base *base, const struct class_entry *
         result->idle = true;
 }
 
-static void fill_durations(const struct trace *trace, struct profile_class *result)
+static void fill_durations(const struct trace *trace, uint64_t fastest,
+                           struct profile_class *result)
 {
     const struct accumulator *accumulator = result->accumulator;
+    struct accumulator bounds = *accumulator; /* of the histogram */
+    bounds.minimum = fastest;
     result->count = accumulator->count;
-    result->min_ns = trace__ns(trace, accumulator->minimum);
-    result->p50_ns = trace__ns(trace, quantile__of(accumulator, result->histogram, 0.5));
-    result->p99_ns = trace__ns(trace, quantile__of(accumulator, result->histogram, 0.99));
+    result->min_ns = trace__ns(trace, fastest);
+    result->p50_ns = trace__ns(trace, quantile__of(&bounds, result->histogram, 0.5));
+    result->p99_ns = trace__ns(trace, quantile__of(&bounds, result->histogram, 0.99));
     result->max_ns = trace__ns(trace, accumulator->maximum);
     result->sum_ns = trace__ns(trace, accumulator->sum);
     result->excess_ns = trace__ns(trace, accumulator__excess(accumulator, accumulator->minimum));
@@ -113,7 +116,7 @@ static void fill_durations(const struct trace *trace, struct profile_class *resu
     if (result->kind != CLASS_LOCK &&
         result->kind != CLASS_SEMAPHORE) /* of these all waits are known */
         result->sum_error_ns =
-            trace__ns(trace, quantile__sum_error(accumulator, result->histogram));
+            trace__ns(trace, quantile__sum_error(&bounds, result->histogram));
     result->confidence = confidence_of(result);
 }
 
@@ -244,7 +247,7 @@ void class__result(const struct result_base *base, struct class_entry *entry,
     entry->structure = NULL;
     result->doubts = entry->doubts;
     take_sums(entry, result);
-    fill_durations(base->trace, result);
+    fill_durations(base->trace, entry->fastest, result);
     fill_why(base->trace, entry, result);
     fill_idle(base, entry, result);
     fill_threads(base, entry, result);

@@ -4,6 +4,7 @@
 #include "cmd/hot_table.h"
 #include "kernel/hotspots.h"
 #include "kernel/sampling.h"
+#include "symbol/never.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,15 +60,13 @@ void choice__close(struct choice *choice)
 
 /* ---- what is chosen -------------------------------------------------------------------------- */
 
-static bool is_own(const struct hot_function *function)
-{
-    const char *base = function->path ? strrchr(function->path, '/') : NULL;
-    return base && strcmp(base, "/libheurt.so") == 0;
-}
-
+/* What waits or allocates within a library does so for its caller. */
 static bool counts(const struct hot_function *function)
 {
-    return function->path && !is_own(function);
+    const char *base = function->path ? strrchr(function->path, '/') : NULL;
+    if (!base)
+        return function->path != NULL;
+    return strcmp(base, "/libheurt.so") != 0 && !never__chosen(base + 1, function->symbol);
 }
 
 static uint64_t weight_of(const struct hot_table *table, uint64_t *samples)

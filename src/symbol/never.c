@@ -8,6 +8,9 @@ static const char INSPECTS[] = "it looks at who called it";
 static const char STARTS[] = "it starts or ends the program";
 static const char HOOKED[] = "already measured by its hook";
 static const char LOADER[] = "it belongs to the dynamic loader, which is left alone";
+static const char WAITS[] = "it waits on behalf of its caller";
+static const char ALLOCATES[] = "it is a part of the allocator";
+static const char NAMELESS[] = "it is a part of the C library without a name";
 
 struct entry {
     const char *name; /* with a '*' at its end: any name that begins so */
@@ -204,6 +207,57 @@ const char *never__function(const char *module, const char *name)
     if (!reason && (begins(module, "libc.so.") || begins(module, "libpthread.so.")))
         reason = look_up(hooked, sizeof hooked / sizeof *hooked, plain);
     return reason;
+}
+
+/* Which do nothing on their own account: what waits in the libraries' own waits, and what takes and
+ * gives memory inside of malloc and free. */
+static const struct entry inside_libc[] = {
+    {"__futex_*", WAITS},
+    {"futex_*", WAITS},
+    {"__lll_*", WAITS},
+    {"___lll_*", WAITS},
+    {"lll_*", WAITS},
+    {"__pthread_*", WAITS},
+    {"___pthread_*", WAITS},
+    {"__GI___pthread_*", WAITS},
+    {"pthread_*", WAITS},
+    {"__nptl_*", WAITS},
+    {"__new_sem_*", WAITS},
+    {"__old_sem_*", WAITS},
+    {"do_futex_wait*", WAITS},
+    {"do_sigwait", WAITS},
+    {"__syscall_cancel*", WAITS},
+    {"__internal_syscall_cancel", WAITS},
+    {"start_thread", WAITS},
+    {"__sched_yield", WAITS},
+    {"__clock_nanosleep*", WAITS},
+    {"_int_malloc", ALLOCATES},
+    {"_int_free*", ALLOCATES},
+    {"_int_realloc", ALLOCATES},
+    {"_int_memalign", ALLOCATES},
+    {"malloc_consolidate", ALLOCATES},
+    {"unlink_chunk*", ALLOCATES},
+    {"sysmalloc*", ALLOCATES},
+    {"systrim*", ALLOCATES},
+    {"tcache_*", ALLOCATES},
+    {"arena_get*", ALLOCATES},
+    {"get_free_list", ALLOCATES},
+};
+
+static const struct entry inside_openmp[] = {
+    {"gomp_*", WAITS}, {"GOMP_*", WAITS}, {"futex_*", WAITS}, {"do_spin", WAITS},
+    {"do_wait", WAITS}, {"__kmp*", WAITS}, {"_INTERNAL*", WAITS},
+};
+
+const char *never__chosen(const char *module, const char *name)
+{
+    if (begins(module, "libgomp.so.") || begins(module, "libomp.so") ||
+        begins(module, "libiomp5.so"))
+        return name ? look_up(inside_openmp, sizeof inside_openmp / sizeof *inside_openmp, name)
+                    : WAITS;
+    if (!begins(module, "libc.so.") && !begins(module, "libpthread.so."))
+        return NULL;
+    return name ? look_up(inside_libc, sizeof inside_libc / sizeof *inside_libc, name) : NAMELESS;
 }
 
 const char *never__module(const char *module)

@@ -92,19 +92,16 @@ known_lock() {
     done
 }
 
-@test "one lock: every acquisition is on the critical path, and the waits are as the program counts" {
+@test "one lock: every acquisition is on the critical path" {
     cp "$BATS_FILE_TMPDIR/one.json" locks.json
     local rounds
     rounds=$(printed one rounds)
     is contended "$(of all.contended)" "$rounds"
     is acquisitions "$(of all.acquisitions)" "$((2 * rounds))"
-    within 0.8 1.05 "$(of all.wait_ns)" "$(printed one waited_ns)"
     # The section of who came last in the last round may be off it.
     is_number_above "$((2 * rounds - 2))" "$(of all.on_path.acquisitions)"
     is_number_above "$((rounds - 2))" "$(of all.on_path.contended)"
     is_number_above "$(of all.on_path.contended)" "$((rounds + 1))"
-    within 0.3 1 "$(of all.on_path.hold_ns)" "$(of all.path_ns)" # the rest: who was woken had no CPU
-    within 0.8 1 "$(of all.on_path.wait_ns)" "$(of all.wait_ns)"
     is name "$(of 'locks[0].name')" head
     of 'locks[0].pairs[].holder.function' | grep -q '^go_first$'
     of 'locks[0].pairs[].waiter.function' | grep -q '^go_second$'
@@ -150,47 +147,15 @@ known_lock() {
         [[ $output == *"pressure: "*"all locks "*"#1 head "*"nobody ran"* ]]
 }
 
-@test "the shared queue: with one lock its ends wait for each other, with a lock for each they do not" {
-    # How much less is waited in all is a matter of processors and of what else runs: see
-    # locks_split for that, where the program decides it.
-    local locks
-    for locks in 1 2; do
-        "$HEURT" record --quiet -o t "$EXAMPLES/queue" --threads 4 --iterations 8000 \
-            --locks "$locks" >out
-        locks_json t
-        of all.wait_ns >"all$locks"
-        ends >"ends$locks"
-    done
-    within 0.2 1 "$(cat ends1)" "$(cat all1)"
-    is "waited for the other end" "$(cat ends2)" 0
-}
-
-# Time waited at one end of the queue for a thread that was at the other one.
-ends() {
-    local function='[^}]*"function":"\([^"]*\)"'
-    of 'locks[kind=mutex].pairs[]' |
-        sed -n "s/.*\"holder\":{$function.*\"waiter\":{$function.*\"wait_ns\":\([0-9]*\).*/\1 \2 \3/p" |
-        awk '$1 != $2 { total += $3 } END { printf "%.0f\n", total }'
-}
-
 # cause NAME: its trace is told of in locks.json; what it printed is in NAME.out
 cause() {
     "$HEURT" record --quiet -o "$1" "$PROGRAMS/causes/cause_$1" >"$BATS_FILE_TMPDIR/$1.out"
     locks_json "$1"
 }
 
-# caused PART WAITED NAME: what the program counts as injected is without waiting for a CPU meanwhile.
-caused() {
-    awk -v waited="$2" -v injected="$(printed "$3" "injected_$1_ns")" \
-        -v runnable="$(printed "$3" runnable_ns)" \
-        'BEGIN { exit !(injected > 0 && waited > 0.8 * injected && waited < 1.2 * (injected + runnable)) }' ||
-        fail "waited $2, but $(cat "$BATS_FILE_TMPDIR/$3.out")"
-}
-
 @test "a reader-writer lock: the readers' waits are theirs" {
     cause rwlock
     is kind "$(of 'locks[0].kind')" rwlock
-    caused lock "$(of 'locks[0].shared.wait.sum_ns')" rwlock
     is reads "$(of 'locks[0].shared.acquisitions')" "$(printed rwlock calls)"
     is_number_above 0 "$(of 'locks[0].exclusive.acquisitions')"
     heurt locks -i rwlock
@@ -201,8 +166,6 @@ caused() {
     cause barrier
     is kind "$(of 'locks[0].kind')" barrier
     is rounds "$(of 'locks[0].rounds')" "$(($(printed barrier calls) / 2))"
-    caused barrier "$(of 'locks[0].wait_ns')" barrier
-    within 0.2 1.2 "$(of 'locks[0].spread.sum_ns')" "$(of 'locks[0].wait_ns')"
     is_number_above "$(($(of 'locks[0].rounds') / 2 - 1))" "$(of 'locks[0].last_arrivals')"
     heurt locks -i barrier
     [[ $output == *"barriers (spread: "*"of rounds"* ]]
@@ -210,7 +173,6 @@ caused() {
 
 @test "a condition: waits, signals, and how long a wake-up takes" {
     cause condition
-    caused condition "$(of 'locks[kind=condition].wait_ns')" condition
     is_number_above 0 "$(of 'locks[kind=condition].wake.sum_ns')"
     within 0 1 "$(of 'locks[kind=condition].wake.sum_ns')" "$(of 'locks[kind=condition].wait_ns')"
     is mutex "$(of 'locks[kind=condition].mutex')" "$(of 'locks[kind=mutex].address')"
@@ -222,7 +184,6 @@ caused() {
     cause semaphore
     is taken "$(of 'locks[kind=semaphore].acquisitions')" "$(printed semaphore calls)"
     is_number_above 0 "$(of 'locks[kind=semaphore].wake.count')"
-    caused condition "$(of 'locks[kind=semaphore].wait_ns')" semaphore
     heurt locks -i semaphore
     [[ $output == *"semaphores (to wake: "* ]]
 }

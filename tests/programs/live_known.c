@@ -422,13 +422,10 @@ static void *be_interrupted(void *argument)
 {
     (void)argument;
     is_woken = true;
-    sigset_t blocked, waiting;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGALRM);
-    sigaddset(&blocked, SIGCHLD);
-    waiting = blocked;
-    sigaddset(&blocked, SIGUSR1); /* but while it waits */
-    pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    sigset_t waiting; /* while it waits, SIGUSR1 is not blocked; else it is, from the beginning */
+    sigemptyset(&waiting);
+    sigaddset(&waiting, SIGALRM);
+    sigaddset(&waiting, SIGCHLD);
     int epoll = epoll_create1(0);
     while (wanted < 0 || interrupted < wanted) {
         struct epoll_event event;
@@ -516,6 +513,12 @@ int main(int argc, char **argv)
     void *(*const movers[])(void *) = {write_pipe, read_pipe, send_socket, receive_socket};
     for (int i = 0; i < 4; i++)
         start(&moving[i], movers[i], NULL);
+    /* Blocked before the thread is there: a signal that came earlier than the thread's first wait
+     * would interrupt nothing, and the waker would wait for ever. */
+    sigset_t user1_only;
+    sigemptyset(&user1_only);
+    sigaddset(&user1_only, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &user1_only, NULL);
     start(&woken, be_interrupted, NULL);
     start(&waker, interrupt, &woken);
     struct itimerval timer = {{0, 3000}, {0, 3000}};

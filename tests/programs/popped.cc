@@ -413,7 +413,7 @@ static void switches()
 
 /* ---- signal handlers ------------------------------------------------------------------------- */
 
-static long handled;
+static long handled, handlers_ended;
 static sigjmp_buf out_of_handler;
 static volatile sig_atomic_t may_jump;
 
@@ -431,6 +431,7 @@ static void on_signal(int)
 {
     handled++;
     KNOWN_CHECK(in_handler(ONE_TO_EIGHT) == WEIGHT + 1);
+    __atomic_store_n(&handlers_ended, handled, __ATOMIC_RELEASE);
     if (may_jump) {
         may_jump = 0;
         siglongjmp(out_of_handler, 1);
@@ -439,10 +440,14 @@ static void on_signal(int)
 
 static bool interrupting;
 
+/* The next signal is sent when the last one's handler has ended: on a busy machine, and recorded,
+ * handlers would else take all of the thread's time, and none would be left for its own work. */
 static void *interrupt(void *tid)
 {
-    while (__atomic_load_n(&interrupting, __ATOMIC_ACQUIRE)) {
+    for (long sent = 1; __atomic_load_n(&interrupting, __ATOMIC_ACQUIRE); sent++) {
         syscall(SYS_tgkill, getpid(), *static_cast<int *>(tid), SIGUSR1);
+        while (__atomic_load_n(&handlers_ended, __ATOMIC_ACQUIRE) < sent)
+            sched_yield();
         for (volatile int i = 0; i < 500;)
             i = i + 1;
     }

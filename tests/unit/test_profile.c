@@ -322,6 +322,38 @@ static void each_wait_has_its_component(void **state)
                         sizeof expected);
 }
 
+/* What waits for other threads would, undisturbed, not wait: one occurrence is enough. What reads a
+ * disk is compared with its fastest read. */
+static void one_wait_is_all_lost(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1100, HEURT_EVENT_FUTEX_WAIT, 0x9000, 0x7000);
+    PUT(scene, 0, 1700, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    PUT(scene, 0, 1700, HEURT_EVENT_BARRIER_WAIT, 0x9000, 0x7100);
+    PUT(scene, 0, 1750, HEURT_EVENT_OFF_CPU, HEURT_OFF(30, HEURT_OFF_PREEMPTED),
+        HEURT_BACK(HEURT_NOT_KNOWN, 0), 0);
+    PUT(scene, 0, 1800, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
+    PUT(scene, 0, 1800, IO, CALL(READ), DESCRIPTOR(4, FILE), 10);
+    PUT(scene, 0, 1900, IO LEFT, 10);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    const struct profile_class *futex = scene__class(scene, CLASS_FUTEX, "futex", 0x9000, 0);
+    assert_int_equal(futex->excess_ns, 600);
+    assert_int_equal(futex->exclusive_excess_ns, 600);
+    assert_int_equal(futex->min_ns, 600);
+    assert_int_equal(futex->p50_ns, 600);
+    assert_true(futex->score > 0.59 && futex->score < 0.61);
+    assert_int_equal(futex->verdict, VERDICT_INTERFERENCE);
+    assert_int_equal(futex->confidence, CONFIDENCE_MEASURED);
+    const struct profile_class *barrier =
+        scene__class(scene, CLASS_BARRIER, "pthread_barrier_wait", 0x9000, 0);
+    assert_int_equal(barrier->excess_ns, 100);
+    check_why(barrier, (unsigned)COMPONENT_BARRIER, 70);
+    check_why(barrier, (unsigned)COMPONENT_RUNNABLE, 30);
+    assert_int_equal(scene__class(scene, CLASS_DISK, "read", 0x9000, 0)->excess_ns, 0);
+}
+
 static void clock_steps_back_to_nothing(void **state)
 {
     struct scene *scene = *state;
@@ -876,6 +908,7 @@ int main(void)
         TEST(the_recordings_bias_is_taken_off),
         TEST(waits_within_a_wait_are_part_of_it),
         TEST(each_wait_has_its_component),
+        TEST(one_wait_is_all_lost),
         TEST(clock_steps_back_to_nothing),
         TEST(recursion_is_lost_once),
         TEST(outer_leave_closes_what_is_inside),

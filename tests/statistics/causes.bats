@@ -1,6 +1,7 @@
 # The ledger on programs of known cause: what is certain by their construction, a run of each.
 # `make bench-causes` has all of them, and tells how often the answer is right.
 load ../helpers
+load statistics
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
