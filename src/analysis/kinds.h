@@ -25,6 +25,7 @@ enum class_kind {
     CLASS_SLEEP,
     CLASS_YIELD,
     CLASS_FUTEX,
+    CLASS_LOOP, /* iterations of a loop that the recorder marked */
     CLASS_KINDS
 };
 

@@ -459,7 +459,7 @@ static int find_factor(const struct open_change *change, struct error *error)
 static bool is_function(const struct profile_class *class)
 {
     return class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
-           class->kind == CLASS_ITERATION;
+           class->kind == CLASS_ITERATION || class->kind == CLASS_LOOP;
 }
 
 static int refuse_sampled(const struct profile_class *class, struct error *error)

@@ -27,7 +27,7 @@ const struct trace_module *process__module_of(const struct trace_process *proces
 bool class__is_hooked(const struct profile_class *class)
 {
     return class->kind != CLASS_CALL && class->kind != CLASS_REGION &&
-           class->kind != CLASS_ITERATION;
+           class->kind != CLASS_ITERATION && class->kind != CLASS_LOOP;
 }
 
 static const char *base_name(const char *path)
