@@ -9,6 +9,8 @@
 
 extern char **environ;
 
+#define ADDED 4 /* entries, behind all others */
+
 /* The first entry of a list as LD_PRELOAD has it, to be freed, when it is a sanitizer's. */
 static char *first_of_preloaded(const char *list)
 {
@@ -20,8 +22,8 @@ static char *first_of_preloaded(const char *list)
     return NULL;
 }
 
-/* What is in front of the runtime, it takes away again with itself: what the user had in
- * LD_PRELOAD comes behind it, whole. */
+/* What the user has in LD_PRELOAD stays as it is; the loader takes the last entry of that name.
+ * What is in front of the runtime there, it takes away with itself. */
 static char *preload_entry(const char *library, const struct binary *binary)
 {
     const char *old = getenv("LD_PRELOAD");
@@ -33,17 +35,35 @@ static char *preload_entry(const char *library, const struct binary *binary)
     return entry;
 }
 
+/* The first of the two entries that fill up (HEURT_PAD): together with both take bytes. */
+static char *pad(size_t bytes)
+{
+    size_t taken = bytes + 2 * sizeof HEURT_PAD "=" + ADDED * sizeof(char *);
+    size_t length = -taken % HEURT_PAD_BYTES;
+    char *entry = memory__zeroed(1, sizeof HEURT_PAD "=" + length);
+    memcpy(entry, HEURT_PAD "=", sizeof HEURT_PAD);
+    memset(entry + sizeof HEURT_PAD, '.', length);
+    return entry;
+}
+
+static bool is_ours(const char *entry)
+{
+    return strncmp(entry, HEURT_ENVIRONMENT "=", sizeof HEURT_ENVIRONMENT) == 0 ||
+           strncmp(entry, HEURT_PAD "=", sizeof HEURT_PAD) == 0;
+}
+
 char **environment__make(const char *library, const struct binary *binary, const char *trace)
 {
     struct vec entries = VEC_OF(char *);
     for (char **entry = environ; *entry; entry++)
-        if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 &&
-            strncmp(*entry, HEURT_ENVIRONMENT "=", sizeof HEURT_ENVIRONMENT) != 0)
+        if (!is_ours(*entry))
             vec__push(&entries, entry);
-    char *preload = preload_entry(library, binary);
-    char *where = memory__format(HEURT_ENVIRONMENT "=%s", trace);
-    vec__push(&entries, &preload);
-    vec__push(&entries, &where);
+    char *added[ADDED] = {preload_entry(library, binary),
+                          memory__format(HEURT_ENVIRONMENT "=%s", trace)};
+    added[2] = pad(strlen(added[0]) + strlen(added[1]) + 2);
+    added[3] = memory__format(HEURT_PAD "=");
+    for (unsigned i = 0; i < ADDED; i++)
+        vec__push(&entries, &added[i]);
     vec__push(&entries, NULL);
     return entries.items;
 }
@@ -53,7 +73,7 @@ void environment__free(char **environment)
     size_t count = 0;
     while (environment[count])
         count++;
-    free(environment[count - 2]);
-    free(environment[count - 1]);
+    for (unsigned i = 1; i <= ADDED; i++)
+        free(environment[count - i]);
     free(environment);
 }

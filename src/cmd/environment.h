@@ -5,7 +5,8 @@
 
 #include "symbol/binary.h"
 
-/* heurt's own environment, then the two entries; environment__free it. trace: its directory. */
+/* heurt's own environment, then what makes the program recorded; environment__free it. trace: its
+ * directory. */
 char **environment__make(const char *library, const struct binary *binary, const char *trace);
 void environment__free(char **environment);
 

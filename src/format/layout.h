@@ -39,6 +39,11 @@
 
 /* The environment variable that tells the runtime where the trace is (an absolute directory). */
 #define HEURT_ENVIRONMENT "HEURT_TRACE"
+#define HEURT_PRELOAD "LD_PRELOAD"
+/* Two more variables, which fill up what these and their pointers take of a new stack to a multiple
+ * of so many bytes: what the program has on its stack then has its place within a page. */
+#define HEURT_PAD "HEURT_PAD"
+#define HEURT_PAD_BYTES 4096u
 
 /* How the names of libraries begin that insist on being the first one that is loaded: a program
  * that needs one gets it in LD_PRELOAD in front of the runtime. */

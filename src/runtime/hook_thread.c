@@ -36,14 +36,32 @@ static void begin_thread(const struct beginning *beginning, uint64_t routine)
     if (!heurt_state.recording)
         return;
     event__refill(NULL, 0);
-    pthread_setspecific(heurt_state.end_key, thread);
+    thread->leaves_itself = !end_key__set(thread);
 }
 
+/* For who has no destructor that ends its record. */
+static __attribute__((noinline)) void *posix_routine(struct beginning beginning)
+{
+    void *result = beginning.routine.posix(beginning.argument);
+    thread__leave();
+    return result;
+}
+
+static __attribute__((noinline)) int c11_routine(struct beginning beginning)
+{
+    int result = beginning.routine.c11(beginning.argument);
+    thread__leave();
+    return result;
+}
+
+/* The program's routine is jumped to, so that its frames lie where they would without us. */
 static void *posix_main(void *data)
 {
     struct beginning beginning = *(struct beginning *)data;
     beginning__put(data);
     begin_thread(&beginning, (uint64_t)beginning.routine.posix);
+    if (unlikely(heurt_thread.leaves_itself))
+        return posix_routine(beginning);
     return beginning.routine.posix(beginning.argument);
 }
 
@@ -52,6 +70,8 @@ static int c11_main(void *data)
     struct beginning beginning = *(struct beginning *)data;
     beginning__put(data);
     begin_thread(&beginning, (uint64_t)beginning.routine.c11);
+    if (unlikely(heurt_thread.leaves_itself))
+        return c11_routine(beginning);
     return beginning.routine.c11(beginning.argument);
 }
 

@@ -20,8 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* X(name, result, parameters). The version of pthread_cond_* is asked for by name: glibc keeps an
- * incompatible one of 2.2.5 beside it. */
+/* X(name, result, parameters). */
 #define REAL_FUNCTIONS(X)                                                                          \
     X(syscall, long, (long, ...)) /* stub.S knows that it is the first */                          \
     X(prctl, int, (int, ...))                                                                      \
@@ -34,6 +33,7 @@
     X(pthread_timedjoin_np, int, (pthread_t, void **, const struct timespec *))                    \
     X(pthread_clockjoin_np, int, (pthread_t, void **, clockid_t, const struct timespec *))         \
     X(pthread_setname_np, int, (pthread_t, const char *))                                          \
+    X(pthread_key_create, int, (pthread_key_t *, void (*)(void *)))                                \
     X(pthread_mutex_init, int, (pthread_mutex_t *, const pthread_mutexattr_t *))                   \
     X(pthread_mutex_lock, int, (pthread_mutex_t *))                                                \
     X(pthread_mutex_trylock, int, (pthread_mutex_t *))                                             \

@@ -89,9 +89,10 @@ struct thread {
     uint64_t *instructions; /* the way to the page of its counter (instructions.c); NULL: none */
     uint64_t popped_taken, popped_sweep_at; /* records; when to look for dead ones next */
     bool started, ended;
-    bool caged;    /* a filter of system calls holds this thread (cage.c) */
-    bool roams;    /* its creator was not held, so it is not */
-    char name[16]; /* as last defined */
+    bool caged;         /* a filter of system calls holds this thread (cage.c) */
+    bool roams;         /* its creator was not held, so it is not */
+    bool leaves_itself; /* its record ends where its routine returns (hook_key.c) */
+    char name[16];      /* as last defined */
     struct kernel kernel;
     int32_t loops[HEURT_LOOPS_MAX]; /* by number: iterations until the next mark */
     struct open_loop open_loops[OPEN_LOOPS];
@@ -164,7 +165,9 @@ struct state {
     bool caged_some;       /* or some, and so perhaps those that have only begun */
     uint32_t process;      /* serial */
     uint32_t pid;
-    uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end */
+    uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end (hook_key.c) */
+    bool has_end_key; /* under end_key_lock */
+    uint32_t end_key_lock;
 
     uint32_t definitions_lock;
     struct heurt_chunk
@@ -626,7 +629,13 @@ uint64_t loop__mark_ticks(void);
 /* Connects the markers of a module: its .note.heurt notes. */
 void marker__connect(const uint8_t *note, size_t bytes);
 
-/* ---- processes (start.c) --------------------------------------------------------------------- */
+/* ---- processes (start.c, image_environment.c) ------------------------------------------------ */
+
+/* What an entry of the environment says, if it is of that name, else NULL. */
+const char *environment__value(const char *entry, const char *name);
+
+/* Takes what started the recording out of this image's environment. Before the program runs. */
+void environment__clean(void);
 
 /* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
  * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. program: the
@@ -641,6 +650,13 @@ bool first_library__is(const char *name, size_t length);
 bool first_library__of_list(const char *list, char name[HEURT_LIBRARY_NAME_MAX]);
 bool first_library__of_program(const char *path, char name[HEURT_LIBRARY_NAME_MAX]);
 void thread__end(void);
+
+/* The key whose destructor is called at a thread's end (hook_key.c). end_key__set gives the calling
+ * thread a value of it; false: the program has that key, so nobody will be called. */
+bool end_key__take(void (*destructor)(void *));
+bool end_key__set(void *value);
+/* What that destructor does at last: the end of the thread's record. */
+void thread__leave(void);
 
 /* Unmaps what is not needed of the trace beyond that many bytes: before the program limits its
  * address space or locks what it has mapped. */

@@ -13,110 +13,6 @@
 
 extern char **environ;
 
-#define PRELOAD "LD_PRELOAD"
-
-/* ---- the environment: what started us is taken out of the program's sight -------------------- */
-
-static const char *environment__value(const char *entry, const char *name)
-{
-    size_t length = strlen(name);
-    return strncmp(entry, name, length) == 0 && entry[length] == '=' ? entry + length + 1 : NULL;
-}
-
-/* Where our library stands in a list as LD_PRELOAD has it, or NULL. */
-static const char *list__find(const char *list, const char *item)
-{
-    size_t length = text__length(item);
-    for (const char *at = list; *at;) {
-        size_t part = strcspn(at, ": ");
-        if (part == length && memcmp(at, item, length) == 0)
-            return at;
-        at += part;
-        at += strspn(at, ": ");
-    }
-    return NULL;
-}
-
-/* LD_PRELOAD's value with our library cut out, in place, and with the sanitizer's that was put
- * just in front of it. False when nothing is left. */
-static bool list__cut(char *list, const char *item)
-{
-    char *at = (char *)list__find(list, item);
-    if (at) {
-        size_t first = strcspn(list, ": ");
-        if (list + first + 1 == at && first_library__is(list, first))
-            at = list;
-        char *rest = (char *)list__find(at, item) + text__length(item);
-        rest += strspn(rest, ": ");
-        if (!*rest)
-            while (at > list && (at[-1] == ':' || at[-1] == ' '))
-                at--;
-        memmove(at, rest, text__length(rest) + 1);
-    }
-    return *list != 0;
-}
-
-static void environment__clean(void)
-{
-    char **to = environ;
-    for (char **from = environ; *from; from++) {
-        char *list = (char *)environment__value(*from, PRELOAD);
-        if (environment__value(*from, HEURT_ENVIRONMENT) ||
-            (list && list__find(list, heurt_state.library) &&
-             !list__cut(list, heurt_state.library)))
-            continue;
-        *to++ = *from;
-    }
-    *to = NULL;
-}
-
-size_t environment__slots(char *const *envp)
-{
-    size_t count = 0;
-    while (envp && envp[count])
-        count++;
-    return count + 3;
-}
-
-static char *append(char *to, const char *text)
-{
-    size_t length = text__length(text);
-    bytes__copy(to, text, length + 1);
-    return to + length;
-}
-
-char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text)
-{
-    char first[HEURT_LIBRARY_NAME_MAX] = "";
-    const char *preload = NULL;
-    char **to = slots;
-    for (; envp && *envp; envp++) {
-        const char *list = environment__value(*envp, PRELOAD);
-        if (list)
-            preload = list;
-        else if (!environment__value(*envp, HEURT_ENVIRONMENT))
-            *to++ = *envp;
-    }
-    bool has_ours = preload && list__find(preload, heurt_state.library);
-    size_t needed = 2 * sizeof heurt_state.directory + (preload ? text__length(preload) : 0) +
-                    sizeof first + 64;
-    if (needed > ENVIRONMENT_TEXT)
-        preload = NULL;
-    *to++ = text;
-    text = append(append(text, HEURT_ENVIRONMENT "="), heurt_state.directory) + 1;
-    *to++ = text;
-    text = append(text, PRELOAD "=");
-    if (!has_ours &&
-        (first_library__of_list(preload, first) || first_library__of_program(program, first)))
-        text = append(append(text, first), ":");
-    if (!has_ours)
-        text = append(text, heurt_state.library);
-    if (preload && *preload)
-        append(append(text, has_ours ? "" : ":"), preload);
-    *to = NULL;
-    return slots;
-}
-
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* Runs in every round of the thread's destructors; the last one ends its record, so that what
@@ -124,10 +20,14 @@ char *const *environment__inject(char *const *envp, const char *program, char **
 static void on_thread_end(void *value)
 {
     struct thread *thread = &heurt_thread;
-    if (++thread->end_rounds < 4 /* PTHREAD_DESTRUCTOR_ITERATIONS */)
-        pthread_setspecific(heurt_state.end_key, value);
-    else
-        thread__end();
+    if (++thread->end_rounds >= 4 /* PTHREAD_DESTRUCTOR_ITERATIONS */ || !end_key__set(value))
+        thread__leave();
+}
+
+void thread__leave(void)
+{
+    struct thread *thread = &heurt_thread;
+    thread__end();
     if (thread->ended && thread->aggregate) {
         uint64_t mask = signals__block();
         aggregate__end(thread);
@@ -185,6 +85,7 @@ static void after_fork(void)
     uint32_t used = heurt_state.definitions_used;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
     heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.popped_lock = 0;
+    heurt_state.end_key_lock = 0;
     heurt_state.chunks_lock = heurt_state.ended_lock = heurt_state.threads_kept = 0;
     heurt_state.chunks_free = NULL;
     heurt_state.ended = NULL;
@@ -234,7 +135,9 @@ static bool tsc_is_invariant(void)
 static bool attach(void)
 {
     char path[sizeof heurt_state.directory + 16];
-    append(append(append(path, heurt_state.directory), "/"), HEURT_EVENTS_FILE);
+    size_t length = text__length(heurt_state.directory);
+    bytes__copy(path, heurt_state.directory, length);
+    bytes__copy(path + length, "/" HEURT_EVENTS_FILE, sizeof "/" HEURT_EVENTS_FILE);
     long descriptor = RAW3(open, path, O_RDWR | O_CLOEXEC, 0);
     if (descriptor < 0)
         return false;
@@ -298,7 +201,7 @@ static bool prepare(const char *directory)
     struct state *state = &heurt_state;
     if (text__length(directory) >= sizeof state->directory)
         return false;
-    append(state->directory, directory);
+    bytes__copy(state->directory, directory, text__length(directory) + 1);
     if (!attach())
         return false;
     state->uses_tsc = state->session->clock == HEURT_CLOCK_TSC;
@@ -306,8 +209,7 @@ static bool prepare(const char *directory)
     state->next_function = HEURT_EVENT_FUNCTIONS;
     state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(1 << 16);
-    return state->bodies && state->descriptor_kinds &&
-           pthread_key_create(&state->end_key, on_thread_end) == 0 &&
+    return state->bodies && state->descriptor_kinds && end_key__take(on_thread_end) &&
            pthread_atfork(before_fork, NULL, after_fork) == 0;
 }
 
@@ -337,7 +239,7 @@ __attribute__((constructor)) static void start(void)
     for (char **entry = environ; entry && *entry; entry++) {
         const char *value = environment__value(*entry, HEURT_ENVIRONMENT);
         directory = value ? value : directory;
-        value = environment__value(*entry, PRELOAD);
+        value = environment__value(*entry, HEURT_PRELOAD);
         preload = value ? value : preload;
     }
     if (!directory)
@@ -360,7 +262,7 @@ __attribute__((constructor)) static void start(void)
         environment__clean();
         module__scan();
         module__watch_loader();
-        pthread_setspecific(heurt_state.end_key, &heurt_state);
+        end_key__set(&heurt_state);
         event__refill(NULL, 0); /* the main thread's life begins here, whatever it calls first */
     }
     thread->inside--;

@@ -481,3 +481,43 @@ CODE
     [ "$(wc -l <<<"$stderr")" = 1 ]
     says 'retired instructions are not counted: --aggregate'
 }
+
+# places_differ ARG…: heurt record with these before the program; what it prints is as without.
+places_differ() {
+    env -i PATH="$PATH" one=1 two=22 "$PROGRAMS/places_known" >bare
+    env -i PATH="$PATH" one=1 two=22 "$HEURT" record -q -o t "$@" "$PROGRAMS/places_known" >recorded
+    diff bare recorded
+}
+
+@test "memory, keys, descriptors and environment lie where they lie without heurt" {
+    needs_plain_heurt
+    places_differ
+    places_differ --aggregate
+    places_differ -f count_keys
+    places_differ --no-kernel
+    env -i PATH="$PATH" LD_PRELOAD=libm.so.6 one=1 "$PROGRAMS/places_known" >bare
+    env -i PATH="$PATH" LD_PRELOAD=libm.so.6 one=1 "$HEURT" record -q -o t "$PROGRAMS/places_known" >recorded
+    diff bare recorded
+    report_json t
+    # The last thread began when the program had had all keys; its end is in the record, too.
+    local i
+    for i in 0 1 2; do
+        [ "$(json "threads[$i].ended")" = true ]
+    done
+}
+
+@test "programs that a recorded one starts find all in its place, too" {
+    needs_plain_heurt
+    local start='exec "$0"; exit 1'
+    env -i PATH="$PATH" one=1 sh -c "$start" "$PROGRAMS/places_known" >bare
+    env -i PATH="$PATH" one=1 "$HEURT" record -q -o t sh -c "$start" "$PROGRAMS/places_known" >recorded
+    diff bare recorded
+}
+
+@test "the stack lies where it lies without heurt when chance has no part in it" {
+    needs_plain_heurt
+    setarch -R true || skip "the kernel's choice of places cannot be turned off"
+    env -i one=1 /usr/bin/setarch -R "$PROGRAMS/places_known" --stack >bare
+    env -i one=1 /usr/bin/setarch -R "$HEURT" record -q -o t "$PROGRAMS/places_known" --stack >recorded
+    diff bare recorded
+}
