@@ -69,10 +69,11 @@ struct class_entry {
     struct vec blames;       /* struct class_blame */
     struct vec evidence;     /* struct class_evidence */
     unsigned doubts;         /* enum doubt */
-    uint64_t fastest; /* ticks of the fastest occurrence, once it is known what they are compared with */
-    bool is_worth;           /* a look at its occurrences */
-    bool has_calls;          /* hooked calls were just inside of it */
-    bool is_structural;      /* it is part of the nests that it is in */
+    uint64_t
+        fastest; /* ticks of the fastest occurrence, once it is known what they are compared with */
+    bool is_worth;                       /* a look at its occurrences */
+    bool has_calls;                      /* hooked calls were just inside of it */
+    bool is_structural;                  /* it is part of the nests that it is in */
     struct class_division *division;     /* NULL: it is not divided */
     struct profile_structure *structure; /* NULL: it is what has whatever structure */
     struct profile_class what; /* kind … keys, idle and ignored; the results are filled in later */

@@ -35,8 +35,8 @@ enum class_kind call__kind(const struct event *event);
 /* What a wait of that kind is; COMPONENT_RUNNING: functions and regions. */
 enum component class_kind__component(enum class_kind kind);
 
-/* Whether occurrences of that kind wait for other threads alone: undisturbed they take no time, so that
- * one is enough to know what was lost. False: the fastest occurrence has to tell. */
+/* Whether occurrences of that kind wait for other threads alone: undisturbed they take no time, so
+ * that one is enough to know what was lost. False: the fastest occurrence has to tell. */
 bool class_kind__waits_for_threads(enum class_kind kind);
 
 /* What a thread was that was off its CPU outside of known waits, by enum heurt_off. */

@@ -115,8 +115,7 @@ static void fill_durations(const struct trace *trace, uint64_t fastest,
     result->recorded = accumulator->recorded;
     if (result->kind != CLASS_LOCK &&
         result->kind != CLASS_SEMAPHORE) /* of these all waits are known */
-        result->sum_error_ns =
-            trace__ns(trace, quantile__sum_error(&bounds, result->histogram));
+        result->sum_error_ns = trace__ns(trace, quantile__sum_error(&bounds, result->histogram));
     result->confidence = confidence_of(result);
 }
 

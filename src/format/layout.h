@@ -238,7 +238,8 @@ struct heurt_loop {
     uint32_t reserved;
 };
 
-#define HEURT_LIVE_ENTERED 2u /* entries of a function in a thread that are told apart: 0, 1, more */
+#define HEURT_LIVE_ENTERED \
+    2u /* entries of a function in a thread that are told apart: 0, 1, more */
 
 struct heurt_live {
     uint64_t room;    /* HEURT_LIVE_BYTES, readable and executable, zero */
@@ -246,9 +247,9 @@ struct heurt_live {
     uint64_t bodies;  /* address of the table of moved code: 8 bytes by event id / 2 */
     uint64_t stubs[2][2]; /* by enum heurt_mechanism and heurt_plan.ordered; 0: there is none */
     uint32_t bias_ticks[2][2], cost_ticks[2][2]; /* of these, as in struct heurt_function */
-    uint64_t entered; /* address of a byte for each id from HEURT_EVENT_LIVE on: how often the
-                         function was entered by the thread that did so most, HEURT_LIVE_ENTERED at
-                         most */
+    uint64_t entered;      /* address of a byte for each id from HEURT_EVENT_LIVE on: how often the
+                              function was entered by the thread that did so most, HEURT_LIVE_ENTERED at
+                              most */
     uint64_t loops;        /* address of struct heurt_loop[HEURT_LOOPS_MAX] */
     uint64_t loop_stub;    /* 0: loops cannot be marked */
     int64_t loop_counters; /* where a thread's counters of loops are, from its thread pointer: each

@@ -1,4 +1,5 @@
-/* loop_mark.c: what a marked loop comes to when its thread's counter has run out (stub.S, heurt_loop).
+/* loop_mark.c: what a marked loop comes to when its thread's counter has run out (stub.S,
+ * heurt_loop).
  *
  * A mark ends the occurrence that began at the last mark of the loop in this frame, and begins the
  * next one, of so many iterations as the loop's marks are now apart. These are as many that marks
@@ -6,16 +7,16 @@
  * whose iterations are too short to be counted is unmarked by the recorder.
  *
  * Nobody tells when a loop is left. What is open is therefore kept with the stack pointer of its
- * frame: a mark in a frame further out, or of a loop that is not around it in the same one, says that
- * those inside were left; their last iterations are no occurrence. */
+ * frame: a mark in a frame further out, or of a loop that is not around it in the same one, says
+ * that those inside were left; their last iterations are no occurrence. */
 #include "runtime/runtime.h"
 
-#define MARK_NS 20000u     /* marks are not to be nearer than this, */
-#define BRIEF_PS 12000u    /* nor iterations shorter than this */
+#define MARK_NS 20000u  /* marks are not to be nearer than this, */
+#define BRIEF_PS 12000u /* nor iterations shorter than this */
 #define EVERY_FACTOR 4u
 #define EVERY_MOST (1u << 20)
-#define BRIEF_MARKS 16u    /* in a row, after which a loop is unmarked */
-#define BRIEF_EVERY 256u   /* of fewer iterations the mark itself may be most of the time */
+#define BRIEF_MARKS 16u  /* in a row, after which a loop is unmarked */
+#define BRIEF_EVERY 256u /* of fewer iterations the mark itself may be most of the time */
 
 uint64_t loop__mark_ticks(void)
 {

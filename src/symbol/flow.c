@@ -21,8 +21,8 @@ static bool decode_all(struct flow *flow, const struct code_file *file)
     struct instruction instruction;
     decoder__start(&decoder);
     for (uint64_t at = flow->start; at < flow->end; at = instruction.end) {
-        if (!instruction__decode(&instruction, &decoder, bytes + (at - flow->start),
-                                 flow->end - at, at))
+        if (!instruction__decode(&instruction, &decoder, bytes + (at - flow->start), flow->end - at,
+                                 at))
             return false;
         struct flow_instruction one = {.address = at,
                                        .target = instruction.target,
@@ -39,8 +39,7 @@ static struct flow_instruction *instruction_at(const struct flow *flow, uint64_t
     size_t low = 0, high = flow->instructions.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        struct flow_instruction *one =
-            VEC_AT(&flow->instructions, struct flow_instruction, middle);
+        struct flow_instruction *one = VEC_AT(&flow->instructions, struct flow_instruction, middle);
         if (one->address == address)
             return one;
         if (one->address < address)
@@ -198,7 +197,7 @@ static void link_before(struct flow *flow)
 
 struct walk {
     struct flow *flow;
-    uint32_t *order; /* blocks in post-order */
+    uint32_t *order;        /* blocks in post-order */
     uint32_t *stack, *next; /* what is on the way, and which of its followers comes next */
     bool *seen;
     uint32_t count;
@@ -218,8 +217,8 @@ static void walk_from(struct walk *walk, uint32_t start)
             walk->order[walk->count++] = walk->stack[--depth];
             continue;
         }
-        uint32_t follower = *VEC_AT(&walk->flow->after, uint32_t,
-                                    block->first_after + walk->next[depth - 1]++);
+        uint32_t follower =
+            *VEC_AT(&walk->flow->after, uint32_t, block->first_after + walk->next[depth - 1]++);
         if (walk->seen[follower])
             continue;
         walk->seen[follower] = true;
@@ -236,7 +235,8 @@ static void number_blocks(struct flow *flow, uint32_t *order)
     walk.stack = memory__zeroed(count, sizeof *walk.stack);
     walk.next = memory__zeroed(count, sizeof *walk.next);
     walk.seen = memory__zeroed(count, sizeof *walk.seen);
-    /* What nothing leads to is entered from outside; so is one block of each circle that is left. */
+    /* What nothing leads to is entered from outside; so is one block of each circle that is left.
+     */
     for (uint32_t i = (uint32_t)count; i-- > 1;)
         if (!block_of(flow, i)->before)
             walk_from(&walk, i);

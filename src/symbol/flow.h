@@ -22,20 +22,20 @@ struct flow_instruction {
 };
 
 struct flow_block {
-    uint64_t start, end; /* end: one past its last instruction */
-    uint32_t first, count;           /* of its instructions */
-    uint32_t first_after, after;     /* places in flow.after of the blocks that may follow */
-    uint32_t first_before, before;   /* likewise in flow.before of those that it may follow */
-    uint32_t dominator;              /* the nearest one; FLOW_OUTSIDE: none */
-    uint32_t number;                 /* in the reverse post-order of a walk from outside */
+    uint64_t start, end;           /* end: one past its last instruction */
+    uint32_t first, count;         /* of its instructions */
+    uint32_t first_after, after;   /* places in flow.after of the blocks that may follow */
+    uint32_t first_before, before; /* likewise in flow.before of those that it may follow */
+    uint32_t dominator;            /* the nearest one; FLOW_OUTSIDE: none */
+    uint32_t number;               /* in the reverse post-order of a walk from outside */
 };
 
 #define FLOW_OUTSIDE UINT32_MAX
 
 struct flow {
     uint64_t start, end;
-    struct vec instructions; /* struct flow_instruction, by address */
-    struct vec blocks;       /* struct flow_block, by address */
+    struct vec instructions;  /* struct flow_instruction, by address */
+    struct vec blocks;        /* struct flow_block, by address */
     struct vec after, before; /* uint32_t: blocks */
 };
 

@@ -233,8 +233,8 @@ static void search_block(struct search *search, uint32_t index)
 {
     const struct flow_block *block = block_of(search->loops, index);
     for (uint32_t i = 0; i < block->count && search->cost; i++) {
-        const struct flow_instruction *one = VEC_AT(&search->loops->flow.instructions,
-                                                    struct flow_instruction, block->first + i);
+        const struct flow_instruction *one =
+            VEC_AT(&search->loops->flow.instructions, struct flow_instruction, block->first + i);
         if (one->address >= search->first)
             try_place(search, one->address);
     }
@@ -267,8 +267,8 @@ bool loops__find(struct loops *loops, const struct code_file *file, const struct
     struct search search = {
         .loops = loops, .file = file, .map = map, .function = function, .first = function->start};
     if (entry)
-        search.first += entry->skip + (entry->moved > HEURT_PATCH_BYTES ? entry->moved
-                                                                        : HEURT_PATCH_BYTES);
+        search.first +=
+            entry->skip + (entry->moved > HEURT_PATCH_BYTES ? entry->moved : HEURT_PATCH_BYTES);
     for (uint32_t i = 0; i < loops->items.count; i++)
         find_place(&search, i);
     return true;

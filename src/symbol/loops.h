@@ -16,9 +16,9 @@
 #include <stdbool.h>
 
 enum loop_fault {
-    LOOP_MARKED,     /* none: it has a place */
-    LOOP_ENTERED,    /* something jumps into each run of instructions that is long enough */
-    LOOP_NOT_MOVED,  /* none of its instructions can run elsewhere */
+    LOOP_MARKED,    /* none: it has a place */
+    LOOP_ENTERED,   /* something jumps into each run of instructions that is long enough */
+    LOOP_NOT_MOVED, /* none of its instructions can run elsewhere */
 };
 
 #define LOOP_NONE UINT32_MAX
@@ -42,9 +42,9 @@ struct loops {
     uint32_t *innermost; /* by block: the loop that it is in, or LOOP_NONE */
 };
 
-/* Finds the loops of a function and their places. entry: the plan of the function's own patch, whose
- * bytes are left to it, or NULL. False: its flow is not understood (flow__make), or it is a table of
- * jumps to other modules. Always loops__free it. */
+/* Finds the loops of a function and their places. entry: the plan of the function's own patch,
+ * whose bytes are left to it, or NULL. False: its flow is not understood (flow__make), or it is a
+ * table of jumps to other modules. Always loops__free it. */
 bool loops__find(struct loops *loops, const struct code_file *file, const struct code_map *map,
                  const struct code_function *function, const struct heurt_plan *entry);
 void loops__free(struct loops *loops);

@@ -245,8 +245,7 @@ static bool leads_back(const struct move *move)
 {
     const struct heurt_plan *plan = move->plan;
     for (unsigned i = 0; i < plan->fixup_count; i++)
-        if (is_overwritten(move, plan->fixups[i].target) &&
-            plan->fixups[i].target != plan->address)
+        if (is_overwritten(move, plan->fixups[i].target) && plan->fixups[i].target != plan->address)
             return true;
     return false;
 }

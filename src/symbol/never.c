@@ -245,7 +245,7 @@ static const struct entry inside_libc[] = {
 };
 
 static const struct entry inside_openmp[] = {
-    {"gomp_*", WAITS}, {"GOMP_*", WAITS}, {"futex_*", WAITS}, {"do_spin", WAITS},
+    {"gomp_*", WAITS},  {"GOMP_*", WAITS}, {"futex_*", WAITS},    {"do_spin", WAITS},
     {"do_wait", WAITS}, {"__kmp*", WAITS}, {"_INTERNAL*", WAITS},
 };
 
