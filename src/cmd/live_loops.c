@@ -45,8 +45,7 @@ void live__free_loops(struct live *live)
 static const struct vec *plan_of(struct live *live, const struct trace_module *module)
 {
     uint64_t next = live->loop_plans.count;
-    uint64_t index =
-        map__put(&live->loop_plan_of_path, module->path, strlen(module->path), next);
+    uint64_t index = map__put(&live->loop_plan_of_path, module->path, strlen(module->path), next);
     if (index == next) {
         struct vec loops = VEC_OF(struct planned_loop);
         plan_loops__make(module, &live->places, live->least_ns, live->planner->request->cache,
@@ -107,10 +106,10 @@ static bool add_loop(struct live *live, struct live_process *process,
         .name = memory__text(planned->name),
     };
     if (planned->parent != PLANNED_NO_PARENT)
-        patch.loop.parent = loop_of(live, module,
-                                    VEC_AT(loops, struct planned_loop, planned->parent)
-                                        ->plan.address) +
-                            1;
+        patch.loop.parent =
+            loop_of(live, module,
+                    VEC_AT(loops, struct planned_loop, planned->parent)->plan.address) +
+            1;
     move_to(&patch.plan, module->bias);
     vec__push(&process->patches, &patch);
     return true;

@@ -79,7 +79,6 @@ struct live {
     char *trouble;
 };
 
-
 /* The session's entry of a patch. */
 struct live_function *live__function(const struct live *live, const struct live_patch *patch);
 

@@ -1,6 +1,7 @@
 #include "symbol/flow.h"
 
 #include "base/memory.h"
+#include "symbol/linkage.h"
 
 #include <stdlib.h>
 
@@ -28,6 +29,8 @@ static bool decode_all(struct flow *flow, const struct code_file *file)
                                        .target = instruction.target,
                                        .length = instruction.zydis.length,
                                        .branch = (uint8_t)instruction.branch};
+        if (instruction.branch == BRANCH_CALL && linkage__never_returns(file, instruction.target))
+            one.branch = BRANCH_STOP;
         vec__push(&flow->instructions, &one);
     }
     return flow->instructions.count > 0;
@@ -227,33 +230,29 @@ static void walk_from(struct walk *walk, uint32_t start)
     }
 }
 
-/* Numbers the blocks; order gets them so that each comes before what it leads to, but for loops. */
-static void number_blocks(struct flow *flow, uint32_t *order)
+/* Numbers the blocks that are reached; order gets them so that each comes before what it leads to,
+ * but for loops. Returns how many there are. */
+static uint32_t number_blocks(struct flow *flow, uint32_t *order)
 {
     size_t count = flow->blocks.count;
     struct walk walk = {.flow = flow, .order = order};
     walk.stack = memory__zeroed(count, sizeof *walk.stack);
     walk.next = memory__zeroed(count, sizeof *walk.next);
     walk.seen = memory__zeroed(count, sizeof *walk.seen);
-    /* What nothing leads to is entered from outside; so is one block of each circle that is left.
-     */
-    for (uint32_t i = (uint32_t)count; i-- > 1;)
-        if (!block_of(flow, i)->before)
-            walk_from(&walk, i);
-    if (count) /* last, so that it comes first */
-        walk_from(&walk, 0);
-    for (uint32_t i = 0; i < count; i++)
-        walk_from(&walk, i);
-    for (uint32_t i = 0; i < count / 2; i++) {
+    walk_from(&walk, 0);
+    for (uint32_t i = 0; i < walk.count / 2; i++) {
         uint32_t other = order[i];
-        order[i] = order[count - 1 - i];
-        order[count - 1 - i] = other;
+        order[i] = order[walk.count - 1 - i];
+        order[walk.count - 1 - i] = other;
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < walk.count; i++) {
         block_of(flow, order[i])->number = i;
+        block_of(flow, order[i])->reached = true;
+    }
     free(walk.stack);
     free(walk.next);
     free(walk.seen);
+    return walk.count;
 }
 
 /* The nearest block that dominates both; FLOW_OUTSIDE: none but outside. */
@@ -270,7 +269,8 @@ static uint32_t common(const struct flow *flow, uint32_t one, uint32_t other)
     return one;
 }
 
-/* is_known: the blocks whose dominator has been looked for. */
+/* is_known: the blocks whose dominator has been looked for; those that are not reached never are.
+ */
 static uint32_t dominator_of(const struct flow *flow, const struct flow_block *block,
                              const bool *is_known)
 {
@@ -288,20 +288,16 @@ static uint32_t dominator_of(const struct flow *flow, const struct flow_block *b
 
 static void find_dominators(struct flow *flow)
 {
-    size_t count = flow->blocks.count;
-    uint32_t *order = memory__zeroed(count, sizeof *order);
-    bool *is_known = memory__zeroed(count, sizeof *is_known);
-    bool *is_entry = memory__zeroed(count, sizeof *is_entry);
-    number_blocks(flow, order);
-    is_entry[0] = true;
-    for (uint32_t i = 0; i < count; i++)
-        is_entry[i] |= !block_of(flow, i)->before;
+    size_t blocks = flow->blocks.count;
+    uint32_t *order = memory__zeroed(blocks, sizeof *order);
+    bool *is_known = memory__zeroed(blocks, sizeof *is_known);
+    uint32_t count = number_blocks(flow, order);
+    is_known[0] = true; /* nothing dominates the first */
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 1; i < count; i++) {
             struct flow_block *block = block_of(flow, order[i]);
-            uint32_t found =
-                is_entry[order[i]] ? FLOW_OUTSIDE : dominator_of(flow, block, is_known);
+            uint32_t found = dominator_of(flow, block, is_known);
             changed |= !is_known[order[i]] || found != block->dominator;
             is_known[order[i]] = true;
             block->dominator = found;
@@ -309,12 +305,13 @@ static void find_dominators(struct flow *flow)
     }
     free(order);
     free(is_known);
-    free(is_entry);
 }
 
 bool flow__dominates(const struct flow *flow, uint32_t dominator, uint32_t block)
 {
     uint32_t number = block_of(flow, dominator)->number;
+    if (!block_of(flow, dominator)->reached || !block_of(flow, block)->reached)
+        return false;
     while (block != FLOW_OUTSIDE && block_of(flow, block)->number > number)
         block = block_of(flow, block)->dominator;
     return block == dominator;

@@ -3,7 +3,8 @@
  *
  * Jumps through registers or memory may lead to every place of the function that the map of the
  * file's code (code_map.h) says is entered and that no direct branch of the function explains. What
- * nothing leads to (landing pads) is entered from outside, as the function's start is. */
+ * nothing leads to (landing pads) is entered from outside, as the function's start is. Calls that
+ * are known never to return (linkage.h) lead nowhere. */
 #ifndef HEURT_SYMBOL_FLOW_H
 #define HEURT_SYMBOL_FLOW_H
 
@@ -27,7 +28,8 @@ struct flow_block {
     uint32_t first_after, after;   /* places in flow.after of the blocks that may follow */
     uint32_t first_before, before; /* likewise in flow.before of those that it may follow */
     uint32_t dominator;            /* the nearest one; FLOW_OUTSIDE: none */
-    uint32_t number;               /* in the reverse post-order of a walk from outside */
+    uint32_t number;               /* in the reverse post-order of a walk from the start */
+    bool reached;                  /* by it */
 };
 
 #define FLOW_OUTSIDE UINT32_MAX

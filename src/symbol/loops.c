@@ -49,11 +49,14 @@ static bool is_head(const struct loops *loops, uint32_t index)
 /* Heads by their numbers, which rise inwards. */
 static uint32_t *list_heads(const struct loops *loops, size_t *count)
 {
-    size_t blocks = loops->flow.blocks.count, at = 0;
+    size_t blocks = loops->flow.blocks.count, reached = 0, at = 0;
     uint32_t *by_number = memory__zeroed(blocks, sizeof *by_number);
     for (uint32_t i = 0; i < blocks; i++)
-        by_number[block_of(loops, i)->number] = i;
-    for (size_t i = 0; i < blocks; i++)
+        if (block_of(loops, i)->reached) {
+            by_number[block_of(loops, i)->number] = i;
+            reached++;
+        }
+    for (size_t i = 0; i < reached; i++)
         if (is_head(loops, by_number[i]))
             by_number[at++] = by_number[i];
     *count = at;
@@ -74,7 +77,8 @@ static void push_before(const struct loops *loops, uint32_t index, struct vec *w
     const struct flow_block *block = block_of(loops, index);
     for (uint32_t i = 0; i < block->before; i++) {
         uint32_t before = before_of(loops, block, i);
-        vec__push(waiting, &before);
+        if (block_of(loops, before)->reached)
+            vec__push(waiting, &before);
     }
 }
 

@@ -56,8 +56,9 @@ static size_t common_frames(const struct frames *one, const struct frames *other
     return same;
 }
 
-/* The function that holds all of the loop, perhaps an inlined one, and the first of its lines there:
- * where compilers put the head says less. frames: those of the head, cut to that function. */
+/* The function that holds all of the loop, perhaps an inlined one, and the first of its lines
+ * there: where compilers put the head says less. frames: those of the head, cut to that function.
+ */
 static void find_source(const struct planner *planner, const struct loops *loops, uint32_t index,
                         struct frames *frames)
 {
@@ -84,8 +85,7 @@ static void find_source(const struct planner *planner, const struct loops *loops
             its->line < mine->line)
             mine->line = its->line;
     }
-    memmove(frames->items, frames->items + frames->count - common,
-            common * sizeof *frames->items);
+    memmove(frames->items, frames->items + frames->count - common, common * sizeof *frames->items);
     frames->count = common;
 }
 
@@ -108,10 +108,10 @@ static void name_loop(const struct planner *planner, const struct loops *loops, 
         return;
     }
     char *inner = frames.count > 1 ? symbol_name__demangle(frame->name) : NULL;
-    planned->name = inner ? memory__format("%s (loop at %s:%u, inlined in %s)", inner,
-                                           base_name(frame->file), frame->line, function)
-                          : memory__format("%s (loop at %s:%u)", function, base_name(frame->file),
-                                           frame->line);
+    planned->name =
+        inner ? memory__format("%s (loop at %s:%u, inlined in %s)", inner, base_name(frame->file),
+                               frame->line, function)
+              : memory__format("%s (loop at %s:%u)", function, base_name(frame->file), frame->line);
     planned->file = memory__text(frame->file);
     planned->line = frame->line;
     free(inner);
@@ -189,8 +189,7 @@ static void plan_function(const struct planner *planner, const struct code_funct
     if (!planner->facts->map)
         planner->facts->map = code_map__make(planner->file);
     struct loops loops;
-    if (loops__find(&loops, planner->file, planner->facts->map, code,
-                    has_entry ? &entry : NULL)) {
+    if (loops__find(&loops, planner->file, planner->facts->map, code, has_entry ? &entry : NULL)) {
         const char *name = facts__name(planner->facts, function, 0);
         char *readable = symbol_name__is_place(name)
                              ? memory__format("[%s%s]", base_name(planner->module->path), name)

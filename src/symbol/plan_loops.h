@@ -24,8 +24,8 @@ struct planned_loop {
     uint32_t parent;        /* place in the list of the nearest planned loop around it, which stands
                                before it; PLANNED_NO_PARENT: none */
     bool saves_flags;       /* what its place does to the arithmetic flags must be undone */
-    char *name;             /* "function (loop at file:line)", demangled, inlined functions by DWARF */
-    char *file;             /* of its beginning in the source; "": not known */
+    char *name; /* "function (loop at file:line)", demangled, inlined functions by DWARF */
+    char *file; /* of its beginning in the source; "": not known */
     uint32_t line;
     uint64_t weight_ns; /* sampled in it and the loops inside of it */
 };
