@@ -6,10 +6,7 @@
 #                          library and the programs that are recorded must stay plain.
 
 .DEFAULT_GOAL := build
-.PHONY: build deps demo check check-statistics torture install uninstall bench bench-aggregate bench-budget \
-	bench-causes bench-choice bench-coverage bench-kernel bench-locks bench-micro bench-pack \
-	bench-replay bench-structure bench-tracers bench-wakes bench-whatif format check-format fuzz \
-	clean-room clean help configure
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -28,13 +25,19 @@ sanitize := $(if $(SAN),-Db_sanitize=$(SAN) $(if $(compiler),-Db_lundef=false))
 # What the packages of a target are; see scripts/dependencies.
 check_packages := build check $(if $(compiler),develop)
 
-build: configure ## build heurt (in build/)
-	@ninja -C $(BUILD)
+build: configure ## build heurt, its examples and manual pages (in build/)
+	@ninja -C $(BUILD) product
 
 configure:
 	@command -v meson >/dev/null && command -v ninja >/dev/null || \
 		{ echo 'meson or ninja is missing; "make deps" installs what heurt needs.' >&2; exit 1; }
 	@test -f $(BUILD)/build.ninja || meson setup $(sanitize) --prefix '$(PREFIX)' $(BUILD)
+
+# What tests and benchmarks need beyond the build.
+configure-tests:
+	@scripts/dependencies $(check_packages)
+	@$(MAKE) --no-print-directory configure
+	@scripts/werror $(BUILD)
 
 deps: ## install the Debian packages that all targets need
 	@scripts/dependencies build check develop
@@ -44,88 +47,94 @@ demo: ## record a program whose threads wait for each other, show the first scre
 	@$(MAKE) --no-print-directory build
 	@scripts/demo $(BUILD)
 
-check: ## build with -Werror and run all tests
-	@scripts/dependencies $(check_packages)
-	@$(MAKE) --no-print-directory configure
-	@scripts/werror $(BUILD)
-	@$(MAKE) --no-print-directory build
+test: configure-tests ## the inner loop: unit tests, walls, golden files and quick tests of the commands
+	@scripts/run-tests $(BUILD) unit walls golden quick
+
+check: configure-tests ## build with -Werror and run all tests but the statistical ones
 	@scripts/run-tests $(BUILD) $(SUITES)
 
-check-statistics: ## tests that ask how long things took; one by one, on a machine that has little else to do
-	@scripts/dependencies $(check_packages)
-	@$(MAKE) --no-print-directory build
+check-statistics: configure-tests ## tests that ask how long things took, one by one
 	@scripts/run-tests $(BUILD) statistics
 
 install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) product
 	@DESTDIR='$(DESTDIR)' meson install -C $(BUILD) --no-rebuild
 
 uninstall: ## remove what the last install wrote
 	@ninja -C $(BUILD) uninstall
 
-torture: build ## every function of the torture suite: calls made, calls counted (CASES='deep_* rust')
+torture: configure-tests ## every function of the torture suite: calls made, calls counted (CASES='deep_* rust')
+	@ninja -C $(BUILD) torture-suite
 	@$(BUILD)/tests/torture/torture --heurt $(BUILD)/src/cmd/heurt --cases $(BUILD)/tests/torture/cases \
 		--awaited tests/torture/awaited --table $(CASES)
 
-bench: build ## run every benchmark
+# The programs of all benchmarks, each of which is a program of its own.
+bench-programs: configure-tests
+	@ninja -C $(BUILD) product meson-benchmark-prereq
+
+bench: bench-programs ## run every benchmark
 	@meson test -C $(BUILD) --benchmark --verbose
 
-bench-coverage: build ## how many functions of large binaries can be instrumented
+bench-coverage: bench-programs ## how many functions of large binaries can be instrumented
 	@tests/bench/coverage.sh $(BUILD)
 
-bench-aggregate: build ## what runs without a trace cost: time a call, memory of 10^9 events
+bench-aggregate: bench-programs ## what runs without a trace cost: time a call, memory of 10^9 events
 	@$(BUILD)/tests/bench/bench-aggregate
 
-bench-kernel: build ## what the kernel's records of switches and page faults cost
+bench-kernel: bench-programs ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
 
-bench-locks: build ## how fast the analysis of locks is, in how much memory, of 50 million events
+bench-locks: bench-programs ## how fast the analysis of locks is, in how much memory, of 50 million events
 	@$(BUILD)/tests/bench/bench-locks
 
-bench-micro: build ## the experiment that validates the score
+bench-micro: bench-programs ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
 
-bench-wakes: build ## what the tracepoints that root's recorder opens cost
+bench-wakes: bench-programs ## what the tracepoints that root's recorder opens cost
 	@$(BUILD)/tests/bench/bench-wakes
 
-bench-tracers: build ## heurt, uftrace, EZTrace and LTTng-UST, side by side
+bench-tracers: bench-programs ## heurt, uftrace, EZTrace and LTTng-UST, side by side
 	@$(BUILD)/tests/bench/bench-tracers
 
-bench-pack: build ## what packing makes of traces, and how fast it is
+bench-pack: bench-programs ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
 
-bench-replay: build ## how many operations a second a replay does, and in what memory
+bench-replay: bench-programs ## how many operations a second a replay does, and in what memory
 	@$(BUILD)/tests/bench/bench-replay
 
-bench-structure: build ## how fast loops and sequences are found in 10^8 events, and in what memory
+bench-structure: bench-programs ## how fast loops and sequences are found in 10^8 events, and in what memory
 	@$(BUILD)/tests/bench/bench-structure
 
-bench-causes: build ## injected causes beside those that heurt finds
+bench-causes: bench-programs ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes
 
-bench-whatif: build ## what heurt says that cures gain, beside what they gain
+bench-whatif: bench-programs ## what heurt says that cures gain, beside what they gain
 	@$(BUILD)/tests/bench/bench-whatif
 
-bench-choice: build ## the functions that heurt chooses, beside what perf says is hot
+bench-choice: bench-programs ## the functions that heurt chooses, beside what perf says is hot
 	@$(BUILD)/tests/bench/bench-choice
 
-bench-budget: build ## whether recording stays within --overhead
+bench-budget: bench-programs ## whether recording stays within --overhead
 	@$(BUILD)/tests/bench/bench-budget
 
 format: ## lay out all C files by .clang-format
 	@scripts/dependencies develop
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format -i
 
-check-format: ## tell which C files .clang-format would change
+check-format: ## tell which C files .clang-format would change, and which lines of pages are too long
 	@scripts/dependencies develop
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format --dry-run --Werror
+
+tidy: configure-tests ## the checks of .clang-tidy, on all of src
+	@scripts/dependencies develop
+	@git ls-files 'src/*.c' | xargs -P "$$(nproc)" -n 4 clang-tidy -p $(BUILD) --quiet 2>/dev/null
 
 fuzz: ## feed the trace reader invented files for 60 s (FUZZ_SECONDS=60)
 	@scripts/dependencies build check develop
 	@scripts/fuzz
 
-clean-room: ## both commands of the README on a fresh Debian 12 (root; some minutes)
+clean-room: ## the commands of the README on a fresh Debian 12 (root; some minutes)
 	@tests/clean-room.sh
 
 clean: ## remove all build directories
@@ -133,5 +142,5 @@ clean: ## remove all build directories
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
-		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+		awk -F'|' '{ printf "%-24s %s\n", $$1, $$2 }'
 	@echo 'CC=clang, SAN=address,undefined, BUILD=DIR, PREFIX=DIR, DESTDIR=DIR change how.'

@@ -2,7 +2,7 @@
 #ifndef HEURT_CMD_CHANGES_H
 #define HEURT_CMD_CHANGES_H
 
-#include "analysis/whatif.h"
+#include "analysis/replay/whatif.h"
 
 /* What a change is made to. */
 enum asked_of { ASKED_OF_CLASS, ASKED_OF_FUNCTION, ASKED_OF_LOCK, ASKED_OF_ALL };

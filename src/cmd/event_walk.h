@@ -2,8 +2,8 @@
 #ifndef HEURT_CMD_EVENT_WALK_H
 #define HEURT_CMD_EVENT_WALK_H
 
-#include "analysis/keep.h"
-#include "present/events.h"
+#include "analysis/events/event_filter.h"
+#include "present/export/events.h"
 
 #include <stdbool.h>
 

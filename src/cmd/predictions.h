@@ -2,7 +2,7 @@
 #ifndef HEURT_CMD_PREDICTIONS_H
 #define HEURT_CMD_PREDICTIONS_H
 
-#include "analysis/whatif.h"
+#include "analysis/replay/whatif.h"
 
 struct question {
     struct vec changes; /* struct change */

@@ -558,7 +558,7 @@ enum heurt_class_flag {
     HEURT_CLASS_INNER = 1u << 0, /* occurrences of the class of that function and these arguments
                                     inside of ones with other arguments */
     HEURT_CLASS_OTHER = 1u << 1, /* of all classes of a kind that found no room; payload: the kind
-                                    (enum class_kind in src/analysis/kinds.h) */
+                                    (enum class_kind in src/fold/kinds.h) */
 };
 
 /* A class on the thread, told by the event that it was first seen with. */

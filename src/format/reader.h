@@ -69,7 +69,7 @@ struct trace_process {
     uint32_t payload_ids;
 };
 
-/* What the events of a thread came to that were folded in an aggregated run: analysis/fold.h tells
+/* What the events of a thread came to that were folded in an aggregated run: fold/fold.h tells
  * what the words mean. Nothing in it is trusted: numbers of classes may be out of range. */
 struct trace_aggregate {
     const struct heurt_thread_record *record;

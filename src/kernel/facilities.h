@@ -4,7 +4,7 @@
 #define HEURT_KERNEL_FACILITIES_H
 
 #include "base/vec.h"
-#include "kernel/facts.h"
+#include "kernel/machine_info.h"
 
 enum facility_state {
     FACILITY_NO,

@@ -1,8 +1,8 @@
 /* trials.c: the half of facts.h that asks the kernel. Everything is undone at once. */
-#include "kernel/facts.h"
+#include "kernel/machine_info.h"
 
 #include "base/memory.h"
-#include "kernel/instructions.h"
+#include "kernel/instruction_count.h"
 #include "kernel/wakes.h"
 
 #include <errno.h>

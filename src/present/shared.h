@@ -221,32 +221,33 @@ char *bar__format(const struct style *style, double share, unsigned cells);
 
 enum align { ALIGN_LEFT, ALIGN_RIGHT };
 
-struct table_column {
+struct grid_column {
     const char *title;
     enum align align;
     bool flexible; /* wraps at blanks when the terminal is too narrow */
 };
 
-struct table_cell {
-    char *text; /* owned by the table; fit for a screen */
+struct grid_cell {
+    char *text; /* owned by the grid; fit for a screen */
     enum ink ink;
 };
 
-struct table {
-    const struct table_column *columns;
+/* Cells in rows and columns on a screen. */
+struct grid {
+    const struct grid_column *columns;
     size_t column_count;
     unsigned indent;
-    struct vec cells; /* struct table_cell, row by row; a note is one cell, the others NULL */
+    struct vec cells; /* struct grid_cell, row by row; a note is one cell, the others NULL */
 };
 
-struct table table__start(const struct table_column *columns, size_t column_count, unsigned indent);
+struct grid grid__start(const struct grid_column *columns, size_t column_count, unsigned indent);
 /* Takes over text. */
-void table__cell(struct table *table, char *text, enum ink ink);
+void grid__cell(struct grid *grid, char *text, enum ink ink);
 /* A line across the table, between its rows; a blank one of "". Takes over text. */
-void table__note(struct table *table, char *text);
+void grid__note(struct grid *grid, char *text);
 /* Prints and frees. */
-void table__end(struct table *table, const struct style *style, FILE *out);
-void table__end_without_titles(struct table *table, const struct style *style, FILE *out);
+void grid__end(struct grid *grid, const struct style *style, FILE *out);
+void grid__end_without_titles(struct grid *grid, const struct style *style, FILE *out);
 
 /* ---- cells.c: pieces of screens that several of them have ------------------------------------ */
 
@@ -256,12 +257,12 @@ void heading__put(const struct style *style, FILE *out, const char *heading);
 void paragraph__take(const struct style *style, FILE *out, const char *lead, char *text);
 void flow__take(struct flow *flow, char *text, enum ink ink,
                 unsigned gap); /* cut to the terminal */
-void table__take(struct table *table, char *text, enum ink ink);
+void grid__take(struct grid *grid, char *text, enum ink ink);
 /* A command that helps from here, in a row of such. */
 void flow__hint(struct flow *flow, const struct report *report, const char *verb, const char *rest);
-void table__duration(struct table *table, uint64_t ns);
-void table__count(struct table *table, uint64_t count);
-void table__share(struct table *table, double share);
+void grid__duration(struct grid *grid, uint64_t ns);
+void grid__count(struct grid *grid, uint64_t count);
+void grid__share(struct grid *grid, double share);
 
 /* ---- histogram.c ----------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 #include "runtime/aggregate.h"
 
-#include "analysis/fold.h"
-#include "analysis/kinds.h"
+#include "fold/fold.h"
+#include "fold/kinds.h"
 #include "runtime/room.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* aggregate.h: runs that keep no events (heurt record --aggregate).
  *
  * When a thread's chunk is full its events are folded into the thread's classes, by the same code
- * as in the analyses (analysis/fold.h), and the chunk is started again.  What they come to stands
+ * as in the analyses (fold/fold.h), and the chunk is started again.  What they come to stands
  * in AGGREGATES chunks of the events file and is changed in place; beside it a thread has private
  * memory for finding its classes.
  *

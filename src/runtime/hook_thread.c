@@ -236,14 +236,102 @@ EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
     SLEEP(int, HEURT_SLEEP_THRD_SLEEP, ns_of(time), REAL(thrd_sleep)(time, rest));
 }
 
+/* ---- yields: one place that yields again and again polls, and that is one wait ----------------
+ */
+
+/* Gives the words of the last poll's leave back, if nothing was written behind it and no handler
+ * does so meanwhile. */
+static bool poll__retract(struct thread *thread, const struct poll *poll)
+{
+    uint64_t words = poll->pause ? 3 : 1, *at = poll->end - words, *end = poll->end;
+    if (*(uint64_t *volatile *)&thread->next != end || *at != poll->leave ||
+        (poll->pause && (at[1] != poll->pause_word || at[2] != poll->pause)))
+        return false;
+    __atomic_store_n(at, 0, __ATOMIC_RELEASE);
+    if (poll->pause)
+        at[1] = at[2] = 0;
+    if (__atomic_compare_exchange_n(&thread->next, &end, at, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+        return true;
+    if (poll->pause) {
+        at[2] = poll->pause;
+        at[1] = poll->pause_word;
+    }
+    __atomic_store_n(at, poll->leave, __ATOMIC_RELEASE);
+    return false;
+}
+
+/* Whether the thread is still in the poll that it left: at the same place, and it did less in
+ * between than the last yield took. */
+static bool poll__goes_on(struct thread *thread, uint64_t site)
+{
+    struct poll poll = thread->poll;
+    thread->poll.end = NULL;
+    if (!poll.end || poll.site != site || clock__tick() - poll.tick > poll.ticks ||
+        !poll__retract(thread, &poll))
+        return false;
+    uint64_t *at = poll.pause ? event__claim(thread, 2) : NULL;
+    if (at) { /* in the wait now */
+        at[1] = poll.pause;
+        event__publish(at, poll.pause_word >> HEURT_ID_BITS, HEURT_EVENT_PAUSED);
+    }
+    return true;
+}
+
+static void poll__remember(struct thread *thread, uint64_t site, uint64_t *at, uint64_t since)
+{
+    struct poll *poll = &thread->poll;
+    uint64_t *end = *(uint64_t *volatile *)&thread->next;
+    bool paused = end == at + 3 && (at[1] & 0xffff) == HEURT_EVENT_PAUSED;
+    if (end != at + 1 && !paused)
+        return;
+    poll->site = site;
+    poll->leave = *at;
+    poll->tick = clock__tick();
+    poll->ticks = poll->tick - since;
+    poll->pause = paused ? at[2] : 0;
+    poll->pause_word = paused ? at[1] : 0;
+    poll->end = end;
+}
+
+static struct thread *yield__begin(uint64_t site)
+{
+    struct thread *thread = hook__thread();
+    if (thread && !poll__goes_on(thread, site)) {
+        hook__stack(thread, site, NULL);
+        event__write2(thread, HEURT_EVENT_SLEEP, site, 0);
+    }
+    return thread;
+}
+
+static void yield__end(struct thread *thread, uint64_t site, uint64_t since)
+{
+    uint64_t drained = event__begin(thread, HEURT_EVENT_SLEEP | 1);
+    uint64_t *at = event__claim(thread, 1);
+    if (unlikely(!at))
+        return;
+    event__publish(at, drained ? drained : clock__tick(), HEURT_EVENT_SLEEP | 1);
+    event__end(thread, drained);
+    poll__remember(thread, site, at, since);
+}
+
 EXPORT int sched_yield(void)
 {
-    SLEEP(int, HEURT_SLEEP_YIELD, 0, REAL(sched_yield)());
+    uint64_t site = SITE(HEURT_SLEEP_YIELD);
+    struct thread *thread = yield__begin(site);
+    uint64_t since = clock__tick();
+    int result = REAL(sched_yield)();
+    if (thread)
+        yield__end(thread, site, since);
+    return result;
 }
 
 EXPORT void thrd_yield(void)
 {
-    struct thread *thread = sleep__begin(SITE(HEURT_SLEEP_YIELD), 0);
+    uint64_t site = SITE(HEURT_SLEEP_YIELD);
+    struct thread *thread = yield__begin(site);
+    uint64_t since = clock__tick();
     REAL(thrd_yield)();
-    sleep__end(thread);
+    if (thread)
+        yield__end(thread, site, since);
 }

@@ -171,7 +171,8 @@ void environment__clean(void)
 
 /* ---- in again -------------------------------------------------------------------------------- */
 
-#define ADDED 4 /* entries */
+#define ADDED 4         /* entries */
+#define ENTRY_NAMES 128 /* bytes of their names, separators and ends, at most */
 
 size_t environment__slots(char *const *envp)
 {
@@ -227,11 +228,11 @@ char *const *environment__inject(char *const *envp, const char *program, char **
         if (!is_ours(*envp) && !(list && list__find(list, heurt_state.library)))
             *to++ = *envp;
     }
-    size_t needed = sizeof heurt_state.directory + sizeof heurt_state.library +
-                    HEURT_LIBRARY_NAME_MAX + 2 * HEURT_PAD_BYTES +
+    size_t needed = text__length(heurt_state.directory) + text__length(heurt_state.library) +
+                    HEURT_LIBRARY_NAME_MAX + HEURT_PAD_BYTES + ENTRY_NAMES +
                     (preload ? text__length(preload) : 0);
-    if (needed > ENVIRONMENT_TEXT)
-        preload = NULL;
+    if (needed > ENVIRONMENT_TEXT) /* the image keeps what it preloads, and is not recorded */
+        return envp;
     char *end = text;
     *to++ = end;
     end = append_preload(end, preload, program);

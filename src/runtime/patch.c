@@ -1,5 +1,5 @@
 /* patch.c: applies the recorder's plans, and the C side of stub.S. What to do with which bytes was
- * decided outside, by src/symbol/plan.c; here is only memory. */
+ * decided outside, by src/patch/plan.c; here is only memory. */
 #include "runtime/runtime.h"
 
 #include <elf.h>

@@ -65,6 +65,16 @@ struct open_loop {
 #define OPEN_LOOPS 8
 
 /* stub.S knows the offsets of the first six. */
+/* The last wait in which a thread polled, for as long as nothing was recorded behind its leave. */
+struct poll {
+    uint64_t site;
+    uint64_t *end;        /* behind the leave event, or behind the PAUSED that follows it */
+    uint64_t leave;       /* that event's word */
+    uint64_t tick, ticks; /* when its last call returned; how long that took */
+    uint64_t pause;       /* ticks of that PAUSED; 0: there is none */
+    uint64_t pause_word;
+};
+
 struct thread {
     uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
     uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
@@ -93,6 +103,7 @@ struct thread {
     bool roams;         /* its creator was not held, so it is not */
     bool leaves_itself; /* its record ends where its routine returns (hook_key.c) */
     char name[16];      /* as last defined */
+    struct poll poll;
     struct kernel kernel;
     int32_t loops[HEURT_LOOPS_MAX]; /* by number: iterations until the next mark */
     struct open_loop open_loops[OPEN_LOOPS];

@@ -3,7 +3,7 @@
 #define HEURT_SYMBOL_LOOKUP_H
 
 #include "format/symbols.h"
-#include "symbol/space.h"
+#include "symbol/address_space.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "symbol/address_space.h"
 #include "symbol/image.h"
 #include "symbol/interval.h"
 #include "symbol/lookup.h"
-#include "symbol/space.h"
 #include "symbol/unwind.h"
 
 #include <stdlib.h>

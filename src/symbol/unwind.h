@@ -6,7 +6,7 @@
 #ifndef HEURT_SYMBOL_UNWIND_H
 #define HEURT_SYMBOL_UNWIND_H
 
-#include "symbol/space.h"
+#include "symbol/address_space.h"
 
 #include <stdbool.h>
 #include <stddef.h>

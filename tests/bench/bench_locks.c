@@ -9,7 +9,7 @@
  * Memory is the most anonymous memory that was seen (looked at every millisecond): pages of the
  * mapped trace, which the system may drop at any time, are not the analysis's. The last traces
  * differ only in their length. */
-#include "analysis/locks.h"
+#include "analysis/locks/locks.h"
 #include "base/memory.h"
 #include "child.h"
 #include "format/pack.h"

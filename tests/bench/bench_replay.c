@@ -4,7 +4,7 @@
  * The programs are made up while they are replayed: sections of a lock, each followed by work, of
  * random length around a mean.  CPU time, the middle one of the rounds; what making the operations
  * up costs is in it. */
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "base/memory.h"
 #include "figure.h"
 #include "options.h"

@@ -8,7 +8,7 @@
  * Beside it, the search that compares the string with itself at every distance, as tools do that
  * look for repetitions without remembering what they have seen; and the structure of traces, whose
  * events are read and matched first. */
-#include "analysis/grammar.h"
+#include "analysis/structure/grammar.h"
 #include "base/memory.h"
 #include "child.h"
 #include "figure.h"

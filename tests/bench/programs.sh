@@ -90,7 +90,7 @@ openmp | openmp-calls)
 compiler)
     needs gcc
     timed "$@" gcc -O2 -D_GNU_SOURCE -I"$HEURT_SOURCE/src" -c -o object.o \
-        "$HEURT_SOURCE/src/symbol/plan.c"
+        "$HEURT_SOURCE/src/patch/plan.c"
     ;;
 *)
     echo "programs.sh: $name is not known" >&2

@@ -1,6 +1,6 @@
 #include "traced_structure.h"
 
-#include "analysis/structure.h"
+#include "analysis/structure/structure.h"
 #include "child.h"
 #include "format/reader.h"
 #include "format/writer.h"

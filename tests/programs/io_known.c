@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <threads.h>
 
 enum { CALLS = 25, SMALL = 512, LARGE = 4096 };
 
@@ -258,12 +259,14 @@ static void known_sleeps(void)
         KNOWN_CHECK(nanosleep(&instant, NULL) == 0);
         KNOWN_CHECK(clock_nanosleep(CLOCK_MONOTONIC, 0, &instant, NULL) == 0);
         KNOWN_CHECK(usleep(1) == 0);
+        KNOWN_CHECK(thrd_sleep(&instant, NULL) == 0);
         KNOWN_CHECK(sched_yield() == 0);
     }
     KNOWN_CHECK(sleep(0) == 0);
     known_call("nanosleep", CALLS, -1);
     known_call("clock_nanosleep", CALLS, -1);
     known_call("usleep", CALLS, -1);
+    known_call("thrd_sleep", CALLS, -1);
     known_call("sleep", 1, -1);
     known_call("sched_yield", CALLS, -1);
 }

@@ -1,5 +1,5 @@
-/* Functions with loops as compilers make them, for tests/unit/test_loops.c: called with 0 … 9, before
- * and after their loops are marked. */
+/* Functions with loops as compilers make them, for tests/unit/test_loops.c: called with 0 … 9,
+ * before and after their loops are marked. */
 #include <setjmp.h>
 #include <string.h>
 

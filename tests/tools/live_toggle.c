@@ -9,9 +9,9 @@
  */
 #include "base/memory.h"
 #include "cmd/launch.h"
-#include "cmd/live.h"
-#include "cmd/planner.h"
 #include "format/reader.h"
+#include "recorder/live_patch.h"
+#include "recorder/planner.h"
 
 #include <cpuid.h>
 #include <poll.h>

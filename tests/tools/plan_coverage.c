@@ -7,7 +7,7 @@
  * needs, and prints lines "key value": functions asked for, planned (by mechanism), the time of
  * planning, and every reason with its count. */
 #include "base/memory.h"
-#include "symbol/plan.h"
+#include "patch/plan.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdwelf.h>

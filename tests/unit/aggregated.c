@@ -1,7 +1,7 @@
 #include "aggregated.h"
 
-#include "analysis/fold.h"
 #include "base/memory.h"
+#include "fold/fold.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef HEURT_TESTS_LOCKS_FIXTURE_H
 #define HEURT_TESTS_LOCKS_FIXTURE_H
 
-#include "present/locks.h"
+#include "present/locks/locks_screens.h"
 #include "report_fixture.h"
 
 struct locks_fixture {

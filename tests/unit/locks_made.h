@@ -2,7 +2,7 @@
 #ifndef HEURT_TESTS_LOCKS_MADE_H
 #define HEURT_TESTS_LOCKS_MADE_H
 
-#include "analysis/locks.h"
+#include "analysis/locks/locks.h"
 
 /* A session of 10,000 ns with two threads that live as long. */
 #define BEGIN      \

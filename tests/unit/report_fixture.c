@@ -1,7 +1,7 @@
 #include "report_fixture.h"
 
-#include "analysis/quantile.h"
-#include "analysis/verdict.h"
+#include "analysis/events/quantile.h"
+#include "analysis/ledger/verdict.h"
 #include "base/memory.h"
 #include "format/writer.h"
 

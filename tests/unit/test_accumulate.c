@@ -1,5 +1,5 @@
-#include "analysis/accumulate.h"
-#include "analysis/quantile.h"
+#include "analysis/events/quantile.h"
+#include "fold/accumulate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Classes by structure: what calls other things is another class, and nothing is lost by that. */
 #include "scene.h"
 
-#include "analysis/difference.h"
-#include "analysis/whatif.h"
+#include "analysis/compare/difference.h"
+#include "analysis/replay/whatif.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* One slow against one fast occurrence: what is made different is found, and parts add up to the
  * difference, whatever the occurrences are made of. */
-#include "analysis/difference.h"
+#include "analysis/compare/difference.h"
 #include "scene.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "analysis/encounters.h"
+#include "analysis/sync/sync_events.h"
 #include "base/memory.h"
 #include "fixture.h"
 

@@ -1,6 +1,6 @@
 #include "base/memory.h"
 #include "kernel/facilities.h"
-#include "kernel/facts.h"
+#include "kernel/machine_info.h"
 
 #include <errno.h>
 #include <setjmp.h>

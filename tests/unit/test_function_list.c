@@ -1,5 +1,5 @@
 #include "base/memory.h"
-#include "cmd/function_list.h"
+#include "recorder/function_list.h"
 
 #include <errno.h>
 #include <fnmatch.h>

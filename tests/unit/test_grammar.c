@@ -1,7 +1,7 @@
 /* The grammar of a string: nothing is lost, its rules are what grammar.h says, and what a nest of
  * loops does is found as that nest. */
-#include "analysis/grammar.h"
-#include "analysis/grammar_parts.h"
+#include "analysis/structure/grammar.h"
+#include "analysis/structure/grammar_parts.h"
 #include "base/memory.h"
 #include "base/vec.h"
 

@@ -1,5 +1,5 @@
 /* The program's iterations: loops with known turns, and turns that are slow for known reasons. */
-#include "analysis/iterations.h"
+#include "analysis/iterations/iterations.h"
 #include "scene.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * with files in tests/golden/iterations. */
 #include "base/memory.h"
 #include "golden.h"
-#include "present/difference.h"
-#include "present/iterations.h"
+#include "present/compare/difference_screens.h"
+#include "present/iterations/iterations_screens.h"
 #include "scene.h"
 
 #include <json-c/json.h>

@@ -1,7 +1,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
-#include "cmd/install.h"
 #include "cmd/launch.h"
+#include "recorder/install.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The bytes that the recorder writes into a running program. */
-#include "cmd/live_code.h"
+#include "recorder/live_code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
  * what a function returns must be what it returned before. Built in several forms, see meson.build;
  * the functions are in tests/programs. */
 #include "base/memory.h"
-#include "cmd/live_code.h"
-#include "symbol/code_file.h"
-#include "symbol/landing.h"
-#include "symbol/loops.h"
+#include "patch/code_file.h"
+#include "patch/landing.h"
+#include "patch/loops.h"
+#include "recorder/live_code.h"
 
 #include <link.h>
 #include <setjmp.h>
@@ -262,7 +262,7 @@ static void an_inner_loop_knows_the_outer_one(void **state)
     assert_int_equal(loops__at(&loops, loops.flow.start), LOOP_NONE);
     loops__free(&loops);
     assert_int_equal(run("l_nested", 1, hits), 2);
-    assert_int_equal(hits[0], 65);   /* 2 + 3 + … + 11 */
+    assert_int_equal(hits[0], 65);  /* 2 + 3 + … + 11 */
     assert_int_equal(hits[1], 855); /* 3 (1 + … + m) for each m of these */
 }
 
@@ -333,8 +333,8 @@ static void the_stub_is_told_where_the_frame_is(void **state)
 static void what_compilers_make_of_loops_runs_as_before(void **state)
 {
     (void)state;
-    static const char *const names[] = {"l_sum",    "l_matrix", "l_collatz", "l_text",
-                                        "l_choice", "l_float",  "l_left",    "l_recursive",
+    static const char *const names[] = {"l_sum",    "l_matrix",    "l_collatz", "l_text",
+                                        "l_choice", "l_float",     "l_left",    "l_recursive",
                                         "l_deep",   "l_jumped_out"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint32_t hits[LOOPS_MAX];

@@ -1,5 +1,5 @@
 /* What is kept of single occurrences, and when which class was on a CPU. */
-#include "analysis/occurrences.h"
+#include "analysis/events/occurrences.h"
 #include "base/memory.h"
 #include "scene.h"
 

@@ -1,7 +1,7 @@
 /* test_off_cpu.c: OFF_CPU events completed in a trace from a log of wakes. */
-#include "cmd/off_cpu.h"
 #include "fixture.h"
 #include "format/amend.h"
+#include "recorder/off_cpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

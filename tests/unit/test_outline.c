@@ -1,6 +1,6 @@
 /* Outlines of programs whose loops are known. */
-#include "analysis/outline.h"
-#include "analysis/sequences.h"
+#include "analysis/sequences/sequences.h"
+#include "analysis/structure/outline.h"
 #include "base/memory.h"
 #include "scene.h"
 

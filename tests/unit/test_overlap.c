@@ -1,4 +1,4 @@
-#include "analysis/overlap.h"
+#include "analysis/cause/overlap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

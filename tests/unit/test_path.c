@@ -1,8 +1,8 @@
 /* The critical path: of traces whose path is known by hand, and of random programs, where two ways
  * of finding it must agree. */
-#include "analysis/path.h"
+#include "analysis/critical_path/path.h"
 
-#include "analysis/path_tree.h"
+#include "analysis/critical_path/internal.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "lock_programs.h"

@@ -3,10 +3,10 @@
  * meson.build; the functions are in tests/programs. */
 #include "../programs/plan_functions.h"
 #include "base/memory.h"
+#include "patch/denylist.h"
+#include "patch/parameters.h"
+#include "patch/plan.h"
 #include "symbol/name.h"
-#include "symbol/never.h"
-#include "symbol/parameters.h"
-#include "symbol/plan.h"
 
 #include <errno.h>
 #include <link.h>

@@ -1,8 +1,8 @@
 /* What is kept of a file must give the plan that the file itself gives, or not be used. Whether it
  * is used is seen on a file whose contents have been taken away. */
 #include "base/memory.h"
-#include "symbol/plan.h"
-#include "symbol/plan_cache.h"
+#include "patch/plan.h"
+#include "patch/plan_cache.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>

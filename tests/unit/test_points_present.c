@@ -3,7 +3,7 @@
 #include "report_fixture.h"
 
 #include "base/memory.h"
-#include "present/points.h"
+#include "present/outliers/points.h"
 #include "present/shared.h"
 
 #include <ctype.h>

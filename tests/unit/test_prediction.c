@@ -1,7 +1,7 @@
 /* Predictions: relative to the run, and what the waits become that are left. */
 #include "scene.h"
 
-#include "analysis/whatif.h"
+#include "analysis/replay/whatif.h"
 
 #include <errno.h>
 #include <setjmp.h>

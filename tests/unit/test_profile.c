@@ -354,6 +354,22 @@ static void one_wait_is_all_lost(void **state)
     assert_int_equal(scene__class(scene, CLASS_DISK, "read", 0x9000, 0)->excess_ns, 0);
 }
 
+/* The kernel calls a thread preempted that yields; but it gave the CPU away while it waited. */
+static void who_yields_is_not_preempted(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1100, SLEEP, HEURT_SITE(0x9000, HEURT_SLEEP_YIELD), 0);
+    PUT(scene, 0, 1400, HEURT_EVENT_OFF_CPU, HEURT_OFF(200, HEURT_OFF_PREEMPTED),
+        HEURT_BACK(HEURT_NOT_KNOWN, 0), 0);
+    PUT(scene, 0, 1500, SLEEP LEFT);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    const struct profile_class *yield = scene__class(scene, CLASS_YIELD, "sched_yield", 0x9000, 0);
+    check_why(yield, (unsigned)COMPONENT_OTHER_BLOCKED, 400);
+    check_why(yield, (unsigned)COMPONENT_RUNNABLE, 0);
+}
+
 static void clock_steps_back_to_nothing(void **state)
 {
     struct scene *scene = *state;
@@ -722,7 +738,7 @@ static void io_of_one_size_class_is_one_class(void **state)
     assert_int_equal(scene__class(scene, CLASS_POLL, "poll", 0, 0)->count, 5);
     const struct profile_class *yield = scene__class(scene, CLASS_YIELD, "sched_yield", 0, 0);
     assert_int_equal(yield->count, 5);
-    assert_true(yield->idle);
+    assert_false(yield->idle);
     assert_int_equal(yield->accumulator->component_sum[COMPONENT_OTHER_BLOCKED], 5);
 }
 
@@ -909,6 +925,7 @@ int main(void)
         TEST(waits_within_a_wait_are_part_of_it),
         TEST(each_wait_has_its_component),
         TEST(one_wait_is_all_lost),
+        TEST(who_yields_is_not_preempted),
         TEST(clock_steps_back_to_nothing),
         TEST(recursion_is_lost_once),
         TEST(outer_leave_closes_what_is_inside),

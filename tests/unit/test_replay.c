@@ -1,4 +1,4 @@
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "base/memory.h"
 #include "base/vec.h"
 

@@ -3,7 +3,7 @@
  * not say otherwise. */
 #include "scene.h"
 
-#include "analysis/replay_program.h"
+#include "analysis/replay/replay_program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* What must hold for any program, tried on random ones. */
-#include "analysis/replay.h"
+#include "analysis/replay/replay.h"
 #include "base/memory.h"
 #include "base/vec.h"
 

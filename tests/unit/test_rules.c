@@ -1,6 +1,6 @@
-#include "cmd/rules.h"
+#include "cmd/rules_file.h"
 
-#include "analysis/profile.h"
+#include "analysis/callsite/profile.h"
 
 #include <errno.h>
 #include <setjmp.h>

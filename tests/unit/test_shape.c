@@ -1,5 +1,5 @@
 /* Shapes: loops found in what was made with them, equal ones are one, times at their places. */
-#include "analysis/shape.h"
+#include "analysis/structure/shape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Shapes of long and irregular bodies: nothing is lost of any string, equal ones have equal shapes
  * whatever was before, turns of several kinds become a choice, and room is bounded. */
-#include "analysis/shape.h"
+#include "analysis/structure/shape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

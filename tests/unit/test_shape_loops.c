@@ -1,7 +1,7 @@
 /* Shapes of what was made with loops: random nests of loops, sequences and calls over symbols that
  * stand at one place each, carried out with random counts, are found again, with turns and times.
  */
-#include "analysis/shape.h"
+#include "analysis/structure/shape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

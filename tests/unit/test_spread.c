@@ -1,5 +1,5 @@
 /* Spreads: how many durations of usual kinds stand out by chance, and what is found for certain. */
-#include "analysis/spread.h"
+#include "analysis/outliers/spread.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Points of interest: in random programs every piece that was made long is found and kept, and
  * nearly all else is left out. */
-#include "analysis/stand_out.h"
+#include "analysis/outliers/outliers.h"
 #include "base/map.h"
 #include "scene.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "present/shared.h"
-#include "present/structure.h"
-#include "present/structure_grammar.h"
+#include "present/structure/structure_grammar.h"
+#include "present/structure/structure_screens.h"
 
 #include <ctype.h>
 #include <json-c/json.h>

@@ -4,7 +4,7 @@
 #include "cmd/predictions.h"
 #include "cmd/targets.h"
 #include "golden.h"
-#include "present/whatif.h"
+#include "present/whatif/whatif_screens.h"
 #include "report_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* A value's share of the differences between durations is what was put into them. */
-#include "analysis/workload.h"
+#include "analysis/cause/workload.h"
 
 #include <math.h>
 #include <setjmp.h>

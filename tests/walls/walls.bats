@@ -49,11 +49,11 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
 @test "the runtime includes layout.h, the fold that stands alone and its own headers alone" {
     touch src/runtime/own.h
     printf '%s\n' '#include "format/layout.h"' '#include "own.h"' '#include "runtime/own.h"' \
-        '#include "analysis/fold.h"' >src/runtime/good.c
+        '#include "fold/fold.h"' >src/runtime/good.c
     "$walls" includes .
-    echo '#include "analysis/spans.h"' >src/runtime/bad.c
+    echo '#include "analysis/events/spans.h"' >src/runtime/bad.c
     run -1 "$walls" includes .
-    [[ $output == *"runtime/bad.c"*"analysis/spans.h"* ]]
+    [[ $output == *"runtime/bad.c"*"analysis/events/spans.h"* ]]
     echo ' # include "format/reader.h"' >src/runtime/bad.c
     run -1 "$walls" includes .
     [[ $output == *"runtime/bad.c"*"format/reader.h"* ]]
@@ -66,6 +66,32 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
     mkdir src/util
     touch src/util/misc.c
     run -1 "$walls" includes .
+}
+
+@test "an analysis knows those that it stands on, and internals are known beside them alone" {
+    mkdir -p src/analysis/{sync,ledger}
+    touch src/analysis/sync/sync_merge.h
+    echo '#include "analysis/sync/sync_merge.h"' >src/analysis/ledger/good.c
+    echo '#include "analysis/sync/internal.h"' >src/analysis/sync/good.c
+    "$walls" includes .
+    echo '#include "analysis/ledger/audit.h"' >src/analysis/sync/bad.c
+    run -1 "$walls" includes .
+    [[ $output == *"sync/bad.c"*"ledger/audit.h"* ]]
+    echo '#include "analysis/sync/internal.h"' >src/analysis/sync/bad.c
+    "$walls" includes .
+    echo '#include "analysis/sync/internal.h"' >src/analysis/ledger/bad.c
+    run -1 "$walls" includes .
+    [[ $output == *"ledger/bad.c"*"sync/internal.h"* ]]
+    echo '#include "analysis/sync/internal.h"' >src/present/bad.c
+    run -1 "$walls" includes .
+    [[ $output == *"present/bad.c"*"sync/internal.h"* ]]
+}
+
+@test "no two source files have one name" {
+    "$walls" names "$HEURT_SOURCE"
+    touch src/base/twice.c src/cmd/twice.c src/base/internal.h src/cmd/internal.h
+    run -1 "$walls" names .
+    [[ $output == twice.c* ]]
 }
 
 @test "no source file is above 800 lines" {

@@ -4,6 +4,7 @@
 #
 #   includes SOURCE        who includes whom in SOURCE/src
 #   sizes SOURCE           no file of SOURCE/src above 800 lines
+#   names SOURCE           no two files of SOURCE/src have one name
 #   needed LIBRARY         the runtime needs libc alone
 #   imports LIBRARY        the runtime never prints, exits, aborts or calls malloc
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
@@ -16,66 +17,107 @@ may_include() {
     case $1 in
     base) echo base ;;
     format) echo format base ;;
+    fold) echo fold format ;;
     kernel) echo kernel format base ;;
     symbol) echo symbol format base ;;
-    analysis) echo analysis format base ;;
+    patch) echo patch symbol format base ;;
+    recorder) echo recorder patch symbol kernel format base ;;
+    analysis) echo analysis fold format base ;;
     place) echo place format base ;;
     present) echo present analysis format base ;;
-    cmd) echo cmd present analysis symbol kernel place format base ;;
+    cmd) echo cmd recorder present analysis patch symbol kernel place format base ;;
+    esac
+}
+
+# What each analysis may include of the others: those whose results it stands on.
+may_stand_on() {
+    case $1 in
+    callsite | sync) ;;
+    events) echo callsite ;;
+    critical_path) echo sync ;;
+    structure) echo events callsite ;;
+    sequences) echo structure ;;
+    locks) echo critical_path sync callsite ;;
+    cause) echo events sync callsite ;;
+    ledger) echo cause events sync callsite ;;
+    replay) echo ledger events sync callsite ;;
+    iterations | outliers) echo structure events callsite ;;
+    compare) echo iterations ledger events sync callsite ;;
     esac
 }
 
 # What its public header offers is also the runtime's own. The fold of aggregated runs is one piece of
 # code with the analyses': what of it stands alone is compiled into both.
-runtime_may_include='format/layout.h heurt.h format/event.h analysis/accumulate.h analysis/fold.h analysis/kinds.h'
+runtime_may_include='format/layout.h heurt.h format/event.h fold/accumulate.h fold/fold.h fold/kinds.h'
 
 included_files() { # FILE: the names in its #include "…" lines
     sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"
 }
 
-check_include() { # ROOM FILE INCLUDED
-    own=$(dirname "$2")/$3
+# What of another room, or of another folder of analysis/, a file of FOLDER may include.
+is_allowed() { # ROOM FOLDER INCLUDED
     case $3 in
-    *..*) echo "$2: includes \"$3\": name it from src/" ;;
+    */internal.h) [ "${3%/*}" = "$2" ] && return ;;
+    "$2"/*) return ;;
+    analysis/*/*)
+        [ "$1" != analysis ] && case " $(may_include "$1") " in *" analysis "*) return ;; esac
+        wanted=${3#analysis/}
+        case " $(may_stand_on "${2#analysis/}") " in *" ${wanted%%/*} "*) return ;; esac
+        ;;
+    *) case " $(may_include "$1") " in *" ${3%%/*} "*) return ;; esac ;;
+    esac
+    return 1
+}
+
+check_include() { # ROOM FILE FOLDER INCLUDED
+    own=$(dirname "$2")/$4
+    case $4 in
+    *..*) echo "$2: includes \"$4\": name it from src/" ;;
     esac
     if [ "$1" = runtime ]; then
         case " $runtime_may_include " in
-        *" $3 "*) return ;;
+        *" $4 "*) return ;;
         esac
-        case $3 in
+        case $4 in
         runtime/*) return ;;
         esac
-        [ -f "$own" ] || echo "$2: includes \"$3\": runtime may know format/layout.h and the fold alone"
+        [ -f "$own" ] || echo "$2: includes \"$4\": runtime may know format/layout.h and the fold alone"
         return
     fi
-    case $3 in
-    */*)
-        for allowed in $(may_include "$1"); do
-            [ "$allowed" = "${3%%/*}" ] && return
-        done
-        echo "$2: includes \"$3\": $1 may know only $(may_include "$1")"
-        ;;
-    *) [ -f "$own" ] || echo "$2: includes \"$3\": not a file of its own room" ;;
+    case $4 in
+    */*) is_allowed "$1" "$3" "$4" || echo "$2: includes \"$4\": $3 may know only $(may_include "$1")$(
+        [ "$1" != analysis ] || echo ", and of analysis: $(may_stand_on "${3#analysis/}")")" ;;
+    *) [ -f "$own" ] || echo "$2: includes \"$4\": not a file of its own room" ;;
     esac
 }
 
+sources() { # SOURCE: the files of the house
+    find "$1/src" -name '*.[chS]' | sort
+}
+
 includes() {
-    for file in "$1"/src/*/*.[chS]; do
-        room=$(basename "$(dirname "$file")")
+    sources "$1" | while read -r file; do
+        inside=${file#"$1"/src/}
+        room=${inside%%/*}
         if [ "$room" != runtime ] && [ -z "$(may_include "$room")" ]; then
             echo "$file: nobody knows a room called $room"
         fi
         for included in $(included_files "$file"); do
-            check_include "$room" "$file" "$included"
+            check_include "$room" "$file" "${inside%/*}" "$included"
         done
     done
 }
 
 sizes() {
-    for file in "$1"/src/*/*.[chS]; do
+    sources "$1" | while read -r file; do
         lines=$(wc -l <"$file")
         [ "$lines" -le 800 ] || echo "$file: $lines lines; 800 are enough for one file"
     done
+}
+
+names() {
+    sources "$1" | sed 's|.*/||' | grep -v '^internal.h$' | sort | uniq -d |
+        sed 's|$|: two files of src have this name|'
 }
 
 needed() {
@@ -129,7 +171,7 @@ commands() {
 wall=$1
 shift
 case $wall in
-includes | sizes | needed | imports | globals | commands) ;;
+includes | sizes | names | needed | imports | globals | commands) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2

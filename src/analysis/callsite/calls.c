@@ -1,0 +1,116 @@
+#include "analysis/callsite/calls.h"
+
+const char *class_kind__name(enum class_kind kind)
+{
+    static const char *const names[CLASS_KINDS] = {
+        [CLASS_CALL] = "call",           [CLASS_REGION] = "region",
+        [CLASS_ITERATION] = "iteration", [CLASS_LOCK] = "lock",
+        [CLASS_CONDITION] = "condition", [CLASS_BARRIER] = "barrier",
+        [CLASS_SEMAPHORE] = "semaphore", [CLASS_JOIN] = "join",
+        [CLASS_DISK] = "disk",           [CLASS_NETWORK] = "network",
+        [CLASS_PIPE] = "pipe",           [CLASS_POLL] = "poll",
+        [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
+        [CLASS_FUTEX] = "futex",         [CLASS_LOOP] = "loop",
+    };
+    return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
+}
+
+static void describe_lock(const struct event *event, struct call *call)
+{
+    static const char *const names[] = {
+        [HEURT_LOCK_MUTEX] = "pthread_mutex_lock",
+        [HEURT_LOCK_READ] = "pthread_rwlock_rdlock",
+        [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock",
+        [HEURT_LOCK_SPIN] = "pthread_spin_lock",
+    };
+    uint32_t kind = HEURT_LOCK_KIND(event->payload[0]);
+    call->variant = kind;
+    call->function = kind <= HEURT_LOCK_SPIN ? names[kind] : "lock";
+}
+
+static bool io_has_size(uint32_t io)
+{
+    return (io >= HEURT_IO_READ && io <= HEURT_IO_SENDFILE) ||
+           (io >= HEURT_IO_SEND && io <= HEURT_IO_RECVMMSG);
+}
+
+/* A new descriptor, or the one that goes away, says nothing about the time that it takes; and
+ * poll and select are given many. */
+static bool io_has_descriptor(uint32_t io)
+{
+    return io != HEURT_IO_OPEN && io != HEURT_IO_CLOSE && io != HEURT_IO_CONNECT &&
+           io != HEURT_IO_POLL && io != HEURT_IO_SELECT;
+}
+
+static void describe_io(const struct event *event, struct call *call)
+{
+    uint32_t io = HEURT_SITE_HOW(event->payload[0]);
+    uint32_t descriptor_kind = (uint32_t)(event->payload[1] >> 32);
+    call->function = io__name((enum heurt_io)io);
+    call->variant = io | descriptor_kind << 16;
+    call->idle = call->kind == CLASS_POLL || io == HEURT_IO_ACCEPT;
+    if (io_has_descriptor(io))
+        call->keys[call->key_count++] = (struct profile_key){"fd", (uint32_t)event->payload[1]};
+    if (io_has_size(io))
+        call->keys[call->key_count++] =
+            (struct profile_key){"size_class", log2_of(event->payload[2])};
+}
+
+static void describe_sleep(const struct event *event, struct call *call)
+{
+    uint32_t how = HEURT_SITE_HOW(event->payload[0]);
+    call->function = sleep__name((enum heurt_sleep)how);
+    call->variant = how;
+    call->idle = call->kind == CLASS_SLEEP; /* who yields polls for what others do */
+}
+
+static void describe(const struct event *event, struct call *call)
+{
+    switch (call->kind) {
+    case CLASS_LOCK:
+        describe_lock(event, call);
+        return;
+    case CLASS_CONDITION:
+        call->function = "pthread_cond_wait";
+        return;
+    case CLASS_BARRIER:
+        call->function = "pthread_barrier_wait";
+        return;
+    case CLASS_SEMAPHORE:
+        call->function = "sem_wait";
+        return;
+    case CLASS_JOIN:
+        call->function = "pthread_join";
+        call->idle = true;
+        return;
+    case CLASS_FUTEX:
+        call->function = "futex";
+        return;
+    case CLASS_SLEEP:
+    case CLASS_YIELD:
+        describe_sleep(event, call);
+        return;
+    default:
+        describe_io(event, call);
+        return;
+    }
+}
+
+/* A thread that is joined and the time of a sleep are no objects that others meet at. */
+static bool kind_has_object(enum class_kind kind)
+{
+    return kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
+           kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX;
+}
+
+bool call__describe(const struct event *event, struct call *call)
+{
+    *call = (struct call){.kind = call__kind(event)};
+    if (call->kind == CLASS_KINDS)
+        return false;
+    describe(event, call);
+    call->has_object = kind_has_object(call->kind);
+    if (call->has_object)
+        call->object = event->payload[1];
+    return true;
+}

@@ -1,0 +1,22 @@
+/* calls.h: what the hooked calls are: kind, name, object and keys of an event with a fixed id.
+ * For analysis/ only. */
+#ifndef HEURT_ANALYSIS_CALLSITE_CALLS_H
+#define HEURT_ANALYSIS_CALLSITE_CALLS_H
+
+#include "analysis/callsite/profile.h"
+
+struct call {
+    enum class_kind kind;
+    const char *function;
+    uint32_t variant; /* tells calls of one kind apart */
+    bool idle;
+    bool has_object;
+    uint64_t object;
+    size_t key_count;
+    struct profile_key keys[2];
+};
+
+/* False when the event is no occurrence of a class. */
+bool call__describe(const struct event *event, struct call *call);
+
+#endif

@@ -1,0 +1,33 @@
+/* rules.h: what the user's rules say about a function. For analysis/ only. */
+#ifndef HEURT_ANALYSIS_CALLSITE_RULES_H
+#define HEURT_ANALYSIS_CALLSITE_RULES_H
+
+#include "analysis/callsite/profile.h"
+
+/* Whether pattern (a glob) means the function: its name, with or without its parameters. */
+bool rule__matches(const char *pattern, const char *function);
+
+/* Whether pattern means the thread: its number, or a glob of its name. */
+bool rule__is_thread(const char *pattern, const struct trace_thread *thread);
+
+/* Whether a RULE_IGNORE means the function. */
+bool rules__ignore(const struct vec *rules, const char *function);
+
+/* One argument that a rule asks for. */
+struct rule_argument {
+    const char *text; /* not terminated */
+    size_t bytes;
+};
+
+/* Walks a list of names joined by ','; *list moves on. False at its end. */
+bool rule_argument__next(const char **list, struct rule_argument *argument);
+
+/* Which payload word of the function the argument is, or -1 when it was not recorded. A name that
+ * was recorded is taken first, then argN as the N-th that was recorded. */
+int rule_argument__place(const struct rule_argument *argument,
+                         const struct trace_function *function);
+
+/* The name under which the argument in that payload word was recorded; free() it. */
+char *recorded_argument__name(const struct trace_function *function, unsigned place);
+
+#endif

@@ -1,0 +1,646 @@
+#include "analysis/critical_path/path.h"
+
+#include "analysis/critical_path/internal.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CUTS_KEPT 2u /* of an object: a wait is ended by the last one; barriers: two rounds */
+
+/* A place at which a thread's chain was closed, and from which another thread may go on. It holds
+ * the branch. */
+struct cut {
+    uint32_t thread;
+    uint64_t tick;
+    uint64_t round; /* barriers */
+    struct branch *branch;
+};
+
+/* A lock that a thread has. */
+struct section {
+    uint32_t object, weight;
+    bool contended;
+    uint64_t since, wait;
+    uint64_t encounter; /* number of its acquisition */
+};
+
+struct path_thread {
+    struct branch *open; /* NULL: it has not begun, or has ended */
+    uint64_t from;       /* what is later is not yet in the sums */
+    uint64_t covered;    /* it has had a lock since then, when it has any */
+    struct vec sections; /* struct section: what it has now */
+    bool waits;
+    uint32_t waits_at;    /* object */
+    struct vec creations; /* struct cut */
+    bool has_created;     /* a thread that has begun: it tells of it next */
+    bool came;            /* the open piece is its first one, which came to it like this: */
+    struct path_piece piece;
+};
+
+/* Of an object; the last cuts are kept while somebody waits there. */
+struct path_object {
+    uint64_t waiting;
+    struct vec cuts; /* struct cut */
+};
+
+/* The thread that ended last until now. */
+struct path_end {
+    struct branch *branch; /* NULL: none has ended yet */
+    uint64_t tick;
+    bool is_main;
+};
+
+struct path {
+    const struct trace *trace;
+    const struct encounters *walk;
+    struct branch_tree tree;
+    bool keep_pieces;
+    struct path_thread *threads;
+    uint32_t thread_count;
+    uint32_t main;       /* the first thread that began; ENCOUNTER_NOBODY: none did */
+    uint64_t not_begun;  /* threads */
+    struct vec objects;  /* struct path_object */
+    uint64_t joining;    /* threads that wait for another one's end */
+    struct vec ended;    /* struct cut: since somebody has been joining */
+    struct path_end end; /* of those that ended until now */
+    uint64_t encounters; /* taken */
+};
+
+struct path *path__start(const struct trace *trace, const struct encounters *walk, bool keep_pieces)
+{
+    struct path *path = memory__zeroed(1, sizeof *path);
+    path->trace = trace;
+    path->walk = walk;
+    path->keep_pieces = keep_pieces;
+    path->thread_count = (uint32_t)trace__threads(trace)->count;
+    path->threads = memory__zeroed(path->thread_count, sizeof *path->threads);
+    path->main = ENCOUNTER_NOBODY;
+    path->not_begun = path->thread_count;
+    path->objects = VEC_OF(struct path_object);
+    path->ended = VEC_OF(struct cut);
+    for (uint32_t i = 0; i < path->thread_count; i++) {
+        path->threads[i].sections = VEC_OF(struct section);
+        path->threads[i].creations = VEC_OF(struct cut);
+    }
+    return path;
+}
+
+size_t path__branches(const struct path *path)
+{
+    return path->tree.live;
+}
+
+/* ---- cuts ------------------------------------------------------------------------------------ */
+
+static void drop_cut(struct path *path, struct vec *cuts, size_t place)
+{
+    struct cut *cut = VEC_AT(cuts, struct cut, place);
+    tree__drop(&path->tree, cut->branch);
+    cuts->count--;
+    memmove(cut, cut + 1, (cuts->count - place) * sizeof *cut);
+}
+
+static void drop_cuts(struct path *path, struct vec *cuts)
+{
+    VEC_EACH (cut, cuts, struct cut) {
+        tree__drop(&path->tree, cut->branch);
+    }
+    cuts->count = 0;
+}
+
+/* The place of the last cut of that thread at that tick, or the count. */
+static size_t find_cut(const struct vec *cuts, uint32_t thread, uint64_t tick)
+{
+    for (size_t i = cuts->count; i-- > 0;) {
+        const struct cut *cut = VEC_AT(cuts, struct cut, i);
+        if (cut->thread == thread && cut->tick == tick)
+            return i;
+    }
+    return cuts->count;
+}
+
+static struct path_object *object_at(struct path *path, uint32_t object)
+{
+    while (path->objects.count <= object) {
+        struct path_object fresh = {.cuts = VEC_OF(struct cut)};
+        vec__push(&path->objects, &fresh);
+    }
+    return VEC_AT(&path->objects, struct path_object, object);
+}
+
+/* ---- a thread's chain ------------------------------------------------------------------------ */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t ticks_between(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+static void count_section(struct branch *branch, const struct section *section)
+{
+    struct path_sum *sum = path_sums__at(&branch->locks, section->object);
+    sum->acquisitions += section->weight;
+    sum->contended += section->contended;
+    sum->wait += section->wait;
+}
+
+/* What of the section is on the open piece until tick. */
+static void charge_section(struct path_thread *thread, const struct section *section, uint64_t tick)
+{
+    uint64_t ticks = ticks_between(later(section->since, thread->from), tick);
+    path_sums__at(&thread->open->locks, section->object)->ticks += ticks * section->weight;
+}
+
+static void charge_covered(struct path_thread *thread, uint64_t tick)
+{
+    thread->open->in_sections += ticks_between(later(thread->covered, thread->from), tick);
+}
+
+static void keep_piece(struct path *path, struct path_thread *thread, uint64_t tick)
+{
+    if (!path->keep_pieces || (!thread->came && tick == thread->from))
+        return;
+    thread->piece.start = thread->from;
+    thread->piece.end = tick;
+    branch__keep_piece(thread->open, &thread->piece, !thread->came);
+    thread->came = false;
+}
+
+/* All until tick is in the open branch's sums. */
+static void charge(struct path *path, uint32_t index, uint64_t tick)
+{
+    struct path_thread *thread = &path->threads[index];
+    VEC_EACH (section, &thread->sections, struct section) {
+        charge_section(thread, section, tick);
+    }
+    if (thread->sections.count)
+        charge_covered(thread, tick);
+    struct path_sum *sum = path_sums__at(&thread->open->threads, index);
+    sum->ticks += tick - thread->from;
+    sum->last = path->encounters;
+    keep_piece(path, thread, tick);
+    thread->from = tick;
+}
+
+/* Closes the chain at that tick, no earlier than its last piece's start, and goes on with it. The
+ * cut's branch is the caller's. */
+static struct cut cut_chain(struct path *path, uint32_t index, uint64_t tick)
+{
+    struct path_thread *thread = &path->threads[index];
+    struct cut cut = {.thread = index, .tick = later(tick, thread->from), .branch = thread->open};
+    charge(path, index, cut.tick);
+    cut.branch->closed = path->encounters;
+    thread->open = tree__branch(&path->tree, cut.branch);
+    return cut;
+}
+
+/* From that tick on the thread is on a new chain: the one that was closed at the cut, whose branch
+ * stays the caller's. NULL: a chain of its own. */
+static void begin_chain(struct path *path, const struct encounter *encounter, const struct cut *cut)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    tree__drop(&path->tree, thread->open);
+    thread->open = tree__branch(&path->tree, cut ? cut->branch : NULL);
+    thread->from = encounter->tick;
+    thread->came = true;
+    thread->piece = (struct path_piece){
+        .thread = encounter->thread,
+        .object = encounter->object,
+        .how = encounter->type,
+    };
+    if (!cut) {
+        thread->open->start = encounter->tick;
+        return;
+    }
+    thread->open->hand_overs = 1;
+    thread->open->hand_over = ticks_between(cut->tick, encounter->tick);
+    VEC_EACH (section, &thread->sections, struct section) {
+        if (!branch__was_on(cut->branch, encounter->thread, section->encounter))
+            count_section(thread->open, section);
+    }
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void thread__created(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    bool has_begun = thread->has_created;
+    thread->has_created = false;
+    if (has_begun || !path->not_begun)
+        return;
+    struct cut cut = cut_chain(path, encounter->thread, encounter->tick);
+    if (thread->creations.count >= path->not_begun)
+        drop_cut(path, &thread->creations, 0);
+    vec__push(&thread->creations, &cut);
+}
+
+/* The thread's chain as it is now, or was not long ago: for what is told only later. */
+static bool cut_now(struct path *path, uint32_t thread, uint64_t tick, uint64_t now,
+                    struct cut *cut)
+{
+    if (!path->threads[thread].open)
+        return false;
+    *cut = cut_chain(path, thread, tick && tick < now ? tick : now);
+    return true;
+}
+
+static uint32_t process_of(const struct path *path, uint32_t thread)
+{
+    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
+}
+
+/* The creator's chain when it created the thread. Mostly the thread begins before its creator
+ * tells of it. */
+static bool creation_of(struct path *path, const struct encounter *encounter, struct cut *cut)
+{
+    struct path_thread *creator = &path->threads[encounter->by];
+    size_t place = find_cut(&creator->creations, encounter->by, encounter->by_tick);
+    if (place < creator->creations.count) {
+        *cut = *VEC_AT(&creator->creations, struct cut, place);
+        branch__hold(cut->branch);
+        drop_cut(path, &creator->creations, place);
+        return true;
+    }
+    creator->has_created = encounter->by_tick >= encounter->tick &&
+                           process_of(path, encounter->by) == process_of(path, encounter->thread);
+    return cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
+}
+
+static void thread__started(struct path *path, const struct encounter *encounter)
+{
+    struct cut cut;
+    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread &&
+                      creation_of(path, encounter, &cut);
+    begin_chain(path, encounter, is_created ? &cut : NULL);
+    path->not_begun -= path->not_begun > 0;
+    if (path->main == ENCOUNTER_NOBODY)
+        path->main = encounter->thread;
+    if (is_created)
+        tree__drop(&path->tree, cut.branch);
+}
+
+/* The program ends with the last thread that ends; of several with the main thread, or the one that
+ * is told of first, which does not still wait for others. */
+static bool is_better_end(const struct path_end *end, const struct path_end *than)
+{
+    return !than->branch || end->tick > than->tick || (end->tick == than->tick && end->is_main);
+}
+
+static void consider_end(struct path *path, const struct cut *cut)
+{
+    struct path_end end = {cut->branch, cut->tick, cut->thread == path->main};
+    if (!is_better_end(&end, &path->end))
+        return;
+    branch__hold(end.branch);
+    tree__drop(&path->tree, path->end.branch);
+    path->end = end;
+}
+
+/* Threads whose end is not in the trace end late in the walk, but perhaps at an early tick. */
+static void thread__ended(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    struct cut cut = {.thread = encounter->thread,
+                      .tick = later(encounter->tick, thread->from),
+                      .branch = thread->open};
+    charge(path, cut.thread, cut.tick);
+    cut.branch->closed = path->encounters;
+    thread->open = NULL;
+    vec__free(&thread->sections);
+    consider_end(path, &cut);
+    if (path->joining)
+        vec__push(&path->ended, &cut);
+    else
+        tree__drop(&path->tree, cut.branch);
+}
+
+/* What it was off its CPU for. If another thread ends a wait around it, none of it stays. */
+static void thread__back(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    if (encounter->how != COMPONENT_RUNNABLE && encounter->how != COMPONENT_PAGE_FAULT)
+        thread->open->blocked +=
+            ticks_between(later(encounter->since, thread->from), encounter->tick);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+static bool is_of_kind(const struct path *path, uint32_t object, enum class_kind kind)
+{
+    return object != ENCOUNTER_NO_OBJECT && encounters__object(path->walk, object)->kind == kind;
+}
+
+/* Keeps the thread's chain as it is for who waits at the object. */
+static void cut_at(struct path *path, const struct encounter *encounter)
+{
+    struct path_object *object = object_at(path, encounter->object);
+    struct cut cut = cut_chain(path, encounter->thread, encounter->tick);
+    cut.round = encounter->round;
+    struct cut *last =
+        object->cuts.count ? VEC_AT(&object->cuts, struct cut, object->cuts.count - 1) : NULL;
+    if (encounter->type == ENCOUNTER_WAITS && last && last->round == cut.round)
+        drop_cut(path, &object->cuts, object->cuts.count - 1); /* it was not the last to arrive */
+    else if (object->cuts.count == CUTS_KEPT)
+        drop_cut(path, &object->cuts, 0);
+    vec__push(&object->cuts, &cut);
+}
+
+static void thread__waits(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    thread->waits = true;
+    thread->waits_at = encounter->object;
+    if (encounter->object == ENCOUNTER_NO_OBJECT) {
+        path->joining++;
+        return;
+    }
+    object_at(path, encounter->object)->waiting++;
+    if (is_of_kind(path, encounter->object, CLASS_BARRIER))
+        cut_at(path, encounter);
+}
+
+/* The thread waits no longer. When nobody does, nobody goes on from what was kept for it. */
+static void wait__ends(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    if (!thread->waits)
+        return;
+    thread->waits = false;
+    if (thread->waits_at == ENCOUNTER_NO_OBJECT) {
+        if (--path->joining == 0)
+            drop_cuts(path, &path->ended);
+        return;
+    }
+    struct path_object *object = object_at(path, thread->waits_at);
+    if (--object->waiting == 0)
+        drop_cuts(path, &object->cuts);
+}
+
+/* The chain of who ended the wait, as it was then; a thread whose end is not in the trace is joined
+ * as it is. */
+static bool waker_of(struct path *path, const struct encounter *encounter, struct cut *cut)
+{
+    bool is_join = encounter->object == ENCOUNTER_NO_OBJECT;
+    const struct vec *cuts = is_join ? &path->ended : &object_at(path, encounter->object)->cuts;
+    size_t place = find_cut(cuts, encounter->by, encounter->by_tick);
+    if (place == cuts->count)
+        return is_join && cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
+    *cut = *VEC_AT(cuts, struct cut, place);
+    branch__hold(cut->branch);
+    return true;
+}
+
+/* Goes over to the chain of who ended the wait, if anybody did. */
+static void follow(struct path *path, const struct encounter *encounter)
+{
+    struct cut cut;
+    if (!encounter->since || encounter->by >= path->thread_count ||
+        encounter->by == encounter->thread || encounter->by_tick <= encounter->since ||
+        !waker_of(path, encounter, &cut))
+        return;
+    begin_chain(path, encounter, &cut);
+    tree__drop(&path->tree, cut.branch);
+}
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static void end_section(struct path_thread *thread, size_t place, uint64_t tick)
+{
+    struct section *section = VEC_AT(&thread->sections, struct section, place);
+    charge_section(thread, section, tick);
+    thread->sections.count--;
+    memmove(section, section + 1, (thread->sections.count - place) * sizeof *section);
+    if (!thread->sections.count)
+        charge_covered(thread, tick);
+}
+
+static bool is_held(const struct path *path, uint32_t thread, uint32_t object)
+{
+    VEC_EACH (held, encounters__held(path->walk, thread), struct held_lock) {
+        if (held->object == object)
+            return true;
+    }
+    return false;
+}
+
+/* Where events were lost, releases may be among them. */
+static void end_lost_sections(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    if (thread->sections.count == encounter->held)
+        return;
+    for (size_t i = thread->sections.count; i-- > 0;) {
+        if (!is_held(path, encounter->thread, VEC_AT(&thread->sections, struct section, i)->object))
+            end_section(thread, i, encounter->tick);
+    }
+}
+
+static void lock__acquired(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    struct section section = {
+        .object = encounter->object,
+        .weight = encounter->weight,
+        .contended = encounter->since != 0,
+        .since = encounter->tick,
+        .encounter = path->encounters,
+    };
+    end_lost_sections(path, encounter);
+    if (section.contended)
+        section.wait = ticks_between(encounter->since + encounter->paused, encounter->tick);
+    count_section(thread->open, &section);
+    if (is_of_kind(path, encounter->object, CLASS_SEMAPHORE))
+        return; /* nobody has it */
+    if (!thread->sections.count)
+        thread->covered = encounter->tick;
+    vec__push(&thread->sections, &section);
+}
+
+static void lock__released(struct path *path, const struct encounter *encounter)
+{
+    struct path_thread *thread = &path->threads[encounter->thread];
+    for (size_t i = thread->sections.count; i-- > 0;) {
+        if (VEC_AT(&thread->sections, struct section, i)->object != encounter->object)
+            continue;
+        end_section(thread, i, encounter->tick);
+        break;
+    }
+    if (object_at(path, encounter->object)->waiting)
+        cut_at(path, encounter);
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+void path__take(struct path *path, const struct encounter *encounter)
+{
+    path->encounters++;
+    if (encounter->type != ENCOUNTER_STARTED && !path->threads[encounter->thread].open)
+        return;
+    switch (encounter->type) {
+    case ENCOUNTER_STARTED:
+        thread__started(path, encounter);
+        break;
+    case ENCOUNTER_ENDED:
+        thread__ended(path, encounter);
+        break;
+    case ENCOUNTER_CREATED:
+        thread__created(path, encounter);
+        break;
+    case ENCOUNTER_WAITS:
+        thread__waits(path, encounter);
+        break;
+    case ENCOUNTER_ACQUIRED:
+        follow(path, encounter);
+        wait__ends(path, encounter);
+        lock__acquired(path, encounter);
+        break;
+    case ENCOUNTER_RELEASED:
+        lock__released(path, encounter);
+        break;
+    case ENCOUNTER_WOKEN:
+    case ENCOUNTER_LEFT:
+    case ENCOUNTER_JOINED:
+        follow(path, encounter);
+        wait__ends(path, encounter);
+        break;
+    case ENCOUNTER_GAVE_UP:
+        wait__ends(path, encounter);
+        break;
+    case ENCOUNTER_SIGNALLED:
+        if (object_at(path, encounter->object)->waiting)
+            cut_at(path, encounter);
+        break;
+    case ENCOUNTER_BACK:
+        thread__back(path, encounter);
+        break;
+    case ENCOUNTER_BUSY:
+        break;
+    }
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static int by_object(const void *left, const void *right)
+{
+    const struct path_lock *a = left, *b = right;
+    return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static void tell_locks(const struct path_sums *locks, struct vec *rows)
+{
+    for (uint32_t i = 0; i < locks->capacity; i++) {
+        const struct path_sum *sum = &locks->slots[i];
+        if (sum->key == PATH_NO_KEY)
+            continue;
+        struct path_lock *row = vec__push(rows, NULL);
+        *row = (struct path_lock){
+            .object = sum->key,
+            .acquisitions = sum->acquisitions,
+            .contended = sum->contended,
+            .wait = sum->wait,
+            .hold = sum->ticks,
+        };
+    }
+    if (rows->count)
+        qsort(rows->items, rows->count, rows->item_bytes, by_object);
+}
+
+static void tell_threads(const struct path_sums *sums, struct vec *threads, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct path_sum *sum = path_sums__find(sums, i);
+        vec__push(threads, sum ? &sum->ticks : NULL);
+    }
+}
+
+static void turn_round(struct vec *pieces)
+{
+    for (size_t i = 0; i < pieces->count / 2; i++) {
+        struct path_piece *first = VEC_AT(pieces, struct path_piece, i);
+        struct path_piece *last = VEC_AT(pieces, struct path_piece, pieces->count - 1 - i);
+        struct path_piece piece = *first;
+        *first = *last;
+        *last = piece;
+    }
+}
+
+/* From the last one back: one that goes on is one with the piece before. */
+static void tell_pieces(const struct kept_piece *last, struct vec *pieces)
+{
+    bool joins = false;
+    for (; last; last = last->before) {
+        if (joins) {
+            struct path_piece *whole = VEC_AT(pieces, struct path_piece, pieces->count - 1);
+            uint64_t end = whole->end;
+            *whole = last->piece;
+            whole->end = end;
+        } else {
+            vec__push(pieces, &last->piece);
+        }
+        joins = last->goes_on;
+    }
+    turn_round(pieces);
+}
+
+void path__finish(struct path *path, struct path_result *result)
+{
+    *result = (struct path_result){
+        .locks = VEC_OF(struct path_lock),
+        .threads = VEC_OF(uint64_t),
+        .pieces = VEC_OF(struct path_piece),
+    };
+    struct path_sums locks = {0}, threads = {0};
+    for (const struct branch *branch = path->end.branch; branch; branch = branch->parent) {
+        path_sums__add(&locks, &branch->locks);
+        path_sums__add(&threads, &branch->threads);
+        result->hand_over += branch->hand_over;
+        result->hand_overs += branch->hand_overs;
+        result->in_sections += branch->in_sections;
+        result->blocked += branch->blocked;
+    }
+    if (path->end.branch) {
+        result->start = path->end.branch->start;
+        result->end = path->end.tick;
+        tell_pieces(path->end.branch->last_piece, &result->pieces);
+    }
+    tell_locks(&locks, &result->locks);
+    tell_threads(&threads, &result->threads, path->thread_count);
+    path_sums__free(&locks);
+    path_sums__free(&threads);
+}
+
+void path_result__free(struct path_result *result)
+{
+    vec__free(&result->locks);
+    vec__free(&result->threads);
+    vec__free(&result->pieces);
+}
+
+void path__free(struct path *path)
+{
+    if (!path)
+        return;
+    VEC_EACH (object, &path->objects, struct path_object) {
+        drop_cuts(path, &object->cuts);
+        vec__free(&object->cuts);
+    }
+    for (uint32_t i = 0; i < path->thread_count; i++) {
+        drop_cuts(path, &path->threads[i].creations);
+        vec__free(&path->threads[i].creations);
+        vec__free(&path->threads[i].sections);
+        tree__drop(&path->tree, path->threads[i].open);
+    }
+    drop_cuts(path, &path->ended);
+    vec__free(&path->ended);
+    vec__free(&path->objects);
+    tree__drop(&path->tree, path->end.branch);
+    tree__free(&path->tree);
+    free(path->threads);
+    free(path);
+}

@@ -1,0 +1,523 @@
+#include "analysis/events/occurrences.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define INTERVALS_MAX (4 * OCCURRENCES_MAX)
+#define NONE UINT32_MAX
+
+/* A time off the CPU. */
+struct off_period {
+    struct interval interval;
+    bool preempted;
+};
+
+/* What ended so deep (open spans around it) and not yet in what encloses it. */
+struct inside {
+    uint32_t count;
+    bool locks;
+};
+
+/* What is to be done with a class's occurrences, by its number. */
+struct class_slot {
+    uint32_t kept;     /* place in occurrences.classes, or NONE */
+    uint32_t timeline; /* of the current thread: place in occurrences.timelines, or NONE */
+    bool has_timelines;
+    bool whole; /* all are kept, not only those in windows */
+    bool many;  /* too many for that */
+};
+
+struct collector {
+    struct thread_watcher watcher; /* first: the watch gets this */
+    struct occurrences *all;
+    struct class_table *table;
+    struct vec divided; /* struct class_entry *: sites that are */
+    struct class_slot *slots;
+    size_t slot_count;
+    /* The windows: begin + n · step, all of the same length. */
+    uint64_t begin, step, length;
+    uint64_t recent;        /* step_of the last tick that was asked for */
+    size_t kept, intervals; /* how many there are now */
+    /* The current thread. */
+    uint32_t thread;
+    uint16_t cpu;
+    bool has_kernel;
+    struct vec off;    /* struct off_period */
+    struct vec inside; /* struct inside, by depth */
+};
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* How many steps from the first window on a tick (not before it) is. Those that are asked for
+ * follow one another: mostly it is the one of the last time. */
+static uint64_t step_of(struct collector *self, uint64_t tick)
+{
+    uint64_t since = tick - self->begin;
+    if (since - self->recent * self->step >= self->step)
+        self->recent = since / self->step;
+    return self->recent;
+}
+
+/* The window with that tick, or NONE. */
+static uint32_t window_of(struct collector *self, uint64_t tick)
+{
+    if (tick < self->begin)
+        return NONE;
+    uint64_t place = step_of(self, tick);
+    if (place >= self->all->windows.count ||
+        tick - self->begin - place * self->step >= self->length)
+        return NONE;
+    return (uint32_t)place;
+}
+
+static const struct window *window_at(const struct collector *self, size_t place)
+{
+    return VEC_AT(&self->all->windows, struct window, place);
+}
+
+/* The first window that ends after tick. */
+static size_t first_window(struct collector *self, uint64_t tick)
+{
+    size_t place = tick > self->begin ? (size_t)step_of(self, tick) : 0;
+    if (place < self->all->windows.count && window_at(self, place)->end <= tick)
+        place++;
+    return place;
+}
+
+static void lay_windows(struct collector *self, uint64_t begin, uint64_t end, double share)
+{
+    uint32_t count = share < 1 ? OCCURRENCE_WINDOWS : 1;
+    self->begin = begin;
+    self->step = (end - begin) / count + 1;
+    self->length = share < 1 ? (uint64_t)((double)self->step * share) + 1 : self->step;
+    for (uint64_t i = 0; i < count; i++) {
+        struct window window = {.begin = begin + i * self->step};
+        window.end = window.begin + self->length;
+        vec__push(&self->all->windows, &window);
+    }
+}
+
+/* ---- less of it ------------------------------------------------------------------------------ */
+
+/* Cuts what is behind its window. */
+static void clip_intervals(struct collector *self, struct vec *intervals)
+{
+    size_t left = 0;
+    VEC_EACH (interval, intervals, struct interval) {
+        uint32_t place = window_of(self, interval->begin);
+        if (place == NONE)
+            continue;
+        struct interval clipped = *interval;
+        if (clipped.end > window_at(self, place)->end)
+            clipped.end = window_at(self, place)->end;
+        *VEC_AT(intervals, struct interval, left++) = clipped;
+    }
+    self->intervals -= intervals->count - left;
+    intervals->count = left;
+}
+
+static void drop_outside(struct collector *self, struct class_occurrences *class)
+{
+    struct vec *occurrences = &class->occurrences;
+    bool whole = self->slots[class->entry->what.number].whole;
+    size_t left = 0;
+    VEC_EACH (occurrence, occurrences, struct occurrence) {
+        occurrence->window = window_of(self, occurrence->start);
+        if (occurrence->window != NONE || whole)
+            *VEC_AT(occurrences, struct occurrence, left++) = *occurrence;
+    }
+    self->kept -= occurrences->count - left;
+    occurrences->count = left;
+}
+
+static bool meets_window(struct collector *self, const struct interval *interval)
+{
+    size_t place = first_window(self, interval->begin);
+    return place < self->all->windows.count && window_at(self, place)->begin < interval->end;
+}
+
+static void drop_periods(struct collector *self)
+{
+    size_t left = 0;
+    VEC_EACH (period, &self->off, struct off_period) {
+        if (meets_window(self, &period->interval))
+            *VEC_AT(&self->off, struct off_period, left++) = *period;
+    }
+    self->intervals -= self->off.count - left;
+    self->off.count = left;
+}
+
+/* The windows become half as long. */
+static void shorten_windows(struct collector *self)
+{
+    self->length /= 2;
+    VEC_EACH (window, &self->all->windows, struct window)
+        window->end = window->begin + self->length;
+    VEC_EACH (class, &self->all->classes, struct class_occurrences)
+        drop_outside(self, class);
+    VEC_EACH (timeline, &self->all->timelines, struct class_timeline) {
+        clip_intervals(self, &timeline->running);
+        clip_intervals(self, &timeline->preempted);
+    }
+    drop_periods(self);
+}
+
+/* More begins in the windows than was to be expected of even ones. */
+static void keep_within_bounds(struct collector *self)
+{
+    while ((self->kept > OCCURRENCES_MAX * 5 / 4 || self->intervals > INTERVALS_MAX) &&
+           self->length)
+        shorten_windows(self);
+}
+
+/* ---- what happens on a thread ---------------------------------------------------------------- */
+
+static void add_period(struct collector *self, uint64_t begin, uint64_t end, bool preempted)
+{
+    struct off_period period = {{begin, end}, preempted};
+    if (begin >= end || !meets_window(self, &period.interval))
+        return;
+    vec__push(&self->off, &period);
+    self->intervals++;
+}
+
+static void kernel(struct thread_watcher *watcher, const struct event *event)
+{
+    struct collector *self = (struct collector *)watcher;
+    if (event->id == HEURT_EVENT_KERNEL) {
+        self->has_kernel = true;
+        if (event->words)
+            self->cpu = (uint16_t)event->payload[0];
+    } else if (event->id == HEURT_EVENT_OFF_CPU && event->words >= 2) {
+        uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
+        self->cpu = (uint16_t)HEURT_SITE_HOW(event->payload[1]);
+        add_period(self, event->tick > ticks ? event->tick - ticks : 0, event->tick,
+                   HEURT_SITE_HOW(event->payload[0]) == HEURT_OFF_PREEMPTED);
+    }
+    keep_within_bounds(self);
+}
+
+/* The occurrences that are in one that ends at that depth, which is then counted, too. */
+static struct inside end_at(struct collector *self, uint32_t depth, enum class_kind kind)
+{
+    while (self->inside.count < depth + 2)
+        vec__push(&self->inside, NULL);
+    struct inside *same = VEC_AT(&self->inside, struct inside, depth);
+    struct inside deeper = same[1];
+    bool is_of_lock = kind == CLASS_LOCK || kind == CLASS_SEMAPHORE;
+    same[1] = (struct inside){0};
+    same->count += deeper.count + !is_of_lock;
+    same->locks |= deeper.locks || kind == CLASS_LOCK;
+    return deeper;
+}
+
+static struct class_timeline *timeline_of(struct collector *self, struct class_slot *slot,
+                                          struct class_entry *entry)
+{
+    struct vec *timelines = &self->all->timelines;
+    if (slot->timeline == NONE) {
+        struct class_timeline fresh = {.entry = entry, .thread = self->thread};
+        fresh.running = fresh.preempted = VEC_OF(struct interval);
+        slot->timeline = (uint32_t)timelines->count;
+        vec__push(timelines, &fresh);
+    }
+    return VEC_AT(timelines, struct class_timeline, slot->timeline);
+}
+
+/* What of it lies in windows. */
+static void add_to_timeline(struct collector *self, struct class_slot *slot,
+                            struct class_entry *entry, uint64_t start, uint64_t end)
+{
+    for (size_t i = first_window(self, start); i < self->all->windows.count; i++) {
+        const struct window *window = window_at(self, i);
+        struct interval interval = {start > window->begin ? start : window->begin,
+                                    end < window->end ? end : window->end};
+        if (interval.begin >= interval.end)
+            return;
+        vec__push(&timeline_of(self, slot, entry)->running, &interval);
+        self->intervals++;
+    }
+}
+
+static bool is_clean(const struct fold_occurrence *from)
+{
+    for (unsigned i = 0; i < COMPONENT_OVERHEAD; i++) {
+        if (from->components[i])
+            return false;
+    }
+    return true;
+}
+
+static void keep(struct collector *self, struct class_occurrences *class,
+                 const struct fold_occurrence *from, const struct inside *inside,
+                 const uint64_t *arguments, size_t argument_count)
+{
+    struct occurrence *kept = vec__push(&class->occurrences, NULL);
+    *kept = (struct occurrence){.start = from->start,
+                                .end = from->end,
+                                .duration = from->duration,
+                                .own = from->own,
+                                .running = from->components[COMPONENT_RUNNING],
+                                .thread = self->thread,
+                                .window = window_of(self, from->start),
+                                .cpu = self->cpu,
+                                .is_clean = is_clean(from),
+                                .inner = from->inner,
+                                .inside = inside->count,
+                                .argument_count = (uint32_t)argument_count,
+                                .instructions = self->watcher.instructions};
+    for (size_t i = 0; i < argument_count; i++)
+        kept->arguments[i] = arguments[i];
+    class->has_locks |= inside->locks;
+    self->kept++;
+}
+
+static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
+                       const struct fold_occurrence *from, const uint64_t *arguments,
+                       size_t argument_count)
+{
+    struct collector *self = (struct collector *)watcher;
+    entry = class_table__part(self->table, entry, watcher->nest);
+    struct class_slot *slot = &self->slots[entry->what.number];
+    struct inside inside = end_at(self, from->depth, entry->what.kind);
+    if (slot->has_timelines && !from->inner)
+        add_to_timeline(self, slot, entry, from->start, from->end);
+    if (entry->fold.component != COMPONENT_RUNNING && !self->has_kernel)
+        add_period(self, from->start, from->end, false);
+    if (slot->kept != NONE && (slot->whole || window_of(self, from->start) != NONE))
+        keep(self, VEC_AT(&self->all->classes, struct class_occurrences, slot->kept), from, &inside,
+             arguments, argument_count);
+    keep_within_bounds(self);
+}
+
+/* Whether an occurrence of a divided site is open, whose nest is not known before its end. */
+static bool is_in_divided(const struct collector *self)
+{
+    VEC_EACH (entry, &self->divided, struct class_entry *)
+        if ((*entry)->fold.open)
+            return true;
+    return false;
+}
+
+/* Outside of the windows, classes that are kept only there. */
+static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
+                        uint64_t tick)
+{
+    struct collector *self = (struct collector *)watcher;
+    return self->slots[entry->what.number].many && window_of(self, tick) == NONE &&
+           !is_in_divided(self);
+}
+
+static void passed_over(struct thread_watcher *watcher, uint32_t depth)
+{
+    struct collector *self = (struct collector *)watcher;
+    while (self->inside.count < depth + 1)
+        vec__push(&self->inside, NULL);
+    VEC_AT(&self->inside, struct inside, depth)->count++;
+}
+
+/* ---- when it was on a CPU -------------------------------------------------------------------- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct off_period *left = a, *right = b;
+    return left->interval.begin < right->interval.begin   ? -1
+           : left->interval.begin > right->interval.begin ? 1
+                                                          : 0;
+}
+
+/* What is before the end and not off the CPU, from from on. Returns from where it goes on. */
+static uint64_t cut_period(struct class_timeline *cut, const struct off_period *period,
+                           uint64_t from, uint64_t end)
+{
+    struct interval running = {from, period->interval.begin};
+    struct interval off = {period->interval.begin > from ? period->interval.begin : from,
+                           period->interval.end < end ? period->interval.end : end};
+    if (running.begin < running.end)
+        vec__push(&cut->running, &running);
+    if (off.begin < off.end && period->preempted)
+        vec__push(&cut->preempted, &off);
+    return period->interval.end > from ? period->interval.end : from;
+}
+
+static void cut_timeline(struct collector *self, struct class_timeline *timeline)
+{
+    struct class_timeline cut = {.entry = timeline->entry, .thread = timeline->thread};
+    const struct off_period *period = self->off.items;
+    const struct off_period *periods_end = period + self->off.count;
+    cut.running = cut.preempted = VEC_OF(struct interval);
+    VEC_EACH (interval, &timeline->running, struct interval) {
+        uint64_t from = interval->begin;
+        while (period < periods_end && period->interval.end <= from)
+            period++;
+        for (const struct off_period *next = period;
+             next < periods_end && next->interval.begin < interval->end; next++)
+            from = cut_period(&cut, next, from, interval->end);
+        struct interval rest = {from, interval->end};
+        if (rest.begin < rest.end)
+            vec__push(&cut.running, &rest);
+    }
+    self->intervals += cut.running.count + cut.preempted.count - timeline->running.count;
+    vec__free(&timeline->running);
+    *timeline = cut;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void begin_thread(struct collector *self, uint32_t thread)
+{
+    self->thread = thread;
+    self->cpu = UINT16_MAX;
+    self->has_kernel = false;
+    self->inside.count = 0;
+    for (size_t i = 0; i < self->slot_count; i++)
+        self->slots[i].timeline = NONE;
+}
+
+static void end_thread(struct collector *self, size_t first_timeline)
+{
+    if (self->off.count) {
+        qsort(self->off.items, self->off.count, sizeof(struct off_period), by_begin);
+        for (size_t i = first_timeline; i < self->all->timelines.count; i++)
+            cut_timeline(self, VEC_AT(&self->all->timelines, struct class_timeline, i));
+    }
+    self->intervals -= self->off.count;
+    self->off.count = 0;
+    keep_within_bounds(self);
+}
+
+/* ---- what is to be kept ---------------------------------------------------------------------- */
+
+static bool has_timelines(enum class_kind kind)
+{
+    return kind == CLASS_CALL || kind == CLASS_REGION || kind == CLASS_ITERATION ||
+           kind == CLASS_LOOP;
+}
+
+static void choose_class(struct collector *self, struct class_entry *entry, bool worth)
+{
+    struct class_slot *slot = &self->slots[entry->what.number];
+    *slot = (struct class_slot){.kept = NONE,
+                                .has_timelines = has_timelines(entry->what.kind),
+                                .many = entry->total.accumulator.recorded > OCCURRENCES_FEW};
+    if (!worth)
+        return;
+    struct class_occurrences class = {.entry = entry, .occurrences = VEC_OF(struct occurrence)};
+    slot->kept = (uint32_t)self->all->classes.count;
+    slot->whole = !slot->many;
+    vec__push(&self->all->classes, &class);
+}
+
+/* Which share of the run has as many occurrences as there is room for, were they even. */
+static double share_of_run(const struct collector *self, const struct class_table *table)
+{
+    double kept = 1, intervals = 1;
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
+        const struct class_slot *slot = &self->slots[(*entry)->what.number];
+        double count = (double)(*entry)->total.accumulator.recorded;
+        kept += slot->kept != NONE && !slot->whole ? count : 0;
+        intervals += slot->has_timelines ? count : 0;
+    }
+    double share = OCCURRENCES_MAX / kept, other = INTERVALS_MAX / 2 / intervals;
+    return share < other ? share : other;
+}
+
+static void choose_windows(struct collector *self, const struct class_table *table)
+{
+    uint64_t begin = UINT64_MAX, end = 0;
+    VEC_EACH (thread, trace__threads(table->trace), struct trace_thread) {
+        begin = thread->start_tick < begin ? thread->start_tick : begin;
+        end = thread->end_tick > end ? thread->end_tick : end;
+    }
+    const uint64_t latest = UINT64_MAX / 4; /* a damaged trace may tell any tick */
+    end = end < latest ? end : latest;
+    begin = begin < end ? begin : end;
+    lay_windows(self, begin, end, share_of_run(self, table));
+}
+
+static void find_divided(struct collector *self)
+{
+    self->divided = VEC_OF(struct class_entry *);
+    VEC_EACH (entry, &self->table->entries, struct class_entry *)
+        if ((*entry)->division)
+            vec__push(&self->divided, entry);
+}
+
+/* By thread: whether it has occurrences of divided sites. */
+static bool *divided_threads(const struct collector *self)
+{
+    bool *threads = memory__zeroed(trace__threads(self->table->trace)->count, sizeof *threads);
+    VEC_EACH (site, &self->divided, struct class_entry *) {
+        class_entry__mark_threads(*site, threads);
+        VEC_EACH (part, &(*site)->division->parts, struct class_part)
+            class_entry__mark_threads(part->entry, threads);
+    }
+    return threads;
+}
+
+static bool is_kept_whole(const struct collector *self, const struct class_entry *entry)
+{
+    const struct class_slot *slot = &self->slots[entry->what.number];
+    return slot->kept != NONE && slot->whole;
+}
+
+/* A site is passed over when none of its parts is kept whole. */
+static bool may_pass_over(const struct collector *self, const struct class_entry *site)
+{
+    VEC_EACH (part, &site->division->parts, struct class_part)
+        if (is_kept_whole(self, part->entry))
+            return false;
+    return !is_kept_whole(self, site);
+}
+
+void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
+                          bool (*worth)(const struct class_entry *entry))
+{
+    struct collector self = {.watcher = {.occurrence = occurrence,
+                                         .kernel = kernel,
+                                         .passes_over = passes_over,
+                                         .passed_over = passed_over},
+                             .all = occurrences,
+                             .table = table,
+                             .slot_count = table->entries.count};
+    *occurrences = (struct occurrences){.windows = VEC_OF(struct window),
+                                        .classes = VEC_OF(struct class_occurrences),
+                                        .timelines = VEC_OF(struct class_timeline)};
+    self.off = VEC_OF(struct off_period);
+    self.inside = VEC_OF(struct inside);
+    self.slots = memory__zeroed(self.slot_count, sizeof *self.slots);
+    class_table__number(table);
+    find_divided(&self);
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        choose_class(&self, *entry, worth(*entry));
+    VEC_EACH (site, &self.divided, struct class_entry *)
+        self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
+    choose_windows(&self, table);
+    bool *nested = divided_threads(&self);
+    for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
+        size_t first_timeline = occurrences->timelines.count;
+        begin_thread(&self, i);
+        self.watcher.nests = nested[i];
+        thread__watch(table, i, &self.watcher);
+        end_thread(&self, first_timeline);
+    }
+    vec__free(&self.off);
+    vec__free(&self.inside);
+    vec__free(&self.divided);
+    free(nested);
+    free(self.slots);
+}
+
+void occurrences__free(struct occurrences *occurrences)
+{
+    VEC_EACH (class, &occurrences->classes, struct class_occurrences)
+        vec__free(&class->occurrences);
+    VEC_EACH (timeline, &occurrences->timelines, struct class_timeline) {
+        vec__free(&timeline->running);
+        vec__free(&timeline->preempted);
+    }
+    vec__free(&occurrences->windows);
+    vec__free(&occurrences->classes);
+    vec__free(&occurrences->timelines);
+}

@@ -1,0 +1,394 @@
+#include "analysis/events/spans.h"
+
+#include "analysis/events/resume.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct thread_fold {
+    struct fold fold; /* first: its keeper gets this */
+    struct class_table *table;
+    const struct symbols *symbols;
+    const struct trace_thread *thread;
+    uint64_t last_wait; /* as in struct thread_result */
+    /* Only when the thread is watched: */
+    struct thread_watcher *watcher;
+    struct open_arguments *arguments; /* by place of the open span */
+    struct vec passed;                /* struct passed_call: those that are open */
+    struct nest_walk *nests;          /* NULL: nobody wants them */
+    uint64_t instructions;            /* told for the function's event that comes; else 0 */
+};
+
+/* An open call that is passed over. */
+struct passed_call {
+    uint32_t id, depth; /* even; the spans around it */
+};
+
+/* The payload of the enter event of an open span. */
+struct open_arguments {
+    uint64_t words[HEURT_ARGUMENTS_MAX];
+    size_t count;
+    uint64_t instructions; /* retired before it; 0: not recorded */
+    uint64_t entered;
+    uint64_t stack; /* tick of its call stack; 0: none was taken */
+};
+
+/* ---- what the fold asks for ------------------------------------------------------------------ */
+
+static struct fold_class *occupy(struct class_table *table, struct class_entry *entry)
+{
+    if (!entry)
+        return NULL;
+    class_table__occupy(table, entry);
+    return &entry->fold;
+}
+
+static struct fold_class *function_class(struct fold *fold, const struct event *event)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    struct function_table *functions = class_table__functions(self->table, self->thread->process);
+    struct fold_class *class =
+        occupy(self->table, class_table__function(self->table, self->thread->process, event));
+    size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
+    if (class && !functions->slots[place].key_count) {
+        functions->classes[place] = class;
+        vec__push(&functions->used, &place);
+    }
+    return class;
+}
+
+static struct class_entry *entry_of(struct fold_class *class)
+{
+    return (struct class_entry *)class; /* its first member */
+}
+
+static void mark_enclosing(const struct fold *fold)
+{
+    uint32_t depth = fold->state->depth;
+    if (depth)
+        entry_of(fold->spans[depth - 1].class)->has_calls = true;
+}
+
+static bool is_kept_by_others(uint32_t id)
+{
+    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
+           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
+           id == HEURT_EVENT_FUTEX_WAIT;
+}
+
+static struct fold_class *call_class(struct fold *fold, const struct event *event)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    if (is_kept_by_others(event->id))
+        self->last_wait = event->tick;
+    mark_enclosing(fold);
+    return occupy(self->table, class_table__call(self->table, self->thread->process, event));
+}
+
+/* Keys of functions that a rule asks for are all there is: see class_of_keys. */
+static struct fold_class *inner_class(struct fold *fold, struct fold_class *class)
+{
+    (void)fold;
+    return class;
+}
+
+static void add_block(struct fold *fold, struct fold_class *class, unsigned block)
+{
+    (void)fold, (void)block;
+    class_entry__add_histogram(entry_of(class));
+}
+
+static void add_spans(struct fold *fold)
+{
+    fold->capacity = fold->capacity ? fold->capacity * 2 : 64;
+    fold->spans = memory__resize(fold->spans, fold->capacity, sizeof *fold->spans);
+}
+
+static void add_stack(struct fold *fold, struct fold_class *class, uint64_t tick)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    class_table__add_stack(self->table, self->symbols, entry_of(class), self->table->thread, tick);
+}
+
+static void take_stack(struct fold *fold, struct fold_class *class)
+{
+    add_stack(fold, class, fold->stack.tick);
+}
+
+static const struct fold_keeper keeper = {
+    .function_class = function_class,
+    .call_class = call_class,
+    .inner_class = inner_class,
+    .add_block = add_block,
+    .add_spans = add_spans,
+    .take_stack = take_stack,
+};
+
+/* ---- one thread ------------------------------------------------------------------------------ */
+
+/* A thread that did not end may be in a wait for good; only the outermost one is told. */
+static void find_stuck(struct thread_fold *self, struct thread_result *result)
+{
+    struct fold *fold = &self->fold;
+    for (uint32_t i = 0; i < fold->state->depth && !self->thread->ended; i++) {
+        struct open_span *span = &fold->spans[i];
+        if (span->class->component != COMPONENT_RUNNING) {
+            result->stuck = entry_of(span->class);
+            result->stuck_since = span->start + fold->state->paused;
+            fold__close(fold, i + 1);
+            span->parted = 0; /* what waited within it is part of it */
+            return;
+        }
+    }
+}
+
+static void start_fold(struct thread_fold *self, struct class_table *table,
+                       const struct symbols *symbols, uint32_t thread, struct fold_state *state)
+{
+    *self = (struct thread_fold){.table = table, .symbols = symbols};
+    self->thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    const struct function_table *functions = class_table__functions(table, self->thread->process);
+    const struct trace_process *process =
+        VEC_AT(trace__processes(table->trace), struct trace_process, self->thread->process);
+    self->fold = (struct fold){.keeper = &keeper,
+                               .state = state,
+                               .functions = functions->classes,
+                               .function_count = functions->count,
+                               .event_cost = process->event_ticks,
+                               .left_out_cost = process->left_out_ticks,
+                               .off_cpu_cost = process->off_cpu_ticks,
+                               .fault_cost = process->fault_ticks};
+    class_table__begin_thread(table, thread);
+}
+
+uint64_t thread_result__lifetime(const struct thread_result *results, const struct trace *trace,
+                                 uint32_t thread)
+{
+    uint64_t start = VEC_AT(trace__threads(trace), struct trace_thread, thread)->start_tick;
+    return results[thread].end > start ? results[thread].end - start : 0;
+}
+
+bool class_entry__has_score(const struct class_entry *entry, const struct trace *trace,
+                            const struct thread_result *results, double least)
+{
+    uint64_t minimum = entry->total.accumulator.minimum;
+    VEC_EACH (cell, &entry->cells, struct class_cell) {
+        double excess = (double)class_cell__excess(cell, minimum);
+        double lifetime = (double)thread_result__lifetime(results, trace, cell->thread);
+        if (excess > 0 && excess >= least * lifetime)
+            return true;
+    }
+    return false;
+}
+
+void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
+                  struct thread_result *result)
+{
+    struct thread_fold self;
+    struct trace_cursor cursor;
+    struct event event;
+    *result = (struct thread_result){0};
+    start_fold(&self, table, symbols, thread, &result->fold);
+    result->end = self.thread->end_tick;
+    if (self.thread->aggregate)
+        fold__resume(&self.fold, table, self.thread, add_stack);
+    trace_cursor__start(&cursor, table->trace, self.thread);
+    while (trace_cursor__next(&cursor, &event))
+        fold__event(&self.fold, &event);
+    result->last_wait = self.last_wait;
+    find_stuck(&self, result);
+    fold__close(&self.fold, 0);
+    class_table__end_thread(table);
+    free(self.fold.spans);
+}
+
+/* ---- one thread again ------------------------------------------------------------------------ */
+
+static bool is_of_function(const struct class_entry *entry)
+{
+    return entry->fold.component == COMPONENT_RUNNING;
+}
+
+static void find_nest(struct thread_fold *self, struct class_entry *entry,
+                      const struct fold_occurrence *occurrence)
+{
+    struct thread_watcher *watcher = self->watcher;
+    watcher->nest = NEST_NONE;
+    watcher->inside = NULL;
+    if (!self->nests)
+        return;
+    const struct nested nested = {.place = entry->place,
+                                  .depth = occurrence->depth,
+                                  .counts = watcher->is_structural
+                                                ? watcher->is_structural(self->table, entry)
+                                                : entry->is_structural};
+    uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
+    if (is_of_function(entry))
+        watcher->nest = nest;
+}
+
+static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    find_nest(self, entry_of(occurrence->class), occurrence);
+    const struct open_arguments *arguments = &self->arguments[occurrence->depth];
+    uint64_t before = arguments->instructions, now = self->instructions;
+    self->watcher->instructions = before && now > before ? now - before : 0;
+    self->watcher->entered = arguments->entered;
+    self->watcher->stack = arguments->stack;
+    self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
+                              arguments->words, arguments->count);
+}
+
+static void watched_at_once(struct fold *fold, const struct fold_occurrence *occurrence)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    find_nest(self, entry_of(occurrence->class), occurrence);
+    if (!self->watcher->at_once)
+        return;
+    self->watcher->instructions = self->watcher->stack = 0;
+    self->watcher->entered = occurrence->start;
+    self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
+}
+
+static void note_event(struct thread_fold *self, uint64_t tick)
+{
+    struct watched_event *now = &self->watcher->now;
+    now->tick = tick;
+    now->own_time = fold_state__own_time(self->fold.state, tick);
+}
+
+/* As if all that is open were left at the thread's end. */
+static void leave_all(struct thread_fold *self)
+{
+    note_event(self, self->thread->end_tick);
+    while (self->fold.state->depth) {
+        uint64_t id = self->fold.spans[self->fold.state->depth - 1].id;
+        struct event event = {.tick = self->thread->end_tick, .id = (uint32_t)id | 1};
+        if (HEURT_IS_LOOP(id))
+            event = (struct event){event.tick, HEURT_EVENT_LOOP_LEFT, 1, &id};
+        fold__event(&self->fold, &event);
+    }
+}
+
+static void tell_opened(struct thread_fold *self)
+{
+    uint32_t depth = self->fold.state->depth - 1;
+    if (self->watcher->opened)
+        self->watcher->opened(self->watcher, entry_of(self->fold.spans[depth].class), depth);
+}
+
+static void keep_arguments(struct thread_fold *self, const struct event *event, uint64_t stack,
+                           size_t *room)
+{
+    uint32_t depth = self->fold.state->depth;
+    if (depth > *room) {
+        *room = self->fold.capacity;
+        self->arguments = memory__resize(self->arguments, *room, sizeof *self->arguments);
+    }
+    struct open_arguments *arguments = &self->arguments[depth - 1];
+    arguments->count = event->words < HEURT_ARGUMENTS_MAX ? event->words : HEURT_ARGUMENTS_MAX;
+    for (size_t i = 0; i < arguments->count; i++)
+        arguments->words[i] = event->payload[i];
+    arguments->instructions = self->instructions;
+    arguments->entered = event->tick;
+    arguments->stack = stack;
+}
+
+static bool passes_over(struct thread_fold *self, const struct event *event)
+{
+    struct fold *fold = &self->fold;
+    size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
+    const struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
+    if (!class || !self->watcher->passes_over(self->watcher, entry_of((struct fold_class *)class),
+                                              event->tick))
+        return false;
+    struct passed_call call = {event->id, fold->state->depth};
+    vec__push(&self->passed, &call);
+    if (call.depth)
+        fold->spans[call.depth - 1].overhead += class->cost;
+    return true;
+}
+
+/* Whether a call that was passed over ends with this event. */
+static bool ends_passed(struct thread_fold *self, const struct event *event)
+{
+    uint32_t depth = self->fold.state->depth;
+    const struct passed_call *calls = self->passed.items;
+    for (size_t i = self->passed.count; i-- > 0 && calls[i].depth == depth;) {
+        if (event->id != HEURT_EVENT_UNWOUND && calls[i].id != (event->id & ~1u))
+            continue;
+        self->passed.count = i;
+        self->watcher->passed_over(self->watcher, depth);
+        return true;
+    }
+    return false;
+}
+
+static bool is_passed_over(struct thread_fold *self, const struct event *event)
+{
+    bool is_leave =
+        event->id == HEURT_EVENT_UNWOUND || (event->id >= HEURT_EVENT_FUNCTIONS && event->id & 1);
+    if (is_leave)
+        return ends_passed(self, event);
+    return event->id >= HEURT_EVENT_FUNCTIONS && passes_over(self, event);
+}
+
+/* What was open around them has ended. */
+static void forget_passed(struct thread_fold *self)
+{
+    const struct passed_call *calls = self->passed.items;
+    while (self->passed.count && calls[self->passed.count - 1].depth > self->fold.state->depth)
+        self->passed.count--;
+}
+
+static bool is_of_kernel(uint32_t id)
+{
+    return id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT || id == HEURT_EVENT_KERNEL;
+}
+
+void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher)
+{
+    struct thread_fold self;
+    struct fold_state state = {0};
+    struct trace_cursor cursor;
+    struct event event;
+    size_t room = 0;
+    start_fold(&self, table, NULL, thread, &state);
+    self.watcher = watcher;
+    self.fold.watch = watched;
+    self.fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
+    self.nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
+    self.passed = VEC_OF(struct passed_call);
+    watcher->now = (struct watched_event){0};
+    trace_cursor__start(&cursor, table->trace, self.thread);
+    for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
+        uint32_t depth = state.depth;
+        note_event(&self, event.tick);
+        uint64_t stack = self.fold.snapshot ? self.fold.stack.tick : 0;
+        if (watcher->kernel && is_of_kernel(event.id))
+            watcher->kernel(watcher, &event);
+        if (watcher->passes_over && is_passed_over(&self, &event))
+            continue;
+        fold__event(&self.fold, &event);
+        if (self.nests && event.id == HEURT_EVENT_LOST)
+            nest_walk__forget(self.nests);
+        forget_passed(&self);
+        if (state.depth > depth) {
+            keep_arguments(&self, &event, stack, &room);
+            tell_opened(&self);
+        }
+        if (event.id == HEURT_EVENT_INSTRUCTIONS)
+            self.instructions = event.words ? event.payload[0] : 0;
+        else if (event.id >= HEURT_EVENT_FUNCTIONS)
+            self.instructions = 0;
+    }
+    if (watcher->unfinished)
+        leave_all(&self);
+    fold__close(&self.fold, 0); /* the classes' open spans are counted */
+    class_table__forget_thread(table);
+    free(self.fold.spans);
+    free(self.arguments);
+    vec__free(&self.passed);
+    nest_walk__free(self.nests);
+}

@@ -1,0 +1,69 @@
+/* spans.h: one thread's events folded into the classes of a table. For analysis/ only. */
+#ifndef HEURT_ANALYSIS_EVENTS_SPANS_H
+#define HEURT_ANALYSIS_EVENTS_SPANS_H
+
+#include "analysis/callsite/classes.h"
+
+#include <stdbool.h>
+
+/* What the fold leaves about a thread. Ticks. */
+struct thread_result {
+    struct fold_state fold;
+    struct class_entry *stuck; /* the outermost wait that was open at the end, or NULL */
+    uint64_t stuck_since;
+    uint64_t last_wait; /* tick of its last one in which others may have kept it; 0: none */
+    uint64_t end;       /* of its life; later than the last event when it was stuck */
+};
+
+/* Of the thread (index into trace__threads). Ticks. */
+uint64_t thread_result__lifetime(const struct thread_result *results, const struct trace *trace,
+                                 uint32_t thread);
+/* Whether the class lost so much of the life of one of its threads. */
+bool class_entry__has_score(const struct class_entry *entry, const struct trace *trace,
+                            const struct thread_result *results, double least);
+
+/* Folds the thread (index into trace__threads) into the table's classes. Spans that are open at the
+ * end become unfinished. */
+void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
+                  struct thread_result *result);
+
+/* An event that is told of. */
+struct watched_event {
+    uint64_t number; /* of the thread's: 0, 1, … as a cursor gives them; at its end how many */
+    uint64_t tick;
+    uint64_t own_time; /* fold_state__own_time */
+};
+
+/* Walks over the thread's events again, as thread__fold, but counts nothing. arguments: the payload
+ * of the enter event of the occurrence. */
+struct thread_watcher {
+    bool at_once;    /* locks and semaphores that could be had at once are told, too */
+    bool unfinished; /* spans that are open at the end are told as if they ended there */
+    void (*occurrence)(struct thread_watcher *watcher, struct class_entry *entry,
+                       const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                       size_t argument_count);
+    /* Every span that begins; depth: the spans around it. NULL: nobody wants them. */
+    void (*opened)(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth);
+    /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
+    void (*kernel)(struct thread_watcher *watcher, const struct event *event);
+    /* Whether a call that begins then need not be told, which is much faster: it is then no span,
+     * and what is in it counts as just inside of what is around it. NULL: all are told. */
+    bool (*passes_over)(struct thread_watcher *watcher, const struct class_entry *entry,
+                        uint64_t tick);
+    /* One that was passed over ended; depth: the spans around it. */
+    void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
+    /* Retired in the occurrence that is told; 0: not recorded. */
+    uint64_t instructions;
+    /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
+    uint64_t entered;
+    struct watched_event now; /* what is told of */
+    uint64_t stack;           /* tick of the call stack that was taken with its enter; 0: none */
+    bool nests;    /* the nests of what is told are wanted; the table has room for them: */
+    uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
+    const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */
+    /* Whether a class is part of the nests it is in; NULL: as the entry says. */
+    bool (*is_structural)(struct class_table *table, struct class_entry *entry);
+};
+void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
+
+#endif

@@ -1,0 +1,58 @@
+/* internal.h: phases while they are made. For iterations*.c only.
+ *
+ *     iterations_search.c     loops of a thread
+ *     iterations.c            loops of the threads become phases
+ *     iterations_figures.c    their figures
+ *     iterations_outliers.c   turns that stand out, and what is in them */
+#ifndef HEURT_ANALYSIS_ITERATIONS_INTERNAL_H
+#define HEURT_ANALYSIS_ITERATIONS_INTERNAL_H
+
+#include "analysis/callsite/classes.h"
+#include "analysis/iterations/iterations.h"
+#include "analysis/iterations/thread_loops.h"
+#include "analysis/structure/shape.h"
+
+/* What one thread did of a phase. */
+struct phase_part {
+    uint32_t thread;   /* index into trace__threads */
+    uint64_t lifetime; /* ticks */
+    uint32_t head;     /* place of the first occurrence of a turn */
+    struct loop_key key;
+    uint64_t outermost; /* ticks */
+    struct turn_series turns;
+    const struct turn_sample *usual; /* one that took about as long as most; NULL: none */
+};
+
+struct phase_draft {
+    struct vec parts; /* struct phase_part, by thread */
+    bool is_matched;
+};
+
+static inline struct phase_part *part_at(const struct phase_draft *draft, size_t part)
+{
+    return VEC_AT(&draft->parts, struct phase_part, part);
+}
+
+static inline const struct turn_sample *sample_at(const struct phase_part *part, size_t sample)
+{
+    return VEC_AT(&part->turns.samples, struct turn_sample, sample);
+}
+
+/* Adds the thread's loops that may be iterations to the parts (struct phase_part); its lifetime
+ * decides. shapes: for all threads the same. */
+void thread__iterations(struct class_table *table, struct shapes *shapes, uint32_t thread,
+                        struct vec *parts);
+
+/* From the first begin to the last end of that sample in all parts of a matched phase. */
+struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample);
+
+/* Whether turns of equal number belong together: as many in each thread, and they overlap. */
+bool draft__is_matched(const struct phase_draft *draft);
+/* Fills everything but body and outliers, and the parts' usual turns. */
+void draft__figures(struct phase_draft *draft, const struct trace *trace,
+                    struct iteration_phase *phase);
+
+/* Fills the outliers of all phases; drafts are as the phases. One walk over the threads. */
+void drafts__outliers(const struct vec *drafts, struct class_table *table, struct vec *phases);
+
+#endif

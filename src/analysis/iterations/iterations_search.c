@@ -1,0 +1,251 @@
+/* Loops of one thread that may be iterations. */
+#include "analysis/events/spans.h"
+#include "analysis/iterations/internal.h"
+#include "base/memory.h"
+
+#define LOOP_DEPTH 8u                      /* calls around an iteration's loop, at most */
+#define LEAST_SHARE (ITERATIONS_SHARE / 5) /* where another thread's has enough */
+#define MOST 0.5 /* of a thread's life: what takes less does not tell what it does */
+
+struct search;
+
+/* The loops that so many calls enclose: of what is called there, whatever is in these calls, so
+ * that variants of a call are no other loop. */
+struct surface {
+    struct search *search;
+    uint32_t depth;
+    struct shape_builder *builder;
+    uint64_t start;  /* of the first call that is in it */
+    uint64_t calls;  /* 0: it is empty */
+    uint64_t bodies; /* that have ended */
+};
+
+/* Waits for work at one place: what is done between them are turns. */
+struct work {
+    uint64_t since;         /* end of the last wait */
+    uint64_t calls, bodies; /* of the surface, then */
+};
+
+struct search {
+    struct thread_watcher watcher; /* first: the watch gives this */
+    struct shapes *shapes;         /* of the surfaces */
+    struct surface surfaces[LOOP_DEPTH + 1];
+    uint32_t deepest; /* below it all surfaces are empty */
+    struct thread_loops loops, marks, waits;
+    struct map by_wait; /* place, depth -> place in works */
+    struct vec works;   /* struct work */
+};
+
+/* ---- loops of calls -------------------------------------------------------------------------- */
+
+static void turn(void *context, const struct shape_turn *turn)
+{
+    struct surface *surface = context;
+    const struct loop_key key = {
+        .kind = LOOP_OF_CALLS, .number = turn->loop, .depth = surface->depth};
+    thread_loops__turn(&surface->search->loops, key, turn->instance, turn->start, turn->end);
+}
+
+/* What is around it has ended. */
+static void end_surface(struct surface *surface, uint64_t end)
+{
+    if (!surface->calls)
+        return;
+    shape_builder__end(surface->builder, UINT32_MAX, surface->start, end);
+    surface->calls = 0;
+    surface->bodies++;
+}
+
+static void add_to_surface(struct surface *surface, uint32_t place,
+                           const struct fold_occurrence *occurrence)
+{
+    const struct shaped shaped = {.symbol = place,
+                                  .weight = 1,
+                                  .start = surface->search->watcher.entered,
+                                  .end = occurrence->end,
+                                  .duration = occurrence->duration};
+    if (surface->calls++ == 0)
+        surface->start = shaped.start;
+    shape_builder__add(surface->builder, &shaped);
+}
+
+/* ---- work between waits, marks --------------------------------------------------------------- */
+
+static bool is_wait_for_work(enum class_kind kind)
+{
+    return kind == CLASS_POLL || kind == CLASS_CONDITION || kind == CLASS_SEMAPHORE ||
+           kind == CLASS_SLEEP;
+}
+
+static struct work *work_at(struct search *search, struct loop_key key)
+{
+    size_t place = map__put(&search->by_wait, &key, sizeof key, search->works.count);
+    if (place == search->works.count)
+        vec__push(&search->works, NULL);
+    return VEC_AT(&search->works, struct work, place);
+}
+
+/* Two waits with no call between them are one. */
+static void add_wait(struct search *search, const struct class_entry *entry,
+                     const struct fold_occurrence *occurrence)
+{
+    const struct surface *surface = &search->surfaces[occurrence->depth];
+    const struct loop_key key = {.kind = entry->what.kind == CLASS_POLL ? LOOP_OF_EVENTS
+                                                                        : LOOP_OF_WAITS,
+                                 .number = entry->place,
+                                 .depth = occurrence->depth};
+    struct work *work = work_at(search, key);
+    if (work->since && work->bodies == surface->bodies && work->calls + 1 < surface->calls)
+        thread_loops__turn(&search->waits, key, 0, work->since, search->watcher.entered);
+    *work = (struct work){occurrence->end, surface->calls, surface->bodies};
+}
+
+static void add_mark(struct search *search, uint32_t place,
+                     const struct fold_occurrence *occurrence)
+{
+    const struct loop_key key = {
+        .kind = LOOP_OF_MARKS, .number = place, .depth = occurrence->depth};
+    thread_loops__turn(&search->marks, key, 0, search->watcher.entered, occurrence->end);
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
+                       const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                       size_t argument_count)
+{
+    struct search *search = (struct search *)watcher;
+    (void)arguments, (void)argument_count;
+    if (occurrence->depth > LOOP_DEPTH)
+        return;
+    for (; search->deepest > occurrence->depth; search->deepest--)
+        end_surface(&search->surfaces[search->deepest], occurrence->end);
+    search->deepest = occurrence->depth;
+    add_to_surface(&search->surfaces[occurrence->depth], entry->place, occurrence);
+    if (is_wait_for_work(entry->what.kind))
+        add_wait(search, entry, occurrence);
+    if (entry->what.kind == CLASS_ITERATION)
+        add_mark(search, entry->place, occurrence);
+}
+
+static void start_surfaces(struct search *search)
+{
+    for (uint32_t depth = 0; depth <= LOOP_DEPTH; depth++) {
+        struct surface *surface = &search->surfaces[depth];
+        *surface = (struct surface){
+            .search = search, .depth = depth, .builder = shape_builder__new(search->shapes)};
+        shape_builder__tell_turns(surface->builder, 0, turn, surface);
+    }
+}
+
+static void end_surfaces(struct search *search, uint64_t end)
+{
+    for (uint32_t depth = LOOP_DEPTH + 1; depth-- > 0;) {
+        end_surface(&search->surfaces[depth], end);
+        shape_builder__free(search->surfaces[depth].builder);
+    }
+}
+
+/* ---- which of them may be iterations --------------------------------------------------------- */
+
+static bool takes(const struct thread_loop *loop, double share, uint64_t lifetime)
+{
+    return loop->turns.count >= LOOP_TURNS_LEAST && 2 * loop->outermost >= loop->turns.sum &&
+           (double)loop->outermost >= share * (double)lifetime;
+}
+
+static uint32_t head_of(const struct shapes *shapes, const struct loop_key *key)
+{
+    uint32_t shape = key->number;
+    if (key->kind != LOOP_OF_CALLS)
+        return shape;
+    while (shapes__get(shapes, shape)->kind == SHAPE_LOOP)
+        shape = shapes__items(shapes, shape)->shape;
+    return shapes__get(shapes, shape)->symbol;
+}
+
+/* Moves the turns. */
+static void keep(const struct search *search, const struct thread_loops *loops,
+                 struct thread_loop *loop, uint64_t lifetime, struct vec *parts)
+{
+    const struct phase_part part = {.thread = loops->thread,
+                                    .lifetime = lifetime,
+                                    .head = head_of(search->shapes, &loop->key),
+                                    .key = loop->key,
+                                    .outermost = loop->outermost,
+                                    .turns = loop->turns};
+    vec__push(parts, &part);
+    loop->turns = turn_series__new();
+}
+
+static void keep_marks(struct search *search, uint64_t lifetime, struct vec *parts)
+{
+    VEC_EACH (loop, &search->marks.loops, struct thread_loop)
+        if (loop->outermost)
+            keep(search, &search->marks, loop, lifetime, parts);
+}
+
+/* From the first turn to the last it is most of the thread's life, and the work between the waits
+ * is more than between those of other places. */
+static struct thread_loop *work_of(const struct search *search, bool only_events, uint64_t lifetime)
+{
+    struct thread_loop *most = NULL;
+    VEC_EACH (loop, &search->waits.loops, struct thread_loop) {
+        const struct turn_series *turns = &loop->turns;
+        if ((loop->key.kind == LOOP_OF_EVENTS || !only_events) && takes(loop, 0, lifetime) &&
+            (double)(turns->last_end - turns->first_start) >= MOST * (double)lifetime &&
+            (!most || loop->outermost > most->outermost))
+            most = loop;
+    }
+    return most;
+}
+
+/* But for choices, whose head says less than a wait. */
+static uint64_t time_in_loops(const struct search *search, uint64_t lifetime)
+{
+    uint64_t told = 0;
+    VEC_EACH (loop, &search->loops.loops, struct thread_loop)
+        if (takes(loop, LEAST_SHARE, lifetime) &&
+            shapes__get(search->shapes, loop->key.number)->kind == SHAPE_LOOP)
+            told += loop->outermost;
+    return told;
+}
+
+/* The work between waits for events; else loops, or where these take less than most of the thread's
+ * life, the work between other waits if there is such. */
+static void keep_loops(struct search *search, uint64_t lifetime, struct vec *parts)
+{
+    bool loops_tell = (double)time_in_loops(search, lifetime) >= MOST * (double)lifetime;
+    struct thread_loop *work = work_of(search, loops_tell, lifetime);
+    if (work)
+        keep(search, &search->waits, work, lifetime, parts);
+    VEC_EACH (loop, &search->loops.loops, struct thread_loop)
+        if (!work && takes(loop, LEAST_SHARE, lifetime))
+            keep(search, &search->loops, loop, lifetime, parts);
+}
+
+void thread__iterations(struct class_table *table, struct shapes *shapes, uint32_t thread,
+                        struct vec *parts)
+{
+    const struct trace_thread *traced =
+        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    uint64_t start = traced->start_tick, end = traced->end_tick;
+    struct search search = {
+        .watcher = {.at_once = true, .unfinished = true, .occurrence = occurrence},
+        .shapes = shapes,
+        .works = VEC_OF(struct work)};
+    struct thread_loops *const all[] = {&search.loops, &search.marks, &search.waits};
+    for (int i = 0; i < 3; i++)
+        thread_loops__start(all[i], thread);
+    start_surfaces(&search);
+    thread__watch(table, thread, &search.watcher);
+    end_surfaces(&search, end);
+    for (int i = 0; i < 3; i++)
+        thread_loops__end(all[i]);
+    keep_marks(&search, end > start ? end - start : 0, parts);
+    keep_loops(&search, end > start ? end - start : 0, parts);
+    for (int i = 0; i < 3; i++)
+        thread_loops__free(all[i]);
+    map__free(&search.by_wait);
+    vec__free(&search.works);
+}

@@ -1,0 +1,213 @@
+#include "analysis/locks/locks.h"
+
+#include "analysis/locks/internal.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void find_buckets(struct locks_walk *walk)
+{
+    unsigned bucket = 0;
+    for (unsigned i = 1; i < LOCKS_BUCKETS; i++)
+        walk->bucket_ticks[i] = trace__ticks(walk->trace, 1ull << i);
+    for (unsigned i = 0; i < 64; i++) {
+        while (bucket + 1 < LOCKS_BUCKETS && walk->bucket_ticks[bucket + 1] <= 1ull << i)
+            bucket++;
+        walk->first_bucket[i] = (uint8_t)(i ? bucket : 0);
+    }
+}
+
+static struct lock_state *new_state(struct locks_walk *walk, uint32_t number)
+{
+    const struct encounter_object *object = encounters__object(walk->encounters, number);
+    struct lock_state fresh = {.kind = object->kind,
+                               .process = object->process,
+                               .passes = locks_filter__wants_object(walk, object),
+                               .sites = VEC_OF(struct site_sums),
+                               .pairs = VEC_OF(struct pair_sums),
+                               .longest = VEC_OF(struct long_wait),
+                               .releaser = ENCOUNTER_NOBODY};
+    walk->matched_locks += fresh.passes;
+    return vec__push(&walk->states, &fresh);
+}
+
+static struct lock_state *state_of(struct locks_walk *walk, uint32_t object)
+{
+    while (object >= walk->states.count)
+        new_state(walk, (uint32_t)walk->states.count);
+    return VEC_AT(&walk->states, struct lock_state, object);
+}
+
+static void take_of_object(struct locks_walk *walk, const struct encounter *encounter)
+{
+    struct lock_state *state = state_of(walk, encounter->object);
+    if (state->kind != CLASS_LOCK)
+        locks_idle__take(walk, state, encounter);
+    switch (encounter->type) {
+    case ENCOUNTER_ACQUIRED:
+        lock_state__acquired(walk, state, encounter);
+        break;
+    case ENCOUNTER_RELEASED:
+        lock_state__released(walk, state, encounter);
+        break;
+    case ENCOUNTER_WAITS:
+        lock_state__awaited(state, encounter);
+        break;
+    case ENCOUNTER_BUSY:
+        lock_state__busy(walk, state, encounter);
+        break;
+    case ENCOUNTER_SIGNALLED:
+        lock_state__signalled(walk, state, encounter);
+        break;
+    case ENCOUNTER_GAVE_UP:
+    case ENCOUNTER_WOKEN:
+    case ENCOUNTER_LEFT:
+        lock_state__wait_ended(walk, state, encounter);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_all(struct locks_walk *walk)
+{
+    struct encounter encounter;
+    while (encounters__next(walk->encounters, &encounter)) {
+        path__take(walk->path, &encounter);
+        pressure__take(walk, &encounter);
+        if (encounter.object != ENCOUNTER_NO_OBJECT)
+            take_of_object(walk, &encounter);
+    }
+}
+
+static void start(struct locks_walk *walk)
+{
+    walk->encounters = encounters__start(walk->trace);
+    walk->path = path__start(walk->trace, walk->encounters, false);
+    walk->states = VEC_OF(struct lock_state);
+    walk->sites = memory__zeroed(CACHE_PLACES, sizeof *walk->sites);
+    walk->pairs = memory__zeroed(CACHE_PLACES, sizeof *walk->pairs);
+    lock_order__start(&walk->order);
+    find_buckets(walk);
+    axis__start(walk);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void free_state(struct lock_state *state)
+{
+    for (int i = 0; i < 2; i++) {
+        free(state->sides[i].wait.buckets);
+        free(state->sides[i].hold.buckets);
+    }
+    free(state->wake.buckets);
+    free(state->spread.buckets);
+    free(state->acquiring);
+    vec__free(&state->sites);
+    vec__free(&state->pairs);
+    vec__free(&state->longest);
+    if (state->round)
+        vec__free(&state->round->arrivers);
+    free(state->round);
+    locks_idle__free(state);
+}
+
+static void free_walk(struct locks_walk *walk)
+{
+    for (size_t i = 0; i < walk->thread_count; i++)
+        vec__free(&walk->threads[i].sections);
+    VEC_EACH (state, &walk->states, struct lock_state)
+        free_state(state);
+    vec__free(&walk->states);
+    lock_order__free(&walk->order);
+    path__free(walk->path);
+    encounters__free(walk->encounters);
+    free(walk->threads);
+    free(walk->sites);
+    free(walk->pairs);
+    free(walk->functions);
+    free(walk->axis.bounds);
+    free(walk->acquiring);
+    free(walk->running);
+}
+
+static void free_row(struct lock_row *row)
+{
+    vec__free(&row->sites);
+    vec__free(&row->pairs);
+    vec__free(&row->longest);
+    free(row->acquiring_ns);
+}
+
+void locks__free(struct locks_result *result)
+{
+    if (!result)
+        return;
+    VEC_EACH (row, &result->rows, struct lock_row)
+        free_row(row);
+    VEC_EACH (inversion, &result->inversions, struct lock_inversion) {
+        vec__free(&inversion->objects);
+        vec__free(&inversion->sites);
+        vec__free(&inversion->times);
+    }
+    VEC_EACH (warning, &result->warnings, char *)
+        free(*warning);
+    vec__free(&result->rows);
+    vec__free(&result->inversions);
+    vec__free(&result->checks);
+    vec__free(&result->warnings);
+    free(result->acquiring_ns);
+    free(result->running_ns);
+    free(result);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static struct locks_result *new_result(void)
+{
+    struct locks_result *result = memory__zeroed(1, sizeof *result);
+    result->rows = VEC_OF(struct lock_row);
+    result->inversions = VEC_OF(struct lock_inversion);
+    result->checks = VEC_OF(struct locks_check);
+    result->warnings = VEC_OF(char *);
+    return result;
+}
+
+static int walk_all(struct locks_walk *walk, struct locks_result **result, struct error *error)
+{
+    start(walk);
+    take_all(walk);
+    int code = locks_filter__check(walk, error);
+    if (code < 0)
+        return code;
+    *result = new_result();
+    locks_idle__find(walk);
+    locks_audit__ticks(walk, *result);
+    locks_result__fill(walk, *result);
+    return 0;
+}
+
+int locks__compute(const struct trace *trace, const struct symbols *symbols,
+                   const struct locks_filter *filter, struct locks_result **result,
+                   struct error *error)
+{
+    struct locks_walk walk = {.trace = trace,
+                              .symbols = symbols,
+                              .filter = filter,
+                              .thread_count = trace__threads(trace)->count};
+    if (trace__is_aggregated(trace))
+        return error__set(error, -ENOTSUP,
+                          "the run was recorded with --aggregate, which keeps no single events; "
+                          "record it without to see its locks");
+    walk.threads = memory__zeroed(walk.thread_count + 1, sizeof *walk.threads);
+    for (size_t i = 0; i < walk.thread_count; i++)
+        walk.threads[i].sections = VEC_OF(struct section);
+    int code = locks_filter__start(&walk, error);
+    if (code == 0)
+        code = walk_all(&walk, result, error);
+    free_walk(&walk);
+    return code;
+}

@@ -1,0 +1,165 @@
+/* replay_program_away.c: when threads were not on a CPU, and what took it from them. */
+#include "analysis/replay/internal.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* A thread goes on a CPU or off it. */
+struct turn {
+    uint64_t tick;
+    int64_t more;
+};
+
+static void put(struct vec *away, uint64_t begin, uint64_t end, enum spending what)
+{
+    struct away row = {begin, end, what};
+    if (begin < end)
+        vec__push(away, &row);
+}
+
+static void put_off_cpu(struct vec *away, const struct event *event)
+{
+    uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
+    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
+    uint64_t begin = event->tick > ticks ? event->tick - ticks : 0;
+    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_OFF_PREEMPTED) {
+        put(away, begin, event->tick, SPENT_RUNNABLE);
+        return;
+    }
+    if (runnable == HEURT_NOT_KNOWN)
+        runnable = 0;
+    uint64_t middle = ticks > runnable ? event->tick - runnable : begin;
+    put(away, begin, middle, SPENT_BLOCKED);
+    put(away, middle, event->tick, SPENT_RUNNABLE);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct away *left = a, *right = b;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static void collect(const struct trace *trace, const struct trace_thread *thread,
+                    struct thread_away *into)
+{
+    struct trace_cursor cursor;
+    struct event event;
+    into->periods = VEC_OF(struct away);
+    trace_cursor__start(&cursor, trace, thread);
+    while (trace_cursor__next(&cursor, &event)) {
+        if (event.id == HEURT_EVENT_OFF_CPU && event.words >= 2)
+            put_off_cpu(&into->periods, &event);
+        else if (event.id == HEURT_EVENT_PAUSED && event.words)
+            put(&into->periods, event.tick > event.payload[0] ? event.tick - event.payload[0] : 0,
+                event.tick, SPENT_PAUSED);
+        into->has_kernel |= event.id == HEURT_EVENT_KERNEL;
+    }
+    if (into->periods.count)
+        qsort(into->periods.items, into->periods.count, sizeof(struct away), by_begin);
+}
+
+/* ---- whether the program itself used the CPUs ------------------------------------------------ */
+
+static int by_tick(const void *a, const void *b)
+{
+    const struct turn *left = a, *right = b;
+    return left->tick < right->tick ? -1 : left->tick > right->tick;
+}
+
+static void add_turn(struct vec *turns, uint64_t tick, int64_t more)
+{
+    struct turn turn = {tick, more};
+    vec__push(turns, &turn);
+}
+
+/* Afterwards more is how many threads are on a CPU from there on. */
+static struct vec turns_of(const struct trace *trace, const struct thread_away *all)
+{
+    struct vec turns = VEC_OF(struct turn);
+    int64_t running = 0;
+    for (size_t i = 0; i < trace__threads(trace)->count; i++) {
+        const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
+        add_turn(&turns, thread->start_tick, 1);
+        add_turn(&turns, thread->end_tick, -1);
+        VEC_EACH (away, &all[i].periods, struct away) {
+            if (away->what == SPENT_PAUSED)
+                continue;
+            add_turn(&turns, away->begin, -1);
+            add_turn(&turns, away->end, 1);
+        }
+    }
+    if (turns.count)
+        qsort(turns.items, turns.count, sizeof(struct turn), by_tick);
+    VEC_EACH (turn, &turns, struct turn) {
+        running += turn->more;
+        turn->more = running;
+    }
+    return turns;
+}
+
+/* The last turn at or before tick; the first one when there is none. */
+static size_t turn_at(const struct vec *turns, uint64_t tick)
+{
+    size_t from = 0, to = turns->count;
+    while (from + 1 < to) {
+        size_t middle = from + (to - from) / 2;
+        if (VEC_AT(turns, struct turn, middle)->tick <= tick)
+            from = middle;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static void divide(const struct vec *turns, int64_t cpus, const struct away *period,
+                   struct vec *into)
+{
+    uint64_t from = period->begin;
+    for (size_t i = turn_at(turns, from); i < turns->count && from < period->end; i++) {
+        uint64_t end = i + 1 < turns->count ? VEC_AT(turns, struct turn, i + 1)->tick : period->end;
+        bool is_free = VEC_AT(turns, struct turn, i)->more < cpus;
+        end = end < period->end ? end : period->end;
+        if (end <= from)
+            continue;
+        put(into, from, end, is_free ? SPENT_STOLEN : SPENT_RUNNABLE);
+        from = end;
+    }
+    put(into, from, period->end, SPENT_RUNNABLE);
+}
+
+/* While less threads of the program are on a CPU than there are CPUs, what a thread waits for is a
+ * CPU that others than the program use. */
+static void find_stolen(const struct trace *trace, uint32_t cpus, struct thread_away *all)
+{
+    struct vec turns = turns_of(trace, all);
+    for (size_t i = 0; i < trace__threads(trace)->count; i++) {
+        struct vec divided = VEC_OF(struct away);
+        VEC_EACH (period, &all[i].periods, struct away) {
+            if (period->what == SPENT_RUNNABLE)
+                divide(&turns, cpus, period, &divided);
+            else
+                vec__push(&divided, period);
+        }
+        vec__free(&all[i].periods);
+        all[i].periods = divided;
+    }
+    vec__free(&turns);
+}
+
+struct thread_away *program__collect_away(const struct replay_program *program)
+{
+    const struct trace *trace = program->trace;
+    struct thread_away *all = memory__zeroed(program->thread_count, sizeof *all);
+    for (size_t i = 0; i < program->thread_count; i++)
+        collect(trace, VEC_AT(trace__threads(trace), struct trace_thread, i), &all[i]);
+    if (program->model.cpus != UINT32_MAX)
+        find_stolen(trace, program->model.cpus, all);
+    return all;
+}
+
+void program__free_away(const struct replay_program *program, struct thread_away *all)
+{
+    for (size_t i = 0; i < program->thread_count; i++)
+        vec__free(&all[i].periods);
+    free(all);
+}

@@ -1,0 +1,735 @@
+/* replay_program_rows.c: each thread's events as a row of operations.
+ *
+ * A thread's time is divided as its events come by: on a CPU (work, and what recording cost of it),
+ * blocked, waiting for a CPU that the program itself used (which is left out: the replay finds it
+ * anew) or that others used (which stays), and used by the recording for itself (left out, too).
+ * What recording an event cost is taken off the work behind it; should that be too little, off the
+ * work behind that.
+ *
+ * What the kernel tells stands behind what it happened in, so it is collected first. */
+#include "analysis/ledger/class_numbers.h"
+#include "analysis/replay/internal.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAITS_AT_MOST 4 /* as in the walk of encounters */
+#define RECENT_OBJECTS 1024u
+
+struct spent {
+    uint64_t ticks[SPENDINGS];
+};
+
+/* The outermost wait or call that is open. */
+struct open_call {
+    uint32_t id, class;
+    uint64_t site_word, object, mutex;
+};
+
+struct open_function {
+    uint32_t id, class;
+    uint32_t bias, cost;
+    const struct class_entry *divided; /* its class is known with its end; NULL: it is known */
+    size_t enter;                      /* place in the row */
+};
+
+struct own_lock {
+    uint32_t object;
+    uint32_t depth;
+    bool handed; /* another thread had it before */
+};
+
+struct recent_object {
+    uint64_t address, kind_and_1, place;
+};
+
+struct builder {
+    struct replay_program *program;
+    struct thread_away *all_away; /* by thread */
+    struct class_numbers classes;
+    struct recent_object *recent;
+    /* The current thread. */
+    const struct trace_thread *thread;
+    const struct trace_process *process;
+    uint32_t index;
+    struct vec *row;
+    const struct thread_away *away;
+    size_t next_away, next_post, next_await, next_wake, next_handed;
+    bool ended;
+    uint64_t tick;    /* of the last event, never stepping back */
+    uint64_t at;      /* its time is divided up to here */
+    uint64_t work;    /* since the last operation */
+    uint64_t cost;    /* of it, what recording cost */
+    uint64_t owed;    /* by the work that comes, for recording */
+    uint64_t excused; /* of the work until the next operation: the replay adds it where it is due */
+    uint32_t waits[WAITS_AT_MOST];
+    uint32_t depth;
+    struct open_call call;
+    struct vec functions; /* struct open_function */
+    struct vec held;      /* struct own_lock */
+    uint32_t drawn;       /* weight of the next occurrence */
+    bool too_many;
+};
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void push(struct builder *self, uint64_t work, uint64_t cost, uint32_t kind, uint32_t object,
+                 uint32_t class)
+{
+    struct row_op op = {work, cost, object, kind, class};
+    if (self->program->op_count >= REPLAY_KEPT_OPS) {
+        self->too_many = true;
+        return;
+    }
+    vec__push(self->row, &op);
+    self->program->op_count++;
+}
+
+/* What does not fit into an operation's bits goes in front of it. */
+static void keep_within_bits(struct builder *self)
+{
+    while (self->work > ROW_WORK_MOST || self->cost > ROW_COST_MOST) {
+        uint64_t work = self->work < ROW_WORK_MOST ? self->work : ROW_WORK_MOST;
+        uint64_t cost = self->cost < ROW_COST_MOST ? self->cost : ROW_COST_MOST;
+        push(self, work, cost, REPLAY_WORK, 0, ROW_NO_CLASS);
+        self->work -= work;
+        self->cost -= cost;
+    }
+}
+
+static void add(struct builder *self, uint32_t kind, uint32_t object, uint32_t class)
+{
+    keep_within_bits(self);
+    push(self, self->work, self->cost, kind, object, class);
+    self->work = self->cost = self->excused = 0;
+}
+
+static void flush_work(struct builder *self)
+{
+    if (self->work || self->cost)
+        add(self, REPLAY_WORK, 0, ROW_NO_CLASS);
+}
+
+/* kind: REPLAY_DELAY, ROW_STOLEN or ROW_CALL. */
+static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint32_t class)
+{
+    flush_work(self);
+    for (; ticks > ROW_WORK_MOST; ticks -= ROW_WORK_MOST)
+        push(self, ROW_WORK_MOST, 0, kind, 0, class);
+    if (ticks)
+        push(self, ticks, 0, kind, 0, class);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static const struct away *away_at(const struct builder *self)
+{
+    const struct vec *periods = &self->away->periods;
+    return self->next_away < periods->count ? VEC_AT(periods, struct away, self->next_away) : NULL;
+}
+
+/* The next piece of its time until tick, which is spent in one way. False: it is at tick. */
+static bool next_piece(struct builder *self, uint64_t tick, enum spending *what, uint64_t *ticks)
+{
+    const struct away *away = away_at(self);
+    while (away && away->end <= self->at) {
+        self->next_away++;
+        away = away_at(self);
+    }
+    if (self->at >= tick)
+        return false;
+    uint64_t end = tick;
+    *what = SPENT_WORK;
+    if (away && away->begin <= self->at) {
+        end = away->end < tick ? away->end : tick;
+        *what = away->what;
+    } else if (away && away->begin < tick) {
+        end = away->begin;
+    }
+    *ticks = end - self->at;
+    self->at = end;
+    return true;
+}
+
+/* Divides what is known as one wait or call. */
+static struct spent spend(struct builder *self, uint64_t tick)
+{
+    struct spent spent = {{0}};
+    enum spending what;
+    uint64_t ticks;
+    while (next_piece(self, tick, &what, &ticks))
+        spent.ticks[what] += ticks;
+    return spent;
+}
+
+static void add_work(struct builder *self, uint64_t ticks)
+{
+    uint64_t excused = self->excused < ticks ? self->excused : ticks;
+    self->excused -= excused;
+    ticks -= excused;
+    uint64_t paid = self->owed < ticks ? self->owed : ticks;
+    self->owed -= paid;
+    self->cost += paid;
+    self->work += ticks - paid;
+}
+
+static void work_until(struct builder *self, uint64_t tick)
+{
+    enum spending what;
+    uint64_t ticks;
+    while (next_piece(self, tick, &what, &ticks)) {
+        if (what == SPENT_WORK)
+            add_work(self, ticks);
+        else if (what == SPENT_BLOCKED)
+            add_apart(self, REPLAY_DELAY, ticks, ROW_NO_CLASS);
+        else if (what == SPENT_STOLEN)
+            add_apart(self, ROW_STOLEN, ticks, ROW_NO_CLASS);
+    }
+}
+
+static const struct thread_link *next_post(const struct builder *self, uint64_t tick)
+{
+    const struct vec *posts = &self->program->links[self->index].posts;
+    const struct thread_link *post =
+        self->next_post < posts->count ? VEC_AT(posts, struct thread_link, self->next_post) : NULL;
+    return post && post->tick <= tick ? post : NULL;
+}
+
+/* What it told others up to tick; on the way to it when its time is work. */
+static void post_until(struct builder *self, uint64_t tick, bool works)
+{
+    const struct thread_link *post;
+    while ((post = next_post(self, tick))) {
+        if (works)
+            work_until(self, post->tick);
+        add(self, REPLAY_POST, post->token, ROW_NO_CLASS);
+        self->next_post++;
+    }
+}
+
+static void owe(struct builder *self, uint64_t ticks)
+{
+    self->owed += ticks;
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+static uint32_t class_of_call(struct builder *self, const struct event *event)
+{
+    return class_numbers__of(&self->classes,
+                             class_table__call(&self->classes.table, self->thread->process, event));
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static uint32_t object_of(struct builder *self, enum class_kind kind, uint64_t address)
+{
+    uint64_t hash = (address + kind) * 0x9e3779b97f4a7c15ull;
+    struct recent_object *recent = &self->recent[hash >> 40 & (RECENT_OBJECTS - 1)];
+    if (recent->address != address || recent->kind_and_1 != kind + 1ull)
+        *recent = (struct recent_object){
+            address, kind + 1ull,
+            program__object(self->program, self->process->serial, kind, address)};
+    return (uint32_t)recent->place; /* MAP_ABSENT becomes UINT32_MAX */
+}
+
+static struct own_lock *held_lock(struct builder *self, uint32_t object)
+{
+    for (size_t i = self->held.count; i-- > 0;) {
+        if (VEC_AT(&self->held, struct own_lock, i)->object == object)
+            return VEC_AT(&self->held, struct own_lock, i);
+    }
+    return NULL;
+}
+
+/* Whether the event's tick is the next one, or a later one, of the list. */
+static bool is_listed(const struct builder *self, const struct vec *ticks, size_t *next)
+{
+    while (*next < ticks->count && *VEC_AT(ticks, uint64_t, *next) < self->tick)
+        ++*next;
+    return *next < ticks->count && *VEC_AT(ticks, uint64_t, *next) == self->tick;
+}
+
+static void acquired(struct builder *self, uint32_t kind, uint64_t address, uint32_t class)
+{
+    uint32_t object = object_of(self, CLASS_LOCK, address);
+    if (object == UINT32_MAX)
+        return;
+    struct own_lock *held = held_lock(self, object), fresh = {object, 1, false};
+    if (held) {
+        held->depth++;
+        return;
+    }
+    fresh.handed = is_listed(self, &self->program->links[self->index].handed, &self->next_handed);
+    vec__push(&self->held, &fresh);
+    add(self, kind, object, class);
+    if (fresh.handed)
+        self->excused += VEC_AT(&self->program->models, struct replay_object, object)->handed_ticks;
+}
+
+static void drop_held(struct builder *self, struct own_lock *held)
+{
+    struct own_lock *last = VEC_AT(&self->held, struct own_lock, self->held.count - 1);
+    memmove(held, held + 1, (size_t)(last - held) * sizeof *held);
+    self->held.count--;
+}
+
+/* What waking another one took, and fetching memory that another one had used, the replay adds
+ * where that happens. */
+static void excuse_release(struct builder *self, uint32_t object, bool handed)
+{
+    const struct replay_object *model =
+        VEC_AT(&self->program->models, struct replay_object, object);
+    if (is_listed(self, &self->program->links[self->index].wakes, &self->next_wake))
+        self->excused += model->release_ticks;
+    else if (handed)
+        self->excused += model->behind_ticks;
+}
+
+static void released(struct builder *self, uint64_t address, uint32_t class)
+{
+    uint32_t object = object_of(self, CLASS_LOCK, address);
+    struct own_lock *held = object == UINT32_MAX ? NULL : held_lock(self, object);
+    if (!held || --held->depth > 0)
+        return;
+    bool handed = held->handed;
+    drop_held(self, held);
+    add(self, REPLAY_RELEASE, object, class);
+    excuse_release(self, object, handed);
+}
+
+/* Whatever it held, nobody may wait for it for ever. */
+static void release_all(struct builder *self)
+{
+    while (self->held.count)
+        add(self, REPLAY_RELEASE, VEC_AT(&self->held, struct own_lock, --self->held.count)->object,
+            ROW_NO_CLASS);
+}
+
+static uint32_t kind_of_lock(uint64_t site_word)
+{
+    return HEURT_SITE_HOW(site_word) == HEURT_LOCK_READ ? REPLAY_SHARE : REPLAY_ACQUIRE;
+}
+
+/* ---- waits and calls ------------------------------------------------------------------------- */
+
+static bool is_wait(uint32_t id)
+{
+    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
+           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
+           id == HEURT_EVENT_JOIN || id == HEURT_EVENT_FUTEX_WAIT;
+}
+
+static bool is_call(uint32_t id)
+{
+    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP;
+}
+
+static bool is_good(const struct event *event)
+{
+    if (!event->words)
+        return false;
+    int64_t result = (int64_t)event->payload[0];
+    uint32_t id = event->id & ~1u;
+    return result == 0 || (id == HEURT_EVENT_LOCK_WAIT && result == 130) || /* EOWNERDEAD */
+           (id == HEURT_EVENT_BARRIER_WAIT && result == -1); /* PTHREAD_BARRIER_SERIAL_THREAD */
+}
+
+/* An I/O call without the kernel's records is taken to be blocked all the time. */
+static void stays_as_long(struct builder *self, const struct spent *spent, uint32_t class)
+{
+    uint64_t work = spent->ticks[SPENT_WORK], blocked = spent->ticks[SPENT_BLOCKED];
+    if (!self->away->has_kernel) {
+        blocked += work;
+        work = 0;
+    }
+    if (work)
+        add_apart(self, ROW_CALL, work, class);
+    if (blocked)
+        add_apart(self, REPLAY_DELAY, blocked, class);
+    if (spent->ticks[SPENT_STOLEN])
+        add_apart(self, ROW_STOLEN, spent->ticks[SPENT_STOLEN], class);
+}
+
+/* A good end of a wait that a signal, a wake-up or the end of a thread ended. */
+static void awaited(struct builder *self, const struct spent *spent, uint32_t class)
+{
+    const struct vec *awaits = &self->program->links[self->index].awaits;
+    uint32_t token = UINT32_MAX;
+    if (self->next_await < awaits->count)
+        token = VEC_AT(awaits, struct thread_link, self->next_await++)->token;
+    if (token == UINT32_MAX)
+        stays_as_long(self, spent, class);
+    else
+        add(self, REPLAY_AWAIT, token, class);
+}
+
+static void met(struct builder *self, enum class_kind kind, uint32_t op, const struct spent *spent)
+{
+    uint32_t object = object_of(self, kind, self->call.object);
+    if (object == UINT32_MAX)
+        stays_as_long(self, spent, self->call.class);
+    else
+        add(self, op, object, self->call.class);
+}
+
+static void wait_was_good(struct builder *self, const struct spent *spent)
+{
+    switch (self->call.id) {
+    case HEURT_EVENT_LOCK_WAIT:
+        acquired(self, kind_of_lock(self->call.site_word), self->call.object, self->call.class);
+        break;
+    case HEURT_EVENT_BARRIER_WAIT:
+        met(self, CLASS_BARRIER, REPLAY_MEET, spent);
+        break;
+    case HEURT_EVENT_SEMAPHORE_WAIT:
+        met(self, CLASS_SEMAPHORE, REPLAY_TAKE, spent);
+        break;
+    default:
+        awaited(self, spent, self->call.class);
+        break;
+    }
+}
+
+static void take_mutex_again(struct builder *self)
+{
+    if (self->call.id == HEURT_EVENT_CONDITION_WAIT && self->call.mutex)
+        acquired(self, ROW_REACQUIRE, self->call.mutex, self->call.class);
+}
+
+static void outermost_ends(struct builder *self, const struct event *event)
+{
+    struct spent spent = spend(self, self->tick);
+    post_until(self, self->tick, false);
+    if (is_call(self->call.id) || !is_good(event))
+        stays_as_long(self, &spent, self->call.class);
+    else
+        wait_was_good(self, &spent);
+    take_mutex_again(self);
+    owe(self, self->process->event_ticks);
+}
+
+/* However the open ones ended, they did. */
+static void forget_waits(struct builder *self)
+{
+    if (self->depth) {
+        struct spent spent = spend(self, self->tick);
+        stays_as_long(self, &spent, self->call.class);
+        take_mutex_again(self);
+    }
+    self->depth = 0;
+}
+
+static void outermost_begins(struct builder *self, const struct event *event)
+{
+    self->call = (struct open_call){event->id, class_of_call(self, event), event->payload[0],
+                                    event->words > 1 ? event->payload[1] : 0,
+                                    event->words > 2 ? event->payload[2] : 0};
+    if (event->id == HEURT_EVENT_CONDITION_WAIT && self->call.mutex)
+        released(self, self->call.mutex, self->call.class);
+}
+
+static void call_begins(struct builder *self, const struct event *event)
+{
+    if (self->depth == WAITS_AT_MOST)
+        forget_waits(self);
+    self->waits[self->depth++] = event->id;
+    if (self->depth == 1)
+        outermost_begins(self, event);
+}
+
+static void call_ends(struct builder *self, const struct event *event)
+{
+    uint32_t place = self->depth;
+    while (place && self->waits[place - 1] != (event->id & ~1u))
+        place--;
+    if (!place)
+        return;
+    if (place == 1)
+        outermost_ends(self, event);
+    self->depth = place - 1;
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static void function_begins(struct builder *self, const struct event *event)
+{
+    struct class_entry *entry =
+        class_table__function(&self->classes.table, self->thread->process, event);
+    if (!entry)
+        return;
+    bool divided = class_numbers__is_divided(&self->classes, entry);
+    struct open_function open = {event->id, class_numbers__of(&self->classes, entry),
+                                 entry->fold.bias, entry->fold.cost, divided ? entry : NULL};
+    if (self->drawn > 1)
+        owe(self, (uint64_t)(self->drawn - 1) * self->process->left_out_ticks);
+    self->drawn = 0;
+    add(self, ROW_ENTER, 0, open.class);
+    open.enter = self->row->count - 1;
+    vec__push(&self->functions, &open);
+    owe(self, open.bias);
+}
+
+static void find_class(struct builder *self, struct open_function *open)
+{
+    open->class = class_numbers__of_end(&self->classes, open->divided, self->tick);
+    if (!self->too_many)
+        VEC_AT(self->row, struct row_op, open->enter)->class = open->class & ROW_NO_CLASS;
+}
+
+static void leave_innermost(struct builder *self)
+{
+    struct open_function *open =
+        VEC_AT(&self->functions, struct open_function, --self->functions.count);
+    if (open->divided)
+        find_class(self, open);
+    add(self, ROW_LEAVE, 0, open->class);
+    owe(self, open->cost > open->bias ? open->cost - open->bias : 0);
+}
+
+static void function_ends(struct builder *self, uint32_t id)
+{
+    size_t place = self->functions.count;
+    while (place && VEC_AT(&self->functions, struct open_function, place - 1)->id != id)
+        place--;
+    while (place && self->functions.count >= place)
+        leave_innermost(self);
+}
+
+static void function_event(struct builder *self, const struct event *event)
+{
+    if (event->id & 1)
+        function_ends(self, event->id & ~1u);
+    else
+        function_begins(self, event);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void semaphore_event(struct builder *self, const struct event *event, uint32_t kind,
+                            uint32_t class)
+{
+    uint32_t object = object_of(self, CLASS_SEMAPHORE, event->payload[1]);
+    if (object != UINT32_MAX)
+        add(self, kind, object, class);
+}
+
+static void lost(struct builder *self)
+{
+    forget_waits(self);
+    while (self->functions.count)
+        leave_innermost(self);
+    release_all(self);
+}
+
+/* What is told of no operation, or within a wait. */
+static bool is_passed_over(const struct builder *self, const struct event *event)
+{
+    switch (event->id) {
+    case HEURT_EVENT_OFF_CPU:
+    case HEURT_EVENT_FAULT:
+    case HEURT_EVENT_KERNEL:
+    case HEURT_EVENT_KERNEL_LOST:
+    case HEURT_EVENT_INSTRUCTIONS:
+    case HEURT_EVENT_STACK:
+    case HEURT_EVENT_PAUSED:
+        return true;
+    default:
+        return self->ended;
+    }
+}
+
+static void fixed_event(struct builder *self, const struct event *event)
+{
+    bool has_object = event->words >= 2;
+    switch (event->id) {
+    case HEURT_EVENT_LOCK_ACQUIRED:
+        if (has_object)
+            acquired(self, kind_of_lock(event->payload[0]), event->payload[1],
+                     class_of_call(self, event));
+        break;
+    case HEURT_EVENT_LOCK_RELEASED:
+        if (has_object)
+            released(self, event->payload[1], ROW_NO_CLASS);
+        break;
+    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
+        if (has_object)
+            semaphore_event(self, event, REPLAY_TAKE, class_of_call(self, event));
+        break;
+    case HEURT_EVENT_SEMAPHORE_POSTED:
+        if (has_object)
+            semaphore_event(self, event, REPLAY_GIVE, ROW_NO_CLASS);
+        break;
+    case HEURT_EVENT_SAMPLED:
+        self->drawn = event->words ? HEURT_SAMPLED_BLOCK(event->payload[0]) : 0;
+        break;
+    case HEURT_EVENT_UNWOUND:
+        forget_waits(self);
+        if (self->functions.count)
+            leave_innermost(self);
+        break;
+    case HEURT_EVENT_LOOP_LEFT:
+        if (event->words)
+            function_ends(self, (uint32_t)event->payload[0]);
+        break;
+    case HEURT_EVENT_LOST:
+        lost(self);
+        break;
+    case HEURT_EVENT_THREAD_START:
+        if (event->words >= 3)
+            self->program->origins[self->index] =
+                (struct thread_origin){event->payload[1], event->payload[2], self->process->serial,
+                                       self->program->links[self->index].is_created};
+        break;
+    case HEURT_EVENT_THREAD_END:
+        self->ended = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What the kernel's records cost. In a wait, nobody is kept by it. */
+static void owe_for_record(struct builder *self, const struct event *event)
+{
+    if (self->depth)
+        return;
+    if (event->id == HEURT_EVENT_OFF_CPU)
+        owe(self, self->process->off_cpu_ticks);
+    else if (event->id == HEURT_EVENT_FAULT)
+        owe(self, self->process->fault_ticks);
+}
+
+static void take_event(struct builder *self, const struct event *event)
+{
+    if (is_passed_over(self, event)) {
+        owe_for_record(self, event);
+        return;
+    }
+    self->tick = event->tick > self->tick ? event->tick : self->tick;
+    bool ends = event->id & 1 && self->depth;
+    bool is_of_call = is_wait(event->id & ~1u) || is_call(event->id & ~1u);
+    if (!self->depth) {
+        post_until(self, self->tick, true);
+        work_until(self, self->tick);
+    }
+    if (event->id >= HEURT_EVENT_FUNCTIONS) {
+        if (!self->depth) /* else a handler's */
+            function_event(self, event);
+        return;
+    }
+    if (is_of_call && ends)
+        call_ends(self, event);
+    else if (is_of_call && !(event->id & 1) && event->words)
+        call_begins(self, event);
+    else
+        fixed_event(self, event);
+    if (!self->depth && !ends)
+        owe(self, self->process->event_ticks);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Without the kernel's records it is not known when the thread was off the CPU outside of waits;
+ * how long it was on one in all may be. */
+static void scale_to_cpu_time(struct builder *self)
+{
+    uint64_t work = 0, known = 0;
+    double rate = (double)trace__ns(self->program->trace, 1u << 30) / (1u << 30);
+    if (self->away->has_kernel || self->thread->cpu_ns == UINT64_MAX || !self->thread->ended)
+        return;
+    VEC_EACH (op, self->row, struct row_op) {
+        if (op->kind == REPLAY_DELAY)
+            continue;
+        work += op->work;
+        known += op->cost;
+    }
+    double cpu = (double)self->thread->cpu_ns / rate - (double)known;
+    double factor = work && cpu > 0 ? cpu / (double)work : 1;
+    VEC_EACH (op, self->row, struct row_op)
+        if (op->kind != REPLAY_DELAY && factor < 1)
+            op->work = (uint64_t)((double)op->work * factor);
+}
+
+static void start_thread(struct builder *self, uint32_t index, uint64_t first_tick)
+{
+    struct replay_program *program = self->program;
+    self->index = index;
+    self->thread = VEC_AT(trace__threads(program->trace), struct trace_thread, index);
+    self->process =
+        VEC_AT(trace__processes(program->trace), struct trace_process, self->thread->process);
+    self->row = &program->rows[index];
+    memset(self->recent, 0, RECENT_OBJECTS * sizeof *self->recent);
+    self->away = &self->all_away[index];
+    self->next_away = self->next_post = self->next_await = self->next_wake = self->next_handed = 0;
+    self->at = self->tick = self->thread->start_tick;
+    self->work = self->cost = self->owed = self->excused = 0;
+    self->depth = self->drawn = 0;
+    self->functions.count = self->held.count = 0;
+    self->ended = false;
+    class_numbers__begin_thread(&self->classes, index);
+    class_table__begin_thread(&self->classes.table, index);
+    if (program->links[index].is_created)
+        add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
+    else if (self->at > first_tick)
+        add_apart(self, REPLAY_DELAY, self->at - first_tick, ROW_NO_CLASS);
+}
+
+static void end_thread(struct builder *self)
+{
+    const struct thread_links *links = &self->program->links[self->index];
+    release_all(self);
+    while (self->next_post < links->posts.count)
+        add(self, REPLAY_POST, VEC_AT(&links->posts, struct thread_link, self->next_post++)->token,
+            ROW_NO_CLASS);
+    add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
+    scale_to_cpu_time(self);
+    class_table__forget_thread(&self->classes.table);
+}
+
+static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
+{
+    struct trace_cursor cursor;
+    struct event event;
+    start_thread(self, index, first_tick);
+    trace_cursor__start(&cursor, self->program->trace, self->thread);
+    while (trace_cursor__next(&cursor, &event))
+        take_event(self, &event);
+    end_thread(self);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static uint64_t first_tick_of(const struct trace *trace)
+{
+    uint64_t first = UINT64_MAX;
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        first = thread->start_tick < first ? thread->start_tick : first;
+    return first;
+}
+
+int program__make_rows(struct replay_program *program, struct error *error)
+{
+    struct builder self = {.program = program,
+                           .all_away = program__collect_away(program),
+                           .functions = VEC_OF(struct open_function),
+                           .held = VEC_OF(struct own_lock)};
+    uint64_t first_tick = first_tick_of(program->trace);
+    self.recent = memory__zeroed(RECENT_OBJECTS, sizeof *self.recent);
+    class_numbers__start(&self.classes, program->trace, program->profile);
+    for (uint32_t i = 0; i < program->thread_count && !self.too_many; i++)
+        make_row(&self, i, first_tick);
+    class_numbers__free(&self.classes);
+    program__free_away(program, self.all_away);
+    vec__free(&self.functions);
+    vec__free(&self.held);
+    free(self.recent);
+    if (!self.too_many)
+        return 0;
+    return error__set(error, -E2BIG,
+                      "the trace has more than %u million operations, which is what a replay can "
+                      "keep; record a shorter run, or fewer functions",
+                      REPLAY_KEPT_OPS >> 20);
+}

@@ -1,0 +1,71 @@
+#include "analysis/structure/shape_walk.h"
+
+struct walk {
+    struct thread_watcher watcher; /* first: the fold's walk gives this */
+    struct shape_builder *builder;
+    struct shape_watcher *told;
+};
+
+static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
+                       const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                       size_t argument_count)
+{
+    struct walk *walk = (struct walk *)watcher;
+    const struct shaped shaped = {.symbol = entry->place,
+                                  .weight = occurrence->weight,
+                                  .depth = occurrence->depth,
+                                  .start = watcher->entered,
+                                  .end = occurrence->end,
+                                  .duration = occurrence->duration};
+    uint32_t shape = shape_builder__add(walk->builder, &shaped);
+    (void)arguments, (void)argument_count;
+    if (!walk->told)
+        return;
+    walk->told->now = walk->watcher.now;
+    walk->told->occurrence(walk->told, entry, occurrence, shape);
+}
+
+static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
+{
+    struct shape_watcher *told = ((struct walk *)watcher)->told;
+    told->now = watcher->now;
+    told->opened(told, entry, depth);
+}
+
+static void kernel(struct thread_watcher *watcher, const struct event *event)
+{
+    struct shape_watcher *told = ((struct walk *)watcher)->told;
+    told->now = watcher->now;
+    told->kernel(told, event);
+}
+
+static void turn(void *context, const struct shape_turn *turn)
+{
+    struct shape_watcher *watcher = context;
+    watcher->turn(watcher, turn);
+}
+
+uint32_t thread__shape(struct class_table *table, struct shapes *shapes, uint32_t thread,
+                       struct shape_watcher *watcher)
+{
+    const struct trace_thread *traced =
+        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    struct walk walk = {
+        .watcher = {.occurrence = occurrence, .at_once = true, .unfinished = true},
+        .builder = shape_builder__new(shapes),
+        .told = watcher,
+    };
+    if (watcher && watcher->turn)
+        shape_builder__tell_turns(walk.builder, watcher->turn_depth, turn, watcher);
+    if (watcher) {
+        walk.watcher.opened = watcher->opened ? opened : NULL;
+        walk.watcher.kernel = watcher->kernel ? kernel : NULL;
+    }
+    thread__watch(table, thread, &walk.watcher);
+    if (watcher)
+        watcher->now = walk.watcher.now;
+    uint32_t root =
+        shape_builder__end(walk.builder, UINT32_MAX, traced->start_tick, traced->end_tick);
+    shape_builder__free(walk.builder);
+    return root;
+}

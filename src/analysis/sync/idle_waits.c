@@ -1,0 +1,196 @@
+#include "analysis/sync/idle_waits.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define TURNS_SHARE 10       /* one in so many ticks of the waited time */
+#define COMPANY_AT_MOST 128u /* of more conditions of a mutex no ways are looked for */
+
+struct turnstile turnstile__start(uint32_t process, enum class_kind kind)
+{
+    return (struct turnstile){.process = process, .kind = kind, .members = VEC_OF(struct member)};
+}
+
+void turnstile__free(struct turnstile *turnstile)
+{
+    vec__free(&turnstile->members);
+}
+
+static bool may_pass_turns(const struct turnstile *turnstile)
+{
+    return (turnstile->kind == CLASS_CONDITION || turnstile->kind == CLASS_SEMAPHORE) &&
+           turnstile->any_wait;
+}
+
+bool turnstile__is_idle(const struct turnstile *turnstile)
+{
+    return may_pass_turns(turnstile) && !turnstile->passes_turns;
+}
+
+struct member *turnstile__member(struct turnstile *meeting, uint32_t thread)
+{
+    VEC_EACH (member, &meeting->members, struct member) {
+        if (member->thread == thread)
+            return member;
+    }
+    struct member fresh = {.thread = thread};
+    return vec__push(&meeting->members, &fresh);
+}
+
+/* Conditions of one mutex, or semaphores of one process. */
+struct company {
+    struct turnstile *meetings[COMPANY_AT_MOST];
+    unsigned count;
+    /* Whether who waits for the first ends a tenth of the waits for the second. */
+    bool leads[COMPANY_AT_MOST][COMPANY_AT_MOST];
+    uint64_t *waited; /* by thread: for one of them */
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_share(uint64_t ticks, const struct turnstile *meeting)
+{
+    return ticks && ticks >= meeting->waited / TURNS_SHARE;
+}
+
+static void set_turns(struct member *member, uint64_t ticks)
+{
+    if (ticks > member->turns)
+        member->turns = ticks;
+}
+
+/* Those who end waits and wait there themselves. */
+static void find_own_turns(struct turnstile *meeting)
+{
+    VEC_EACH (member, &meeting->members, struct member) {
+        uint64_t often = least(member->taken, member->given);
+        if (meeting->kind == CLASS_CONDITION)
+            set_turns(member, least(member->waited, member->ended));
+        else if (often)
+            set_turns(member,
+                      (uint64_t)((double)member->ended * (double)often / (double)member->given));
+    }
+}
+
+/* What is passed on from the one, for which its members wait, to the other. */
+static uint64_t passed_on(const struct company *company, const struct turnstile *to)
+{
+    uint64_t sum = 0;
+    VEC_EACH (member, &to->members, struct member)
+        sum += least(member->ended, company->waited[member->thread]);
+    return sum;
+}
+
+static void set_waited(struct company *company, const struct turnstile *from, bool waited)
+{
+    VEC_EACH (member, &from->members, struct member)
+        company->waited[member->thread] = waited ? member->waited : 0;
+}
+
+static void find_leads(struct company *company)
+{
+    for (unsigned from = 0; from < company->count; from++) {
+        set_waited(company, company->meetings[from], true);
+        for (unsigned to = 0; to < company->count; to++)
+            company->leads[from][to] =
+                from != to &&
+                is_share(passed_on(company, company->meetings[to]), company->meetings[to]);
+        set_waited(company, company->meetings[from], false);
+    }
+}
+
+/* Whether from the second a way goes to the first that is longer than one step. */
+static bool has_way_back(const struct company *company, unsigned from, unsigned to)
+{
+    bool seen[COMPANY_AT_MOST] = {false};
+    unsigned open[COMPANY_AT_MOST], count = 0;
+    open[count++] = to;
+    seen[to] = true;
+    while (count) {
+        unsigned at = open[--count];
+        if (at != to && company->leads[at][from])
+            return true;
+        for (unsigned next = 0; next < company->count; next++) {
+            if (company->leads[at][next] && !seen[next] && next != from) {
+                seen[next] = true;
+                open[count++] = next;
+            }
+        }
+    }
+    return false;
+}
+
+static void find_rings(struct company *company)
+{
+    find_leads(company);
+    for (unsigned from = 0; from < company->count; from++) {
+        set_waited(company, company->meetings[from], true);
+        for (unsigned to = 0; to < company->count; to++) {
+            if (!company->leads[from][to] || !has_way_back(company, from, to))
+                continue;
+            VEC_EACH (member, &company->meetings[to]->members, struct member)
+                set_turns(member, least(member->ended, company->waited[member->thread]));
+        }
+        set_waited(company, company->meetings[from], false);
+    }
+}
+
+static int by_company(const void *a, const void *b)
+{
+    const struct turnstile *left = *(struct turnstile *const *)a,
+                           *right = *(struct turnstile *const *)b;
+    if (left->process != right->process)
+        return left->process < right->process ? -1 : 1;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    return left->mutex < right->mutex ? -1 : left->mutex > right->mutex;
+}
+
+static void find_company(struct company *company, struct turnstile *const *meetings, size_t count)
+{
+    company->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        find_own_turns(meetings[i]);
+        if (count <= COMPANY_AT_MOST)
+            company->meetings[company->count++] = meetings[i];
+    }
+    if (company->count > 2)
+        find_rings(company);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t turns = 0;
+        VEC_EACH (member, &meetings[i]->members, struct member)
+            turns += member->turns;
+        meetings[i]->passes_turns = is_share(turns, meetings[i]);
+    }
+}
+
+static void keep_those_that_may(struct vec *turnstiles)
+{
+    size_t kept = 0;
+    VEC_EACH (turnstile, turnstiles, struct turnstile *) {
+        if (may_pass_turns(*turnstile))
+            *VEC_AT(turnstiles, struct turnstile *, kept++) = *turnstile;
+    }
+    turnstiles->count = kept;
+}
+
+void turns__find(struct vec *turnstiles, size_t thread_count)
+{
+    struct company *company = memory__zeroed(1, sizeof *company);
+    company->waited = memory__zeroed(thread_count, sizeof *company->waited);
+    keep_those_that_may(turnstiles);
+    if (turnstiles->count)
+        qsort(turnstiles->items, turnstiles->count, sizeof(struct turnstile *), by_company);
+    for (size_t first = 0, end; first < turnstiles->count; first = end) {
+        struct turnstile *const *own = VEC_AT(turnstiles, struct turnstile *, first);
+        for (end = first + 1; end < turnstiles->count && !by_company(&own[0], &own[end - first]);)
+            end++;
+        find_company(company, own, end - first);
+    }
+    free(company->waited);
+    free(company);
+}

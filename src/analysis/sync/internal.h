@@ -1,0 +1,146 @@
+/* internal.h: what the parts of the walk over encounters share. For encounters*.c only.
+ *
+ *     encounters.c        threads' steps by time, and what they tell
+ *     encounters_held.c   objects; who has which lock
+ *     encounters_wait.c   waits, and who ended them */
+#ifndef HEURT_ANALYSIS_SYNC_INTERNAL_H
+#define HEURT_ANALYSIS_SYNC_INTERNAL_H
+
+#include "analysis/sync/sync_events.h"
+#include "analysis/sync/sync_merge.h"
+#include "base/map.h"
+
+#define WAITS_AT_MOST 4 /* of handlers that interrupted each other */
+#define PENDING_AT_MOST 8
+#define RECENT_OBJECTS 4096u /* a power of two */
+#define NOBODY ENCOUNTER_NOBODY
+
+/* Who did something to an object last. */
+struct act {
+    uint32_t thread; /* NOBODY: nobody yet */
+    uint64_t tick, site;
+};
+
+struct object_state {
+    struct encounter_object what;
+    uint32_t owner;      /* of a lock, exclusively; NOBODY: not known */
+    struct act last;     /* released, signalled, posted, woken */
+    uint64_t round;      /* of a barrier */
+    struct vec arrivals; /* uint32_t: threads of that round */
+};
+
+struct thread_state {
+    struct step_thread steps; /* first. Its tick: of its next step */
+    uint32_t serial;          /* of the process */
+    bool started, ended;
+    struct vec held;                        /* struct held_lock */
+    uint32_t waits[WAITS_AT_MOST];          /* ids of their enter events */
+    uint32_t depth;                         /* of waits */
+    struct encounter wait;                  /* the outermost one's WAITS */
+    uint32_t mutex;                         /* of the condition; ENCOUNTER_NO_OBJECT: none */
+    struct act ended_by;                    /* of a barrier: the last one of its round; of a join:
+                                               who is joined */
+    uint64_t joins;                         /* pthread_t, of a join */
+    uint64_t paused, paused_before_wait;    /* ticks */
+    uint32_t lock_weight, semaphore_weight; /* of the acquisition that comes; 0: one */
+    uint64_t end;                           /* tick at which it ended */
+};
+
+/* Where objects were found lately, so that most need no map. Direct-mapped. */
+struct recent_object {
+    uint64_t address;
+    uint32_t process, kind, object_and_1;
+};
+
+/* Threads that had one pthread_t, one after the other. */
+struct pthread_name {
+    uint32_t thread;  /* the last one that began; NOBODY */
+    int32_t to_begin; /* created and not yet begun; less than 0: the creation is told later */
+    uint64_t created; /* tick of the last creation */
+};
+
+struct fork {
+    uint32_t thread; /* NOBODY: none yet */
+    uint64_t tick;
+};
+
+struct encounters {
+    const struct trace *trace;
+    struct thread_state *threads; /* by trace__threads */
+    size_t thread_count;
+    struct steps steps;
+    struct vec objects; /* struct object_state */
+    struct map by_address;
+    struct map by_pthread;       /* process and pthread_t -> place in pthreads */
+    struct vec pthreads;         /* struct pthread_name */
+    struct map forks_of_process; /* serial -> place in forks */
+    struct vec forks;            /* struct fork: the last one of the process */
+    struct recent_object *recent;
+    struct encounter pending[PENDING_AT_MOST];
+    unsigned pending_first, pending_count;
+    struct vec left; /* struct left_thread: whose end is not in the trace, by its end */
+    size_t left_told;
+    bool all_read;
+    struct thread_state *ending; /* whose locks are released before its end is told; NULL: none */
+};
+
+struct left_thread {
+    uint32_t thread;
+    uint64_t tick;
+};
+
+static inline uint32_t index_of(const struct encounters *walk, const struct thread_state *thread)
+{
+    return (uint32_t)(thread - walk->threads);
+}
+
+static inline struct object_state *object_at(const struct encounters *walk, uint32_t object)
+{
+    return VEC_AT(&walk->objects, struct object_state, object);
+}
+
+/* encounters.c: an encounter of the thread at its tick, which the caller goes on to fill. */
+struct encounter *encounters__tell(struct encounters *walk, const struct thread_state *thread,
+                                   enum encounter_type type, uint32_t object);
+
+static inline void encounter__set_by(struct encounter *encounter, const struct act *act)
+{
+    encounter->by = act->thread;
+    encounter->by_tick = act->tick;
+    encounter->by_site = act->site;
+}
+
+/* Valid until the next call. */
+struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+                                 uint64_t pthread);
+
+/* ---- encounters_held.c ----------------------------------------------------------------------- */
+
+/* lock: of kind LOCK: the how of an event's site; else 0. */
+uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
+                    enum class_kind kind, uint32_t lock, uint64_t address);
+/* NULL: it has it already. */
+struct encounter *lock__taken(struct encounters *walk, struct thread_state *thread, uint32_t object,
+                              uint32_t how, uint64_t site);
+/* again: all of a recursive one, by a condition wait. */
+void lock__given_up(struct encounters *walk, struct thread_state *thread, uint32_t object,
+                    uint64_t site, bool again);
+/* One of the locks that a thread has at its end; false: there is none. */
+bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t tick);
+/* Releases may be among what was lost. */
+void locks__lose(struct encounters *walk, struct thread_state *thread);
+
+static inline uint32_t how_of_lock(uint32_t lock)
+{
+    return lock == HEURT_LOCK_READ ? ENCOUNTER_SHARED : ENCOUNTER_EXCLUSIVE;
+}
+
+/* ---- encounters_wait.c ----------------------------------------------------------------------- */
+
+bool is_wait(uint32_t id);
+void wait__begins(struct encounters *walk, struct thread_state *thread, const struct step *step);
+void wait__ends(struct encounters *walk, struct thread_state *thread, const struct step *step);
+/* However the open waits ended, they did. is_open: the trace did before. */
+void waits__forget(struct encounters *walk, struct thread_state *thread, bool is_open);
+
+#endif

@@ -1,0 +1,479 @@
+#include "analysis/sync/sync_events.h"
+
+#include "analysis/sync/internal.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct encounter *encounters__tell(struct encounters *walk, const struct thread_state *thread,
+                                   enum encounter_type type, uint32_t object)
+{
+    unsigned place = (walk->pending_first + walk->pending_count++) % PENDING_AT_MOST;
+    walk->pending[place] = (struct encounter){.type = type,
+                                              .thread = index_of(walk, thread),
+                                              .tick = thread->steps.tick,
+                                              .object = object,
+                                              .weight = 1,
+                                              .by = NOBODY};
+    return &walk->pending[place];
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static int by_serial(const void *key, const void *thread)
+{
+    uint32_t left = *(const uint32_t *)key, right = ((const struct trace_thread *)thread)->serial;
+    return left < right ? -1 : left > right;
+}
+
+static uint32_t thread_of_serial(const struct encounters *walk, uint64_t serial)
+{
+    const struct vec *threads = trace__threads(walk->trace);
+    uint32_t wanted = (uint32_t)serial;
+    const struct trace_thread *found =
+        bsearch(&wanted, threads->items, threads->count, sizeof *found, by_serial);
+    return found ? (uint32_t)(found - (const struct trace_thread *)threads->items) : NOBODY;
+}
+
+/* Who forked the process whose first thread this is. */
+static struct act forker_of(const struct encounters *walk, const struct thread_state *thread)
+{
+    struct act nobody = {.thread = NOBODY};
+    const struct trace_process *process = trace__process_of(walk->trace, thread->serial);
+    if (!process || process->parent_serial == HEURT_NO_SERIAL)
+        return nobody;
+    uint64_t key = process->parent_serial;
+    uint64_t place = map__get(&walk->forks_of_process, &key, sizeof key);
+    if (place == MAP_ABSENT)
+        return nobody;
+    const struct fork *fork = VEC_AT(&walk->forks, struct fork, place);
+    return (struct act){fork->thread, fork->tick, 0};
+}
+
+struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+                                 uint64_t pthread)
+{
+    uint64_t key[2] = {thread->serial, pthread};
+    uint64_t place = map__put(&walk->by_pthread, key, sizeof key, walk->pthreads.count);
+    struct pthread_name fresh = {.thread = NOBODY};
+    if (place == walk->pthreads.count)
+        vec__push(&walk->pthreads, &fresh);
+    return VEC_AT(&walk->pthreads, struct pthread_name, place);
+}
+
+/* step: its first one, a THREAD_START unless that was lost. */
+static void start(struct encounters *walk, struct thread_state *thread, const struct step *step)
+{
+    struct encounter *encounter =
+        encounters__tell(walk, thread, ENCOUNTER_STARTED, ENCOUNTER_NO_OBJECT);
+    thread->started = true;
+    if (step->id != HEURT_EVENT_THREAD_START)
+        return;
+    struct pthread_name *name = pthread__of(walk, thread, step->payload[0]);
+    name->thread = encounter->thread;
+    struct act creator = {thread_of_serial(walk, step->payload[1]), encounter->tick, 0};
+    if (step->payload[1] == HEURT_NO_SERIAL)
+        creator = forker_of(walk, thread);
+    else if (name->to_begin-- > 0)
+        creator.tick = name->created;
+    if (creator.thread != NOBODY && creator.thread != encounter->thread)
+        encounter__set_by(encounter, &creator);
+}
+
+/* Mostly the new thread has begun before. */
+static void created(struct encounters *walk, const struct thread_state *thread,
+                    const struct step *step)
+{
+    struct encounter *encounter =
+        encounters__tell(walk, thread, ENCOUNTER_CREATED, ENCOUNTER_NO_OBJECT);
+    struct pthread_name *name = pthread__of(walk, thread, step->payload[1]);
+    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    name->to_begin++;
+    name->created = encounter->tick;
+}
+
+static void end(struct encounters *walk, struct thread_state *thread)
+{
+    waits__forget(walk, thread, false);
+    thread->ended = true;
+    thread->end = thread->steps.tick;
+    walk->ending = thread;
+}
+
+static void end_on(struct encounters *walk)
+{
+    struct thread_state *thread = walk->ending;
+    if (lock__ends(walk, thread, thread->end))
+        return;
+    encounters__tell(walk, thread, ENCOUNTER_ENDED, ENCOUNTER_NO_OBJECT)->tick = thread->end;
+    walk->ending = NULL;
+}
+
+static void forked(struct encounters *walk, const struct thread_state *thread)
+{
+    uint64_t key = thread->serial;
+    struct fork fork = {index_of(walk, thread), thread->steps.tick};
+    uint64_t place = map__put(&walk->forks_of_process, &key, sizeof key, walk->forks.count);
+    if (place == walk->forks.count)
+        vec__push(&walk->forks, &fork);
+    *VEC_AT(&walk->forks, struct fork, place) = fork;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static void signalled(struct encounters *walk, struct thread_state *thread, enum class_kind kind,
+                      const struct step *step)
+{
+    uint32_t object = object__of(walk, thread, kind, 0, step->payload[1]);
+    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_SIGNALLED, object);
+    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    encounter->how = kind == CLASS_CONDITION ? HEURT_SITE_HOW(step->payload[0]) : 0;
+    object_at(walk, object)->last =
+        (struct act){encounter->thread, encounter->tick, encounter->site};
+}
+
+static void initialised(struct encounters *walk, const struct thread_state *thread,
+                        const struct step *step)
+{
+    static const struct {
+        enum class_kind kind;
+        uint32_t lock;
+    } made[] = {
+        [HEURT_OBJECT_MUTEX] = {CLASS_LOCK, HEURT_LOCK_MUTEX},
+        [HEURT_OBJECT_RWLOCK] = {CLASS_LOCK, HEURT_LOCK_WRITE},
+        [HEURT_OBJECT_SPIN] = {CLASS_LOCK, HEURT_LOCK_SPIN},
+        [HEURT_OBJECT_CONDITION] = {CLASS_CONDITION, 0},
+        [HEURT_OBJECT_SEMAPHORE] = {CLASS_SEMAPHORE, 0},
+        [HEURT_OBJECT_BARRIER] = {CLASS_BARRIER, 0},
+    };
+    uint32_t what = HEURT_SITE_HOW(step->payload[0]);
+    if (what >= sizeof made / sizeof made[0])
+        return;
+    uint32_t object = object__of(walk, thread, made[what].kind, made[what].lock, step->payload[1]);
+    struct encounter_object *known = &object_at(walk, object)->what;
+    known->initialised_site = HEURT_SITE_ADDRESS(step->payload[0]);
+    known->initialised_by = index_of(walk, thread);
+    known->initial = step->payload[2];
+}
+
+static void take_weight(struct thread_state *thread, const struct step *step)
+{
+    uint32_t block = HEURT_SAMPLED_BLOCK(step->payload[0]);
+    if (HEURT_SAMPLED_ID(step->payload[0]) == HEURT_EVENT_LOCK_ACQUIRED)
+        thread->lock_weight = block;
+    else if (HEURT_SAMPLED_ID(step->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED)
+        thread->semaphore_weight = block;
+}
+
+static void give_weight(struct encounter *encounter, uint32_t *weight)
+{
+    if (encounter && *weight)
+        encounter->weight = *weight;
+    *weight = 0;
+}
+
+static uint32_t lock_of(struct encounters *walk, const struct thread_state *thread,
+                        const struct step *step)
+{
+    return object__of(walk, thread, CLASS_LOCK, HEURT_LOCK_KIND(step->payload[0]),
+                      step->payload[1]);
+}
+
+static void semaphore_acquired(struct encounters *walk, struct thread_state *thread,
+                               const struct step *step)
+{
+    uint32_t object = object__of(walk, thread, CLASS_SEMAPHORE, 0, step->payload[1]);
+    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_ACQUIRED, object);
+    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    encounter->held = (uint32_t)thread->held.count;
+    give_weight(encounter, &thread->semaphore_weight);
+}
+
+static void acquired(struct encounters *walk, struct thread_state *thread, const struct step *step)
+{
+    uint32_t how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
+    struct encounter *encounter = lock__taken(walk, thread, lock_of(walk, thread, step), how,
+                                              HEURT_SITE_ADDRESS(step->payload[0]));
+    if (encounter)
+        encounter->tried = HEURT_SITE_HOW(step->payload[0]) & HEURT_LOCK_TRIED;
+    give_weight(encounter, &thread->lock_weight);
+}
+
+static void point(struct encounters *walk, struct thread_state *thread, const struct step *step)
+{
+    uint64_t site = HEURT_SITE_ADDRESS(step->payload[0]);
+    switch (step->id) {
+    case HEURT_EVENT_LOCK_ACQUIRED:
+        acquired(walk, thread, step);
+        break;
+    case HEURT_EVENT_LOCK_RELEASED:
+        lock__given_up(walk, thread, lock_of(walk, thread, step), site, false);
+        break;
+    case HEURT_EVENT_LOCK_BUSY: {
+        struct encounter *encounter =
+            encounters__tell(walk, thread, ENCOUNTER_BUSY, lock_of(walk, thread, step));
+        encounter->site = site;
+        encounter->how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
+        break;
+    }
+    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
+        semaphore_acquired(walk, thread, step);
+        break;
+    case HEURT_EVENT_CONDITION_SIGNALLED:
+        signalled(walk, thread, CLASS_CONDITION, step);
+        break;
+    case HEURT_EVENT_SEMAPHORE_POSTED:
+        signalled(walk, thread, CLASS_SEMAPHORE, step);
+        break;
+    case HEURT_EVENT_FUTEX_WOKEN:
+        signalled(walk, thread, CLASS_FUTEX, step);
+        break;
+    default:
+        break;
+    }
+}
+
+static void change(struct encounters *walk, struct thread_state *thread, const struct step *step)
+{
+    switch (step->id) {
+    case HEURT_EVENT_THREAD_END:
+        end(walk, thread);
+        break;
+    case HEURT_EVENT_THREAD_CREATED:
+        created(walk, thread, step);
+        break;
+    case HEURT_EVENT_INITIALISED:
+        initialised(walk, thread, step);
+        break;
+    case HEURT_EVENT_FORKED:
+        forked(walk, thread);
+        break;
+    case HEURT_EVENT_SAMPLED:
+        take_weight(thread, step);
+        break;
+    case HEURT_EVENT_PAUSED:
+        thread->paused += step->payload[0];
+        break;
+    case HEURT_EVENT_LOST:
+        locks__lose(walk, thread);
+        waits__forget(walk, thread, false);
+        break;
+    case HEURT_EVENT_UNWOUND: /* the wait it was in is gone */
+        waits__forget(walk, thread, false);
+        break;
+    default:
+        point(walk, thread, step);
+    }
+}
+
+static void tell_back(struct encounters *walk, const struct thread_state *thread,
+                      const struct step *step)
+{
+    struct encounter *encounter =
+        encounters__tell(walk, thread, ENCOUNTER_BACK, ENCOUNTER_NO_OBJECT);
+    encounter->since = step->tick < encounter->tick ? step->tick : encounter->tick;
+    encounter->how = step->id == HEURT_EVENT_FAULT
+                         ? COMPONENT_PAGE_FAULT
+                         : off__component(HEURT_SITE_HOW(step->payload[0]));
+}
+
+static void take_step(struct encounters *walk, struct thread_state *thread)
+{
+    const struct step *step = step_thread__step(&thread->steps);
+    if (!thread->started)
+        start(walk, thread, step);
+    if (thread->ended)
+        return;
+    if (step__is_off(step)) {
+        if (thread->steps.phase == OFF_ENDS)
+            tell_back(walk, thread, step);
+    } else if (step->id & 1) {
+        wait__ends(walk, thread, step);
+    } else if (is_wait(step->id)) {
+        wait__begins(walk, thread, step);
+    } else {
+        change(walk, thread, step);
+    }
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+/* By id: payload words that are needed, and 1. */
+static const uint8_t wanted_words[STEPS_IDS] = {
+    [HEURT_EVENT_THREAD_START] = 3,
+    [HEURT_EVENT_THREAD_END] = 1,
+    [HEURT_EVENT_THREAD_CREATED] = 3,
+    [HEURT_EVENT_LOCK_WAIT] = 3,
+    [HEURT_EVENT_LOCK_WAIT | 1] = 1,
+    [HEURT_EVENT_LOCK_ACQUIRED] = 3,
+    [HEURT_EVENT_LOCK_BUSY] = 3,
+    [HEURT_EVENT_LOCK_RELEASED] = 3,
+    [HEURT_EVENT_CONDITION_WAIT] = 3,
+    [HEURT_EVENT_CONDITION_WAIT | 1] = 1,
+    [HEURT_EVENT_CONDITION_SIGNALLED] = 3,
+    [HEURT_EVENT_BARRIER_WAIT] = 3,
+    [HEURT_EVENT_BARRIER_WAIT | 1] = 1,
+    [HEURT_EVENT_SEMAPHORE_WAIT] = 3,
+    [HEURT_EVENT_SEMAPHORE_WAIT | 1] = 1,
+    [HEURT_EVENT_SEMAPHORE_ACQUIRED] = 3,
+    [HEURT_EVENT_SEMAPHORE_POSTED] = 3,
+    [HEURT_EVENT_JOIN] = 3,
+    [HEURT_EVENT_JOIN | 1] = 1,
+    [HEURT_EVENT_FUTEX_WAIT] = 3,
+    [HEURT_EVENT_FUTEX_WAIT | 1] = 1,
+    [HEURT_EVENT_FUTEX_WOKEN] = 3,
+    [HEURT_EVENT_INITIALISED] = 4,
+    [HEURT_EVENT_FORKED] = 1,
+    [HEURT_EVENT_UNWOUND] = 1,
+    [HEURT_EVENT_LOST] = 1,
+    [HEURT_EVENT_SAMPLED] = 2,
+    [HEURT_EVENT_PAUSED] = 2,
+    [HEURT_EVENT_OFF_CPU] = 3,
+    [HEURT_EVENT_FAULT] = 2,
+};
+
+static int by_tick(const void *a, const void *b)
+{
+    const struct left_thread *left = a, *right = b;
+    if (left->tick != right->tick)
+        return left->tick < right->tick ? -1 : 1;
+    return left->thread < right->thread ? -1 : left->thread > right->thread;
+}
+
+/* When the last thread of the process ended. */
+static uint64_t end_of_process(const struct encounters *walk, uint32_t serial)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < walk->thread_count; i++) {
+        uint64_t tick = VEC_AT(trace__threads(walk->trace), struct trace_thread, i)->end_tick;
+        if (walk->threads[i].serial == serial && tick > last)
+            last = tick;
+    }
+    return last;
+}
+
+static void find_left(struct encounters *walk)
+{
+    uint64_t last = 0;
+    uint32_t of_process = HEURT_NO_SERIAL;
+    for (uint32_t i = 0; i < walk->thread_count; i++) {
+        const struct thread_state *thread = &walk->threads[i];
+        if (!thread->started || thread->ended)
+            continue;
+        uint64_t tick = VEC_AT(trace__threads(walk->trace), struct trace_thread, i)->end_tick;
+        if (thread->depth && thread->serial != of_process) {
+            of_process = thread->serial;
+            last = end_of_process(walk, of_process);
+        }
+        tick = thread->depth ? last : tick;
+        struct left_thread row = {i, tick > thread->steps.tick ? tick : thread->steps.tick};
+        vec__push(&walk->left, &row);
+    }
+    if (walk->left.count)
+        qsort(walk->left.items, walk->left.count, sizeof(struct left_thread), by_tick);
+}
+
+static void tell_left(struct encounters *walk, const struct left_thread *left)
+{
+    struct thread_state *thread = &walk->threads[left->thread];
+    thread->steps.tick = left->tick;
+    waits__forget(walk, thread, true);
+    end(walk, thread);
+}
+
+static bool go_on(struct encounters *walk)
+{
+    if (walk->ending) {
+        end_on(walk);
+        return true;
+    }
+    struct step_thread *earliest = steps__earliest(&walk->steps);
+    if (earliest) {
+        take_step(walk, (struct thread_state *)earliest);
+        steps__go_on(&walk->steps);
+        return true;
+    }
+    if (!walk->all_read)
+        find_left(walk);
+    walk->all_read = true;
+    if (walk->left_told == walk->left.count)
+        return false;
+    tell_left(walk, VEC_AT(&walk->left, struct left_thread, walk->left_told++));
+    return true;
+}
+
+bool encounters__next(struct encounters *walk, struct encounter *encounter)
+{
+    while (!walk->pending_count) {
+        if (!go_on(walk))
+            return false;
+    }
+    *encounter = walk->pending[walk->pending_first];
+    walk->pending_first = (walk->pending_first + 1) % PENDING_AT_MOST;
+    walk->pending_count--;
+    return true;
+}
+
+struct encounters *encounters__start(const struct trace *trace)
+{
+    struct encounters *walk = memory__zeroed(1, sizeof *walk);
+    bool has_kernel = trace__session(trace)->flags & HEURT_SESSION_KERNEL;
+    walk->trace = trace;
+    walk->thread_count = trace__threads(trace)->count;
+    walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
+    walk->objects = VEC_OF(struct object_state);
+    walk->forks = VEC_OF(struct fork);
+    walk->pthreads = VEC_OF(struct pthread_name);
+    walk->left = VEC_OF(struct left_thread);
+    walk->recent = memory__zeroed(RECENT_OBJECTS, sizeof *walk->recent);
+    steps__start(&walk->steps, walk->thread_count);
+    for (uint32_t i = 0; i < walk->thread_count; i++) {
+        const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, i);
+        struct thread_state *thread = &walk->threads[i];
+        thread->serial =
+            VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
+        thread->held = VEC_OF(struct held_lock);
+        if (step_thread__start(&thread->steps, trace, i, wanted_words, has_kernel))
+            steps__add(&walk->steps, &thread->steps);
+    }
+    steps__order(&walk->steps);
+    return walk;
+}
+
+void encounters__free(struct encounters *walk)
+{
+    if (!walk)
+        return;
+    for (size_t i = 0; i < walk->thread_count; i++) {
+        step_thread__stop(&walk->threads[i].steps);
+        vec__free(&walk->threads[i].held);
+    }
+    VEC_EACH (object, &walk->objects, struct object_state)
+        vec__free(&object->arrivals);
+    vec__free(&walk->objects);
+    vec__free(&walk->forks);
+    vec__free(&walk->pthreads);
+    vec__free(&walk->left);
+    map__free(&walk->by_address);
+    map__free(&walk->by_pthread);
+    map__free(&walk->forks_of_process);
+    steps__free(&walk->steps);
+    free(walk->threads);
+    free(walk->recent);
+    free(walk);
+}
+
+const struct encounter_object *encounters__object(const struct encounters *walk, uint32_t object)
+{
+    return &object_at(walk, object)->what;
+}
+
+uint32_t encounters__objects(const struct encounters *walk)
+{
+    return (uint32_t)walk->objects.count;
+}
+
+const struct vec *encounters__held(const struct encounters *walk, uint32_t thread)
+{
+    return &walk->threads[thread].held;
+}

@@ -1,0 +1,719 @@
+#include "base/memory.h"
+#include "base/vec.h"
+#include "cmd/command.h"
+#include "cmd/launch.h"
+#include "cmd/packing.h"
+#include "cmd/report.h"
+#include "format/reader.h"
+#include "format/symbols.h"
+#include "format/writer.h"
+#include "kernel/instruction_count.h"
+#include "kernel/thread_events.h"
+#include "recorder/cache.h"
+#include "recorder/environment.h"
+#include "recorder/function_list.h"
+#include "recorder/install.h"
+#include "recorder/live_selection.h"
+#include "recorder/planner.h"
+#include "recorder/selection.h"
+#include "recorder/session.h"
+#include "recorder/tracepoints.h"
+#include "symbol/binary.h"
+#include "symbol/resolve.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define MAX_SIZE_DEFAULT (4ull << 30)
+#define MAX_SIZE_AGGREGATED (32ull << 20)
+#define STACK_EVERY_DEFAULT 10000
+#define STACK_BYTES_DEFAULT 4096
+#define STACK_BYTES_MAX 8192
+
+struct recording {
+    const char *directory; /* of the trace, as the user wrote it */
+    struct plan_request request;
+    uint64_t max_size_bytes;
+    uint32_t stack_every, stack_bytes;
+    uint32_t overhead_permille; /* 0: none */
+    bool overhead_told, quiet, and_report, pack, no_choice, no_loops, aggregate, no_kernel,
+        instructions;
+    uint64_t choose_after_ns; /* CPU time */
+    char **command;
+};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+enum {
+    OPTION_STACK_EVERY = 256,
+    OPTION_STACK_BYTES,
+    OPTION_MAX_SIZE,
+    OPTION_AND_REPORT,
+    OPTION_NO_PACK,
+    OPTION_OVERHEAD,
+    OPTION_CHOOSE_AFTER,
+    OPTION_NO_CHOICE,
+    OPTION_AGGREGATE,
+    OPTION_NO_KERNEL,
+    OPTION_NO_LOOPS,
+    OPTION_INSTRUCTIONS,
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"function", required_argument, NULL, 'f'},
+    {"functions-from", required_argument, NULL, 'F'},
+    {"module", required_argument, NULL, 'M'},
+    {"arguments", required_argument, NULL, 'A'},
+    {"stack-every", required_argument, NULL, OPTION_STACK_EVERY},
+    {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
+    {"no-pack", no_argument, NULL, OPTION_NO_PACK},
+    {"aggregate", no_argument, NULL, OPTION_AGGREGATE},
+    {"overhead", required_argument, NULL, OPTION_OVERHEAD},
+    {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
+    {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
+    {"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+    {"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
+    {"instructions", no_argument, NULL, OPTION_INSTRUCTIONS},
+    {"and-report", no_argument, NULL, OPTION_AND_REPORT},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+static void push_text(struct vec *texts, const char *text)
+{
+    char *copy = memory__text(text);
+    vec__push(texts, &copy);
+}
+
+static bool read_number(const char *text, uint64_t most, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return !errno && end != text && !*end && text[0] != '-' && *number <= most;
+}
+
+/* "500M", "4G", "100k", or bytes. */
+static bool read_size(const char *text, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (errno || end == text || text[0] == '-')
+        return false;
+    static const char suffixes[] = "kMGT";
+    const char *suffix = *end ? strchr(suffixes, *end == 'K' ? 'k' : *end) : NULL;
+    if (*end && (!suffix || (end[1] && strcmp(end + 1, "B") != 0 && strcmp(end + 1, "iB") != 0)))
+        return false;
+    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+    if (*bytes > UINT64_MAX >> shift)
+        return false;
+    *bytes <<= shift;
+    return true;
+}
+
+/* "5%", "5", "0.5%", or "none". */
+static bool read_overhead(const char *text, uint32_t *permille)
+{
+    char *end;
+    *permille = 0;
+    if (strcmp(text, "none") == 0)
+        return true;
+    double percent = strtod(text, &end);
+    if (end == text || (*end == '%' ? end[1] : *end) || !(percent >= 0.1 && percent <= 100))
+        return false;
+    *permille = (uint32_t)(percent * 10 + 0.5);
+    return true;
+}
+
+static int add_function_list(struct recording *recording, const char *path)
+{
+    bool from_stdin = strcmp(path, "-") == 0;
+    FILE *in = from_stdin ? stdin : fopen(path, "re");
+    struct error error;
+    if (!in) {
+        say("cannot read the list of functions %s: %s", path, strerror(errno));
+        return EXIT_HEURT;
+    }
+    int code = function_list__read(in, &recording->request.functions, &error);
+    if (!from_stdin)
+        fclose(in);
+    if (code < 0)
+        say("%s", error.text);
+    else if (recording->request.functions.count == 0)
+        say("the list of functions %s names none: only the calls that heurt knows are recorded",
+            from_stdin ? "on standard input" : path);
+    return code < 0 ? EXIT_HEURT : 0;
+}
+
+/* FUNC=arg1,arg3: the function is asked for by that, too. */
+static int add_arguments(struct recording *recording, const char *text)
+{
+    const char *names = strrchr(text, '=');
+    if (!names || names == text || !names[1])
+        return wrong_usage(&command_record, "-A wants FUNCTION=ARGUMENT[,ARGUMENT]…, not %s", text);
+    struct plan_arguments arguments = {
+        .function = memory__format("%.*s", (int)(names - text), text),
+        .names = memory__text(names + 1),
+    };
+    vec__push(&recording->request.arguments, &arguments);
+    push_text(&recording->request.functions, arguments.function);
+    return 0;
+}
+
+static int set_sizes(struct recording *recording, int option, const char *text)
+{
+    uint64_t number;
+    if (option == OPTION_STACK_EVERY && read_number(text, INT32_MAX, &number))
+        recording->stack_every = (uint32_t)number;
+    else if (option == OPTION_STACK_BYTES && read_number(text, STACK_BYTES_MAX, &number))
+        recording->stack_bytes = (uint32_t)number & ~7u;
+    else if (option == OPTION_MAX_SIZE && read_size(text, &number))
+        recording->max_size_bytes = number;
+    else if (option == OPTION_OVERHEAD && read_overhead(text, &recording->overhead_permille))
+        recording->overhead_told = true;
+    else if (option == OPTION_OVERHEAD)
+        return wrong_usage(&command_record,
+                           "--overhead wants a part of each thread's time from 0.1%% to 100%%, or "
+                           "none, not %s",
+                           text);
+    else if (option == OPTION_STACK_EVERY)
+        return wrong_usage(&command_record,
+                           "--stack-every wants a number of occurrences (0: never), not %s", text);
+    else if (option == OPTION_STACK_BYTES)
+        return wrong_usage(&command_record, "--stack-bytes wants 0 to %d bytes, not %s",
+                           STACK_BYTES_MAX, text);
+    else
+        return wrong_usage(&command_record, "--max-size wants a size such as 500M or 4G, not %s",
+                           text);
+    return 0;
+}
+
+static int set_choose_after(struct recording *recording, const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0 && seconds <= 1e6))
+        return wrong_usage(&command_record, "--choose-after wants seconds of CPU time, not %s",
+                           text);
+    recording->choose_after_ns = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
+static int read_option(struct recording *recording, int option, char **argv)
+{
+    switch (option) {
+    case 'o':
+        recording->directory = optarg;
+        return 0;
+    case 'f':
+        push_text(&recording->request.functions, optarg);
+        return 0;
+    case 'F':
+        return add_function_list(recording, optarg);
+    case 'M':
+        push_text(&recording->request.modules, optarg);
+        return 0;
+    case 'A':
+        return add_arguments(recording, optarg);
+    case 'q':
+        recording->quiet = true;
+        return 0;
+    case OPTION_NO_PACK:
+        recording->pack = false;
+        return 0;
+    case OPTION_AGGREGATE:
+        recording->aggregate = true;
+        return 0;
+    case OPTION_AND_REPORT:
+        recording->and_report = true;
+        return 0;
+    case OPTION_NO_CHOICE:
+        recording->no_choice = true;
+        return 0;
+    case OPTION_NO_KERNEL:
+        recording->no_kernel = true;
+        return 0;
+    case OPTION_NO_LOOPS:
+        recording->no_loops = true;
+        return 0;
+    case OPTION_INSTRUCTIONS:
+        recording->instructions = true;
+        return 0;
+    case OPTION_CHOOSE_AFTER:
+        return set_choose_after(recording, optarg);
+    case OPTION_STACK_EVERY:
+    case OPTION_STACK_BYTES:
+    case OPTION_MAX_SIZE:
+    case OPTION_OVERHEAD:
+        return set_sizes(recording, option, optarg);
+    case ':':
+        return wrong_usage(&command_record, "%s wants a value", argv[optind - 1]);
+    default:
+        return wrong_usage(&command_record,
+                           "%s is no option of heurt record, or has a value that it does not "
+                           "take; heurt's options come before the program",
+                           argv[optind > 1 ? optind - 1 : 1]);
+    }
+}
+
+/* 0: go on; -1: help was shown; else the exit status. */
+static int read_options(int argc, char **argv, struct recording *recording)
+{
+    int option, status = 0;
+    optind = 0;
+    while (!status &&
+           (option = getopt_long(argc, argv, "+:o:f:F:M:A:qh", long_options, NULL)) != -1) {
+        if (option == 'h')
+            return show_help(&command_record) - 1;
+        status = read_option(recording, option, argv);
+    }
+    if (!status && optind >= argc)
+        return wrong_usage(&command_record, "which program?");
+    recording->command = argv + optind;
+    if (!recording->max_size_bytes)
+        recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
+    return status;
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+/* The time-stamp counter where it runs evenly and the kernel itself trusts it. */
+static enum heurt_clock choose_clock(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+        return HEURT_CLOCK_MONOTONIC;
+    char source[64] = "";
+    FILE *in = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    if (in) {
+        if (!fgets(source, sizeof source, in))
+            source[0] = 0;
+        fclose(in);
+    }
+    bool mistrusted = strncmp(source, "hpet", 4) == 0 || strncmp(source, "acpi_pm", 7) == 0 ||
+                      strncmp(source, "jiffies", 7) == 0;
+    return mistrusted ? HEURT_CLOCK_MONOTONIC : HEURT_CLOCK_TSC;
+}
+
+static struct heurt_clock_pair clock_pair(enum heurt_clock clock)
+{
+    struct timespec now;
+    uint64_t before = __rdtsc();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t after = __rdtsc();
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (struct heurt_clock_pair){clock == HEURT_CLOCK_TSC ? before + (after - before) / 2 : ns,
+                                     ns};
+}
+
+static bool has_request(const struct recording *recording)
+{
+    return recording->request.functions.count || recording->request.modules.count;
+}
+
+/* Whether the functions to record are heurt's to choose. */
+static bool is_automatic(const struct recording *recording)
+{
+    return !recording->no_choice && !has_request(recording);
+}
+
+#define CHOSEN_OVERHEAD_PERMILLE 50
+
+static uint32_t overhead_permille(const struct recording *recording)
+{
+    if (!recording->overhead_told && is_automatic(recording))
+        return CHOSEN_OVERHEAD_PERMILLE;
+    return recording->overhead_permille;
+}
+
+static int create_trace(const struct recording *recording, const struct planner *planner,
+                        struct trace_writer **writer, struct error *error)
+{
+    enum heurt_clock clock = choose_clock();
+    struct heurt_session settings = {
+        .clock = clock,
+        .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
+                 (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
+                 (recording->overhead_told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
+                 (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
+                 (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0),
+        .stack_every = recording->stack_bytes ? recording->stack_every : 0,
+        .stack_bytes = recording->stack_bytes,
+        .overhead_permille = overhead_permille(recording),
+        .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
+        .start = clock_pair(clock),
+    };
+    if (planner->fd >= 0)
+        memcpy(settings.socket, planner->name, sizeof settings.socket);
+    int code = trace_writer__create(recording->directory, &settings, writer, error);
+    if (code == 0)
+        session__describe(*writer, recording->command);
+    return code;
+}
+
+/* ---- before: can it be recorded? ------------------------------------------------------------- */
+
+static const char *why_not_recorded(const struct binary *binary)
+{
+    if (!binary->is_elf)
+        return NULL; /* a script: its interpreter is what runs */
+    if (!binary->is_64bit_x86)
+        return "it is not a 64-bit x86 program, and heurt's runtime is";
+    if (!binary->has_interpreter)
+        return "it is statically linked, so that nothing can be loaded into it; link it "
+               "dynamically to record it";
+    if (binary->is_privileged)
+        return "it runs with the rights of another user or group (setuid, setgid or "
+               "capabilities), for which the system ignores LD_PRELOAD; record it as that user";
+    return NULL;
+}
+
+/* Says what stands in the way; the program is run all the same. True when it can be recorded. */
+static bool warn_about_binary(const char *name, const struct binary *binary)
+{
+    const char *reason = why_not_recorded(binary);
+    if (reason)
+        say("%s runs without being recorded: %s", name, reason);
+    return !reason;
+}
+
+/* They are for single calls, and for a machine that has a counter for them: else the program is
+ * recorded without. */
+static bool can_count_instructions(const struct recording *recording)
+{
+    struct error error;
+    if (recording->aggregate) {
+        say("retired instructions are not counted: --aggregate keeps no single calls");
+        return false;
+    }
+    if (instructions__try(&error) == 0)
+        return true;
+    say("%s", error.text);
+    return false;
+}
+
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+/* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
+enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
+
+/* What works beside the program while it runs. */
+struct attendants {
+    struct planner planner;
+    struct automatic *automatic; /* or NULL */
+    struct tracepoints *tracepoints;
+};
+
+static void serve(struct launch *launch, struct attendants *attendants, struct trace_writer *writer)
+{
+    struct planner *planner = &attendants->planner;
+    struct automatic *automatic = attendants->automatic;
+    struct pollfd set[3] = {{.fd = launch->end_fd, .events = POLLIN},
+                            {.fd = planner->fd, .events = POLLIN},
+                            {.fd = tracepoints__fd(attendants->tracepoints), .events = POLLIN}};
+    struct error error;
+    int wait_ms = PREPARE_LEAST_MS;
+    while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
+        int look_ms = automatic ? automatic__look(automatic) : wait_ms;
+        if (poll(set, 3, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
+            break;
+        tracepoints__look(attendants->tracepoints);
+        if (trace_writer__prepare(writer))
+            wait_ms = PREPARE_LEAST_MS;
+        else if (wait_ms < PREPARE_MOST_MS)
+            wait_ms *= 2;
+        if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
+            say("%s", error.text);
+    }
+}
+
+static uint64_t ns_of(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------ */
+
+static const char *why_lost(const struct recording *recording, const struct trace *trace,
+                            uint64_t bytes)
+{
+    uint64_t reached = bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX;
+    uint64_t limit = trace__session(trace)->limit_units * HEURT_UNIT_BYTES;
+    if (reached >= limit && limit < recording->max_size_bytes / HEURT_UNIT_BYTES * HEURT_UNIT_BYTES)
+        return "the trace has reached what a limit on address space or file sizes leaves to it "
+               "(ulimit -v, ulimit -f); raise that, or record fewer functions";
+    if (reached >= limit)
+        return "the trace has reached --max-size; raise it, or record fewer functions";
+    VEC_EACH (process, trace__processes(trace), struct trace_process)
+        VEC_EACH (note, &process->notes, const char *)
+            if (strstr(*note, "seccomp"))
+                return "the program limits its own system calls (seccomp), so that no more room "
+                       "could be "
+                       "taken";
+    return "no room was left for the trace (disk full?)";
+}
+
+static void say_what_was_lost(const struct recording *recording, const struct trace *trace,
+                              uint64_t bytes)
+{
+    uint64_t lost = trace__events_lost(trace);
+    if (lost)
+        say("%llu events were lost: %s", (unsigned long long)lost,
+            why_lost(recording, trace, bytes));
+}
+
+static void say_what_was_recorded(const struct recording *recording, size_t threads, uint64_t bytes)
+{
+    if (!recording->quiet && !recording->and_report)
+        say("recorded %zu thread%s into %s (%.1f MB); heurt report%s%s shows it", threads,
+            threads == 1 ? "" : "s", recording->directory, (double)bytes / 1e6,
+            strcmp(recording->directory, DEFAULT_TRACE) ? " -i " : "",
+            strcmp(recording->directory, DEFAULT_TRACE) ? recording->directory : "");
+}
+
+static uint64_t size_of_trace(const char *directory)
+{
+    char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
+    struct stat status = {0};
+    (void)!stat(path, &status);
+    free(path);
+    return (uint64_t)status.st_size;
+}
+
+/* Keeps the names in the trace, so that the report can be made anywhere. */
+static int keep_symbols(const struct recording *recording, const struct trace *trace,
+                        struct error *error)
+{
+    struct symbols *symbols = NULL;
+    int code = symbols__resolve(trace, &symbols, error);
+    if (code == 0)
+        code = symbols__save(symbols, recording->directory, error);
+    symbols__free(symbols);
+    return code;
+}
+
+static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
+{
+    if (began)
+        say("nothing was recorded: no room was left for the trace %s (disk full?)",
+            recording->directory);
+    else
+        say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
+            "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
+            recording->command[0], recording->command[0]);
+}
+
+/* Symbols first: they are what a trace cannot be read without on another machine. */
+static int complete(const struct recording *recording, const struct trace *trace,
+                    struct tracepoints *tracepoints, struct error *error)
+{
+    if (tracepoints__complete(tracepoints, trace, recording->directory, error) < 0)
+        say("%s", error->text);
+    int code = keep_symbols(recording, trace, error);
+    if (recording->pack && !recording->aggregate)
+        packing__run(recording->directory, recording->quiet);
+    return code;
+}
+
+static int conclude(const struct recording *recording, bool expected,
+                    struct tracepoints *tracepoints, struct error *error)
+{
+    struct trace *trace = NULL;
+    if (access(recording->directory, F_OK) != 0 && errno == ENOENT)
+        return error__set(error, -ENOENT,
+                          "the trace %s was removed or moved away while the program ran; what was "
+                          "recorded is lost",
+                          recording->directory);
+    int code = trace__open(recording->directory, &trace, error);
+    if (code < 0)
+        return code;
+    bool nothing = expected && trace__processes(trace)->count == 0;
+    size_t threads = trace__threads(trace)->count;
+    if (nothing)
+        say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
+    else
+        say_what_was_lost(recording, trace, size_of_trace(recording->directory));
+    code = complete(recording, trace, tracepoints, error);
+    trace__close(trace);
+    if (!nothing)
+        say_what_was_recorded(recording, threads, size_of_trace(recording->directory));
+    return code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
+ * status of our own (> 0). */
+static int run_command(const struct recording *recording, const struct binary *binary,
+                       const char *library, struct attendants *attendants,
+                       struct trace_writer *writer, int *wait_status)
+{
+    struct launch launch = LAUNCH_INIT;
+    struct thread_events events = {{-1, -1}};
+    struct error error;
+    if (!recording->no_kernel) /* a refusal is noted by those who need them */
+        thread_events__hold(&events);
+    char *trace = realpath(recording->directory, NULL);
+    char **environment = environment__make(library, binary, trace ? trace : recording->directory);
+    int code = launch__start(recording->command, environment, &launch, &error);
+    int status = code < 0 ? EXIT_HEURT : 0;
+    if (code == 0 && attendants->automatic)
+        automatic__attach(attendants->automatic, launch.pid);
+    if (code == 0)
+        attendants->tracepoints = tracepoints__attach(launch.pid, writer);
+    if (code == 0 && (code = launch__go(&launch, &error)) < 0)
+        status = launch__status_of_failure(code);
+    if (code == 0) {
+        serve(&launch, attendants, writer);
+        code = launch__wait(&launch, wait_status, &error);
+        status = code < 0 ? EXIT_HEURT : 0;
+        trace_writer__session(writer)->cpu_ns =
+            ns_of(&launch.usage.ru_utime) + ns_of(&launch.usage.ru_stime);
+    }
+    if (code < 0)
+        say("%s", error.text);
+    thread_events__release(&events);
+    environment__free(environment);
+    free(trace);
+    return status;
+}
+
+/* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
+static int record(struct recording *recording, const struct binary *binary, int *wait_status)
+{
+    struct attendants attendants = {.planner = {.fd = -1}};
+    struct planner *planner = &attendants.planner;
+    struct trace_writer *writer = NULL;
+    struct error error;
+    char *library = NULL;
+    bool recordable = warn_about_binary(recording->command[0], binary);
+    bool chooses = recordable && is_automatic(recording);
+    recording->instructions = recording->instructions && can_count_instructions(recording);
+    int code = runtime__find(&library, &error);
+    if (code == 0 && (chooses || has_request(recording)))
+        code = planner__open(planner, &recording->request, &error);
+    if (code == 0)
+        code = create_trace(recording, planner, &writer, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        planner__close(planner);
+        free(library);
+        return EXIT_HEURT;
+    }
+    enum heurt_clock clock = trace_writer__session(writer)->clock;
+    if (chooses || (has_request(recording) && overhead_permille(recording)))
+        attendants.automatic =
+            automatic__new(recording->directory, &recording->request, planner, writer,
+                           chooses ? recording->choose_after_ns : 0, !recording->no_loops, say);
+    int status = run_command(recording, binary, library, &attendants, writer, wait_status);
+    planner__close(planner);
+    planner__finish(planner, writer);
+    if (attendants.automatic && !status)
+        automatic__conclude(attendants.automatic, recording->command[0], recording->quiet);
+    automatic__free(attendants.automatic);
+    tracepoints__stop(attendants.tracepoints, writer);
+    free(library);
+    code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
+    if (code == 0 && !status)
+        code = conclude(recording, recordable, attendants.tracepoints, &error);
+    tracepoints__free(attendants.tracepoints);
+    if (status)
+        return status;
+    if (code < 0)
+        say("%s", error.text);
+    else if (recording->and_report)
+        report__show_summary(recording->directory);
+    return 0;
+}
+
+static void free_recording(struct recording *recording)
+{
+    struct plan_request *request = &recording->request;
+    VEC_EACH (text, &request->functions, char *)
+        free(*text);
+    VEC_EACH (text, &request->modules, char *)
+        free(*text);
+    VEC_EACH (arguments, &request->arguments, struct plan_arguments) {
+        free(arguments->function);
+        free(arguments->names);
+    }
+    vec__free(&request->functions);
+    vec__free(&request->modules);
+    vec__free(&request->arguments);
+    free(request->cache);
+}
+
+static int run(int argc, char **argv)
+{
+    standard_descriptors__reserve();
+    struct recording recording = {
+        .directory = DEFAULT_TRACE,
+        .request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments),
+                    cache__directory("plans")},
+        .stack_every = STACK_EVERY_DEFAULT,
+        .stack_bytes = STACK_BYTES_DEFAULT,
+        .pack = true,
+        .choose_after_ns = CHOICE_AFTER_NS,
+    };
+    int status = read_options(argc, argv, &recording), wait_status = 0;
+    if (status) {
+        free_recording(&recording);
+        return status < 0 ? 0 : status;
+    }
+    struct binary binary;
+    struct error error;
+    int code = binary__inspect(recording.command[0], &binary, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        status = launch__status_of_failure(code);
+    } else {
+        status = record(&recording, &binary, &wait_status);
+        binary__free(&binary);
+    }
+    free_recording(&recording);
+    return status ? status : launch__exit_like(wait_status);
+}
+
+static const char options_help[] =
+    "  -o, --output DIR            the trace; heurt.data, and an older one becomes heurt.data.old\n"
+    "  -f, --function NAME         also record this function, or all that match the glob; "
+    "repeatable\n"
+    "  -F, --functions-from FILE   the functions that a file lists, or standard input (-)\n"
+    "  -M, --module MODULE         all functions of this file, or those of -f only there\n"
+    "  -A, --arguments FUNC=ARG,…  a function and its arguments (arg1, or a name), for keys\n"
+    "  --stack-every N             a call stack at every N-th occurrence of a class (10000; 0: "
+    "none)\n"
+    "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
+    "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
+    "  --aggregate                 keep no events: counts, sums and histograms of each class and "
+    "thread,\n"
+    "                              in memory that does not grow with time (--max-size: 32M)\n"
+    "  --no-pack                   leave the trace as long as it was written\n"
+    "  --overhead PERCENT          what recording may cost each thread; 5% of functions that "
+    "heurt\n"
+    "                              chooses, else none\n"
+    "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
+    "(1)\n"
+    "  --no-choice                 record known calls only\n"
+    "  --no-loops                  do not mark the loops of functions that are entered once\n"
+    "  --no-kernel                 no records of switches and page faults from the kernel\n"
+    "  --instructions              count the instructions of each call, where there is a PMU\n"
+    "  -q, --quiet                 say nothing when all went well\n";
+
+const struct command command_record = {
+    "record",
+    "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
+    "[--max-size SIZE] [--overhead PERCENT] [--aggregate] [--] PROGRAM [ARG]…",
+    "record a program: where its threads wait for each other", run, options_help};

@@ -1,0 +1,433 @@
+/* heurt whatif: how long the program would have taken with something changed. */
+#include "base/memory.h"
+#include "cmd/changes.h"
+#include "cmd/class_view.h"
+#include "cmd/command.h"
+#include "cmd/load.h"
+#include "cmd/pager_print.h"
+#include "cmd/predictions.h"
+#include "cmd/rules_file.h"
+#include "cmd/targets.h"
+#include "present/whatif/whatif_screens.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THRESHOLD 0.2 /* as of heurt report: it numbers the classes */
+#define ROWS_AT_MOST 20
+
+struct options {
+    const char *directory;
+    const struct whatif_presenter *presenter;
+    bool all;
+    enum class_view view;
+    struct vec asked; /* struct asked */
+};
+
+/* What is known of the run, and what is asked of it. */
+struct session {
+    const struct options *options;
+    const struct report *report;
+    struct whatif *whatif;
+    struct vec questions; /* struct question */
+    struct vec answers;   /* struct whatif_answer, one a question */
+    size_t hidden;        /* classes that were not asked about */
+};
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+static void ask(struct session *session, struct question question, struct whatif_answer answer)
+{
+    vec__push(&session->questions, &question);
+    vec__push(&session->answers, &answer);
+}
+
+/* Takes over text. */
+static char *joined(char *text, const char *more)
+{
+    char *longer = memory__format("%s%s%s", text, *text ? " " : "", more);
+    free(text);
+    return longer;
+}
+
+/* What the one question is about, when that is one class or one lock. */
+static void describe(const struct session *session, const struct lock_target *lock,
+                     struct whatif_answer *answer)
+{
+    const struct vec *asked = &session->options->asked;
+    const struct asked *first = VEC_AT(asked, struct asked, 0);
+    if (asked->count > 1)
+        return;
+    if (first->of == ASKED_OF_CLASS) {
+        answer->rank = first->rank;
+        answer->lost_ns =
+            VEC_AT(&session->report->profile->classes, struct profile_class, first->rank - 1)
+                ->excess_ns;
+    } else if (first->of == ASKED_OF_LOCK) {
+        answer->has_lock = true;
+        answer->lock = lock->address;
+        answer->process = lock->process;
+        answer->lost_ns = lock->lost_ns;
+    }
+}
+
+/* All that is asked is one question. */
+static int ask_what_was_asked(struct session *session)
+{
+    struct question question = question__of(NULL);
+    struct whatif_answer answer = {.lost_ns = UINT64_MAX};
+    struct lock_target lock = {0};
+    struct error error;
+    char *text = memory__text("");
+    VEC_EACH (asked, &session->options->asked, struct asked) {
+        text = joined(text, asked->option);
+        if (asked__resolve(asked, session->report, &question.changes, &lock, &error) == 0)
+            continue;
+        say("%s", error.text);
+        question__free(&question);
+        free(text);
+        return EXIT_USAGE;
+    }
+    answer.asked = text;
+    describe(session, &lock, &answer);
+    ask(session, question, answer);
+    return 0;
+}
+
+static void ask_about_class(struct session *session, const struct profile_class *class, size_t rank)
+{
+    const struct change change = {.type = CHANGE_REMOVE, .class = class->number};
+    ask(session, question__of(&change),
+        (struct whatif_answer){.asked = memory__format("--remove %zu", rank),
+                               .rank = rank,
+                               .lost_ns = class->excess_ns});
+}
+
+/* Only of a lock that several classes wait for is there more to tell than of its class. */
+static void ask_about_locks(struct session *session)
+{
+    struct vec locks = targets__locks(session->report);
+    VEC_EACH (lock, &locks, struct lock_target) {
+        const struct change change = {
+            .type = CHANGE_REMOVE_LOCK, .lock = lock->address, .process = lock->process};
+        if (lock->classes < 2 || !lock->lost_ns)
+            continue;
+        if (!session->options->all && session->questions.count >= ROWS_AT_MOST) {
+            session->hidden++;
+            continue;
+        }
+        ask(session, question__of(&change),
+            (struct whatif_answer){.asked =
+                                       memory__format("--remove lock=0x%" PRIx64, lock->address),
+                                   .has_lock = true,
+                                   .process = lock->process,
+                                   .lock = lock->address,
+                                   .lost_ns = lock->lost_ns});
+    }
+    vec__free(&locks);
+}
+
+/* Of every class that lost something, and of the locks. */
+static void ask_about_all(struct session *session)
+{
+    size_t rank = 0, most = session->options->all ? SIZE_MAX : ROWS_AT_MOST;
+    VEC_EACH (class, &session->report->profile->classes, struct profile_class) {
+        rank++;
+        if (!class->excess_ns || class->idle || class->ignored)
+            continue;
+        if (session->questions.count < most)
+            ask_about_class(session, class, rank);
+        else
+            session->hidden++;
+    }
+    ask_about_locks(session);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* By the predicted wall time; what was refused comes last. */
+static int compare_answers(const void *left, const void *right)
+{
+    const struct whatif_answer *a = left, *b = right;
+    uint64_t first = a->prediction ? a->prediction->wall_ns : UINT64_MAX;
+    uint64_t second = b->prediction ? b->prediction->wall_ns : UINT64_MAX;
+    if (first != second)
+        return first < second ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static void answer_all(struct session *session)
+{
+    predictions__make(session->whatif, session->questions.items, session->questions.count);
+    for (size_t i = 0; i < session->questions.count; i++) {
+        const struct question *question = VEC_AT(&session->questions, struct question, i);
+        struct whatif_answer *answer = VEC_AT(&session->answers, struct whatif_answer, i);
+        answer->prediction = question->told ? &question->prediction : NULL;
+        answer->refusal = question->error.text;
+    }
+    if (session->answers.count)
+        qsort(session->answers.items, session->answers.count, session->answers.item_bytes,
+              compare_answers);
+}
+
+struct showing {
+    const struct whatif_presenter *presenter;
+    struct whatif_view view;
+    bool is_question;
+};
+
+static void present(const void *subject, const struct style *style, FILE *out)
+{
+    const struct showing *showing = subject;
+    if (showing->is_question)
+        showing->presenter->question(&showing->view, style, out);
+    else
+        showing->presenter->table(&showing->view, style, out);
+}
+
+static int show_answers(const struct session *session)
+{
+    const struct options *options = session->options;
+    const struct whatif_answer *first = session->answers.items;
+    if (options->asked.count && !first->prediction) {
+        say("%s", first->refusal);
+        return EXIT_HEURT;
+    }
+    return show(present,
+                &(struct showing){.presenter = options->presenter,
+                                  .view = {.report = session->report,
+                                           .measured_ns = whatif__measured_ns(session->whatif),
+                                           .replayed_ns = whatif__replayed_ns(session->whatif),
+                                           .unrecorded_ns = whatif__unrecorded_ns(session->whatif),
+                                           .rows = session->answers.items,
+                                           .count = session->answers.count,
+                                           .hidden = session->hidden},
+                                  .is_question = options->asked.count > 0});
+}
+
+static int answer(struct session *session)
+{
+    int status = 0;
+    if (session->options->asked.count)
+        status = ask_what_was_asked(session);
+    else
+        ask_about_all(session);
+    if (status == 0) {
+        answer_all(session);
+        status = show_answers(session);
+    }
+    VEC_EACH (answer, &session->answers, struct whatif_answer)
+        free((char *)answer->asked);
+    VEC_EACH (question, &session->questions, struct question)
+        question__free(question);
+    vec__free(&session->answers);
+    vec__free(&session->questions);
+    return status;
+}
+
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+static int compute(const struct options *options, const struct loaded *loaded,
+                   const struct vec *rules)
+{
+    struct profile *profile;
+    struct whatif *whatif;
+    struct error error;
+    int status = EXIT_HEURT;
+    if (profile__compute_by(options->view, loaded->trace, loaded->symbols, rules, THRESHOLD,
+                            &profile, &error) < 0) {
+        say("%s", error.text);
+        return status;
+    }
+    const struct report report = {.trace = loaded->trace,
+                                  .symbols = loaded->symbols,
+                                  .profile = profile,
+                                  .directory = options->directory};
+    if (whatif__open(loaded->trace, loaded->symbols, profile, &whatif, &error) == 0) {
+        struct session session = {.options = options,
+                                  .report = &report,
+                                  .whatif = whatif,
+                                  .questions = VEC_OF(struct question),
+                                  .answers = VEC_OF(struct whatif_answer)};
+        status = answer(&session);
+        whatif__close(whatif);
+    } else {
+        say("%s", error.text);
+    }
+    profile__free(profile);
+    return status;
+}
+
+static int load_and_compute(const struct options *options)
+{
+    struct loaded loaded;
+    struct rules rules;
+    struct error error;
+    int status = loaded__open(options->directory, &loaded);
+    if (status)
+        return status;
+    if (rules__load(options->directory, &rules, &error) < 0) {
+        say("%s", error.text);
+        status = EXIT_HEURT;
+    } else {
+        struct vec list = rules__list(&rules);
+        status = compute(options, &loaded, &list);
+        rules__free_list(&list);
+    }
+    rules__free(&rules);
+    loaded__close(&loaded);
+    return status;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum {
+    OPTION_REMOVE = 256,
+    OPTION_SPEED,
+    OPTION_SHRINK,
+    OPTION_SPLIT,
+    OPTION_THREADS,
+    OPTION_ALL,
+    OPTION_CLASS,
+    OPTION_JSON,
+    OPTION_CSV,
+};
+
+static const struct option long_options[] = {
+    {"input", required_argument, NULL, 'i'},
+    {"remove", required_argument, NULL, OPTION_REMOVE},
+    {"speed", required_argument, NULL, OPTION_SPEED},
+    {"shrink", required_argument, NULL, OPTION_SHRINK},
+    {"split", required_argument, NULL, OPTION_SPLIT},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"all", no_argument, NULL, OPTION_ALL},
+    {"class", required_argument, NULL, OPTION_CLASS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", no_argument, NULL, OPTION_CSV},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int take_change(struct options *options,
+                       int (*read)(const char *value, struct asked *asked, struct error *error),
+                       const char *value)
+{
+    struct asked asked;
+    struct error error;
+    if (read(value, &asked, &error) < 0) {
+        asked__free(&asked);
+        return wrong_usage(&command_whatif, "%s", error.text);
+    }
+    vec__push(&options->asked, &asked);
+    return 0;
+}
+
+static int choose_presenter(struct options *options, const struct whatif_presenter *presenter)
+{
+    if (options->presenter != &whatif_text && options->presenter != presenter)
+        return wrong_usage(&command_whatif, "--json and --csv exclude each other");
+    options->presenter = presenter;
+    return 0;
+}
+
+/* 0, or the exit status of wrong usage. */
+static int take_option(int option, struct options *options)
+{
+    switch (option) {
+    case 'i':
+        options->directory = optarg;
+        return 0;
+    case OPTION_REMOVE:
+        return take_change(options, asked__remove, optarg);
+    case OPTION_SPEED:
+        return take_change(options, asked__speed, optarg);
+    case OPTION_SHRINK:
+        return take_change(options, asked__shrink, optarg);
+    case OPTION_SPLIT:
+        return take_change(options, asked__split, optarg);
+    case OPTION_THREADS:
+        return take_change(options, asked__threads, optarg);
+    case OPTION_ALL:
+        options->all = true;
+        return 0;
+    case OPTION_CLASS:
+        return view__parse(&command_whatif, optarg, &options->view);
+    case OPTION_JSON:
+        return choose_presenter(options, &whatif_json);
+    case OPTION_CSV:
+        return choose_presenter(options, &whatif_csv);
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+/* heurt whatif N is heurt whatif --remove N. */
+static int take_ranks(int argc, char **argv, struct options *options)
+{
+    for (; optind < argc; optind++) {
+        const char *word = argv[optind];
+        if (!*word || word[strspn(word, "0123456789")])
+            return wrong_usage(&command_whatif,
+                               "expected the number of a class (as in the column # of heurt "
+                               "report), found '%s'; another trace is chosen with -i DIR",
+                               word);
+        int status = take_change(options, asked__remove, word);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    int status = 0;
+    optind = 0;
+    opterr = 0;
+    for (int option;
+         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;) {
+        if (option == 'h') {
+            show_help(&command_whatif);
+            return -1;
+        }
+        status = option == '?' ? wrong_usage(&command_whatif,
+                                             "'%s' is no option of whatif, or it lacks its value",
+                                             argv[optind - 1])
+                               : take_option(option, options);
+    }
+    return status ? status : take_ranks(argc, argv, options);
+}
+
+static int run(int argc, char **argv)
+{
+    struct options options = {.directory = DEFAULT_TRACE,
+                              .presenter = &whatif_text,
+                              .view = CLASSES_BY_STRUCTURE,
+                              .asked = VEC_OF(struct asked)};
+    int status = parse(argc, argv, &options);
+    if (status == 0)
+        status = load_and_compute(&options);
+    VEC_EACH (asked, &options.asked, struct asked)
+        asked__free(asked);
+    vec__free(&options.asked);
+    return status < 0 ? 0 : status;
+}
+
+static const char options_help[] =
+    "  -i, --input DIR             the trace (heurt.data)\n"
+    "  N, --remove N|FUNC          every occurrence of that class is as its fastest one\n"
+    "  --remove lock=ADDR|NAME     nobody waits for that lock\n"
+    "  --speed FUNC=2x             the time on a CPU in that function, over so much\n"
+    "  --shrink lock=ADDR:50%      what is left of the time on a CPU with that lock held\n"
+    "  --split lock=ADDR:2         so many locks in its place; lock=ADDR:site: one a place\n"
+    "  --threads N                 the same work by so many threads\n"
+    "  --all                       without a change: a row for every class, not 20\n" VIEW_HELP
+    "  --json, --csv               everything as data\n";
+
+const struct command command_whatif = {
+    "whatif",
+    "[-i DIR] [--json|--csv] [--all] [--class site|structure] [--remove N|FUNC|lock=ADDR] [--speed "
+    "FUNC=2x] "
+    "[--shrink lock=ADDR:50%] [--split lock=ADDR:2] [--threads N] [N]…",
+    "predict the wall time of a recorded program without one cause", run, options_help};

@@ -1,0 +1,25 @@
+#include "cmd/pager_print.h"
+
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+int show(void (*put)(const void *subject, const struct style *style, FILE *out),
+         const void *subject)
+{
+    const struct style style = {terminal__columns(), terminal__colour(), terminal__unicode()};
+    FILE *out = pager__open();
+    void (*before)(int) = out != stdout ? signal(SIGPIPE, SIG_IGN) : SIG_ERR;
+    put(subject, &style, out);
+    bool failed = fflush(out) != 0 || ferror(out);
+    int code = errno;
+    pager__close(out);
+    if (before != SIG_ERR)
+        signal(SIGPIPE, before);
+    if (!failed || out != stdout)
+        return 0;
+    say("cannot write the report: %s", strerror(code));
+    return EXIT_HEURT;
+}

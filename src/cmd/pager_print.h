@@ -1,0 +1,13 @@
+/* pager_print.h: printing something laid out for where stdout leads, through the pager on a
+ * terminal. */
+#ifndef HEURT_CMD_PAGER_PRINT_H
+#define HEURT_CMD_PAGER_PRINT_H
+
+#include "present/present.h"
+
+/* Calls put with how text is laid out. A pager that is left early is no failure; a full disk is:
+ * returns 0, or EXIT_HEURT after a sentence. */
+int show(void (*put)(const void *subject, const struct style *style, FILE *out),
+         const void *subject);
+
+#endif

@@ -1,0 +1,102 @@
+/* function_info.h: what planning has to know of one file's functions, wherever the file is mapped:
+ * found out when it is asked for, and kept from run to run (plan_cache.h). The items are plain
+ * numbers and places in vecs, so that they are the same in memory and in the cache. All addresses
+ * are addresses in the file.
+ *
+ * An object is used by one thread at a time. */
+#ifndef HEURT_PATCH_FUNCTION_INFO_H
+#define HEURT_PATCH_FUNCTION_INFO_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "format/layout.h"
+#include "patch/code_file.h"
+#include "patch/code_map.h"
+#include "patch/frame.h"
+#include "patch/move.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fact { FACT_NOT_ASKED, FACT_YES, FACT_NO };
+
+#define FACT_NO_FUNCTION UINT32_MAX
+
+struct fact_function {
+    uint64_t start, end; /* equal: the size is not known */
+    uint32_t first_name, name_count;
+    uint32_t first_tail, tail_count; /* when judged */
+    uint32_t choice;                 /* text why an IFUNC is refused; 0: not asked */
+    uint32_t moved;                  /* place in moves, when move is FACT_YES */
+    struct frame_verdict frame;      /* when judged */
+    uint8_t ifunc;                   /* bool */
+    uint8_t judged;                  /* bool */
+    uint8_t fits;                    /* enum fact: its parameters certainly fit into registers */
+    uint8_t keeps_rbx;               /* enum fact */
+    uint8_t move;                    /* enum fact: its first instructions can be moved */
+    uint8_t move_fault;              /* enum move_fault, why not */
+    uint8_t reserved[2];
+};
+
+struct fact_name {
+    uint32_t text;
+    uint32_t local; /* bool: only its own file knows it */
+};
+
+/* A jump out of a function: into another of the file, to a name that the loader looks up, or (both
+ * empty) somewhere. */
+struct fact_tail {
+    uint64_t address;  /* 0: not known */
+    uint32_t function; /* index, or FACT_NO_FUNCTION */
+    uint32_t name;     /* text; 0: none */
+};
+
+struct facts {
+    struct vec functions; /* struct fact_function, by start */
+    struct vec names;     /* struct fact_name, the best of a function first */
+    struct vec tails;     /* struct fact_tail */
+    struct vec moves;     /* uint8_t: moved code, see facts.c */
+    struct vec texts;     /* char: strings, each ended by \0; the one at 0 is empty */
+    uint32_t stripped;    /* bool: only the dynamic symbols are known */
+    /* Not kept: */
+    bool changed; /* since it was read from the cache */
+    char *path;
+    const char *cache; /* directory, or NULL; the caller's */
+    uint8_t build_id[HEURT_BUILD_ID_MAX];
+    size_t build_id_bytes;
+    struct code_file *file; /* NULL: not needed yet */
+    bool unreadable;        /* it was needed and could not be opened */
+    struct code_map *map;   /* NULL: not needed yet */
+    struct frame_checker *checker;
+};
+
+/* From the cache (a directory, kept; NULL: none) or the file. -errno. */
+int facts__open(const char *path, const uint8_t *build_id, size_t build_id_bytes, const char *cache,
+                struct facts **facts, struct error *error);
+/* Writes what was found out into the cache. NULL is allowed. */
+void facts__close(struct facts *facts);
+
+/* The file itself, for what facts do not tell; NULL: it is gone. Its functions have the same
+ * indices. */
+const struct code_file *facts__file(struct facts *facts);
+
+/* Texts and names stay where they are until something else is found out. */
+const char *facts__text(const struct facts *facts, uint32_t text);
+const char *facts__name(const struct facts *facts, const struct fact_function *function,
+                        size_t index);
+bool facts__name_is_local(const struct facts *facts, const struct fact_function *function,
+                          size_t index);
+
+/* What follows finds out what is not known yet. function is one of facts->functions. */
+void facts__judge(struct facts *facts, struct fact_function *function); /* frame and its tails */
+bool facts__fits_registers(struct facts *facts, struct fact_function *function);
+bool facts__keeps_rbx(struct facts *facts, struct fact_function *function);
+const char *facts__choice(struct facts *facts, struct fact_function *function);
+/* Fills plan as move__plan does. */
+enum move_fault facts__move(struct facts *facts, struct fact_function *function,
+                            struct heurt_plan *plan);
+
+/* Whether what is kept of the moved code is of a possible form (move is FACT_YES). */
+bool facts__move_is_whole(const struct facts *facts, const struct fact_function *function);
+
+#endif

@@ -1,0 +1,11 @@
+/* ifunc.h: what to tell of a function that is chosen at run time. */
+#ifndef HEURT_PATCH_IFUNC_H
+#define HEURT_PATCH_IFUNC_H
+
+#include "patch/code_file.h"
+
+/* The reason of the refusal, with the names of the versions that the function's resolver refers
+ * to, where these have names. free() it. */
+char *ifunc__refusal(const struct code_file *file, const struct code_function *resolver);
+
+#endif

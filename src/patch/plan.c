@@ -1,0 +1,319 @@
+#include "patch/plan.h"
+
+#include "base/memory.h"
+#include "patch/denylist.h"
+#include "patch/patterns.h"
+#include "patch/plan_arguments.h"
+#include "patch/process_image.h"
+#include "symbol/name.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As many as there are ids for (layout.h): those that fit into an event's first word, and the wide
+ * ones. */
+enum {
+    NARROW_IDS = (HEURT_EVENT_LOOPS - HEURT_EVENT_FUNCTIONS) / 2,
+    WIDE_IDS = (HEURT_FUNCTION_LAST - HEURT_EVENT_LAST) / 2,
+    FUNCTIONS_MAX = NARROW_IDS + WIDE_IDS,
+};
+
+struct maker {
+    const struct plan_request *request;
+    struct world world;
+    struct patterns patterns;
+    struct vec arguments; /* struct argument_request */
+    struct plan *plan;
+};
+
+/* A function that was asked for, under the best of its names that was asked for. */
+struct wanted {
+    struct fact_function *function;
+    const char *name;
+    bool exact;
+};
+
+static void add_refusal(struct vec *to, const char *function, const char *module,
+                        const char *reason)
+{
+    vec__push(to, &(struct refused_function){memory__text(function), memory__text(module),
+                                             memory__text(reason)});
+}
+
+static void refuse(struct plan *plan, const char *function, const char *module, const char *reason)
+{
+    add_refusal(&plan->refusals, function, module, reason);
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+static bool is_module_wanted(const struct maker *maker, const struct world_module *module)
+{
+    const struct vec *globs = &maker->request->modules;
+    if (!globs->count)
+        return patterns__concern(&maker->patterns, &module->name);
+    VEC_EACH (glob, globs, char *)
+        if (pattern_module__matches(&module->name, *glob))
+            return !maker->patterns.items.count ||
+                   patterns__concern(&maker->patterns, &module->name);
+    return false;
+}
+
+static bool is_name_wanted(struct maker *maker, const struct world_module *module, const char *name,
+                           bool *exact)
+{
+    *exact = false;
+    if (!maker->patterns.items.count)
+        return true;
+    return patterns__match(&maker->patterns, &module->name, name, exact);
+}
+
+static bool find_wanted(struct maker *maker, const struct world_module *module,
+                        struct fact_function *function, struct wanted *wanted)
+{
+    bool found = false;
+    for (size_t i = 0; i < function->name_count; i++) {
+        const char *name = facts__name(module->facts, function, i);
+        bool exact;
+        /* All names are tried: each may be the answer to another pattern. */
+        if (!is_name_wanted(maker, module, name, &exact) || (symbol__is_cold(name) && !exact))
+            continue;
+        if (!found)
+            *wanted = (struct wanted){function, name, exact};
+        found = true;
+    }
+    return found;
+}
+
+/* ---- one function ---------------------------------------------------------------------------- */
+
+static const char *refusal_by_name(const struct world_module *module,
+                                   struct fact_function *function)
+{
+    for (size_t i = 0; i < function->name_count; i++) {
+        const char *name = facts__name(module->facts, function, i);
+        const char *reason = never__function(module->name.base, name);
+        if (reason)
+            return reason;
+        if (symbol__is_cold(name))
+            return "it is a rarely run part of another function and measured with that";
+    }
+    return NULL;
+}
+
+static void move_to(struct heurt_plan *plan, uint64_t bias)
+{
+    plan->address += bias;
+    for (unsigned i = 0; i < plan->fixup_count; i++)
+        plan->fixups[i].target += bias;
+}
+
+/* The reason why it cannot be patched (free() it), or NULL and plan is filled. */
+static char *try_function(struct maker *maker, struct world_module *module,
+                          struct fact_function *function, struct heurt_plan *plan)
+{
+    const char *reason = refusal_by_name(module, function);
+    if (reason)
+        return memory__text(reason);
+    if (function->ifunc)
+        return memory__text(facts__choice(module->facts, function));
+    facts__judge(module->facts, function);
+    if (function->frame.inner)
+        return memory__text("it is not entered by a call");
+    enum heurt_mechanism mechanism;
+    char *text = world__refusal(&maker->world, module, function, &mechanism);
+    if (text)
+        return text;
+    reason = move_fault__text(facts__move(module->facts, function, plan));
+    plan->ordered = function->frame.locks;
+    plan->mechanism = (uint8_t)mechanism;
+    move_to(plan, module->module->bias);
+    return memory__text(reason);
+}
+
+/* As the resolver of addresses writes it where there is no symbol. */
+static char *readable_name(const struct world_module *module, const char *name)
+{
+    if (symbol_name__is_place(name))
+        return memory__format("[%s%s]", module->name.base, name);
+    return symbol_name__demangle(name);
+}
+
+/* Code that has unwind information of its own but neither a name nor a call that enters it: a part
+ * of a function. */
+static bool is_part(struct world_module *module, struct fact_function *function)
+{
+    if (!symbol_name__is_place(facts__name(module->facts, function, 0)))
+        return false;
+    facts__judge(module->facts, function);
+    return function->frame.inner;
+}
+
+static void add_function(struct maker *maker, struct world_module *module,
+                         const struct wanted *wanted)
+{
+    struct planned_function planned = {0};
+    char *name = readable_name(module, wanted->name);
+    char *reason = maker->plan->functions.count >= FUNCTIONS_MAX
+                       ? memory__format("more than %d functions were asked for", FUNCTIONS_MAX)
+                       : try_function(maker, module, wanted->function, &planned.plan);
+    if (reason) {
+        refuse(maker->plan, name, module->name.path, reason);
+        free(reason);
+        free(name);
+        return;
+    }
+    planned.name = name;
+    struct argument_choice choice = {.refusals = VEC_OF(struct argument_refusal)};
+    arguments__choose(&maker->arguments, module, wanted->function, &choice);
+    planned.argument_names = choice.names;
+    planned.plan.argument_count = choice.count;
+    memcpy(planned.plan.arguments, choice.registers, sizeof choice.registers);
+    VEC_EACH (refusal, &choice.refusals, struct argument_refusal) {
+        refuse(maker->plan, name, module->name.path, refusal->reason);
+        free(refusal->reason);
+    }
+    vec__free(&choice.refusals);
+    vec__push(&maker->plan->functions, &planned);
+}
+
+/* ---- all modules ----------------------------------------------------------------------------- */
+
+/* A module that was named by itself (-M, "@") and cannot be read must be told of; one that is only
+ * searched along must, too, when it is a file: something asked for may be in it. */
+static void refuse_module(struct maker *maker, const struct world_module *module,
+                          const char *reason)
+{
+    refuse(maker->plan, "*", module->name.path, reason);
+}
+
+static bool is_named(const struct maker *maker, const struct world_module *module)
+{
+    VEC_EACH (glob, &maker->request->modules, char *)
+        if (strcmp(*glob, "*") != 0 && pattern_module__matches(&module->name, *glob))
+            return true;
+    VEC_EACH (pattern, &maker->patterns.items, struct pattern)
+        if (pattern->module && strcmp(pattern->module, "*") != 0 &&
+            pattern_module__matches(&module->name, pattern->module))
+            return true;
+    return false;
+}
+
+/* The same file at the same place, told twice. */
+static bool is_repeated(const struct maker *maker, const struct world_module *module)
+{
+    for (const struct world_module *other = maker->world.modules.items; other < module; other++)
+        if (other->module->bias == module->module->bias &&
+            strcmp(other->module->path, module->module->path) == 0)
+            return true;
+    return false;
+}
+
+static void add_module(struct maker *maker, struct world_module *module)
+{
+    if (!is_module_wanted(maker, module) || is_repeated(maker, module))
+        return;
+    const char *reason = never__module(module->name.base);
+    if (reason) {
+        if (is_named(maker, module))
+            refuse_module(maker, module, reason);
+        return;
+    }
+    if (!world__open(&maker->world, module)) {
+        refuse_module(maker, module, module->error.text);
+        return;
+    }
+    VEC_EACH (function, &module->facts->functions, struct fact_function) {
+        struct wanted wanted = {0};
+        if (find_wanted(maker, module, function, &wanted) && !is_part(module, function))
+            add_function(maker, module, &wanted);
+    }
+}
+
+static bool is_any_stripped(const struct maker *maker)
+{
+    VEC_EACH (module, &maker->world.modules, struct world_module)
+        if (module->facts && module->facts->stripped && is_module_wanted(maker, module))
+            return true;
+    return false;
+}
+
+static void refuse_unmatched(struct maker *maker)
+{
+    const char *reason = is_any_stripped(maker)
+                             ? "no function of this name (in stripped modules only the functions "
+                               "that others may call have one)"
+                             : "no function of this name";
+    VEC_EACH (pattern, &maker->patterns.items, struct pattern)
+        if (!pattern->answered)
+            add_refusal(&maker->plan->unmatched, pattern->text, "", reason);
+    VEC_EACH (glob, &maker->request->modules, char *) {
+        bool found = false;
+        VEC_EACH (module, &maker->world.modules, struct world_module)
+            found |= pattern_module__matches(&module->name, *glob);
+        if (!found)
+            add_refusal(&maker->plan->unmatched, "*", *glob, "no module of this name");
+    }
+}
+
+static void refuse_unused_arguments(struct maker *maker)
+{
+    VEC_EACH (request, &maker->arguments, struct argument_request) {
+        const struct pattern *pattern = VEC_AT(&request->patterns.items, struct pattern, 0);
+        if (!pattern->answered)
+            add_refusal(&maker->plan->unmatched, pattern->text, "",
+                        "its arguments were asked for, but no function of this name is recorded");
+    }
+}
+
+int plan__make(const struct plan_request *request, const struct trace_module *modules,
+               size_t module_count, struct plan **plan, struct error *error)
+{
+    (void)error;
+    struct maker maker = {.request = request};
+    maker.plan = memory__zeroed(1, sizeof *maker.plan);
+    maker.plan->functions = VEC_OF(struct planned_function);
+    maker.plan->refusals = VEC_OF(struct refused_function);
+    maker.plan->unmatched = VEC_OF(struct refused_function);
+    world__start(&maker.world, modules, module_count, request->cache);
+    patterns__start(&maker.patterns);
+    argument_requests__start(&maker.arguments, &request->arguments);
+    VEC_EACH (text, &request->functions, char *)
+        patterns__add(&maker.patterns, *text);
+    if (request->functions.count || request->modules.count) {
+        VEC_EACH (module, &maker.world.modules, struct world_module)
+            add_module(&maker, module);
+        refuse_unmatched(&maker);
+        refuse_unused_arguments(&maker);
+    }
+    patterns__free(&maker.patterns);
+    argument_requests__free(&maker.arguments);
+    world__free(&maker.world);
+    *plan = maker.plan;
+    return 0;
+}
+
+void refusals__free(struct vec *refusals)
+{
+    VEC_EACH (refusal, refusals, struct refused_function) {
+        free(refusal->function);
+        free(refusal->module);
+        free(refusal->reason);
+    }
+    vec__free(refusals);
+}
+
+void plan__free(struct plan *plan)
+{
+    if (!plan)
+        return;
+    VEC_EACH (function, &plan->functions, struct planned_function) {
+        free(function->name);
+        free(function->argument_names);
+    }
+    vec__free(&plan->functions);
+    refusals__free(&plan->refusals);
+    refusals__free(&plan->unmatched);
+    free(plan);
+}

@@ -1,0 +1,146 @@
+#include "present/export/events.h"
+
+#include "base/memory.h"
+#include "present/export/event_fields.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A span that a thread is in. */
+struct open_span {
+    uint32_t id;
+    bool has_payload;
+    uint64_t first; /* word of its payload */
+};
+
+/* ---- where an event stands ------------------------------------------------------------------- */
+
+struct shown_trace shown_trace__new(const struct trace *trace, const struct symbols *symbols)
+{
+    const struct vec *threads = trace__threads(trace);
+    struct shown_trace shown = {trace, symbols,
+                                memory__zeroed(threads->count, sizeof *shown.threads)};
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
+        shown.threads[i].thread = thread;
+        shown.threads[i].process =
+            VEC_AT(trace__processes(trace), struct trace_process, thread->process);
+        shown.threads[i].open = VEC_OF(struct open_span);
+    }
+    return shown;
+}
+
+void shown_trace__free(struct shown_trace *shown)
+{
+    for (size_t i = 0; i < trace__threads(shown->trace)->count; i++)
+        vec__free(&shown->threads[i].open);
+    free(shown->threads);
+}
+
+/* Takes the span that a leave ends, and what was left open in it, off the thread's stack. Returns
+ * what it was, or no payload when its enter was never seen. */
+static struct open_span leave_span(struct shown_thread *thread, uint32_t id)
+{
+    for (size_t i = thread->open.count; i-- > 0;) {
+        const struct open_span *span = VEC_AT(&thread->open, struct open_span, i);
+        if (span->id != (id & ~1u))
+            continue;
+        thread->open.count = i;
+        return *span;
+    }
+    return (struct open_span){.id = id};
+}
+
+static void leave_innermost_function(struct shown_thread *thread)
+{
+    for (size_t i = thread->open.count; i-- > 0;)
+        if (VEC_AT(&thread->open, struct open_span, i)->id >= HEURT_EVENT_FUNCTIONS) {
+            thread->open.count = i;
+            return;
+        }
+}
+
+struct shown_event shown_trace__next(struct shown_trace *shown, size_t index,
+                                     const struct event *event)
+{
+    struct shown_thread *thread = &shown->threads[index];
+    struct open_span span = {event->id, event->words > 0, event->words ? *event->payload : 0};
+    if (event->id == HEURT_EVENT_UNWOUND)
+        leave_innermost_function(thread);
+    if (event->id % 2)
+        span = leave_span(thread, event->id);
+    struct shown_event what = {
+        .thread = thread,
+        .event = event,
+        .title = event__title(thread, event->id, span.has_payload ? &span.first : NULL),
+        .depth = thread->open.count,
+    };
+    if (event->id % 2 == 0 && event__is_span(event->id))
+        vec__push(&thread->open, &span);
+    return what;
+}
+
+/* ---- one event ------------------------------------------------------------------------------- */
+
+const char *event__what(uint32_t id)
+{
+    return id % 2 ? "leave" : event__is_span(id) ? "enter" : "point";
+}
+
+char *thread__name(const struct trace_thread *thread, char buffer[17])
+{
+    memset(buffer, 0, 17);
+    strncpy(buffer, thread->name, 16);
+    return buffer;
+}
+
+void shown_event__fields(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
+{
+    event__put_fields(shown, what->thread, what->event, &(struct fields){.out = out});
+}
+
+void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,
+                              uint64_t tick, FILE *out)
+{
+    uint64_t ns = trace__since_start_ns(shown->trace, tick);
+    char name[17];
+    for (char *at = thread__name(thread->thread, name); *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    fprintf(out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s ", ns / 1000000000, ns % 1000000000,
+            thread->thread->tid, name);
+}
+
+void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
+{
+    shown_thread__begin_line(shown, what->thread, what->event->tick, out);
+    fprintf(out, "%s %*s", event__what(what->event->id), (int)(what->depth * 2), "");
+    text__print(out, what->title.name);
+    if (*what->title.detail)
+        fprintf(out, " (%s)", what->title.detail);
+    shown_event__fields(shown, what, out);
+    fputc('\n', out);
+}
+
+struct json_object *shown_event__json(const struct shown_trace *shown,
+                                      const struct shown_event *what)
+{
+    char name[17];
+    const struct trace_thread *thread = what->thread->thread;
+    const char *detail = what->title.detail;
+    uint64_t ns = trace__since_start_ns(shown->trace, what->event->tick);
+    struct json_object *line = json_object_new_object(), *fields = json_object_new_object();
+    json_object_object_add(line, "ns", json_object_new_uint64(ns));
+    json_object_object_add(line, "tid", json_object_new_int64(thread->tid));
+    json_object_object_add(line, "serial", json_object_new_int64(thread->serial));
+    json_object_object_add(line, "thread", text__json(thread__name(thread, name)));
+    json_object_object_add(line, "what", json_object_new_string(event__what(what->event->id)));
+    json_object_object_add(line, "depth", json_object_new_uint64(what->depth));
+    json_object_object_add(line, "name", text__json(what->title.name));
+    json_object_object_add(line, "detail", *detail ? text__json(detail) : NULL);
+    event__put_fields(shown, what->thread, what->event, &(struct fields){.json = fields});
+    json_object_object_add(line, "fields", fields);
+    return line;
+}

@@ -1,0 +1,62 @@
+/* events.h: the single events of a trace, as lines of text and as JSON. */
+#ifndef HEURT_PRESENT_EXPORT_EVENTS_H
+#define HEURT_PRESENT_EXPORT_EVENTS_H
+
+#include "format/reader.h"
+#include "format/symbols.h"
+
+#include <stdio.h>
+
+struct json_object;
+
+/* A thread while a walk goes through its events. */
+struct shown_thread {
+    const struct trace_thread *thread;
+    const struct trace_process *process;
+    struct vec open; /* private to the room: the spans that it is in */
+};
+
+struct shown_trace {
+    const struct trace *trace;
+    const struct symbols *symbols; /* NULL: none */
+    struct shown_thread *threads;  /* as trace__threads */
+};
+
+/* What an event is called, and what stands in parentheses behind it (or ""). */
+struct event_title {
+    const char *name, *detail;
+};
+
+/* Valid until the next event. */
+struct shown_event {
+    const struct shown_thread *thread;
+    const struct event *event;
+    struct event_title title;
+    size_t depth; /* spans around it */
+};
+
+/* free: shown_trace__free. */
+struct shown_trace shown_trace__new(const struct trace *trace, const struct symbols *symbols);
+void shown_trace__free(struct shown_trace *shown);
+
+/* The next event of a thread (index into trace__threads); none may be left out. */
+struct shown_event shown_trace__next(struct shown_trace *shown, size_t thread,
+                                     const struct event *event);
+
+/* "enter", "leave" or "point". */
+const char *event__what(uint32_t id);
+/* Into a buffer of 17 bytes; returns it. */
+char *thread__name(const struct trace_thread *thread, char buffer[17]);
+
+/* Time and thread, as each line begins. */
+void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,
+                              uint64_t tick, FILE *out);
+/* Time, thread, what, and the fields by name; ends the line. */
+void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out);
+/* The fields alone: " name=value name=value unit". */
+void shown_event__fields(const struct shown_trace *shown, const struct shown_event *what,
+                         FILE *out);
+struct json_object *shown_event__json(const struct shown_trace *shown,
+                                      const struct shown_event *what); /* json_object_put it */
+
+#endif

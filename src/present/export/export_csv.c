@@ -1,0 +1,78 @@
+/* export_csv.c: a row an event. */
+#include "base/memory.h"
+#include "present/export/exporters.h"
+#include "present/screen/csv_line.h"
+
+#include <stdlib.h>
+
+/* The text of the fields, written anew for each event. */
+struct row {
+    char *text;
+    size_t bytes;
+    FILE *stream;
+};
+
+static void begin(struct export *export)
+{
+    struct row *row = memory__zeroed(1, sizeof *row);
+    row->stream = open_memstream(&row->text, &row->bytes);
+    if (!row->stream)
+        out_of_memory(sizeof *row);
+    export->own = row;
+    fputs("ns,tid,serial,thread,what,depth,name,detail,fields,until_ns,events\n", export->out);
+}
+
+/* Up to what; the line goes on. */
+static struct csv_line begin_line(const struct export *export, const struct shown_thread *thread,
+                                  const char *what, uint64_t tick)
+{
+    char name[17];
+    struct csv_line line = {export->out, false};
+    line__number(&line, trace__since_start_ns(export->shown->trace, tick));
+    line__number(&line, thread->thread->tid);
+    line__number(&line, thread->thread->serial);
+    line__text(&line, thread__name(thread->thread, name));
+    line__text(&line, what);
+    return line;
+}
+
+static void event(struct export *export, const struct shown_event *event)
+{
+    struct row *row = export->own;
+    struct csv_line line =
+        begin_line(export, event->thread, event__what(event->event->id), event->event->tick);
+    rewind(row->stream);
+    shown_event__fields(export->shown, event, row->stream);
+    fputc('\0', row->stream);
+    fflush(row->stream);
+    line__number(&line, event->depth);
+    line__text(&line, event->title.name);
+    line__text(&line, event->title.detail);
+    line__text(&line, row->text + (*row->text == ' '));
+    fputs(",,\n", export->out);
+}
+
+static void gap(struct export *export, const struct shown_thread *thread,
+                const struct kept_gap *gap)
+{
+    struct csv_line line = begin_line(export, thread, "gap", gap->from);
+    fputs(",,,,", export->out);
+    line__number(&line, trace__since_start_ns(export->shown->trace, gap->to));
+    line__number(&line, gap->events);
+    fputc('\n', export->out);
+}
+
+static void end(struct export *export)
+{
+    struct row *row = export->own;
+    fclose(row->stream);
+    free(row->text);
+    free(row);
+}
+
+const struct exporter exporter_csv = {.name = "csv",
+                                      .summary = "comma-separated values",
+                                      .begin = begin,
+                                      .event = event,
+                                      .gap = gap,
+                                      .end = end};

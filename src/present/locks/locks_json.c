@@ -1,0 +1,469 @@
+/* heurt.locks/1: the contract is in docs/heurt-locks.md. Fields are added, never changed; what is
+ * not known is null. */
+#include "base/memory.h"
+#include "present/locks/locks_shared.h"
+#include "present/screen/json_members.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVERY_ROW 0 /* as a rank */
+
+/* ---- parts of a lock ------------------------------------------------------------------------- */
+
+static struct json_object *new_place(const struct locks_report *locks, uint32_t process,
+                                     uint64_t site)
+{
+    char unknown[32];
+    if (!site)
+        return NULL;
+    struct json_object *object = json_object_new_object();
+    struct place place = place__of_site(locks->report, process, site, unknown);
+    json__address(object, "address", site);
+    json__place(object, &place);
+    return object;
+}
+
+/* Of each bucket that is not empty: its lower bound and its count. */
+static struct json_object *new_times(const struct lock_times *times)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *histogram = json_object_new_array();
+    json__number(object, "count", times->count);
+    json__number(object, "sum_ns", times->sum_ns);
+    json__known(object, "mean_ns", times->count ? times__mean_ns(times) : UINT64_MAX);
+    json__known(object, "max_ns", times->count ? times->max_ns : UINT64_MAX);
+    for (unsigned i = 0; i < LOCKS_BUCKETS; i++) {
+        if (!times->buckets[i])
+            continue;
+        struct json_object *bucket = json_object_new_object();
+        json__number(bucket, "from_ns", i ? 1ull << i : 0);
+        json__number(bucket, "count", times->buckets[i]);
+        json_object_array_add(histogram, bucket);
+    }
+    json__add(object, "histogram", histogram);
+    return object;
+}
+
+static struct json_object *new_side(const struct lock_side *side)
+{
+    struct json_object *object = json_object_new_object();
+    json__number(object, "acquisitions", side->acquisitions);
+    json__number(object, "contended", side->contended);
+    json__number(object, "busy", side->busy);
+    json__number(object, "gave_up", side->gave_up);
+    json__add(object, "wait", new_times(&side->wait));
+    json__add(object, "hold", new_times(&side->hold));
+    return object;
+}
+
+static struct json_object *new_on_path(const struct lock_on_path *on_path)
+{
+    struct json_object *object = json_object_new_object();
+    json__number(object, "acquisitions", on_path->acquisitions);
+    json__number(object, "contended", on_path->contended);
+    json__number(object, "wait_ns", on_path->wait_ns);
+    json__number(object, "hold_ns", on_path->hold_ns);
+    return object;
+}
+
+static void add_identity(struct json_object *object, const struct locks_report *locks,
+                         const struct encounter_object *lock)
+{
+    json__text(object, "kind", object__noun(lock));
+    json__address(object, "address", lock->address);
+    json__text(object, "name", report__variable(locks->report, lock->process, lock->address));
+    json__number(object, "process", lock->process);
+    if (lock->mutex)
+        json__address(object, "mutex", lock->mutex);
+    else
+        json__add(object, "mutex", NULL);
+    struct json_object *made = new_place(locks, lock->process, lock->initialised_site);
+    if (made)
+        json__add(made, "thread", json__new_tid(locks->report, lock->initialised_by));
+    json__add(object, "initialised", made);
+}
+
+/* Who signalled and how, and how long until somebody ran. */
+static void add_waking(struct json_object *object, const struct lock_row *row)
+{
+    bool signals = row->object.kind != CLASS_LOCK && row->object.kind != CLASS_BARRIER;
+    json__known(object, "signals", signals ? row->signals : UINT64_MAX);
+    json__known(object, "broadcasts", signals ? row->broadcasts : UINT64_MAX);
+    json__known(object, "signals_for_nobody", signals ? row->signals_for_nobody : UINT64_MAX);
+    json__add(object, "wake", new_times(&row->wake));
+}
+
+static void add_rounds(struct json_object *object, const struct locks_report *locks,
+                       const struct lock_row *row)
+{
+    bool is_barrier = row->object.kind == CLASS_BARRIER;
+    json__known(object, "rounds", is_barrier ? row->rounds : UINT64_MAX);
+    json__add(object, "spread", is_barrier ? new_times(&row->spread) : NULL);
+    json__add(object, "last_arriver",
+              is_barrier ? json__new_tid(locks->report, row->last_arriver) : NULL);
+    json__known(object, "last_arrivals", is_barrier ? row->last_arrivals : UINT64_MAX);
+}
+
+static struct json_object *new_sites(const struct locks_report *locks, const struct lock_row *row)
+{
+    struct json_object *list = json_object_new_array();
+    VEC_EACH (site, &row->sites, struct lock_site) {
+        struct json_object *entry = json_object_new_object();
+        json__add(entry, "place", new_place(locks, row->object.process, site->site));
+        json__number(entry, "acquisitions", site->acquisitions);
+        json__number(entry, "contended", site->contended);
+        json__number(entry, "wait_ns", site->wait_ns);
+        json__number(entry, "hold_ns", site->hold_ns);
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
+static struct json_object *new_pairs(const struct locks_report *locks, const struct lock_row *row)
+{
+    struct json_object *list = json_object_new_array();
+    VEC_EACH (pair, &row->pairs, struct lock_pair) {
+        struct json_object *entry = json_object_new_object();
+        json__add(entry, "holder", new_place(locks, row->object.process, pair->holder_site));
+        json__add(entry, "waiter", new_place(locks, row->object.process, pair->waiter_site));
+        json__number(entry, "waits", pair->waits);
+        json__number(entry, "wait_ns", pair->wait_ns);
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
+/* null: not known. */
+static struct json_object *new_holders(const struct locks_report *locks, const struct lock_row *row)
+{
+    if (!locks->report->profile)
+        return NULL;
+    struct json_object *list = json_object_new_array();
+    struct vec blames = row__blames(locks, row);
+    VEC_EACH (blame, &blames, struct profile_blame) {
+        struct json_object *entry = json_object_new_object();
+        json__add(entry, "place", new_place(locks, blame->process, blame->site));
+        json__add(entry, "thread", json__new_tid(locks->report, blame->thread));
+        json__number(entry, "waits", blame->waits);
+        json__number(entry, "wait_ns", blame->wait_ns);
+        json__add(entry, "doing_ns", json__new_doing(blame->doing_ns));
+        json_object_array_add(list, entry);
+    }
+    vec__free(&blames);
+    return list;
+}
+
+/* ---- the longest waits ----------------------------------------------------------------------- */
+
+static void add_stack(struct json_object *object, const char *name,
+                      const struct locks_report *locks, const struct lock_row *row, uint64_t site,
+                      const struct lock_wait *wait)
+{
+    struct profile_stack stack;
+    bool is_own;
+    struct json_object *entry = NULL;
+    if (site && wait__stack(locks, row, site, wait, &stack, &is_own)) {
+        entry = json__new_stack(locks->report, &stack);
+        json__boolean(entry, "of_this_wait", is_own);
+    }
+    json__add(object, name, entry);
+}
+
+static struct json_object *new_longest(const struct locks_report *locks, const struct lock_row *row)
+{
+    struct json_object *list = json_object_new_array();
+    VEC_EACH (wait, &row->longest, struct lock_wait) {
+        struct json_object *entry = json_object_new_object();
+        json__number(entry, "since_start_ns", wait->since_start_ns);
+        json__number(entry, "wait_ns", wait->wait_ns);
+        json__add(entry, "thread", json__new_tid(locks->report, wait->thread));
+        json__add(entry, "holder_thread", json__new_tid(locks->report, wait->holder));
+        json__add(entry, "waiter", new_place(locks, row->object.process, wait->site));
+        json__add(entry, "holder", new_place(locks, row->object.process, wait->holder_site));
+        add_stack(entry, "waiter_stack", locks, row, wait->site, wait);
+        add_stack(entry, "holder_stack", locks, row, wait->holder_site, NULL);
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
+static struct json_object *new_steps(const uint64_t *steps, uint64_t count)
+{
+    struct json_object *list = steps ? json_object_new_array() : NULL;
+    for (uint64_t i = 0; list && i < count; i++)
+        json_object_array_add(list, json_object_new_uint64(steps[i]));
+    return list;
+}
+
+static struct json_object *new_lock(const struct locks_report *locks, const struct lock_row *row,
+                                    size_t rank)
+{
+    struct json_object *object = json_object_new_object();
+    json__number(object, "rank", rank);
+    add_identity(object, locks, &row->object);
+    json__number(object, "wait_ns", row__wait_ns(row));
+    json__share(object, "wait_share", row->wait_share);
+    json__boolean(object, "idle", row->is_idle);
+    json__number(object, "acquisitions", row__acquisitions(row));
+    json__number(object, "contended", row__contended(row));
+    json__add(object, "exclusive", new_side(&row->exclusive));
+    json__add(object, "shared", object__is_rwlock(&row->object) ? new_side(&row->shared) : NULL);
+    add_waking(object, row);
+    add_rounds(object, locks, row);
+    json__add(object, "on_path", new_on_path(&row->on_path));
+    json__add(object, "sites", new_sites(locks, row));
+    json__add(object, "pairs", new_pairs(locks, row));
+    json__add(object, "holders", new_holders(locks, row));
+    json__add(object, "longest", new_longest(locks, row));
+    json__add(object, "acquiring_ns", new_steps(row->acquiring_ns, locks->result->steps));
+    return object;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static void add_filter(struct json_object *root, const struct locks_filter *filter)
+{
+    struct json_object *object = json_object_new_object();
+    json__text(object, "lock", filter->lock);
+    json__text(object, "site", filter->site);
+    json__text(object, "thread", filter->thread);
+    json__number(object, "min_wait_ns", filter->min_wait_ns);
+    json__number(object, "from_ns", filter->from_ns);
+    json__known(object, "to_ns", filter->to_ns ? filter->to_ns : UINT64_MAX);
+    json__add(root, "filter", object);
+}
+
+static void add_totals(struct json_object *root, const struct locks_result *result)
+{
+    struct json_object *object = json_object_new_object();
+    json__number(object, "acquisitions", result->acquisitions);
+    json__number(object, "contended", result->contended);
+    json__number(object, "wait_ns", result->wait_ns);
+    json__share(object, "wait_share", ratio(result->wait_ns, result->lifetime_sum_ns));
+    json__number(object, "hold_sum_ns", result->hold_sum_ns);
+    json__number(object, "hold_covered_ns", result->hold_covered_ns);
+    json__add(object, "on_path", new_on_path(&result->on_path));
+    json__number(object, "path_ns", result->path_ns);
+    json__number(object, "path_blocked_ns", result->path_blocked_ns);
+    json__boolean(object, "sampled", result->is_sampled);
+    json__add(root, "all", object);
+}
+
+static void add_pressure(struct json_object *root, const struct locks_result *result)
+{
+    struct json_object *object = json_object_new_object();
+    json__number(object, "step_ns", result->step_ns);
+    json__number(object, "steps", result->steps);
+    json__number(object, "from_ns", result->steps_from_ns);
+    json__add(object, "acquiring_ns", new_steps(result->acquiring_ns, result->steps));
+    json__add(object, "running_ns", new_steps(result->running_ns, result->steps));
+    json__add(root, "pressure", object);
+}
+
+/* Places in rows become ranks. */
+static struct json_object *new_order(const struct locks_report *locks,
+                                     const struct lock_inversion *inversion, size_t place)
+{
+    size_t count = inversion->objects.count;
+    uint32_t taken = *VEC_AT(&inversion->objects, uint32_t, place);
+    uint32_t held = *VEC_AT(&inversion->objects, uint32_t, (place + count - 1) % count);
+    bool known = taken < locks->result->rows.count;
+    uint32_t process =
+        known ? VEC_AT(&locks->result->rows, struct lock_row, taken)->object.process : 0;
+    struct json_object *object = json_object_new_object();
+    json__number(object, "held", held + 1ull);
+    json__number(object, "taken", taken + 1ull);
+    json__number(object, "times", *VEC_AT(&inversion->times, uint64_t, place));
+    json__add(object, "place",
+              new_place(locks, process, *VEC_AT(&inversion->sites, uint64_t, place)));
+    return object;
+}
+
+static void add_inversions(struct json_object *root, const struct locks_report *locks)
+{
+    struct json_object *list = json_object_new_array();
+    VEC_EACH (inversion, &locks->result->inversions, struct lock_inversion) {
+        struct json_object *object = json_object_new_object();
+        struct json_object *orders = json_object_new_array();
+        for (size_t i = 0; i < inversion->objects.count; i++)
+            json_object_array_add(orders, new_order(locks, inversion, i));
+        json__boolean(object, "guarded", inversion->guarded);
+        json__boolean(object, "one_thread", inversion->one_thread);
+        json__add(object, "orders", orders);
+        json_object_array_add(list, object);
+    }
+    json__add(root, "inversions", list);
+}
+
+static void add_warnings(struct json_object *root, const struct locks_report *locks)
+{
+    json__warnings(root, locks->report);
+    struct json_object *list = json_object_object_get(root, "warnings");
+    VEC_EACH (warning, &locks->result->warnings, char *)
+        json_object_array_add(list, json__new_text(*warning));
+}
+
+static void add_audit(struct json_object *root, const struct locks_report *locks)
+{
+    struct json_object *object = json_object_new_object(), *list = json_object_new_array();
+    json__boolean(object, "holds", locks__add_up(locks));
+    VEC_EACH (check, &locks->result->checks, struct locks_check) {
+        struct json_object *entry = json_object_new_object();
+        json__text(entry, "what", check->what);
+        json__text(entry, "of", check->of);
+        json__text(entry, "with", check->with);
+        json__number(entry, "left", check->left);
+        json__number(entry, "right", check->right);
+        json__boolean(entry, "is_most", check->is_most);
+        json__boolean(entry, "is_good", check->is_good);
+        json_object_array_add(list, entry);
+    }
+    json__add(object, "checks", list);
+    json__add(root, "audit", object);
+}
+
+/* ---- the critical path ----------------------------------------------------------------------- */
+
+static const char *came_by(enum encounter_type how)
+{
+    switch (how) {
+    case ENCOUNTER_ACQUIRED:
+        return "lock";
+    case ENCOUNTER_WOKEN:
+        return "signal";
+    case ENCOUNTER_LEFT:
+        return "barrier";
+    case ENCOUNTER_JOINED:
+        return "join";
+    default:
+        return "start";
+    }
+}
+
+/* The address of the object with that number. */
+static void add_object(struct json_object *entry, const struct critical_path *critical,
+                       uint32_t object)
+{
+    if (object < critical->objects.count)
+        json__address(entry, "object",
+                      VEC_AT(&critical->objects, struct encounter_object, object)->address);
+    else
+        json__add(entry, "object", NULL);
+}
+
+static struct json_object *new_pieces(const struct locks_report *locks)
+{
+    struct json_object *list = json_object_new_array();
+    const struct trace *trace = locks->report->trace;
+    VEC_EACH (piece, &locks->critical->path.pieces, struct path_piece) {
+        struct json_object *entry = json_object_new_object();
+        json__add(entry, "thread", json__new_tid(locks->report, piece->thread));
+        json__number(entry, "from_ns", trace__since_start_ns(trace, piece->start));
+        json__number(entry, "to_ns", trace__since_start_ns(trace, piece->end));
+        json__text(entry, "by", came_by(piece->how));
+        add_object(entry, locks->critical, piece->object);
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
+static struct json_object *new_path_threads(const struct locks_report *locks)
+{
+    struct json_object *list = json_object_new_array();
+    const struct vec *threads = &locks->critical->path.threads;
+    for (uint32_t i = 0; i < threads->count; i++) {
+        uint64_t ticks = *VEC_AT(threads, uint64_t, i);
+        if (!ticks)
+            continue;
+        struct json_object *entry = json_object_new_object();
+        json__add(entry, "thread", json__new_tid(locks->report, i));
+        json__number(entry, "ns", trace__ns(locks->report->trace, ticks));
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
+static struct json_object *new_path_locks(const struct locks_report *locks)
+{
+    struct json_object *list = json_object_new_array();
+    const struct trace *trace = locks->report->trace;
+    VEC_EACH (lock, &locks->critical->path.locks, struct path_lock) {
+        struct json_object *entry = json_object_new_object();
+        add_object(entry, locks->critical, lock->object);
+        json__number(entry, "acquisitions", lock->acquisitions);
+        json__number(entry, "contended", lock->contended);
+        json__number(entry, "wait_ns", trace__ns(trace, lock->wait));
+        json__number(entry, "hold_ns", trace__ns(trace, lock->hold));
+        json_object_array_add(list, entry);
+    }
+    return list;
+}
+
+/* null: not asked for. */
+static void add_path(struct json_object *root, const struct locks_report *locks)
+{
+    if (!locks->critical) {
+        json__add(root, "path", NULL);
+        return;
+    }
+    struct json_object *object = json_object_new_object();
+    const struct trace *trace = locks->report->trace;
+    const struct path_result *path = &locks->critical->path;
+    json__number(object, "from_ns", trace__since_start_ns(trace, path->start));
+    json__number(object, "to_ns", trace__since_start_ns(trace, path->end));
+    json__number(object, "hand_over_ns", trace__ns(trace, path->hand_over));
+    json__number(object, "hand_overs", path->hand_overs);
+    json__number(object, "in_sections_ns", trace__ns(trace, path->in_sections));
+    json__number(object, "blocked_ns", trace__ns(trace, path->blocked));
+    json__add(object, "threads", new_path_threads(locks));
+    json__add(object, "locks", new_path_locks(locks));
+    json__add(object, "pieces", new_pieces(locks));
+    json__add(root, "path", object);
+}
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+static void put_document(const struct locks_report *locks, size_t only_rank, FILE *out)
+{
+    struct json_object *root = json_object_new_object(), *list = json_object_new_array();
+    size_t rank = 0;
+    json__text(root, "schema", "heurt.locks/1");
+    json__command(root, locks->report);
+    json__exit(root, locks->report);
+    json__machine(root, locks->report);
+    json__number(root, "wall_ns", locks->result->wall_ns);
+    json__number(root, "lifetime_ns", locks->result->lifetime_sum_ns);
+    json__number(root, "threads", trace__threads(locks->report->trace)->count);
+    add_filter(root, locks->filter);
+    add_totals(root, locks->result);
+    add_pressure(root, locks->result);
+    VEC_EACH (row, &locks->result->rows, struct lock_row) {
+        rank++;
+        if (only_rank == EVERY_ROW || only_rank == rank)
+            json_object_array_add(list, new_lock(locks, row, rank));
+    }
+    json__add(root, "locks", list);
+    add_inversions(root, locks);
+    add_audit(root, locks);
+    add_path(root, locks);
+    add_warnings(root, locks);
+    json__put(root, out);
+}
+
+static void summary(const struct locks_report *locks, const struct style *style, FILE *out)
+{
+    (void)style;
+    put_document(locks, EVERY_ROW, out);
+}
+
+static void one_lock(const struct locks_report *locks, size_t rank, const struct style *style,
+                     FILE *out)
+{
+    (void)style;
+    put_document(locks, rank, out);
+}
+
+const struct locks_presenter locks_json = {"json", summary, one_lock, summary, summary};

@@ -1,0 +1,266 @@
+/* Of one lock: who kept whom, what holders did meanwhile, and the longest waits. */
+#include "base/memory.h"
+#include "present/locks/locks_shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAIRS_AT_MOST 12
+#define BLAMES_AT_MOST 8
+#define REST_FROM 0.01 /* of the waits: less is not worth a sentence */
+
+/* ---- the classes of the lock in the report --------------------------------------------------- */
+
+static bool is_class_of(const struct profile_class *class, const struct lock_row *row)
+{
+    return class->kind == row->object.kind && class->has_object &&
+           class->object == row->object.address && class->process == row->object.process;
+}
+
+static void merge_blame(struct vec *blames, const struct profile_blame *blame)
+{
+    VEC_EACH (known, blames, struct profile_blame) {
+        if (known->process != blame->process || known->site != blame->site)
+            continue;
+        known->wait_ns += blame->wait_ns;
+        known->waits += blame->waits;
+        known->thread = known->thread == blame->thread ? known->thread : UINT32_MAX;
+        for (int c = 0; c < COMPONENTS; c++)
+            known->doing_ns[c] += blame->doing_ns[c];
+        return;
+    }
+    vec__push(blames, blame);
+}
+
+static int by_wait(const void *left, const void *right)
+{
+    const struct profile_blame *a = left, *b = right;
+    if (a->wait_ns != b->wait_ns)
+        return (a->wait_ns < b->wait_ns) - (a->wait_ns > b->wait_ns);
+    return (a->site > b->site) - (a->site < b->site);
+}
+
+struct vec row__blames(const struct locks_report *locks, const struct lock_row *row)
+{
+    struct vec blames = VEC_OF(struct profile_blame);
+    if (!locks->report->profile)
+        return blames;
+    VEC_EACH (class, &locks->report->profile->classes, struct profile_class) {
+        if (!is_class_of(class, row))
+            continue;
+        VEC_EACH (blame, &class->blames, struct profile_blame)
+            merge_blame(&blames, blame);
+    }
+    if (blames.count)
+        qsort(blames.items, blames.count, blames.item_bytes, by_wait);
+    return blames;
+}
+
+/* The most frequent stack of the class of that site. */
+static bool stack_of_site(const struct locks_report *locks, const struct lock_row *row,
+                          uint64_t site, struct profile_stack *stack)
+{
+    if (!locks->report->profile)
+        return false;
+    VEC_EACH (class, &locks->report->profile->classes, struct profile_class) {
+        if (!is_class_of(class, row) || class->site != site || class->stacks.count == 0)
+            continue;
+        *stack = *VEC_AT(&class->stacks, struct profile_stack, 0);
+        return true;
+    }
+    return false;
+}
+
+bool wait__stack(const struct locks_report *locks, const struct lock_row *row, uint64_t site,
+                 const struct lock_wait *wait, struct profile_stack *stack, bool *is_own)
+{
+    const struct vec *threads = trace__threads(locks->report->trace);
+    *is_own = false;
+    if (wait && wait->thread < threads->count) {
+        uint32_t serial = VEC_AT(threads, struct trace_thread, wait->thread)->serial;
+        *stack = (struct profile_stack){.share = 1, .process = row->object.process};
+        stack->frame_count =
+            symbols__get_stack(locks->report->symbols, serial, wait->tick, &stack->frames);
+        *is_own = stack->frame_count > 0;
+        if (*is_own)
+            return true;
+    }
+    return stack_of_site(locks, row, site, stack);
+}
+
+/* ---- who kept whom --------------------------------------------------------------------------- */
+
+static const char *kept_by(const struct lock_row *row)
+{
+    switch (row->object.kind) {
+    case CLASS_CONDITION:
+        return "signalled by";
+    case CLASS_SEMAPHORE:
+        return "posted by";
+    case CLASS_FUTEX:
+        return "woken by";
+    case CLASS_BARRIER:
+        return "last to arrive";
+    default:
+        return "held by";
+    }
+}
+
+void row__put_pairs(const struct locks_report *locks, const struct lock_row *row,
+                    const struct style *style, FILE *out)
+{
+    const struct grid_column columns[] = {
+        {"waited", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false},
+        {"waits", ALIGN_RIGHT, false},  {kept_by(row), ALIGN_LEFT, true},
+        {"", ALIGN_LEFT, false},        {"waited in", ALIGN_LEFT, true}};
+    if (row->pairs.count == 0)
+        return;
+    heading__put(style, out, "who kept whom");
+    struct grid grid = grid__start(columns, 6, 2);
+    for (size_t i = 0; i < row->pairs.count && i < PAIRS_AT_MOST; i++) {
+        const struct lock_pair *pair = VEC_AT(&row->pairs, struct lock_pair, i);
+        uint32_t process = row->object.process;
+        grid__duration(&grid, pair->wait_ns);
+        grid__share(&grid, ratio(pair->wait_ns, row__wait_ns(row)));
+        grid__count(&grid, pair->waits);
+        grid__take(&grid, site__text(locks->report, process, pair->holder_site), INK_BOLD);
+        grid__cell(&grid, memory__text(style->unicode ? "→" : "->"), INK_DIM);
+        grid__take(&grid, site__text(locks->report, process, pair->waiter_site), INK_PLAIN);
+    }
+    if (row->pairs.count > PAIRS_AT_MOST)
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         row->pairs.count - PAIRS_AT_MOST));
+    grid__end(&grid, style, out);
+}
+
+/* ---- what holders did meanwhile -------------------------------------------------------------- */
+
+static void put_blames(const struct locks_report *locks, const struct vec *blames,
+                       const struct lock_row *row, const struct style *style, FILE *out)
+{
+    const struct grid_column columns[] = {{"waited", ALIGN_RIGHT, false},
+                                          {"waits", ALIGN_RIGHT, false},
+                                          {kept_by(row), ALIGN_LEFT, true},
+                                          {"which meanwhile", ALIGN_LEFT, true}};
+    struct grid grid = grid__start(columns, 4, 2);
+    for (size_t i = 0; i < blames->count && i < BLAMES_AT_MOST; i++) {
+        const struct profile_blame *blame = VEC_AT(blames, struct profile_blame, i);
+        grid__duration(&grid, blame->wait_ns);
+        grid__count(&grid, blame->waits);
+        grid__take(&grid, site__text(locks->report, blame->process, blame->site), INK_BOLD);
+        grid__cell(&grid, blame__meanwhile(locks->report, blame), INK_PLAIN);
+    }
+    if (blames->count > BLAMES_AT_MOST)
+        grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                         blames->count - BLAMES_AT_MOST));
+    grid__end(&grid, style, out);
+}
+
+/* Who held it meanwhile is asked here; it can be free, and who waited not yet on a CPU. */
+static void put_rest(const struct vec *blames, const struct lock_row *row,
+                     const struct style *style, FILE *out)
+{
+    char rest[16];
+    uint64_t known_ns = 0, all_ns = row__wait_ns(row);
+    VEC_EACH (blame, blames, struct profile_blame)
+        known_ns += blame->wait_ns;
+    if (row->object.kind != CLASS_LOCK || known_ns >= all_ns ||
+        ratio(all_ns - known_ns, all_ns) < REST_FROM)
+        return;
+    paragraph__take(style, out, "  ",
+                    memory__format("In the other %s nobody is known to have held it: it was free "
+                                   "again, and who waited did not have it yet.",
+                                   duration__format(all_ns - known_ns, rest)));
+}
+
+void row__put_doing(const struct locks_report *locks, const struct lock_row *row,
+                    const struct style *style, FILE *out)
+{
+    if (row__wait_ns(row) == 0)
+        return;
+    heading__put(style, out, "what those who were waited for did");
+    if (!locks->report->profile) {
+        paragraph__put(
+            style, out, INK_PLAIN, "  ",
+            "Not shown: it is known of the whole run only, not of what --thread, --from, "
+            "--to, --site or --min-wait leave.");
+        return;
+    }
+    struct vec blames = row__blames(locks, row);
+    if (blames.count) {
+        put_blames(locks, &blames, row, style, out);
+        put_rest(&blames, row, style, out);
+    } else
+        paragraph__put(style, out, INK_PLAIN, "  ", "Of no wait is it known who ended it.");
+    vec__free(&blames);
+}
+
+/* ---- the longest waits ----------------------------------------------------------------------- */
+
+/* Stacks that stand for a site are shown once: shown has the sites (uint64_t). */
+static bool is_shown(struct vec *shown, uint64_t site)
+{
+    VEC_EACH (known, shown, uint64_t)
+        if (*known == site)
+            return true;
+    vec__push(shown, &site);
+    return false;
+}
+
+static void put_stack(const struct locks_report *locks, const struct lock_row *row, uint64_t site,
+                      const struct lock_wait *wait, struct vec *shown, const struct style *style,
+                      FILE *out)
+{
+    struct profile_stack stack;
+    bool is_own;
+    if (!wait__stack(locks, row, site, wait, &stack, &is_own))
+        return;
+    const char *whose = wait ? "who waited" : "the other";
+    if (!is_own && is_shown(shown, site)) {
+        fprintf(out, "      %s: as above\n", whose);
+        return;
+    }
+    fprintf(out, "      %s%s\n", whose,
+            is_own ? ", in this wait:" : ", as most of the stacks that were taken there:");
+    stack__put(locks->report, &stack, 8, style, out);
+}
+
+static void put_wait(const struct locks_report *locks, const struct lock_row *row,
+                     const struct lock_wait *wait, struct vec *shown, const struct style *style,
+                     FILE *out)
+{
+    char waited[16], since[16];
+    uint32_t process = row->object.process;
+    char *waiter = thread__text(locks->report, wait->thread);
+    char *holder = thread__text(locks->report, wait->holder);
+    char *where = site__text(locks->report, process, wait->site);
+    char *other = site__text(locks->report, process, wait->holder_site);
+    bool known = wait->holder != ENCOUNTER_NOBODY;
+    char *lead = memory__format("  %s  ", duration__format(wait->wait_ns, waited));
+    paragraph__take(style, out, lead,
+                    memory__format("at %s: %s in %s%s%s%s%s%s%s",
+                                   duration__format(wait->since_start_ns, since), waiter, where,
+                                   known ? ", " : "; who ended it is not known",
+                                   known ? kept_by(row) : "", known ? " " : "", known ? holder : "",
+                                   known ? " in " : "", known ? other : ""));
+    put_stack(locks, row, wait->site, wait, shown, style, out);
+    if (known && wait->holder_site)
+        put_stack(locks, row, wait->holder_site, NULL, shown, style, out);
+    free(lead);
+    free(waiter);
+    free(holder);
+    free(where);
+    free(other);
+}
+
+void row__put_longest(const struct locks_report *locks, const struct lock_row *row,
+                      const struct style *style, FILE *out)
+{
+    if (row->longest.count == 0)
+        return;
+    heading__put(style, out, "the longest waits");
+    struct vec shown = VEC_OF(uint64_t);
+    VEC_EACH (wait, &row->longest, struct lock_wait)
+        put_wait(locks, row, wait, &shown, style, out);
+    vec__free(&shown);
+}

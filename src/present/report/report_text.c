@@ -1,0 +1,364 @@
+/* The first screen. */
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define BAR_CELLS 20          /* of the whole thread time */
+#define CLASSES_AT_LEAST 10   /* shown although below the threshold */
+#define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
+#define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
+
+/* ---- header ---------------------------------------------------------------------------------- */
+
+static char *thread_count(const struct report *report)
+{
+    char number[32];
+    size_t count = report->profile->threads.count;
+    const char *cpus = trace__meta(report->trace, "cpus");
+    char *threads =
+        memory__format("%s thread%s", count__format(count, number), count == 1 ? "" : "s");
+    if (!cpus || !*cpus)
+        return threads;
+    char *text = memory__format("%s on %s CPU%s", threads, cpus, strcmp(cpus, "1") ? "s" : "");
+    free(threads);
+    return text;
+}
+
+static char *overhead_text(const struct report *report, const struct style *style)
+{
+    const struct profile *profile = report->profile;
+    if (profile->overhead_ns == 0 || profile->lifetime_sum_ns == 0)
+        return memory__text("overhead not known");
+    return memory__format("overhead %s %.2g %%", style->unicode ? "≈" : "~",
+                          100 * (double)profile->overhead_ns / (double)profile->lifetime_sum_ns);
+}
+
+static void put_header(const struct report *report, const struct style *style, FILE *out)
+{
+    char number[32], duration[16], size[16];
+    const struct heurt_session *session = trace__session(report->trace);
+    struct flow flow = flow__start(style, out, 2);
+    flow__take(&flow, report__command(report), INK_BOLD, 3);
+    flow__take(&flow,
+               memory__format("%s wall", duration__format(report->profile->wall_ns, duration)),
+               INK_PLAIN, 3);
+    flow__take(&flow, thread_count(report), INK_PLAIN, 3);
+    if (report->profile->events)
+        flow__take(&flow, overhead_text(report, style), INK_PLAIN, 3);
+    flow__take(&flow,
+               memory__format("%s (%s, %s events)", report->directory,
+                              bytes__format(report->trace_bytes, size),
+                              count__format(report->profile->events, number)),
+               INK_PLAIN, 3);
+    if (trace__is_aggregated(report->trace))
+        flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);
+    if (session->finished && WIFEXITED(session->wait_status) && WEXITSTATUS(session->wait_status))
+        flow__take(&flow, memory__format("exit status %d", WEXITSTATUS(session->wait_status)),
+                   INK_WARNING, 3);
+    flow__end(&flow);
+}
+
+/* ---- what the threads did -------------------------------------------------------------------- */
+
+static char *work_sentence(const struct report *report)
+{
+    const struct profile *profile = report->profile;
+    size_t unknown;
+    report__cpu_ns(report, &unknown);
+    char threads[32], missing[32];
+    count__format(profile->threads.count, threads);
+    if (unknown)
+        return memory__format("How much CPU time the threads had is not known for %s of %s.",
+                              count__format(unknown, missing), threads);
+    if (profile->wall_ns == 0)
+        return memory__text("");
+    double work = report__work(report);
+    bool one = profile->threads.count == 1;
+    return memory__format("%s thread%s did the work of %.*f.", threads, one ? "" : "s",
+                          work < 0.095 ? 2 : 1, work);
+}
+
+static char *runnable_sentence(const struct report *report)
+{
+    size_t unknown;
+    char duration[16], share[16];
+    uint64_t runnable_ns = report__runnable_ns(report, &unknown);
+    double lifetime_ns = (double)report->profile->lifetime_sum_ns;
+    if (unknown || lifetime_ns <= 0 || (double)runnable_ns < 0.005 * lifetime_ns)
+        return memory__text("");
+    return memory__format("They waited %s (%s) for a CPU.", duration__format(runnable_ns, duration),
+                          share__format((double)runnable_ns / lifetime_ns, share));
+}
+
+static void put_bar(struct flow *flow, const char *name, double share)
+{
+    char percent[16];
+    char *bar = bar__format(flow->style, share, BAR_CELLS);
+    flow__take(flow, memory__format("%s %s %s", name, share__format(share, percent), bar),
+               INK_PLAIN, 3);
+    free(bar);
+}
+
+static unsigned largest_but_running(const uint64_t sums[COMPONENTS])
+{
+    unsigned most = 0;
+    for (unsigned i = 1; i < COMPONENT_RUNNING; i++)
+        most = sums[i] > sums[most] ? i : most;
+    return most;
+}
+
+/* Running, then the largest first; what is below half a percent each is one. */
+static void put_bars(const struct report *report, const struct style *style, FILE *out)
+{
+    uint64_t sums[COMPONENTS], others_ns = 0;
+    double all_ns = (double)report->profile->lifetime_sum_ns;
+    report__component_ns(report, sums);
+    struct flow flow = flow__start(style, out, 2);
+    fputs("  ", out);
+    flow.column = flow.indent;
+    put_bar(&flow, report__without_kernel(report) ? "running or not known" : "running",
+            (double)sums[COMPONENT_RUNNING] / all_ns);
+    for (unsigned shown = 0; shown < COMPONENT_RUNNING; shown++) {
+        unsigned most = largest_but_running(sums);
+        if ((double)sums[most] < 0.005 * all_ns)
+            others_ns += sums[most];
+        else
+            put_bar(&flow, component__words((enum component)most), (double)sums[most] / all_ns);
+        sums[most] = 0;
+    }
+    if ((double)others_ns >= 0.005 * all_ns)
+        put_bar(&flow, "other", (double)others_ns / all_ns);
+    flow__end(&flow);
+}
+
+static void put_thread_time(const struct report *report, const struct style *style, FILE *out)
+{
+    char duration[16];
+    if (report->profile->threads.count == 0)
+        return;
+    char *work = work_sentence(report);
+    /* Else the bars tell. */
+    char *runnable = report__without_kernel(report) ? runnable_sentence(report) : memory__text("");
+    uint64_t all_ns = report->profile->lifetime_sum_ns;
+    struct flow flow = flow__start(style, out, 2);
+    flow__words(&flow, work, INK_PLAIN);
+    flow__words(&flow, runnable, INK_PLAIN);
+    if (all_ns) {
+        char *text = memory__format("Thread time %s:", duration__format(all_ns, duration));
+        flow__words(&flow, text, INK_PLAIN);
+        free(text);
+    }
+    flow__end(&flow);
+    free(work);
+    free(runnable);
+    if (all_ns)
+        put_bars(report, style, out);
+}
+
+/* ---- the ranked table ------------------------------------------------------------------------ */
+
+static const struct grid_column with_gain[] = {
+    {"#", ALIGN_RIGHT, false},        {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
+    {"wall gain", ALIGN_LEFT, false}, {"where", ALIGN_LEFT, true},  {"", ALIGN_LEFT, true},
+    {"why", ALIGN_LEFT, true},        {"sure", ALIGN_LEFT, false}};
+static const struct grid_column without_gain[] = {
+    {"#", ALIGN_RIGHT, false},   {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
+    {"where", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},       {"why", ALIGN_LEFT, true},
+    {"sure", ALIGN_LEFT, false}};
+
+static void put_class(struct grid *grid, const struct report *report,
+                      const struct profile_class *class, size_t rank, bool gain,
+                      const struct style *style)
+{
+    char duration[16], unknown[32], wall_gain[GAIN_BYTES];
+    bool above = class->score >= report->profile->threshold;
+    struct place place = place__of_class(report, class, unknown);
+    grid__cell(grid, memory__format("%zu", rank), INK_PLAIN);
+    grid__cell(grid, memory__format("%.2f", class->score), above ? INK_ALARM : INK_PLAIN);
+    grid__cell(grid,
+               memory__format("%s%s", class->recorded < class->count ? "~" : "",
+                              duration__format(class->excess_ns, duration)),
+               INK_PLAIN);
+    if (gain)
+        grid__cell(grid, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
+                   INK_PLAIN);
+    grid__take(grid, class__name(report, class, &place), INK_BOLD);
+    grid__take(grid, place__source(&place, false), INK_PLAIN);
+    grid__take(grid, class__why(report, class, style), INK_PLAIN);
+    grid__cell(grid, memory__text(confidence__name(class->confidence)), INK_PLAIN);
+}
+
+struct tally {
+    size_t above;  /* classes at or above the threshold */
+    size_t hidden; /* ranked classes that are not shown */
+};
+
+static struct tally put_classes(const struct report *report, struct grid *grid, bool gain,
+                                const struct style *style)
+{
+    struct tally tally = {0};
+    size_t shown = 0, rank = 0;
+    double threshold = report->profile->threshold;
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        rank++;
+        if (class__standing(class) != STANDING_RANKED)
+            continue;
+        bool above = class->score >= threshold;
+        tally.above += above;
+        if (!above && (shown >= CLASSES_AT_LEAST || (shown && class->score < SCORE_AT_LEAST))) {
+            tally.hidden++;
+            continue;
+        }
+        if (!above && shown == tally.above)
+            grid__note(grid, memory__format("    below the threshold of %g:", threshold));
+        put_class(grid, report, class, rank, gain, style);
+        shown++;
+    }
+    return tally;
+}
+
+/* The place (from 1) of the first class that stands there; 0: none. */
+static size_t first_of(const struct report *report, enum standing standing)
+{
+    size_t rank = 0;
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        rank++;
+        if (class__standing(class) == standing)
+            return rank;
+    }
+    return 0;
+}
+
+static size_t patched_functions(const struct report *report)
+{
+    struct coverage coverage = coverage__collect(report);
+    size_t count = coverage.instrumented.count + coverage.markers;
+    coverage__free(&coverage);
+    return count;
+}
+
+#define LOOK_INTO_FUNCTIONS                                                                  \
+    "To look into the program's own functions: heurt hot -- CMD finds the busy ones, heurt " \
+    "record -f NAME -- CMD records them."
+
+static const char *advice(const struct report *report)
+{
+    if (report->profile->events == 0)
+        return "Nothing was recorded: the program called none of the functions that heurt knows "
+               "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
+    if (first_of(report, STANDING_UNCLEAR) || first_of(report, STANDING_WORKLOAD))
+        return "Nothing is ranked: of no class is it known that threads get in each other's way "
+               "there.";
+    if (patched_functions(report) == 0)
+        return "No known call (lock, wait, input, output) took longer than it must, so no time is "
+               "lost there. " LOOK_INTO_FUNCTIONS;
+    return "Every call and function that was recorded took as long as its fastest occurrence: no "
+           "time is lost in them. " LOOK_INTO_FUNCTIONS;
+}
+
+static void put_none_above(const struct report *report, const struct style *style, FILE *out)
+{
+    char *text = memory__format("No class reaches the threshold of %g: in what was recorded no "
+                                "thread loses much time to others.%s",
+                                report->profile->threshold,
+                                patched_functions(report) ? "" : " " LOOK_INTO_FUNCTIONS);
+    paragraph__put(style, out, INK_PLAIN, "  ", text);
+    free(text);
+}
+
+static void put_ranking(const struct report *report, const struct style *style, FILE *out)
+{
+    fputc('\n', out);
+    if (!first_of(report, STANDING_RANKED)) {
+        paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
+        return;
+    }
+    bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
+    struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
+    struct tally tally = put_classes(report, &grid, gain, style);
+    grid__end(&grid, style, out);
+    if (tally.hidden) {
+        char number[32];
+        char *command = report__hint(report, "report", "--threshold 0");
+        char *text =
+            memory__format("%s more cost less: %s", count__format(tally.hidden, number), command);
+        paragraph__put(style, out, INK_PLAIN, "    ", text);
+        free(text);
+        free(command);
+    }
+    if (tally.above == 0)
+        put_none_above(report, style, out);
+}
+
+/* ---- the end of the screen ------------------------------------------------------------------- */
+
+static void put_warnings(const struct report *report, const struct style *style, FILE *out)
+{
+    struct vec warnings = report__warnings(report);
+    VEC_EACH (warning, &warnings, char *) {
+        char *clean = text__for_screen(*warning);
+        paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
+        free(clean);
+    }
+    texts__free(&warnings);
+}
+
+/* Whether heurt locks has something to tell: anybody waited for anybody. */
+static bool has_waits(const struct report *report)
+{
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        bool meets = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE ||
+                     class->kind == CLASS_BARRIER || class->kind == CLASS_CONDITION;
+        if (meets && class__standing(class) == STANDING_RANKED)
+            return !trace__is_aggregated(report->trace);
+    }
+    return false;
+}
+
+/* Commands that help from here. */
+static void put_next(const struct report *report, const struct style *style, FILE *out)
+{
+    struct flow flow = flow__start(style, out, 8);
+    struct coverage coverage = coverage__collect(report);
+    fputs("  next: ", out);
+    flow.column = flow.indent;
+    size_t first = first_of(report, STANDING_RANKED);
+    first = first ? first : first_of(report, STANDING_UNCLEAR);
+    first = first ? first : first_of(report, STANDING_WORKLOAD);
+    char *number = memory__format("%zu", first);
+    if (first)
+        flow__hint(&flow, report, "report", number);
+    else
+        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
+    free(number);
+    if (coverage.refused.count)
+        flow__hint(&flow, report, "report", "--coverage");
+    if (has_waits(report))
+        flow__hint(&flow, report, "locks", "");
+    if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
+        flow__hint(&flow, report, "whatif", "");
+    flow__hint(&flow, report, "dump", "");
+    flow__end(&flow);
+    coverage__free(&coverage);
+}
+
+static void summary(const struct report *report, const struct style *style, FILE *out)
+{
+    put_header(report, style, out);
+    put_thread_time(report, style, out);
+    put_ranking(report, style, out);
+    fputc('\n', out);
+    text__not_interference(report, style, out);
+    text__idle(report, style, out);
+    text__ignored(report, out);
+    text__sampled(report, style, out);
+    text__coverage_line(report, out);
+    put_warnings(report, style, out);
+    put_next(report, style, out);
+}
+
+const struct presenter presenter_text = {"text", summary, text__one_class, text__coverage,
+                                         text__audit};

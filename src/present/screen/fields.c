@@ -1,0 +1,94 @@
+#include "present/screen/fields.h"
+
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+
+void text__print(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+}
+
+struct json_object *text__json(const char *text)
+{
+    char *clean = text__utf8(text);
+    struct json_object *string = json_object_new_string(clean);
+    free(clean);
+    return string;
+}
+
+static void add(const struct fields *fields, const char *name, const char *unit,
+                struct json_object *value)
+{
+    char *key = memory__format("%s%s%s", name, unit ? "_" : "", unit ? unit : "");
+    char *clean = text__utf8(key);
+    json_object_object_add(fields->json, clean, value);
+    free(clean);
+    free(key);
+}
+
+static void print_name(const struct fields *fields, const char *name)
+{
+    fputc(' ', fields->out);
+    text__print(fields->out, name);
+    fputc('=', fields->out);
+}
+
+static void print_unit(const struct fields *fields, const char *unit)
+{
+    if (unit)
+        fprintf(fields->out, " %s", unit);
+}
+
+void fields__number(const struct fields *fields, const char *name, const char *unit, uint64_t value)
+{
+    if (fields->json) {
+        add(fields, name, unit, json_object_new_uint64(value));
+        return;
+    }
+    print_name(fields, name);
+    fprintf(fields->out, "%" PRIu64, value);
+    print_unit(fields, unit);
+}
+
+void fields__signed(const struct fields *fields, const char *name, const char *unit, int64_t value)
+{
+    if (fields->json) {
+        add(fields, name, unit, json_object_new_int64(value));
+        return;
+    }
+    print_name(fields, name);
+    fprintf(fields->out, "%" PRId64, value);
+    print_unit(fields, unit);
+}
+
+void fields__unknown(const struct fields *fields, const char *name, const char *unit)
+{
+    if (fields->json) {
+        add(fields, name, unit, NULL);
+        return;
+    }
+    print_name(fields, name);
+    fputc('?', fields->out);
+}
+
+void fields__address(const struct fields *fields, const char *name, uint64_t address)
+{
+    char *text = memory__format("0x%" PRIx64, address);
+    fields__text(fields, name, text);
+}
+
+void fields__text(const struct fields *fields, const char *name, char *text)
+{
+    if (fields->json) {
+        add(fields, name, NULL, text__json(text));
+    } else {
+        print_name(fields, name);
+        text__print(fields->out, text);
+    }
+    free(text);
+}

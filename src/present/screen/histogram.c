@@ -1,0 +1,98 @@
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <stdlib.h>
+
+#define OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
+#define BAR_CELLS 40
+#define BAR_CELLS_NARROW 24 /* on a terminal below NARROW_COLUMNS */
+#define NARROW_COLUMNS 100
+
+/* The picture: lines from first to last, of which the longest counts most. */
+struct picture {
+    const struct octave *octaves;
+    unsigned first, last;
+    uint64_t most;
+    const struct octave_mark *marks;
+    unsigned mark_count;
+};
+
+/* The line that holds ns: the last one that begins at or below it. */
+static unsigned line_of(const struct picture *picture, uint64_t ns)
+{
+    unsigned line = picture->last;
+    while (line > picture->first && picture->octaves[line].lower_ns > ns)
+        line--;
+    return line;
+}
+
+static char *marks_of(const struct picture *picture, unsigned line)
+{
+    char *text = memory__text("");
+    for (unsigned i = 0; i < picture->mark_count; i++) {
+        const struct octave_mark *mark = &picture->marks[i];
+        if (line_of(picture, mark->ns) != line)
+            continue;
+        char buffer[16];
+        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "", mark->name,
+                                      duration__format(mark->ns, buffer));
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void put_octave(struct grid *grid, const struct picture *picture, unsigned line,
+                       const struct style *style)
+{
+    const struct octave *octave = &picture->octaves[line];
+    bool narrow = style->columns && style->columns < NARROW_COLUMNS;
+    unsigned cells = narrow ? BAR_CELLS_NARROW : BAR_CELLS;
+    double share = (double)octave->count / (double)picture->most;
+    grid__duration(grid, octave->lower_ns);
+    grid__count(grid, octave->count);
+    grid__cell(grid, bar__format(style, share, cells), INK_PLAIN);
+    grid__cell(grid, marks_of(picture, line), INK_BOLD);
+}
+
+void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
+                  unsigned mark_count, const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {{"from", ALIGN_RIGHT, false},
+                                                 {"times", ALIGN_RIGHT, false},
+                                                 {"", ALIGN_LEFT, false},
+                                                 {"", ALIGN_LEFT, true}};
+    struct picture picture = {octaves, count, 0, 0, marks, mark_count};
+    for (unsigned o = 0; o < count; o++) {
+        if (octaves[o].count == 0)
+            continue;
+        picture.first = picture.first < o ? picture.first : o;
+        picture.last = o;
+        picture.most = octaves[o].count > picture.most ? octaves[o].count : picture.most;
+    }
+    if (picture.most == 0)
+        return;
+    struct grid grid = grid__start(columns, 4, 2);
+    for (unsigned o = picture.first; o <= picture.last; o++)
+        put_octave(&grid, &picture, o, style);
+    grid__end(&grid, style, out);
+}
+
+void histogram__put(const struct report *report, const struct profile_class *class,
+                    const struct style *style, FILE *out)
+{
+    if (!class->histogram)
+        return;
+    const struct octave_mark marks[] = {{"min", class->min_ns},
+                                        {"p50", class->p50_ns},
+                                        {"p99", class->p99_ns},
+                                        {"max", class->max_ns}};
+    struct octave octaves[OCTAVES];
+    for (unsigned o = 0; o < OCTAVES; o++) {
+        unsigned first = o * HISTOGRAM_STEPS;
+        octaves[o] = (struct octave){trace__ns(report->trace, histogram__lower(first)), 0};
+        for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
+            octaves[o].count += class->histogram[first + i];
+    }
+    octaves__put(octaves, OCTAVES, marks, 4, style, out);
+}

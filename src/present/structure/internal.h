@@ -1,0 +1,19 @@
+/* internal.h: what the presenters of structure have in common. Private to this room. */
+#ifndef HEURT_PRESENT_STRUCTURE_INTERNAL_H
+#define HEURT_PRESENT_STRUCTURE_INTERNAL_H
+
+#include "present/shared.h"
+#include "present/structure/structure_screens.h"
+
+struct json_object;
+
+/* Takes over text. "text, more"; more alone where there is no text yet. free() it. */
+char *list_text(char *text, const char *more);
+const char *ellipsis(const struct style *style);
+
+/* Sequences that occur in several places: those that take enough, the most first. */
+void sequences__put(const struct structure_report *shown, const struct style *style, FILE *out);
+/* An array of those that took the most time; the caller's. */
+struct json_object *sequences__json(const struct structure_report *shown);
+
+#endif

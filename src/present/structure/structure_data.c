@@ -1,0 +1,257 @@
+/* heurt.structure/1 and its CSV: the contract is in docs/heurt-structure.md. */
+#include "base/memory.h"
+#include "present/iterations/iterations_screens.h"
+#include "present/screen/csv_line.h"
+#include "present/screen/json_members.h"
+#include "present/structure/internal.h"
+
+#include <json-c/json.h>
+
+const char *outline_kind__name(enum outline_kind kind)
+{
+    static const char *const names[] = {
+        [OUTLINE_OCCURRENCE] = "occurrence",
+        [OUTLINE_LOOP] = "loop",
+        [OUTLINE_SCATTERED] = "scattered",
+        [OUTLINE_UNRECORDED] = "unrecorded",
+        [OUTLINE_REST] = "rest",
+    };
+    return names[kind];
+}
+
+/* NULL: the row is of no place. */
+static const struct profile_class *place_of(const struct structure_report *shown,
+                                            const struct outline_row *row)
+{
+    if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
+        return NULL;
+    return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
+}
+
+/* Whether it is of occurrences or turns, not of time that is left. */
+static bool is_counted(const struct outline_row *row)
+{
+    return row->kind <= OUTLINE_SCATTERED;
+}
+
+static uint64_t known_if(bool is_known, uint64_t value)
+{
+    return is_known ? value : UINT64_MAX;
+}
+
+static uint64_t same_as(const struct outline_row *row)
+{
+    return known_if(row->same_as != OUTLINE_NONE, row->same_as);
+}
+
+static const struct trace_thread *thread_at(const struct structure_report *shown, uint32_t thread)
+{
+    return VEC_AT(trace__threads(shown->report->trace), struct trace_thread, thread);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static struct json_object *new_turns(const struct outline_row *row)
+{
+    if (row->kind != OUTLINE_LOOP)
+        return NULL;
+    struct json_object *turns = json_object_new_object();
+    json__known(turns, "min", row->turns.min);
+    json__known(turns, "max", row->turns.max);
+    json__number(turns, "sum", row->turns.sum);
+    return turns;
+}
+
+static void add_times(struct json_object *object, const struct structure_report *shown,
+                      const struct outline_row *row)
+{
+    bool counted = is_counted(row);
+    json__number(object, "sum_ns", row->sum_ns);
+    json__known(object, "mean_ns", known_if(counted, outline_row__mean_ns(row)));
+    json__known(object, "min_ns", known_if(counted, row->min_ns));
+    json__known(object, "max_ns", known_if(counted, row->max_ns));
+    json__share(object, "share", outline_row__share(shown->outline, row));
+    json__known(object, "excess_ns", known_if(counted, row->excess_ns));
+    if (counted)
+        json__share(object, "score", outline_row__score(shown->outline, row));
+    else
+        json__add(object, "score", NULL);
+}
+
+static void add_place(struct json_object *object, const struct structure_report *shown,
+                      const struct profile_class *place)
+{
+    if (place) {
+        json__identity(object, shown->report, place);
+        return;
+    }
+    json__place(object, &(struct place){0});
+    json__add(object, "caller", NULL);
+}
+
+static struct json_object *new_row(const struct structure_report *shown, uint32_t number)
+{
+    const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
+    const struct profile_class *place = place_of(shown, row);
+    struct json_object *object = json_object_new_object();
+    json__number(object, "row", number);
+    json__text(object, "kind", outline_kind__name(row->kind));
+    json__text(object, "class_kind", place ? class_kind__name(place->kind) : NULL);
+    add_place(object, shown, place);
+    json__known(object, "count", known_if(row->kind != OUTLINE_UNRECORDED, row->count));
+    json__known(object, "loops", known_if(row->kind == OUTLINE_LOOP, row->loops));
+    json__add(object, "turns", new_turns(row));
+    json__known(object, "kinds", known_if(row->kinds > 0, row->kinds));
+    add_times(object, shown, row);
+    json__known(object, "threads", known_if(is_counted(row), row->threads));
+    json__known(object, "shapes", known_if(is_counted(row), row->shapes));
+    json__known(object, "same_as", same_as(row));
+    json__boolean(object, "cut", row->is_cut);
+    json__boolean(object, "count_estimated", row->is_count_estimated);
+    json__boolean(object, "estimated", row->is_estimated);
+    json__boolean(object, "excess_estimated", row->is_excess_estimated);
+    return object;
+}
+
+/* The rows of that depth from *at on, with those below them; *at: the first row that is none. */
+static struct json_object *new_body(const struct structure_report *shown, uint32_t *at,
+                                    uint32_t end, uint32_t depth)
+{
+    struct json_object *body = json_object_new_array();
+    while (*at < end && VEC_AT(&shown->outline->rows, struct outline_row, *at)->depth >= depth) {
+        struct json_object *row = new_row(shown, (*at)++);
+        json__add(row, "body", new_body(shown, at, end, depth + 1));
+        json_object_array_add(body, row);
+    }
+    return body;
+}
+
+static struct json_object *new_group(const struct structure_report *shown, uint32_t number)
+{
+    const struct outline_group *group =
+        VEC_AT(&shown->outline->groups, struct outline_group, number);
+    struct json_object *object = json_object_new_object(), *threads = json_object_new_array();
+    uint32_t at = group->first_row, outermost = outline__outermost(shown->outline, number);
+    VEC_EACH (thread, &group->threads, uint32_t) {
+        struct json_object *entry = json_object_new_object();
+        json__number(entry, "tid", thread_at(shown, *thread)->tid);
+        json__text(entry, "name", thread_at(shown, *thread)->name);
+        json_object_array_add(threads, entry);
+    }
+    json__add(object, "threads", threads);
+    json__number(object, "lifetime_ns", group->lifetime_ns);
+    json__known(object, "outermost_loop", known_if(outermost != OUTLINE_NONE, outermost));
+    json__add(object, "body", new_body(shown, &at, group->first_row + group->row_count, 0));
+    return object;
+}
+
+static void put_json(const struct structure_report *shown, const struct style *style, FILE *out)
+{
+    (void)style;
+    const struct report *report = shown->report;
+    struct json_object *root = json_object_new_object(), *groups = json_object_new_array();
+    json__text(root, "schema", "heurt.structure/1");
+    json__command(root, report);
+    json__exit(root, report);
+    json__machine(root, report);
+    json__number(root, "wall_ns", trace__wall_ns(report->trace));
+    json__number(root, "threads", shown->structure->threads.count);
+    json__number(root, "places", shown->structure->places.count);
+    json__text(root, "thread", shown->thread);
+    json__known(root, "depth", known_if(shown->options->depth > 0, shown->options->depth));
+    json__boolean(root, "sampled", shown->outline->is_sampled);
+    json__share(root, "least_share", shown->options->least_share);
+    for (uint32_t i = 0; i < shown->outline->groups.count; i++)
+        json_object_array_add(groups, new_group(shown, i));
+    json__add(root, "groups", groups);
+    json__known(
+        root, "sequence_count",
+        known_if(shown->sequences != NULL, shown->sequences ? shown->sequences->rows.count : 0));
+    json__add(root, "sequences", shown->sequences ? sequences__json(shown) : NULL);
+    json__add(root, "iterations",
+              shown->iterations ? iterations__json(report, shown->iterations) : NULL);
+    json__warnings(root, report);
+    json__put(root, out);
+}
+
+const struct structure_presenter structure_json = {"json", put_json};
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+/* UINT64_MAX is an empty field. */
+static void put_known(struct csv_line *line, uint64_t value)
+{
+    if (value == UINT64_MAX)
+        line__text(line, "");
+    else
+        line__number(line, value);
+}
+
+static void put_place(struct csv_line *line, const struct structure_report *shown,
+                      const struct outline_row *row)
+{
+    char unknown[32];
+    const struct profile_class *class = place_of(shown, row);
+    struct place place = {0};
+    if (class)
+        place = place__of_class(shown->report, class, unknown);
+    line__text(line, class ? class_kind__name(class->kind) : "");
+    line__text(line, class ? class->function : "");
+    line__text(line, place.file);
+    line__source_line(line, place.line);
+}
+
+static void put_times(struct csv_line *line, const struct structure_report *shown,
+                      const struct outline_row *row)
+{
+    bool counted = is_counted(row);
+    line__number(line, row->sum_ns);
+    put_known(line, known_if(counted, outline_row__mean_ns(row)));
+    put_known(line, known_if(counted, row->min_ns));
+    put_known(line, known_if(counted, row->max_ns));
+    line__share(line, outline_row__share(shown->outline, row));
+    put_known(line, known_if(counted, row->excess_ns));
+    if (counted)
+        line__share(line, outline_row__score(shown->outline, row));
+    else
+        line__text(line, "");
+}
+
+static void put_row(const struct structure_report *shown, uint32_t number, FILE *out)
+{
+    const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
+    bool loop = row->kind == OUTLINE_LOOP, counted = is_counted(row);
+    struct csv_line line = {out, false};
+    line__number(&line, number);
+    line__number(&line, row->group);
+    line__number(&line, row->depth);
+    line__text(&line, outline_kind__name(row->kind));
+    put_place(&line, shown, row);
+    put_known(&line, known_if(row->kind != OUTLINE_UNRECORDED, row->count));
+    put_known(&line, known_if(loop, row->loops));
+    put_known(&line, known_if(loop, row->turns.min));
+    put_known(&line, known_if(loop, row->turns.max));
+    put_times(&line, shown, row);
+    put_known(&line, known_if(counted, row->threads));
+    put_known(&line, known_if(counted, row->shapes));
+    put_known(&line, same_as(row));
+    line__number(&line, row->is_count_estimated);
+    line__number(&line, row->is_cut);
+    line__number(&line, row->is_estimated);
+    line__number(&line, row->is_excess_estimated);
+    fputc('\n', out);
+}
+
+static void put_csv(const struct structure_report *shown, const struct style *style, FILE *out)
+{
+    (void)style;
+    fputs(
+        "row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
+        "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,count_estimated,"
+        "cut,estimated,excess_estimated\n",
+        out);
+    for (uint32_t i = 0; i < shown->outline->rows.count; i++)
+        put_row(shown, i, out);
+}
+
+const struct structure_presenter structure_csv = {"csv", put_csv};

@@ -1,0 +1,283 @@
+/* What changes would gain, for people. */
+#include "present/whatif/whatif_screens.h"
+
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLAY_DOUBTFUL 0.1 /* off by so much, a replay says little */
+#define OBJECTS_AT_MOST 5
+#define WHY_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "why" */
+#define GROWS_FROM 0.01 /* of the predicted wall time: what waits grow by less reads as noise */
+#define NOT_MODELLED                                                                           \
+    "Not modelled: caches and memory, cores that share their units, and code that does other " \
+    "work when its threads meet otherwise."
+
+/* ---- the run and its replay ------------------------------------------------------------------ */
+
+/* Replayed over measured, less 1. */
+static double replay_error(const struct whatif_view *view)
+{
+    if (!view->measured_ns)
+        return 0;
+    return (double)view->replayed_ns / (double)view->measured_ns - 1;
+}
+
+static void put_run(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    char measured[16], replayed[16];
+    struct flow flow = flow__start(style, out, 2);
+    flow__take(&flow, report__command(view->report), INK_BOLD, 3);
+    flow__take(&flow, memory__format("%s wall", duration__format(view->measured_ns, measured)),
+               INK_PLAIN, 3);
+    flow__end(&flow);
+    double error = replay_error(view);
+    paragraph__take(
+        style, out, "  ",
+        memory__format("Replayed without a change it takes %s, %.1f %% %s than measured.",
+                       duration__format(view->replayed_ns, replayed), 100 * fabs(error),
+                       error < 0 ? "less" : "more"));
+    if (fabs(error) > REPLAY_DOUBTFUL)
+        paragraph__put(style, out, INK_WARNING, "  warning: ",
+                       "the replay is far from the run, so something decides its time that the "
+                       "replay does not know; its predictions are to be doubted");
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+/* "lock queue_lock", "barrier 0x4a0080". free() it. */
+static char *object_text(const struct report *report, uint32_t process, uint64_t address,
+                         enum class_kind kind)
+{
+    const char *name = report__variable(report, process, address);
+    return name ? memory__format("%s %s", class_kind__name(kind), name)
+                : memory__format("%s 0x%" PRIx64, class_kind__name(kind), address);
+}
+
+static bool grows(const struct whatif_object *object, const struct prediction *prediction)
+{
+    if (object->waited_after_ns <= object->waited_before_ns)
+        return false;
+    double more = (double)(object->waited_after_ns - object->waited_before_ns);
+    return more > GROWS_FROM * (double)prediction->wall_ns;
+}
+
+/* The object whose waits grow the most, NULL: none do. */
+static const struct whatif_object *first_to_grow(const struct prediction *prediction)
+{
+    VEC_EACH (object, &prediction->objects, struct whatif_object)
+        if (grows(object, prediction))
+            return object;
+    return NULL;
+}
+
+static void put_object(struct grid *grid, const struct report *report,
+                       const struct whatif_object *object)
+{
+    grid__duration(grid, object->waited_before_ns);
+    grid__duration(grid, object->waited_after_ns);
+    grid__take(grid, object_text(report, object->process, object->address, object->kind), INK_BOLD);
+}
+
+static void put_limits(const struct whatif_view *view, const struct prediction *prediction,
+                       const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {{"waited before", ALIGN_RIGHT, false},
+                                                 {"then", ALIGN_RIGHT, false},
+                                                 {"for", ALIGN_LEFT, true}};
+    if (!first_to_grow(prediction)) {
+        paragraph__put(
+            style, out, INK_PLAIN, "  ",
+            "Waits grow nowhere else: what is left is work, or is waited for as before.");
+        return;
+    }
+    paragraph__put(style, out, INK_PLAIN, "  ", "What limits then (waits of all threads):");
+    struct grid grid = grid__start(columns, 3, 4);
+    size_t shown = 0;
+    VEC_EACH (object, &prediction->objects, struct whatif_object)
+        if (shown < OBJECTS_AT_MOST && grows(object, prediction)) {
+            put_object(&grid, view->report, object);
+            shown++;
+        }
+    grid__end(&grid, style, out);
+}
+
+/* ---- one question ---------------------------------------------------------------------------- */
+
+static const struct profile_class *class_of(const struct whatif_view *view,
+                                            const struct whatif_answer *answer)
+{
+    const struct vec *classes = &view->report->profile->classes;
+    return answer->rank && answer->rank <= classes->count
+               ? VEC_AT(classes, struct profile_class, answer->rank - 1)
+               : NULL;
+}
+
+static void put_subject(const struct whatif_view *view, const struct whatif_answer *answer,
+                        const struct style *style, FILE *out)
+{
+    char unknown[32], lost[16];
+    const struct profile_class *class = class_of(view, answer);
+    paragraph__take(style, out, "  asked     ", memory__text(answer->asked));
+    if (class) {
+        struct place place = place__of_class(view->report, class, unknown);
+        paragraph__take(style, out, "  where     ", place__text(&place));
+        if (class->structure)
+            paragraph__take(style, out, "  calls     ", class_structure__text(class->structure));
+        paragraph__take(style, out, "  why       ", class__why(view->report, class, style));
+    } else if (answer->has_lock) {
+        paragraph__take(style, out, "  where     ",
+                        object_text(view->report, answer->process, answer->lock, CLASS_LOCK));
+    }
+    if (answer->lost_ns != UINT64_MAX)
+        paragraph__take(
+            style, out, "  lost      ",
+            memory__format("%s of all threads' time", duration__format(answer->lost_ns, lost)));
+}
+
+static void put_prediction(const struct whatif_view *view, const struct prediction *prediction,
+                           const struct style *style, FILE *out)
+{
+    char wall[16], least[16], most[16], measured[16], unrecorded[16], gain[GAIN_BYTES];
+    paragraph__take(style, out, "  measured  ",
+                    memory__format("%s of wall time, %s without what recording cost",
+                                   duration__format(view->measured_ns, measured),
+                                   duration__format(view->unrecorded_ns, unrecorded)));
+    paragraph__take(style, out, "  predicted ",
+                    memory__format("%s (%s to %s), %" PRIu32 " thread%s",
+                                   duration__format(prediction->wall_ns, wall),
+                                   duration__format(prediction->least_ns, least),
+                                   duration__format(prediction->most_ns, most), prediction->threads,
+                                   prediction->threads == 1 ? "" : "s"));
+    paragraph__take(style, out, "  gain      ",
+                    memory__text(gain__format(prediction->gain, style->unicode, gain)));
+    fputc('\n', out);
+    put_limits(view, prediction, style, out);
+}
+
+static void question(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    put_run(view, style, out);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct whatif_answer *answer = &view->rows[i];
+        fputc('\n', out);
+        put_subject(view, answer, style, out);
+        if (answer->prediction)
+            put_prediction(view, answer->prediction, style, out);
+        else
+            paragraph__take(style, out, "  not told  ", memory__text(answer->refusal));
+    }
+    paragraph__put(style, out, INK_PLAIN, "  ", NOT_MODELLED);
+}
+
+/* ---- the table of all ------------------------------------------------------------------------ */
+
+static void put_figures(struct grid *grid, const struct whatif_answer *answer,
+                        const struct style *style)
+{
+    char duration[16], gain[GAIN_BYTES];
+    const struct prediction *prediction = answer->prediction;
+    grid__take(
+        grid, memory__text(prediction ? gain__format(prediction->gain, style->unicode, gain) : "?"),
+        INK_BOLD);
+    grid__take(grid,
+               memory__text(prediction ? duration__format(prediction->wall_ns, duration) : "?"),
+               INK_PLAIN);
+    grid__take(grid,
+               memory__text(answer->lost_ns == UINT64_MAX
+                                ? "?"
+                                : duration__format(answer->lost_ns, duration)),
+               INK_PLAIN);
+}
+
+static void put_where(struct grid *grid, const struct whatif_view *view,
+                      const struct whatif_answer *answer, bool why, const struct style *style)
+{
+    char unknown[32];
+    const struct profile_class *class = class_of(view, answer);
+    if (class) {
+        struct place place = place__of_class(view->report, class, unknown);
+        grid__take(grid, class__name(view->report, class, &place), INK_BOLD);
+        grid__take(grid, place__source(&place, false), INK_PLAIN);
+        if (why)
+            grid__take(grid, class__why(view->report, class, style), INK_PLAIN);
+        return;
+    }
+    grid__take(grid,
+               answer->has_lock
+                   ? object_text(view->report, answer->process, answer->lock, CLASS_LOCK)
+                   : memory__text(answer->asked),
+               INK_BOLD);
+    grid__take(grid, memory__text(""), INK_PLAIN);
+    if (why)
+        grid__take(grid, memory__text(answer->has_lock ? "all waits for it" : ""), INK_PLAIN);
+}
+
+/* "" when no waits grow. free() it. */
+static char *then_text(const struct whatif_view *view, const struct whatif_answer *answer)
+{
+    char more[16];
+    if (!answer->prediction)
+        return memory__text(answer->refusal);
+    const struct whatif_object *object = first_to_grow(answer->prediction);
+    if (!object)
+        return memory__text("");
+    char *name = object_text(view->report, object->process, object->address, object->kind);
+    char *text = memory__format(
+        "+%s %s", duration__format(object->waited_after_ns - object->waited_before_ns, more), name);
+    free(name);
+    return text;
+}
+
+static void put_row(struct grid *grid, const struct whatif_view *view,
+                    const struct whatif_answer *answer, bool why, const struct style *style)
+{
+    grid__take(grid, answer->rank ? memory__format("%zu", answer->rank) : memory__text(""),
+               INK_PLAIN);
+    put_figures(grid, answer, style);
+    put_where(grid, view, answer, why, style);
+    grid__take(grid, then_text(view, answer), INK_PLAIN);
+}
+
+static const struct grid_column with_why[] = {
+    {"#", ALIGN_RIGHT, false},     {"gain", ALIGN_LEFT, false},
+    {"wall", ALIGN_RIGHT, false},  {"lost", ALIGN_RIGHT, false},
+    {"without", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},
+    {"why", ALIGN_LEFT, true},     {"then waited more", ALIGN_LEFT, true}};
+static const struct grid_column without_why[] = {{"#", ALIGN_RIGHT, false},
+                                                 {"gain", ALIGN_LEFT, false},
+                                                 {"wall", ALIGN_RIGHT, false},
+                                                 {"lost", ALIGN_RIGHT, false},
+                                                 {"without", ALIGN_LEFT, true},
+                                                 {"", ALIGN_LEFT, true},
+                                                 {"then waited more", ALIGN_LEFT, true}};
+
+static void table(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    bool why = style->columns == 0 || style->columns >= WHY_FROM_COLUMNS;
+    put_run(view, style, out);
+    fputc('\n', out);
+    if (!view->count) {
+        paragraph__put(style, out, INK_PLAIN, "  ",
+                       "Nothing that was recorded lost any time, so there is nothing to remove. "
+                       "--speed, --shrink and --threads ask for other changes.");
+        return;
+    }
+    struct grid rows = grid__start(why ? with_why : without_why, why ? 8 : 7, 1);
+    for (size_t i = 0; i < view->count; i++)
+        put_row(&rows, view, &view->rows[i], why, style);
+    grid__end(&rows, style, out);
+    fputc('\n', out);
+    if (view->hidden) {
+        char *text = memory__format("%zu more lost less: --all predicts them, too.", view->hidden);
+        paragraph__put(style, out, INK_PLAIN, "  ", text);
+        free(text);
+    }
+    paragraph__put(style, out, INK_PLAIN, "  ", NOT_MODELLED);
+}
+
+const struct whatif_presenter whatif_text = {question, table};

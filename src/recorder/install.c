@@ -1,0 +1,74 @@
+#include "recorder/install.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Relative to the directory of the executable: installed, then the build tree. */
+static const char *const places[] = {
+    "../lib/heurt/" RUNTIME_FILE,
+    "../lib64/heurt/" RUNTIME_FILE,
+    "../lib/x86_64-linux-gnu/heurt/" RUNTIME_FILE,
+    "../runtime/" RUNTIME_FILE,
+};
+
+static int accept(char *found, char **path, struct error *error)
+{
+    if (strpbrk(found, " :")) {
+        error__set(error, -EINVAL,
+                   "the loader cannot preload %s: its path has a blank or a colon; install heurt "
+                   "elsewhere",
+                   found);
+        free(found);
+        return -EINVAL;
+    }
+    *path = found;
+    return 0;
+}
+
+int runtime__find_beside(const char *executable, char **path, struct error *error)
+{
+    const char *slash = strrchr(executable, '/');
+    int length = slash ? (int)(slash - executable) : 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *candidate = memory__format("%.*s/%s", length, executable, places[i]);
+        char *found = realpath(candidate, NULL);
+        free(candidate);
+        if (found && access(found, R_OK) == 0)
+            return accept(found, path, error);
+        free(found);
+    }
+    return error__set(error, -ENOENT,
+                      "the runtime %s was not found: neither %.*s/%s nor %s beside it is there; "
+                      "install heurt again, or name the file in %s",
+                      RUNTIME_FILE, length, executable, places[0],
+                      places[sizeof places / sizeof places[0] - 1], RUNTIME_ENVIRONMENT);
+}
+
+int runtime__find(char **path, struct error *error)
+{
+    const char *named = getenv(RUNTIME_ENVIRONMENT);
+    if (named && *named) {
+        char *found = realpath(named, NULL);
+        if (found && access(found, R_OK) == 0)
+            return accept(found, path, error);
+        int code = errno ? -errno : -ENOENT;
+        free(found);
+        return error__set(error, code, "the runtime that %s names cannot be read: %s: %s",
+                          RUNTIME_ENVIRONMENT, named, strerror(-code));
+    }
+    char executable[PATH_MAX];
+    ssize_t bytes = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    if (bytes < 0)
+        return error__set(error, -errno,
+                          "heurt cannot tell where it is installed (/proc/self/exe: %s); name the "
+                          "runtime in %s",
+                          strerror(errno), RUNTIME_ENVIRONMENT);
+    executable[bytes] = 0;
+    return runtime__find_beside(executable, path, error);
+}

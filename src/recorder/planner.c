@@ -1,0 +1,268 @@
+#include "recorder/planner.h"
+
+#include "base/descriptor.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REQUEST_BYTES_MAX (16u << 20)
+#define REQUEST_SECONDS 10
+
+struct unmatched {
+    struct refused_function what;
+    unsigned times;  /* plans that did not find it */
+    unsigned latest; /* number of the last of them: a name may be asked for in two ways */
+};
+
+int planner__open(struct planner *planner, const struct plan_request *request, struct error *error)
+{
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)&random;
+    snprintf(planner->name, sizeof planner->name, "heurt-%d-%016llx", getpid(),
+             (unsigned long long)random);
+    planner->request = request;
+    planner->answers = 0;
+    planner->taken = (struct map){0};
+    planner->given = VEC_OF(struct given_patch);
+    planner->unmatched = VEC_OF(struct unmatched);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(planner->name);
+    memcpy(address.sun_path + 1, planner->name, length);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    planner->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (planner->fd < 0 || bind(planner->fd, (struct sockaddr *)&address, size) != 0 ||
+        listen(planner->fd, 128) != 0) {
+        int code = -errno;
+        planner__close(planner);
+        return error__set(error, code,
+                          "cannot listen for the recorded program's questions (Unix socket): %s",
+                          strerror(-code));
+    }
+    return 0;
+}
+
+void planner__close(struct planner *planner)
+{
+    if (planner->fd >= 0)
+        close(planner->fd);
+    planner->fd = -1;
+}
+
+/* ---- what was asked for and is nowhere ------------------------------------------------------- */
+
+static struct unmatched *unmatched__find(struct planner *planner,
+                                         const struct refused_function *what)
+{
+    VEC_EACH (known, &planner->unmatched, struct unmatched)
+        if (strcmp(known->what.function, what->function) == 0 &&
+            strcmp(known->what.module, what->module) == 0)
+            return known;
+    struct unmatched fresh = {
+        {memory__text(what->function), memory__text(what->module), memory__text(what->reason)},
+        0,
+        0};
+    return vec__push(&planner->unmatched, &fresh);
+}
+
+/* Once for each answer, however often it is told in one. */
+static void count_unmatched(struct planner *planner, const struct vec *unmatched)
+{
+    VEC_EACH (what, unmatched, struct refused_function) {
+        struct unmatched *known = unmatched__find(planner, what);
+        known->times += known->latest != planner->answers;
+        known->latest = planner->answers;
+    }
+}
+
+void planner__finish(struct planner *planner, struct trace_writer *writer)
+{
+    VEC_EACH (known, &planner->unmatched, struct unmatched) {
+        struct refused_function *what = &known->what;
+        if (known->times == planner->answers)
+            trace_writer__refuse(writer, HEURT_NO_SERIAL, what->function, what->module,
+                                 what->reason);
+        free(what->function);
+        free(what->module);
+        free(what->reason);
+    }
+    vec__free(&planner->unmatched);
+    map__free(&planner->taken);
+    vec__free(&planner->given);
+}
+
+bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module)
+{
+    uint64_t key[3] = {process, module->start, module->tick}, count = planner->taken.count;
+    map__put(&planner->taken, key, sizeof key, 1);
+    return planner->taken.count > count;
+}
+
+/* Without those that are planned for elsewhere. */
+static void drop_taken(struct planner *planner, uint32_t process, struct vec *modules)
+{
+    struct trace_module *items = modules->items;
+    size_t kept = 0;
+    for (size_t i = 0; i < modules->count; i++)
+        if (planner__takes(planner, process, &items[i]))
+            items[kept++] = items[i];
+    modules->count = kept;
+}
+
+/* ---- one question ---------------------------------------------------------------------------- */
+
+static bool send_all(int fd, const void *bytes, size_t count)
+{
+    for (size_t sent = 0; sent < count;) {
+        ssize_t result = send(fd, (const char *)bytes + sent, count - sent, MSG_NOSIGNAL);
+        if (result < 0 && errno == EINTR)
+            continue;
+        if (result <= 0)
+            return false;
+        sent += (size_t)result;
+    }
+    return true;
+}
+
+/* Only this user's processes may ask; root's recorder also answers those that gave root up. */
+static bool is_trusted(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == geteuid() || geteuid() == 0 || peer.uid == 0);
+}
+
+/* The request's modules; strings stay in bytes. False when it is not well formed. */
+static bool read_modules(const uint8_t *bytes, size_t size, uint32_t count, struct vec *modules)
+{
+    const size_t fixed = sizeof(struct heurt_definition) + sizeof(struct heurt_module);
+    for (size_t at = 0; modules->count < count;) {
+        const struct heurt_definition *header = (const void *)(bytes + at);
+        if (size - at < fixed || header->bytes <= fixed || header->bytes > size - at ||
+            header->bytes % 8 || header->type != HEURT_DEFINITION_MODULE)
+            return false;
+        const struct heurt_module *module = (const void *)(header + 1);
+        const char *path = (const char *)(module + 1);
+        if (!memchr(path, 0, header->bytes - fixed) ||
+            module->build_id_bytes > sizeof module->build_id)
+            return false;
+        struct trace_module *one = vec__push(modules, NULL);
+        *one = (struct trace_module){
+            .tick = module->tick,
+            .gone_tick = UINT64_MAX,
+            .bias = module->bias,
+            .start = module->start,
+            .end = module->end,
+            .build_id = module->build_id,
+            .build_id_bytes = module->build_id_bytes,
+            .path = path,
+        };
+        at += header->bytes;
+    }
+    return true;
+}
+
+static void append(struct vec *bytes, const void *from, size_t count)
+{
+    memcpy(vec__extend(bytes, count), from, count);
+}
+
+static void append_plan(struct vec *bytes, const struct planned_function *function)
+{
+    struct heurt_plan plan = function->plan;
+    size_t name = strlen(function->name) + 1, arguments = strlen(function->argument_names) + 1;
+    size_t whole = (sizeof plan + name + arguments + 7) & ~(size_t)7;
+    plan.bytes = (uint32_t)whole;
+    append(bytes, &plan, sizeof plan);
+    append(bytes, function->name, name);
+    append(bytes, function->argument_names, arguments);
+    append(bytes, "\0\0\0\0\0\0\0", whole - sizeof plan - name - arguments);
+}
+
+static bool send_plan(int fd, const struct plan *plan)
+{
+    struct vec bytes = VEC_OF(char);
+    VEC_EACH (function, &plan->functions, struct planned_function)
+        append_plan(&bytes, function);
+    struct heurt_plan_answer answer = {
+        .magic = HEURT_PLAN_MAGIC,
+        .function_count = (uint32_t)plan->functions.count,
+        .bytes = bytes.count,
+    };
+    bool sent = send_all(fd, &answer, sizeof answer) && send_all(fd, bytes.items, bytes.count);
+    vec__free(&bytes);
+    return sent;
+}
+
+static void remember(struct planner *planner, uint32_t process, const struct plan *plan)
+{
+    VEC_EACH (function, &plan->functions, const struct planned_function) {
+        struct given_patch *given = vec__push(&planner->given, NULL);
+        given->process = process;
+        given->address = function->plan.address;
+        given->skip = function->plan.skip;
+        memcpy(given->original, function->plan.original, sizeof given->original);
+    }
+}
+
+static int plan_for(struct planner *planner, int fd, const struct heurt_plan_request *request,
+                    const uint8_t *bytes, struct trace_writer *writer, struct error *error)
+{
+    struct vec modules = VEC_OF(struct trace_module);
+    struct plan *plan = NULL;
+    int code = -EPROTO;
+    if (!read_modules(bytes, request->bytes, request->module_count, &modules))
+        error__set(error, code, "a recorded process asked for a plan in a form that is not known");
+    else {
+        if (planner->is_chosen)
+            drop_taken(planner, request->process, &modules);
+        code = plan__make(planner->request, modules.items, modules.count, &plan, error);
+    }
+    if (code == 0) {
+        VEC_EACH (refusal, &plan->refusals, struct refused_function)
+            trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
+                                 refusal->reason);
+        planner->answers++;
+        if (!planner->is_chosen)
+            count_unmatched(planner, &plan->unmatched);
+        if (planner->remembers)
+            remember(planner, request->process, plan);
+        send_plan(fd, plan);
+        plan__free(plan);
+    }
+    vec__free(&modules);
+    return code;
+}
+
+int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error)
+{
+    int fd = accept4(planner->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    struct timeval patience = {.tv_sec = REQUEST_SECONDS};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    struct heurt_plan_request request;
+    uint8_t *bytes = NULL;
+    int code = 0;
+    if (is_trusted(fd) && descriptor__read_all(fd, &request, sizeof request) &&
+        request.magic == HEURT_PLAN_MAGIC && request.bytes <= REQUEST_BYTES_MAX) {
+        bytes = memory__zeroed(request.bytes + 8, 1);
+        if (descriptor__read_all(fd, bytes, request.bytes))
+            code = plan_for(planner, fd, &request, bytes, writer, error);
+    }
+    free(bytes);
+    close(fd);
+    return code;
+}

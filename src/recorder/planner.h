@@ -1,0 +1,47 @@
+/* planner.h: the recorder's side of the plan socket. A recorded process says which modules it has
+ * mapped; it is told which of their functions to patch and how. */
+#ifndef HEURT_RECORDER_PLANNER_H
+#define HEURT_RECORDER_PLANNER_H
+
+#include "base/error.h"
+#include "base/map.h"
+#include "format/writer.h"
+#include "patch/plan.h"
+
+/* What stood where a process was told to write a jump. */
+struct given_patch {
+    uint32_t process;
+    uint64_t address; /* of the function */
+    uint8_t skip;
+    uint8_t original[HEURT_PATCH_BYTES];
+};
+
+struct planner {
+    int fd;        /* listening: for poll(2); -1: none */
+    char name[64]; /* of the abstract socket, for the session's header */
+    const struct plan_request *request;
+    unsigned answers;     /* plans made so far */
+    struct vec unmatched; /* struct unmatched: what some of them did not find */
+    bool is_chosen;       /* the functions were chosen by heurt: nobody asked that each be found */
+    struct map taken;     /* see planner__takes */
+    bool remembers;   /* keep given: patches may have to be taken away (recorder/live_patch.h) */
+    struct vec given; /* struct given_patch */
+};
+
+/* Listens. request is kept, not copied. */
+int planner__open(struct planner *planner, const struct plan_request *request, struct error *error);
+void planner__close(struct planner *planner); /* stops listening */
+
+/* Answers one connection that is waiting; refusals go into the trace. Never fails: a process that
+ * asks wrongly or goes away is left without an answer, which its runtime notes. Returns 0, or a
+ * negative errno with a sentence when no plan could be made. */
+int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error);
+
+/* Whether nobody has planned for that module of that process image yet; from now on somebody has:
+ * where functions are patched live (recorder/live_patch.h), too, each module gets one plan. */
+bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module);
+
+/* Writes what no plan of the whole run could find into the trace, as refusals; frees the rest. */
+void planner__finish(struct planner *planner, struct trace_writer *writer);
+
+#endif

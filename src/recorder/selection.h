@@ -1,0 +1,54 @@
+/* selection.h: which functions of a program are worth recording, found by sampling its beginning.
+ *
+ * The choice is made once: after a given CPU time of the program and all it starts, or sooner when
+ * the picture is stable: the same functions at several looks, and not before 0.25 s. Chosen are the
+ * functions with at least CHOICE_PERCENT of the samples that fell into ELF files (not the kernel,
+ * not code that is made at run time). Then sampling ends. */
+#ifndef HEURT_RECORDER_SELECTION_H
+#define HEURT_RECORDER_SELECTION_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "patch/plan_loops.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CHOICE_PERCENT 1.0
+#define CHOICE_AFTER_NS 1000000000u
+
+struct choice;
+
+/* Starts to sample the program that waits for its exec, pid. after_ns: CPU time. */
+int choice__open(pid_t pid, uint64_t after_ns, struct choice **choice, struct error *error);
+void choice__close(struct choice *choice); /* NULL is allowed */
+
+/* Takes what was sampled, no more often than worthwhile. True: it is time to choose. */
+bool choice__look(struct choice *choice);
+
+/* Ends the sampling; what was sampled stays. */
+void choice__rest(struct choice *choice);
+
+/* A function that takes too much time to be left aside. */
+struct chosen_function {
+    char *pattern; /* "function @module" as -F reads it; NULL: it cannot be named */
+    char *name, *path;
+    char *reason; /* of pattern NULL */
+    double percent;
+};
+
+struct chosen {
+    struct vec functions; /* struct chosen_function, the heaviest first */
+    uint64_t samples;     /* in ELF files */
+    uint64_t sampled_ns;  /* CPU time that was sampled, all in all */
+};
+
+/* The sampled instructions of files (struct hot_place), for chosen functions that have to be
+ * followed inwards. Paths are the choice's. */
+struct vec choice__places(struct choice *choice);
+
+struct chosen choice__make(struct choice *choice);
+void chosen__free(struct chosen *chosen);
+
+#endif

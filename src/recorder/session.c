@@ -1,0 +1,58 @@
+#include "recorder/session.h"
+
+#include "base/memory.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static char *join(char *const *texts)
+{
+    char *joined = memory__text(texts[0]);
+    for (texts++; *texts; texts++) {
+        char *longer = memory__format("%s\n%s", joined, *texts);
+        free(joined);
+        joined = longer;
+    }
+    return joined;
+}
+
+static void write_processor(struct trace_writer *writer)
+{
+    char line[256];
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    while (in && fgets(line, sizeof line, in)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value)
+            continue;
+        value[strcspn(value, "\n")] = 0;
+        trace_writer__meta(writer, "processor", value + 2);
+        break;
+    }
+    if (in)
+        fclose(in);
+}
+
+void session__describe(struct trace_writer *writer, char *const *command_line)
+{
+    char *command = join(command_line);
+    char number[32], directory[PATH_MAX];
+    struct utsname name;
+    trace_writer__meta(writer, "command", command);
+    trace_writer__meta(writer, "version", HEURT_PROGRAM_VERSION);
+    snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    trace_writer__meta(writer, "cpus", number);
+    if (getcwd(directory, sizeof directory))
+        trace_writer__meta(writer, "directory", directory);
+    if (uname(&name) == 0) {
+        char *kernel = memory__format("%s %s %s", name.sysname, name.release, name.machine);
+        trace_writer__meta(writer, "host", name.nodename);
+        trace_writer__meta(writer, "kernel", kernel);
+        free(kernel);
+    }
+    write_processor(writer);
+    free(command);
+}

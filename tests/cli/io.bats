@@ -1,0 +1,35 @@
+# Calls of input and output, and sleeps: how often, on what, and how many bytes they moved, as the program
+# counts itself (tests/programs/io_known.c).
+load ../helpers
+
+# counts DIR: a line "CALL=N", "KIND_CALL=N" and "KIND_CALL_bytes=N" for each call of the trace, as the program
+# prints them. A result below 0 moved nothing.
+counts() {
+    "$HEURT" dump -i "$1" | awk '
+        { for (at = 3; at < NF && $at != "enter" && $at != "leave"; at++); thread = $2; name = $(at + 1) }
+        $at == "enter" {
+            kind[thread] = match($0, / fd=[0-9]+ [a-z]+ /) ? $0 : ""
+            sub(/.* fd=[0-9]+ /, "", kind[thread]); sub(/ .*/, "", kind[thread])
+            number[name]++; number[kind[thread] "_" name]++
+        }
+        $at == "leave" && match($0, / result=[0-9]+/) {
+            moved = substr($0, RSTART + 8, RLENGTH - 8)
+            bytes[name] += moved; bytes[kind[thread] "_" name] += moved
+        }
+        END {
+            for (name in number) print name "=" number[name]
+            for (name in bytes) print name "_bytes=" bytes[name]
+        }'
+}
+
+@test "each call is recorded once, with what it moved" {
+    local program wrong
+    for program in io_known io_known_plain io_known_fortified; do
+        record -o t --no-choice --overhead none "$PROGRAMS/$program"
+        expect_status 0
+        counts t >counted
+        # What failed, and what is no call of its own name, is counted with the others.
+        wrong=$(grep -vE '_failed=' <<<"$output" | grep -vxFf counted || :)
+        [ -z "$wrong" ] || fail "$program: counted otherwise: $wrong; $(sort counted | tr '\n' ' ')"
+    done
+}
