@@ -22,6 +22,31 @@ void live__follow_inwards(struct live *live, struct vec places, uint64_t least_n
     live__free_plans(live);
 }
 
+const struct trace_module *live__keep_module(struct live *live, const struct trace_module *module)
+{
+    VEC_EACH (known, &live->modules, struct trace_module *)
+        if ((*known)->bias == module->bias && strcmp((*known)->path, module->path) == 0)
+            return *known;
+    struct trace_module *own = memory__zeroed(1, sizeof *own);
+    uint8_t *build_id = memory__zeroed(module->build_id_bytes + 1, 1);
+    memcpy(build_id, module->build_id, module->build_id_bytes);
+    *own = *module;
+    own->path = memory__text(module->path);
+    own->build_id = build_id;
+    vec__push(&live->modules, &own);
+    return own;
+}
+
+static void free_modules(struct live *live)
+{
+    VEC_EACH (module, &live->modules, struct trace_module *) {
+        free((char *)(uintptr_t)(*module)->path);
+        free((uint8_t *)(uintptr_t)(*module)->build_id);
+        free(*module);
+    }
+    vec__free(&live->modules);
+}
+
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 void live__free_plans(struct live *live)
@@ -39,6 +64,7 @@ void live__free_loops(struct live *live)
     vec__free(&live->loops);
     vec__free(&live->places);
     map__free(&live->loop_of_place);
+    free_modules(live);
 }
 
 /* The loops of a module that are worth marking, in whatever process. */
@@ -124,6 +150,32 @@ static bool add_loops(struct live *live, struct live_process *process,
         if (planned->function + module->bias == function)
             added |= add_loop(live, process, module, loops, planned);
     return added;
+}
+
+bool live__define_loop(struct live *live, const struct live_process *process,
+                       struct live_patch *patch, const struct heurt_live *room)
+{
+    static const char arguments[] = "iterations";
+    const struct live_loop *loop = &patch->loop;
+    size_t name = strlen(patch->name) + 1, file = strlen(loop->file) + 1;
+    struct heurt_function function = {
+        .id = live__function(live, patch)->id,
+        .kind = HEURT_FUNCTION_LOOP,
+        .address = loop->address,
+        .line = loop->line,
+        .argument_count = 1,
+        .cost_ticks = room->loop_cost_ticks,
+    };
+    char *body = memory__zeroed(sizeof function + name + file + sizeof arguments, 1);
+    memcpy(body, &function, sizeof function);
+    memcpy(body + sizeof function, patch->name, name);
+    memcpy(body + sizeof function + name, loop->file, file);
+    memcpy(body + sizeof function + name + file, arguments, sizeof arguments);
+    int code = trace_writer__define(live->writer, process->serial, HEURT_DEFINITION_FUNCTION, body,
+                                    sizeof function + name + file + sizeof arguments);
+    free(body);
+    patch->defined = code == 0;
+    return patch->defined;
 }
 
 /* ---- which functions ------------------------------------------------------------------------- */

@@ -82,6 +82,13 @@ struct live {
 /* The session's entry of a patch. */
 struct live_function *live__function(const struct live *live, const struct live_patch *patch);
 
+/* Live's own copy of a module: the trace that tells of it is closed again. */
+const struct trace_module *live__keep_module(struct live *live, const struct trace_module *module);
+
+/* Defines a marked loop in the trace. False: it is full. */
+bool live__define_loop(struct live *live, const struct live_process *process,
+                       struct live_patch *patch, const struct heurt_live *room);
+
 /* Looks whether functions that were patched a while ago were entered, and adds the loops of those
  * that were not to what is to be patched. Returns whether any was added. */
 bool live__follow(struct live *live, uint64_t now_ns);

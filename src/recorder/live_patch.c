@@ -70,37 +70,11 @@ static void refuse(struct live *live, const struct live_process *process, struct
     patch->failed = true;
 }
 
-static bool define_loop(struct live *live, const struct live_process *process,
-                        struct live_patch *patch, const struct heurt_live *room)
-{
-    static const char arguments[] = "iterations";
-    const struct live_loop *loop = &patch->loop;
-    size_t name = strlen(patch->name) + 1, file = strlen(loop->file) + 1;
-    struct heurt_function function = {
-        .id = live__function(live, patch)->id,
-        .kind = HEURT_FUNCTION_LOOP,
-        .address = loop->address,
-        .line = loop->line,
-        .argument_count = 1,
-        .cost_ticks = room->loop_cost_ticks,
-    };
-    char *body = memory__zeroed(sizeof function + name + file + sizeof arguments, 1);
-    memcpy(body, &function, sizeof function);
-    memcpy(body + sizeof function, patch->name, name);
-    memcpy(body + sizeof function + name, loop->file, file);
-    memcpy(body + sizeof function + name + file, arguments, sizeof arguments);
-    int code = trace_writer__define(live->writer, process->serial, HEURT_DEFINITION_FUNCTION, body,
-                                    sizeof function + name + file + sizeof arguments);
-    free(body);
-    patch->defined = code == 0;
-    return patch->defined;
-}
-
 static bool define(struct live *live, const struct live_process *process, struct live_patch *patch,
                    const struct heurt_live *room)
 {
     if (patch->is_loop)
-        return define_loop(live, process, patch, room);
+        return live__define_loop(live, process, patch, room);
     const struct heurt_plan *plan = &patch->plan;
     size_t name = strlen(patch->name) + 1;
     struct heurt_function function = {
@@ -145,32 +119,6 @@ static const struct trace_module *module_at(const struct vec *modules, uint64_t 
     return NULL;
 }
 
-/* The trace that tells of a module is closed again. */
-static const struct trace_module *keep_module(struct live *live, const struct trace_module *module)
-{
-    VEC_EACH (known, &live->modules, struct trace_module *)
-        if ((*known)->bias == module->bias && strcmp((*known)->path, module->path) == 0)
-            return *known;
-    struct trace_module *own = memory__zeroed(1, sizeof *own);
-    uint8_t *build_id = memory__zeroed(module->build_id_bytes + 1, 1);
-    memcpy(build_id, module->build_id, module->build_id_bytes);
-    *own = *module;
-    own->path = memory__text(module->path);
-    own->build_id = build_id;
-    vec__push(&live->modules, &own);
-    return own;
-}
-
-static void free_modules(struct live *live)
-{
-    VEC_EACH (module, &live->modules, struct trace_module *) {
-        free((char *)(uintptr_t)(*module)->path);
-        free((uint8_t *)(uintptr_t)(*module)->build_id);
-        free(*module);
-    }
-    vec__free(&live->modules);
-}
-
 static bool is_defined_by_itself(const struct trace_process *process, uint64_t address)
 {
     VEC_EACH (function, &process->functions, const struct trace_function)
@@ -191,7 +139,7 @@ static void add_patch(struct live *live, struct live_process *process,
     *patch = (struct live_patch){
         .plan = planned->plan,
         .function = function_of(live, module, planned->plan.address),
-        .module = keep_module(live, module),
+        .module = live__keep_module(live, module),
         .name = memory__text(planned->name),
     };
     if (VEC_AT(&live->functions, struct live_function, patch->function)->id > HEURT_EVENT_LAST)
@@ -768,7 +716,6 @@ void live__free(struct live *live)
     vec__free(&live->processes);
     vec__free(&live->functions);
     live__free_loops(live);
-    free_modules(live);
     VEC_EACH (plan, &live->plans, struct plan *)
         plan__free(*plan);
     vec__free(&live->plans);
