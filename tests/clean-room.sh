@@ -78,8 +78,7 @@ inside 'cd /root/heurt && make clean'
 timed "make, the build alone" 'cd /root/heurt && make >/dev/null'
 timed "make demo, nothing left to install or build" 'cd /root/heurt && make demo >/dev/null'
 [ -n "$demo_only" ] || timed "make check, packages included" 'cd /root/heurt && make check'
-timed "make deps" 'cd /root/heurt && make deps'
-timed "make install" 'cd /root/heurt && make install >/dev/null'
+timed "make deps install" 'cd /root/heurt && make deps install PREFIX=/usr/local >/dev/null'
 inside 'cd / && heurt --version && heurt record -q -o /root/t true && heurt report -i /root/t >/dev/null &&
     test -s /usr/local/share/man/man1/heurt-record.1'
 inside 'test ! -e /usr/sbin/policy-rc.d' || { echo "policy-rc.d was left behind" >&2 && exit 1; }

@@ -303,7 +303,7 @@ struct heurt_thread_name {
     SPAN(CONDITION_WAIT, 14, 3, 1)                                                               \
     /* SITE(0 signal, 1 broadcast), condition variable */                                        \
     POINT(CONDITION_SIGNALLED, 16, 2)                                                            \
-    /* SITE(0), barrier | result */                                                              \
+    /* SITE(enum heurt_barrier_kind), barrier | result */                                                           \
     SPAN(BARRIER_WAIT, 18, 2, 1)                                                                 \
     /* SITE(0), semaphore | result */                                                            \
     SPAN(SEMAPHORE_WAIT, 20, 2, 1)                                                               \
@@ -412,6 +412,15 @@ enum heurt_lock_kind {
     HEURT_LOCK_WRITE = 2, /* rwlock, exclusive */
     HEURT_LOCK_SPIN = 3,
     HEURT_LOCK_RW_ANY = 4, /* release of an rwlock: either side */
+    /* OpenMP's: */
+    HEURT_LOCK_CRITICAL = 8, /* a critical section, or an atomic update that takes a lock */
+    HEURT_LOCK_OPENMP = 9,   /* omp_set_lock */
+};
+
+/* Which barrier. */
+enum heurt_barrier_kind {
+    HEURT_BARRIER_PTHREAD = 0,
+    HEURT_BARRIER_OPENMP = 1, /* of a team; the object is the place that it is called at */
 };
 
 /* Beside the kind, of LOCK_ACQUIRED: by a try, which would not have waited for it. */

@@ -6,62 +6,33 @@
  *
  * To stay within a budget, acquisitions that did not wait are sampled, all of a thread's together
  * (budget.c); the release of one that was left out is left out, too. */
+#include "runtime/lock_events.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
 #include <errno.h>
 
-/* No part of the hooks, which save fewer registers without it when they leave something out. */
-static __attribute__((noinline)) void write_acquired(struct thread *thread, uint64_t site,
-                                                     const void *lock)
+__attribute__((noinline)) void lock__write_acquired(struct thread *thread, uint64_t site,
+                                                    const void *lock)
 {
     lock__was_left_out(thread, lock);
     hook__stack(thread, site, lock);
     event__write2(thread, HEURT_EVENT_LOCK_ACQUIRED, site, (uintptr_t)lock);
 }
 
-static inline void acquired(struct thread *thread, uint64_t site, const void *lock)
-{
-    if (hook__leaves_out(thread, HEURT_EVENT_LOCK_ACQUIRED))
-        lock__set_left_out(thread, lock);
-    else
-        write_acquired(thread, site, lock);
-}
-
-static inline uint64_t wait_begins(struct thread *thread, uint64_t site, const void *lock)
-{
-    hook__stack(thread, site, lock);
-    event__write2(thread, HEURT_EVENT_LOCK_WAIT, site, (uintptr_t)lock);
-    return clock__tick();
-}
-
-static inline int wait_ended(struct thread *thread, uint64_t since, const void *lock, int result)
-{
-    lock__was_left_out(thread, lock);
-    wait__end(thread, HEURT_EVENT_LOCK_WAIT | 1, since, (uint64_t)result);
-    return result;
-}
-
-static inline void releasing(struct thread *thread, uint64_t site, const void *lock)
-{
-    if (unlikely(lock__was_left_out(thread, lock)))
-        return;
-    event__write2(thread, HEURT_EVENT_LOCK_RELEASED, site, (uintptr_t)lock);
-}
-
 /* An acquisition: try is called first; busy is its answer for "held"; then the real call. */
-#define ACQUIRE(kind, lock, try, busy, real)                    \
-    do {                                                        \
-        struct thread *thread = hook__thread();                 \
-        if (unlikely(!thread))                                  \
-            return real;                                        \
-        int result = try;                                       \
-        if (likely(result == 0 || result == EOWNERDEAD))        \
-            acquired(thread, SITE(kind), lock);                 \
-        if (likely(result != (busy)))                           \
-            return result;                                      \
-        uint64_t since = wait_begins(thread, SITE(kind), lock); \
-        return wait_ended(thread, since, lock, real);           \
+#define ACQUIRE(kind, lock, try, busy, real)                          \
+    do {                                                              \
+        struct thread *thread = hook__thread();                       \
+        if (unlikely(!thread))                                        \
+            return real;                                              \
+        int result = try;                                             \
+        if (likely(result == 0 || result == EOWNERDEAD))              \
+            lock__acquired(thread, SITE(kind), lock);                 \
+        if (likely(result != (busy)))                                 \
+            return result;                                            \
+        uint64_t since = lock__wait_begins(thread, SITE(kind), lock); \
+        return lock__wait_ended(thread, since, lock, real);           \
     } while (0)
 
 /* A try that the program makes itself. */
@@ -70,18 +41,18 @@ static inline void releasing(struct thread *thread, uint64_t site, const void *l
         struct thread *thread = hook__thread();                                          \
         int result = real;                                                               \
         if (thread && (result == 0 || result == EOWNERDEAD))                             \
-            acquired(thread, SITE((kind) | HEURT_LOCK_TRIED), lock);                     \
+            lock__acquired(thread, SITE((kind) | HEURT_LOCK_TRIED), lock);               \
         else if (thread && result == (busy))                                             \
             event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(kind), (uintptr_t)(lock)); \
         return result;                                                                   \
     } while (0)
 
-#define RELEASE(kind, lock, real)                \
-    do {                                         \
-        struct thread *thread = hook__thread();  \
-        if (likely(thread))                      \
-            releasing(thread, SITE(kind), lock); \
-        return real;                             \
+#define RELEASE(kind, lock, real)                      \
+    do {                                               \
+        struct thread *thread = hook__thread();        \
+        if (likely(thread))                            \
+            lock__releasing(thread, SITE(kind), lock); \
+        return real;                                   \
     } while (0)
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *lock)

@@ -297,6 +297,8 @@ static void poll__remember(struct thread *thread, uint64_t site, uint64_t *at, u
 static struct thread *yield__begin(uint64_t site)
 {
     struct thread *thread = hook__thread();
+    if (thread && thread->is_in_wait)
+        return NULL;
     if (thread && !poll__goes_on(thread, site)) {
         hook__stack(thread, site, NULL);
         event__write2(thread, HEURT_EVENT_SLEEP, site, 0);

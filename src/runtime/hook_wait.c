@@ -184,6 +184,8 @@ long heurt_futex(long number, long address, long operation, long c, long d, long
     struct thread *thread = hook__thread();
     int command = (int)operation & FUTEX_CMD_MASK;
     uint64_t site = SITE((unsigned)command);
+    if (thread && thread->is_in_wait)
+        thread = NULL;
     bool waits = thread && futex__waits(command);
     if (waits) {
         hook__stack(thread, site, (void *)address);

@@ -102,6 +102,7 @@ struct thread {
     bool caged;         /* a filter of system calls holds this thread (cage.c) */
     bool roams;         /* its creator was not held, so it is not */
     bool leaves_itself; /* its record ends where its routine returns (hook_key.c) */
+    bool is_in_wait;    /* a wait is told: futexes and yields that it is made of are not */
     char name[16];      /* as last defined */
     struct poll poll;
     struct kernel kernel;
@@ -160,6 +161,24 @@ enum stub_kind { STUB_PLAIN, STUB_ORDERED, STUB_FULL, STUB_KINDS };
 struct region {
     uint32_t id, kind;
     char name[120];
+};
+
+/* What hook_openmp.c knows. */
+#define OPENMP_FUNCTIONS_MAX 32
+#define OPENMP_SITES 64
+#define OPENMP_TAKEN 64
+struct openmp_site {
+    uint64_t key; /* the call's return address; 0: free; 1: being filled in */
+    void *function;
+    uint32_t which;
+};
+struct openmp {
+    void *functions[OPENMP_FUNCTIONS_MAX]; /* of the program's own runtime; NULL: not asked for */
+    bool has_tasks;
+    struct openmp_site sites[OPENMP_SITES]; /* those of runtimes that only a plugin sees */
+    struct {
+        uint32_t is_taken; /* a critical section with such an address, as far as is known */
+    } __attribute__((aligned(64))) taken[OPENMP_TAKEN];
 };
 
 struct state {
@@ -247,6 +266,7 @@ struct state {
     unsigned live_room_count; /* under modules_lock */
     uint64_t live_rooms[LIVE_ROOMS_MAX];
 
+    struct openmp openmp;
     char directory[4096]; /* of the trace, absolute */
     char library[4096];   /* path of this library as LD_PRELOAD had it */
 };

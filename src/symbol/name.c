@@ -45,8 +45,24 @@ static void cut_number(char *name)
         *dot = 0;
 }
 
+/* What gcc and clang call the lock of "#pragma omp critical(NAME)". */
+static char *critical_section(const char *symbol)
+{
+    static const char prefix[] = ".gomp_critical_user_";
+    size_t length = strlen(symbol);
+    if (strncmp(symbol, prefix, sizeof prefix - 1) != 0)
+        return NULL;
+    if (length > 4 && strcmp(symbol + length - 4, ".var") == 0)
+        length -= 4;
+    return memory__format("critical(%.*s)", (int)(length - (sizeof prefix - 1)),
+                          symbol + sizeof prefix - 1);
+}
+
 char *symbol_name__variable(const char *symbol)
 {
+    char *critical = critical_section(symbol);
+    if (critical)
+        return critical;
     char *plain = without_version(symbol);
     cut_number(plain);
     char *name = demangled(plain, DMGL_ANSI);

@@ -80,7 +80,7 @@ struct samples {
 struct options {
     const char *heurt, *programs, *parent, *only;
     size_t runs, neighbours;
-    bool json;
+    bool json, at_once;
 };
 
 /* ---- the neighbour --------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void measure(const struct options *options, const struct scratch *scratch
     struct error error;
     for (unsigned i = 0; i < TRIES; i++) {
         directory__remove(scratch->trace);
-        if (alone)
+        if (alone && !options->at_once)
             cpu_use__await_quiet();
         int code = record(options, scratch, program, run, &error);
         if (code == 0)
@@ -557,6 +557,7 @@ int main(int argc, char **argv)
         {"neighbours", "N", .number = &options.neighbours, .least = 0, .most = 1024},
         {"only", "PROGRAM", .text = &options.only, .choice = program_name},
         {"json", .flag = &options.json},
+        {"at-once", .flag = &options.at_once},
         {"on", "DIR", .text = &options.parent},
         {"command", "HEURT", .text = &options.heurt},
         {"programs", "DIR", .text = &options.programs},
@@ -567,7 +568,8 @@ int main(int argc, char **argv)
     int status;
     if (!options__read(argc, argv, table,
                        "DIR: where the traces go (in memory when that is possible)\n"
-                       "--neighbours: how many threads keep CPUs busy beside them; 0: none\n",
+                       "--neighbours: how many threads keep CPUs busy beside them; 0: none\n"
+                       "--at-once: without waiting until other programs are quiet\n",
                        &status))
         return status;
     int code = scratch__make(&scratch, options.parent, &error);

@@ -12,7 +12,7 @@ expect()
 {
     status=$1 text=$2
     shift 2
-    "$bench" --command "$fakes/heurt" --programs "$fakes" --runs 2 --neighbours 0 "$@" \
+    "$bench" --command "$fakes/heurt" --programs "$fakes" --runs 2 --at-once --neighbours 0 "$@" \
         >"$scratch/out" 2>&1
     got=$?
     tr -s ' ' <"$scratch/out" >"$scratch/squeezed"

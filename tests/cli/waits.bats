@@ -19,3 +19,17 @@ record_waits() { # KIND
     is_number_above 0 "$(classes yield score)"
     classes yield caller.function | grep -F poll_until_ready
 }
+
+@test "critical sections and barriers of OpenMP are locks and barriers, by the program's own places" {
+    [ -x "$PROGRAMS/openmp" ] || skip "no OpenMP here"
+    local regions=10 threads
+    record -o t --quiet --no-choice "$PROGRAMS/openmp"
+    expect_status 0
+    report_json t
+    threads=$(sed -n 's/^threads=//p' <<<"$output")
+    [ "$(json 'classes[function=omp critical].count' | sum)" = "$(sed -n 's/^critical=//p' <<<"$output")" ]
+    # The end of the loop, and the one that is called.
+    [ "$(json 'classes[function=omp barrier].count' | sum)" = $((2 * regions * threads)) ]
+    json 'classes[kind=barrier].caller.file' | grep -F openmp.c
+    ! json 'classes[kind=lock].caller.file' | grep -vF openmp.c
+}

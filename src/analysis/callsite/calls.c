@@ -18,14 +18,14 @@ const char *class_kind__name(enum class_kind kind)
 static void describe_lock(const struct event *event, struct call *call)
 {
     static const char *const names[] = {
-        [HEURT_LOCK_MUTEX] = "pthread_mutex_lock",
-        [HEURT_LOCK_READ] = "pthread_rwlock_rdlock",
-        [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock",
-        [HEURT_LOCK_SPIN] = "pthread_spin_lock",
+        [HEURT_LOCK_MUTEX] = "pthread_mutex_lock",    [HEURT_LOCK_READ] = "pthread_rwlock_rdlock",
+        [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock", [HEURT_LOCK_SPIN] = "pthread_spin_lock",
+        [HEURT_LOCK_CRITICAL] = "omp critical",       [HEURT_LOCK_OPENMP] = "omp_set_lock",
     };
     uint32_t kind = HEURT_LOCK_KIND(event->payload[0]);
     call->variant = kind;
-    call->function = kind <= HEURT_LOCK_SPIN ? names[kind] : "lock";
+    const char *name = kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
+    call->function = name ? name : "lock";
 }
 
 static bool io_has_size(uint32_t io)
@@ -74,7 +74,9 @@ static void describe(const struct event *event, struct call *call)
         call->function = "pthread_cond_wait";
         return;
     case CLASS_BARRIER:
-        call->function = "pthread_barrier_wait";
+        call->variant = HEURT_SITE_HOW(event->payload[0]);
+        call->function =
+            call->variant == HEURT_BARRIER_OPENMP ? "omp barrier" : "pthread_barrier_wait";
         return;
     case CLASS_SEMAPHORE:
         call->function = "sem_wait";
@@ -109,7 +111,9 @@ bool call__describe(const struct event *event, struct call *call)
     if (call->kind == CLASS_KINDS)
         return false;
     describe(event, call);
-    call->has_object = kind_has_object(call->kind);
+    call->has_object =
+        kind_has_object(call->kind) &&
+        !(call->kind == CLASS_BARRIER && call->variant == HEURT_BARRIER_OPENMP);
     if (call->has_object)
         call->object = event->payload[1];
     return true;

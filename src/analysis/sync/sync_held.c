@@ -4,7 +4,7 @@
 
 static uint32_t kind_of_lock(uint32_t how)
 {
-    return how == HEURT_LOCK_MUTEX || how == HEURT_LOCK_SPIN ? how : HEURT_LOCK_WRITE;
+    return how == HEURT_LOCK_READ || how == HEURT_LOCK_RW_ANY ? HEURT_LOCK_WRITE : how;
 }
 
 static uint32_t new_object(struct encounters *walk, uint32_t process, enum class_kind kind,

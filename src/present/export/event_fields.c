@@ -77,9 +77,10 @@ static const char *lock_kind(uint32_t how)
     static const char *const kinds[] = {
         [HEURT_LOCK_MUTEX] = "mutex",          [HEURT_LOCK_READ] = "read",
         [HEURT_LOCK_WRITE] = "write",          [HEURT_LOCK_SPIN] = "spin",
-        [HEURT_LOCK_RW_ANY] = "read or write",
+        [HEURT_LOCK_RW_ANY] = "read or write", [HEURT_LOCK_CRITICAL] = "critical",
+        [HEURT_LOCK_OPENMP] = "omp",
     };
-    return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
+    return how < sizeof kinds / sizeof kinds[0] && kinds[how] ? kinds[how] : "?";
 }
 
 static const char *object_kind(uint32_t how)

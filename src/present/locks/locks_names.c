@@ -15,9 +15,11 @@ const char *object__noun(const struct encounter_object *object)
 {
     if (object->kind != CLASS_LOCK)
         return class_kind__name(object->kind);
-    return object->lock == HEURT_LOCK_SPIN    ? "spin lock"
-           : object->lock == HEURT_LOCK_WRITE ? "rwlock"
-                                              : "mutex";
+    return object->lock == HEURT_LOCK_SPIN       ? "spin lock"
+           : object->lock == HEURT_LOCK_WRITE    ? "rwlock"
+           : object->lock == HEURT_LOCK_CRITICAL ? "critical section"
+           : object->lock == HEURT_LOCK_OPENMP   ? "OpenMP lock"
+                                                 : "mutex";
 }
 
 static char *made_at(const struct report *report, const struct encounter_object *object)

@@ -1,0 +1,415 @@
+/* hook_openmp.c: critical sections, locks and barriers of OpenMP, of gcc's runtime (libgomp) and of
+ * LLVM's (libomp), by the names that compilers call.
+ *
+ * libheurt needs neither of them: which one a call is for is found at the first call.  Mostly it is
+ * the one in the program's global scope, as without us; where a plugin brought its own, that of the
+ * module that calls.
+ *
+ * A critical section cannot be tried.  Whether it is taken is kept beside it, by its address, and
+ * looked at before; as that is not exact, an entry that took long is a wait, too. */
+#include "runtime/lock_events.h"
+#include "runtime/real.h"
+#include "runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+
+/* Those of gcc 13; older compilers pass less, and what is read beyond that is never looked at. */
+#define TASK_PARAMETERS (void *, void *, void *, long, long, bool, unsigned, void **, int, void *)
+#define TASKLOOP_PARAMETERS \
+    (void *, void *, void *, long, long, unsigned, unsigned long, int, long, long, long)
+
+/* X(name, result, parameters): as the runtimes export them. */
+#define OPENMP_FUNCTIONS(X)                                                 \
+    X(GOMP_critical_start, void, (void))                                    \
+    X(GOMP_critical_end, void, (void))                                      \
+    X(GOMP_critical_name_start, void, (void **))                            \
+    X(GOMP_critical_name_end, void, (void **))                              \
+    X(GOMP_atomic_start, void, (void))                                      \
+    X(GOMP_atomic_end, void, (void))                                        \
+    X(GOMP_barrier, void, (void))                                           \
+    X(GOMP_loop_end, void, (void))                                          \
+    X(GOMP_sections_end, void, (void))                                      \
+    X(omp_set_lock, void, (void *))                                         \
+    X(omp_test_lock, int, (void *))                                         \
+    X(omp_unset_lock, void, (void *))                                       \
+    X(omp_set_nest_lock, void, (void *))                                    \
+    X(omp_test_nest_lock, int, (void *))                                    \
+    X(omp_unset_nest_lock, void, (void *))                                  \
+    X(omp_set_lock_, void, (void *))                                        \
+    X(omp_test_lock_, int, (void *))                                        \
+    X(omp_unset_lock_, void, (void *))                                      \
+    X(__kmpc_critical, void, (void *, int32_t, void *))                     \
+    X(__kmpc_critical_with_hint, void, (void *, int32_t, void *, uint32_t)) \
+    X(__kmpc_end_critical, void, (void *, int32_t, void *))                 \
+    X(__kmpc_barrier, void, (void *, int32_t))                              \
+    X(GOMP_task, void, TASK_PARAMETERS)                                     \
+    X(GOMP_taskloop, void, TASKLOOP_PARAMETERS)                             \
+    X(GOMP_taskloop_ull, void, TASKLOOP_PARAMETERS)                         \
+    X(__kmpc_omp_task_alloc, void *, (void *, int32_t, int32_t, size_t, size_t, void *))
+
+#define OPENMP_DECLARE(name, result, parameters) result name parameters;
+OPENMP_FUNCTIONS(OPENMP_DECLARE)
+#undef OPENMP_DECLARE
+
+enum openmp_function {
+#define OPENMP_NUMBER(name, result, parameters) OPENMP_##name,
+    OPENMP_FUNCTIONS(OPENMP_NUMBER)
+#undef OPENMP_NUMBER
+        OPENMP_FUNCTION_COUNT
+};
+_Static_assert(OPENMP_FUNCTION_COUNT <= OPENMP_FUNCTIONS_MAX, "room in struct openmp");
+
+static const char *const names[] = {
+#define OPENMP_NAME(name, result, parameters) #name,
+    OPENMP_FUNCTIONS(OPENMP_NAME)
+#undef OPENMP_NAME
+};
+
+/* ---- the real functions ---------------------------------------------------------------------- */
+
+/* Of the runtime that the module at that address needs, whose symbols nobody else sees. */
+static void *find_for_module(const char *name, const void *site)
+{
+    Dl_info module;
+    struct link_map *map = NULL;
+    if (!dladdr1(site, &module, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+        return NULL;
+    void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = handle ? dlsym(handle, name) : NULL;
+    if (handle)
+        dlclose(handle); /* the module that calls keeps what it needs loaded */
+    return found;
+}
+
+/* Once a call site: what is found there is kept where nobody else's is yet. */
+static void *find_at(enum openmp_function which, const void *site)
+{
+    uint64_t key = (uintptr_t)site;
+    struct openmp_site *place =
+        &heurt_state.openmp.sites[key * 0x9e3779b97f4a7c15ull >> 32 & (OPENMP_SITES - 1)];
+    if (__atomic_load_n(&place->key, __ATOMIC_ACQUIRE) == key && place->which == which)
+        return place->function;
+    void *found = find_for_module(names[which], site);
+    uint64_t nobody = 0;
+    if (found && __atomic_compare_exchange_n(&place->key, &nobody, 1, false, __ATOMIC_SEQ_CST,
+                                             __ATOMIC_SEQ_CST)) {
+        place->function = found;
+        place->which = which;
+        __atomic_store_n(&place->key, key, __ATOMIC_RELEASE);
+    }
+    return found;
+}
+
+/* For who asks by a weak symbol whether there is an OpenMP runtime, and is told that there is. */
+static long nothing(void)
+{
+    return 0;
+}
+
+static __attribute__((noinline)) void *find(enum openmp_function which, const void *site)
+{
+    heurt_thread.inside++;
+    void *found = dlsym(RTLD_NEXT, names[which]);
+    if (found)
+        __atomic_store_n(&heurt_state.openmp.functions[which], found, __ATOMIC_RELEASE);
+    else
+        found = find_at(which, site);
+    dlerror(); /* must not show in the program's */
+    heurt_thread.inside--;
+    return found ? found : (void *)nothing;
+}
+
+static inline void *real(enum openmp_function which, const void *site)
+{
+    void *known = __atomic_load_n(&heurt_state.openmp.functions[which], __ATOMIC_ACQUIRE);
+    return likely(known) ? known : find(which, site);
+}
+
+#define OPENMP_REAL(name) ((__typeof__(&name))real(OPENMP_##name, __builtin_return_address(0)))
+
+/* ---- critical sections ----------------------------------------------------------------------- */
+
+#define LONG_TICKS 4096 /* of an entry into a section that seemed free: somebody was faster */
+
+static inline uint32_t *taken_at(const void *lock)
+{
+    return &heurt_state.openmp
+                .taken[(uintptr_t)lock * 0x9e3779b97f4a7c15ull >> 32 & (OPENMP_TAKEN - 1)]
+                .is_taken;
+}
+
+static inline bool is_taken(const void *lock)
+{
+    return __atomic_load_n(taken_at(lock), __ATOMIC_RELAXED);
+}
+
+static inline void set_taken(const void *lock, bool taken)
+{
+    __atomic_store_n(taken_at(lock), taken, __ATOMIC_RELAXED);
+}
+
+/* The wait that was not told as it began. */
+static void waited_after_all(struct thread *thread, uint64_t site, const void *lock, uint64_t since)
+{
+    hook__stack(thread, site, lock);
+    uint64_t *at = event__claim(thread, 3);
+    if (!at)
+        return;
+    at[1] = site;
+    at[2] = (uintptr_t)lock;
+    event__publish(at, since, HEURT_EVENT_LOCK_WAIT);
+    lock__wait_ended(thread, since, lock, 0);
+}
+
+#define ENTER(lock, name, arguments)                                                   \
+    do {                                                                               \
+        __typeof__(&name) enter = OPENMP_REAL(name);                                   \
+        struct thread *thread = hook__thread();                                        \
+        uint64_t site = SITE(HEURT_LOCK_CRITICAL), since = thread ? clock__tick() : 0; \
+        bool waits = thread && is_taken(lock);                                         \
+        if (waits)                                                                     \
+            since = lock__wait_begins(thread, site, lock);                             \
+        wait__is_told(thread, true);                                                   \
+        enter arguments;                                                               \
+        wait__is_told(thread, false);                                                  \
+        set_taken(lock, true);                                                         \
+        if (waits)                                                                     \
+            lock__wait_ended(thread, since, lock, 0);                                  \
+        else if (thread && clock__tick() - since > LONG_TICKS)                         \
+            waited_after_all(thread, site, lock, since);                               \
+        else if (thread)                                                               \
+            lock__acquired(thread, site, lock);                                        \
+    } while (0)
+
+#define LEAVE(lock, real)                                             \
+    do {                                                              \
+        struct thread *thread = hook__thread();                       \
+        if (thread)                                                   \
+            lock__releasing(thread, SITE(HEURT_LOCK_CRITICAL), lock); \
+        set_taken(lock, false);                                       \
+        real;                                                         \
+    } while (0)
+
+/* What the sections without a name share, and atomic updates that are none of the processor's. */
+static const char omp_critical_without_a_name, omp_atomic;
+#define UNNAMED (&omp_critical_without_a_name)
+#define ATOMIC (&omp_atomic)
+
+EXPORT void GOMP_critical_start(void)
+{
+    ENTER(UNNAMED, GOMP_critical_start, ());
+}
+
+EXPORT void GOMP_critical_end(void)
+{
+    LEAVE(UNNAMED, OPENMP_REAL(GOMP_critical_end)());
+}
+
+EXPORT void GOMP_critical_name_start(void **section)
+{
+    ENTER(section, GOMP_critical_name_start, (section));
+}
+
+EXPORT void GOMP_critical_name_end(void **section)
+{
+    LEAVE(section, OPENMP_REAL(GOMP_critical_name_end)(section));
+}
+
+EXPORT void GOMP_atomic_start(void)
+{
+    ENTER(ATOMIC, GOMP_atomic_start, ());
+}
+
+EXPORT void GOMP_atomic_end(void)
+{
+    LEAVE(ATOMIC, OPENMP_REAL(GOMP_atomic_end)());
+}
+
+EXPORT void __kmpc_critical(void *location, int32_t thread_number, void *section)
+{
+    ENTER(section, __kmpc_critical, (location, thread_number, section));
+}
+
+EXPORT void __kmpc_critical_with_hint(void *location, int32_t thread_number, void *section,
+                                      uint32_t hint)
+{
+    ENTER(section, __kmpc_critical_with_hint, (location, thread_number, section, hint));
+}
+
+EXPORT void __kmpc_end_critical(void *location, int32_t thread_number, void *section)
+{
+    LEAVE(section, OPENMP_REAL(__kmpc_end_critical)(location, thread_number, section));
+}
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+#define SET(lock, try, real)                                    \
+    do {                                                        \
+        struct thread *thread = hook__thread();                 \
+        uint64_t site = SITE(HEURT_LOCK_OPENMP);                \
+        if (!thread) {                                          \
+            real;                                               \
+            return;                                             \
+        }                                                       \
+        if (try) {                                              \
+            lock__acquired(thread, site, lock);                 \
+            return;                                             \
+        }                                                       \
+        uint64_t since = lock__wait_begins(thread, site, lock); \
+        wait__is_told(thread, true);                            \
+        real;                                                   \
+        wait__is_told(thread, false);                           \
+        lock__wait_ended(thread, since, lock, 0);               \
+    } while (0)
+
+#define TEST(lock, real)                                                              \
+    do {                                                                              \
+        struct thread *thread = hook__thread();                                       \
+        int result = real;                                                            \
+        if (thread && result)                                                         \
+            lock__acquired(thread, SITE(HEURT_LOCK_OPENMP | HEURT_LOCK_TRIED), lock); \
+        else if (thread)                                                              \
+            event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(HEURT_LOCK_OPENMP),     \
+                          (uintptr_t)(lock));                                         \
+        return result;                                                                \
+    } while (0)
+
+#define UNSET(lock, real)                                           \
+    do {                                                            \
+        struct thread *thread = hook__thread();                     \
+        if (thread)                                                 \
+            lock__releasing(thread, SITE(HEURT_LOCK_OPENMP), lock); \
+        real;                                                       \
+    } while (0)
+
+EXPORT void omp_set_lock(void *lock)
+{
+    SET(lock, OPENMP_REAL(omp_test_lock)(lock), OPENMP_REAL(omp_set_lock)(lock));
+}
+
+EXPORT int omp_test_lock(void *lock)
+{
+    TEST(lock, OPENMP_REAL(omp_test_lock)(lock));
+}
+
+EXPORT void omp_unset_lock(void *lock)
+{
+    UNSET(lock, OPENMP_REAL(omp_unset_lock)(lock));
+}
+
+EXPORT void omp_set_nest_lock(void *lock)
+{
+    SET(lock, OPENMP_REAL(omp_test_nest_lock)(lock), OPENMP_REAL(omp_set_nest_lock)(lock));
+}
+
+EXPORT int omp_test_nest_lock(void *lock)
+{
+    TEST(lock, OPENMP_REAL(omp_test_nest_lock)(lock));
+}
+
+EXPORT void omp_unset_nest_lock(void *lock)
+{
+    UNSET(lock, OPENMP_REAL(omp_unset_nest_lock)(lock));
+}
+
+/* Fortran's. */
+EXPORT void omp_set_lock_(void *lock)
+{
+    SET(lock, OPENMP_REAL(omp_test_lock_)(lock), OPENMP_REAL(omp_set_lock_)(lock));
+}
+
+EXPORT int omp_test_lock_(void *lock)
+{
+    TEST(lock, OPENMP_REAL(omp_test_lock_)(lock));
+}
+
+EXPORT void omp_unset_lock_(void *lock)
+{
+    UNSET(lock, OPENMP_REAL(omp_unset_lock_)(lock));
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+/* A barrier of a team is told by the place that it is called at: the runtimes tell no other name.
+ * Where the program has tasks, threads do these in barriers, so that a barrier is no wait. */
+#define MEET(real)                                                                           \
+    do {                                                                                     \
+        struct thread *thread = hook__thread();                                              \
+        uint64_t site = SITE(HEURT_BARRIER_OPENMP), since = 0;                               \
+        if (heurt_state.openmp.has_tasks)                                                    \
+            thread = NULL;                                                                   \
+        if (thread) {                                                                        \
+            hook__stack(thread, site, NULL);                                                 \
+            event__write2(thread, HEURT_EVENT_BARRIER_WAIT, site, HEURT_SITE_ADDRESS(site)); \
+            since = clock__tick();                                                           \
+        }                                                                                    \
+        wait__is_told(thread, true);                                                         \
+        real;                                                                                \
+        wait__is_told(thread, false);                                                        \
+        if (thread)                                                                          \
+            wait__end(thread, HEURT_EVENT_BARRIER_WAIT | 1, since, 0);                       \
+    } while (0)
+
+EXPORT void GOMP_barrier(void)
+{
+    MEET(OPENMP_REAL(GOMP_barrier)());
+}
+
+EXPORT void GOMP_loop_end(void)
+{
+    MEET(OPENMP_REAL(GOMP_loop_end)());
+}
+
+EXPORT void GOMP_sections_end(void)
+{
+    MEET(OPENMP_REAL(GOMP_sections_end)());
+}
+
+EXPORT void __kmpc_barrier(void *location, int32_t thread_number)
+{
+    MEET(OPENMP_REAL(__kmpc_barrier)(location, thread_number));
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+static inline void has_tasks(void)
+{
+    if (unlikely(!heurt_state.openmp.has_tasks))
+        heurt_state.openmp.has_tasks = true;
+}
+
+EXPORT void GOMP_task(void *routine, void *data, void *copy, long bytes, long alignment,
+                      bool is_deferred, unsigned flags, void **depend, int priority, void *detach)
+{
+    has_tasks();
+    OPENMP_REAL(GOMP_task)
+    (routine, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
+}
+
+EXPORT void GOMP_taskloop(void *routine, void *data, void *copy, long bytes, long alignment,
+                          unsigned flags, unsigned long tasks, int priority, long start, long end,
+                          long step)
+{
+    has_tasks();
+    OPENMP_REAL(GOMP_taskloop)
+    (routine, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
+}
+
+EXPORT void GOMP_taskloop_ull(void *routine, void *data, void *copy, long bytes, long alignment,
+                              unsigned flags, unsigned long tasks, int priority, long start,
+                              long end, long step)
+{
+    has_tasks();
+    OPENMP_REAL(GOMP_taskloop_ull)
+    (routine, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
+}
+
+EXPORT void *__kmpc_omp_task_alloc(void *location, int32_t thread_number, int32_t flags,
+                                   size_t bytes, size_t shared_bytes, void *entry)
+{
+    has_tasks();
+    return OPENMP_REAL(__kmpc_omp_task_alloc)(location, thread_number, flags, bytes, shared_bytes,
+                                              entry);
+}
