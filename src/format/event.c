@@ -77,6 +77,8 @@ const char *event__name(uint32_t id)
         return "instructions";
     case HEURT_EVENT_INITIALISED:
         return "initialised";
+    case HEURT_EVENT_LOOP_LEFT:
+        return "loop left";
     }
     return NULL;
 }

@@ -111,9 +111,8 @@ bool call__describe(const struct event *event, struct call *call)
     if (call->kind == CLASS_KINDS)
         return false;
     describe(event, call);
-    call->has_object =
-        kind_has_object(call->kind) &&
-        !(call->kind == CLASS_BARRIER && call->variant == HEURT_BARRIER_OPENMP);
+    call->has_object = kind_has_object(call->kind) &&
+                       !(call->kind == CLASS_BARRIER && call->variant == HEURT_BARRIER_OPENMP);
     if (call->has_object)
         call->object = event->payload[1];
     return true;
