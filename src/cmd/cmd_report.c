@@ -1,7 +1,7 @@
 /* heurt report: from a trace to a screen, or to JSON or CSV. */
 #include "cmd/report.h"
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 #include "base/memory.h"
 #include "cmd/class_view.h"
 #include "cmd/command.h"

@@ -68,7 +68,7 @@ void predictions__make(struct whatif *whatif, struct question *questions, size_t
 static bool is_wanted(const struct profile_class *class, size_t place, size_t only)
 {
     return class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
-           !class->ignored && (only == 0 || only == place);
+           !class->what.ignored && (only == 0 || only == place);
 }
 
 /* Questions about classes, and their places (size_t, from 0). */

@@ -23,6 +23,7 @@ enum component class_kind__component(enum class_kind kind)
     case CLASS_POLL:
     case CLASS_YIELD:
     case CLASS_FUTEX:
+    case CLASS_MEMORY_MAP:
         return COMPONENT_OTHER_BLOCKED;
     default:
         return COMPONENT_RUNNING;
@@ -84,7 +85,7 @@ static enum class_kind kind_of_sleep(uint32_t how)
 
 enum class_kind call__kind(const struct event *event)
 {
-    if (event->words < (event->id == HEURT_EVENT_IO ? 3 : 2))
+    if (event->words < (call__has_size(event->id) ? 3 : 2))
         return CLASS_KINDS;
     switch (event->id) {
     case HEURT_EVENT_LOCK_WAIT:
@@ -105,6 +106,8 @@ enum class_kind call__kind(const struct event *event)
         return kind_of_io(HEURT_SITE_HOW(event->payload[0]), (uint32_t)(event->payload[1] >> 32));
     case HEURT_EVENT_SLEEP:
         return kind_of_sleep(HEURT_SITE_HOW(event->payload[0]));
+    case HEURT_EVENT_MEMORY_MAP:
+        return CLASS_MEMORY_MAP;
     default:
         return CLASS_KINDS;
     }

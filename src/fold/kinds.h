@@ -25,6 +25,7 @@ enum class_kind {
     CLASS_SLEEP,
     CLASS_YIELD,
     CLASS_FUTEX,
+    CLASS_MEMORY_MAP,
     CLASS_LOOP, /* iterations of a loop that the recorder marked */
     CLASS_KINDS
 };
@@ -56,6 +57,19 @@ static inline uint32_t call__class_id(uint32_t id)
     return id == HEURT_EVENT_SEMAPHORE_ACQUIRED ? HEURT_EVENT_SEMAPHORE_WAIT : id;
 }
 
+/* Whether the third word of its enter event is a size, of which the logarithm is part of the key.
+ */
+static inline bool call__has_size(uint32_t id)
+{
+    return id == HEURT_EVENT_IO || id == HEURT_EVENT_MEMORY_MAP;
+}
+
+/* Whether the second word is an object, or a descriptor, that is part of the key. */
+static inline bool call__has_subject(uint32_t id)
+{
+    return id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN && id != HEURT_EVENT_MEMORY_MAP;
+}
+
 #define CALL_KEY_WORDS 3
 
 /* Within one process image and while no module comes or goes, hooked calls with the same
@@ -66,8 +80,8 @@ static inline bool call__key(const struct event *event, uint64_t key[CALL_KEY_WO
         return false;
     uint32_t id = event->id;
     key[0] = event->payload[0];
-    key[1] = id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN ? event->payload[1] : 0;
-    key[2] = id == HEURT_EVENT_IO && event->words > 2 ? log2_of(event->payload[2]) : 0;
+    key[1] = call__has_subject(id) ? event->payload[1] : 0;
+    key[2] = call__has_size(id) && event->words > 2 ? log2_of(event->payload[2]) : 0;
     return true;
 }
 

@@ -197,12 +197,23 @@ static bool read_live(struct reading *reading, struct body body)
     return true;
 }
 
+static bool read_object(struct reading *reading, struct body body)
+{
+    struct heurt_object_name what;
+    if (!take(&body, &what, sizeof what))
+        return false;
+    struct trace_object object = {what.tick, what.address, take_text(&body)};
+    if (object.name)
+        vec__push(&reading->process->objects, &object);
+    return object.name;
+}
+
 static bool (*const readers[])(struct reading *, struct body) = {
     [HEURT_DEFINITION_META] = read_meta,         [HEURT_DEFINITION_PROCESS] = read_process,
     [HEURT_DEFINITION_MODULE] = read_module,     [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
     [HEURT_DEFINITION_FUNCTION] = read_function, [HEURT_DEFINITION_REFUSAL] = read_refusal,
     [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
-    [HEURT_DEFINITION_LIVE] = read_live,
+    [HEURT_DEFINITION_LIVE] = read_live,         [HEURT_DEFINITION_OBJECT] = read_object,
 };
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is
@@ -441,6 +452,7 @@ static struct trace_process *stand_in(struct trace *trace)
             .refusals = VEC_OF(struct trace_refusal),
             .notes = VEC_OF(const char *),
             .lives = VEC_OF(struct heurt_live),
+            .objects = VEC_OF(struct trace_object),
         };
     }
     return trace->processes.items;

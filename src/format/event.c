@@ -77,6 +77,8 @@ const char *event__name(uint32_t id)
         return "instructions";
     case HEURT_EVENT_INITIALISED:
         return "initialised";
+    case HEURT_EVENT_MEMORY_MAP:
+        return "memory map";
     case HEURT_EVENT_LOOP_LEFT:
         return "loop left";
     }
@@ -103,6 +105,18 @@ const char *sleep__name(enum heurt_sleep call)
         return text;
         HEURT_SLEEP_TABLE(SLEEP_NAME)
 #undef SLEEP_NAME
+    }
+    return "?";
+}
+
+const char *memory_map__name(enum heurt_memory_map call)
+{
+    switch (call) {
+#define MEMORY_MAP_NAME(name, id, text) \
+    case HEURT_MEMORY_MAP_##name:       \
+        return text;
+        HEURT_MEMORY_MAP_TABLE(MEMORY_MAP_NAME)
+#undef MEMORY_MAP_NAME
     }
     return "?";
 }

@@ -150,6 +150,7 @@ enum heurt_definition_type {
     HEURT_DEFINITION_NOTE = 7,        /* text: one sentence from the runtime, why it stopped etc. */
     HEURT_DEFINITION_THREAD_NAME = 8, /* struct heurt_thread_name */
     HEURT_DEFINITION_LIVE = 9,        /* struct heurt_live */
+    HEURT_DEFINITION_OBJECT = 10,     /* struct heurt_object_name, then its name \0 */
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */
@@ -258,6 +259,12 @@ struct heurt_live {
     uint32_t reserved;
 };
 
+/* What an object is called that has no name in the program's symbols: the path of a file. */
+struct heurt_object_name {
+    uint64_t tick;    /* when it was so */
+    uint64_t address; /* as events tell it */
+};
+
 struct heurt_thread_name {
     uint32_t thread;
     uint32_t reserved;
@@ -358,9 +365,12 @@ struct heurt_thread_name {
     POINT(INSTRUCTIONS, 62, 1)                                                                   \
     /* made by pthread_mutex_init and the like: SITE(enum heurt_object), address, the parties of   \
      * a barrier or the value of a semaphore (else 0) */                                          \
-    POINT(INITIALISED, 64, 3)                                                                      \
-    /* the innermost open occurrence of that loop (its even id) was left without a mark: it and     \
-     * what is open inside of it are no occurrences */                                              \
+    POINT(INITIALISED, 64, 3)                                                                     \
+    /* SITE(enum heurt_memory_map), address, bytes | result; in programs with several threads,    \
+     * which wait there for the one lock that the kernel has for a process's memory map */         \
+    SPAN(MEMORY_MAP, 66, 3, 1)                                                                     \
+    /* the innermost open occurrence of that loop (its even id) was left without a mark: it and    \
+     * what is open inside of it are no occurrences */                                             \
     POINT(LOOP_LEFT, 80, 1)
 /* clang-format on */
 
@@ -412,6 +422,8 @@ enum heurt_lock_kind {
     HEURT_LOCK_WRITE = 2, /* rwlock, exclusive */
     HEURT_LOCK_SPIN = 3,
     HEURT_LOCK_RW_ANY = 4, /* release of an rwlock: either side */
+    HEURT_LOCK_STREAM = 5, /* that of a FILE */
+    HEURT_LOCK_FILE = 6,   /* of a file, held by a process or an open file: fcntl, lockf, flock */
     /* OpenMP's: */
     HEURT_LOCK_CRITICAL = 8, /* a critical section, or an atomic update that takes a lock */
     HEURT_LOCK_OPENMP = 9,   /* omp_set_lock */
@@ -497,6 +509,21 @@ enum heurt_sleep {
 #define HEURT_SLEEP_ID(name, id, text) HEURT_SLEEP_##name = id,
     HEURT_SLEEP_TABLE(HEURT_SLEEP_ID)
 #undef HEURT_SLEEP_ID
+};
+
+/* clang-format off */
+#define HEURT_MEMORY_MAP_TABLE(X) \
+    X(MMAP, 1, "mmap")            \
+    X(MUNMAP, 2, "munmap")        \
+    X(MPROTECT, 3, "mprotect")    \
+    X(MADVISE, 4, "madvise")      \
+    X(MREMAP, 5, "mremap")
+/* clang-format on */
+
+enum heurt_memory_map {
+#define HEURT_MEMORY_MAP_ID(name, id, text) HEURT_MEMORY_MAP_##name = id,
+    HEURT_MEMORY_MAP_TABLE(HEURT_MEMORY_MAP_ID)
+#undef HEURT_MEMORY_MAP_ID
 };
 
 /* ---- packed chunks --------------------------------------------------------------------------- */

@@ -229,6 +229,7 @@ static void push_process(struct trace *trace, uint32_t serial)
         .refusals = VEC_OF(struct trace_refusal),
         .notes = VEC_OF(const char *),
         .lives = VEC_OF(struct heurt_live),
+        .objects = VEC_OF(struct trace_object),
     };
 }
 
@@ -542,6 +543,7 @@ void trace__close(struct trace *trace)
         vec__free(&process->refusals);
         vec__free(&process->notes);
         vec__free(&process->lives);
+        vec__free(&process->objects);
     }
     VEC_EACH (thread, &trace->threads, struct trace_thread) {
         vec__free(&thread->chunks);

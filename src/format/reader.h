@@ -51,6 +51,12 @@ struct trace_refusal {
  * the image it was forked from, and its modules when it defines none itself. What the recorder
  * wrote about no image in particular is with the first one; when there is none, one with serial
  * HEURT_NO_SERIAL stands in for it. */
+/* An object that the runtime has named, since then. */
+struct trace_object {
+    uint64_t tick, address;
+    const char *name;
+};
+
 struct trace_process {
     uint32_t serial;
     uint32_t pid, parent_pid;
@@ -64,6 +70,7 @@ struct trace_process {
     struct vec refusals;  /* struct trace_refusal */
     struct vec notes;     /* const char * */
     struct vec lives;     /* struct heurt_live: for the recorder, while the program runs */
+    struct vec objects;   /* struct trace_object, in the order in which they were named */
     /* Private to the room: payload words + 1 by id, 0 where no such id is defined. */
     const uint8_t *payload_words;
     uint32_t payload_ids;
@@ -186,8 +193,9 @@ int trace_process__payload_words(const struct trace_process *process, uint32_t i
 
 /* "lock wait", "disk", …: the name of a fixed id below HEURT_EVENT_FUNCTIONS, or NULL. */
 const char *event__name(uint32_t id);
-const char *io__name(enum heurt_io call);       /* "read"; "?" when unknown */
-const char *sleep__name(enum heurt_sleep call); /* "nanosleep" */
+const char *memory_map__name(enum heurt_memory_map call); /* likewise */
+const char *io__name(enum heurt_io call);                 /* "read"; "?" when unknown */
+const char *sleep__name(enum heurt_sleep call);           /* "nanosleep" */
 bool event__is_span(uint32_t id);
 
 #endif

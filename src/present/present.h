@@ -2,7 +2,7 @@
 #ifndef HEURT_PRESENT_PRESENT_H
 #define HEURT_PRESENT_PRESENT_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 #include <stdbool.h>
 #include <stdio.h>

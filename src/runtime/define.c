@@ -138,6 +138,13 @@ void define__process(uint32_t parent_process)
     define__parts(HEURT_DEFINITION_PROCESS, parts, 2);
 }
 
+void define__object(const void *address, const char *name)
+{
+    struct heurt_object_name object = {clock__tick(), (uintptr_t)address};
+    struct text_part parts[] = {{&object, sizeof object}, {name, text__length(name) + 1}};
+    define__parts(HEURT_DEFINITION_OBJECT, parts, 2);
+}
+
 void define__thread_name(struct thread *thread)
 {
     struct heurt_thread_name definition = {.thread = thread->serial};

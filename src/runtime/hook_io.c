@@ -1,4 +1,5 @@
 /* hook_io.c: files, pipes, sockets, and waiting for them. One span a call. */
+#include "runtime/lock_events.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -44,6 +45,29 @@ static uint64_t descriptor__kind(int descriptor)
     return kind;
 }
 
+uint64_t descriptor__word(int descriptor)
+{
+    return (uint32_t)descriptor | descriptor__kind(descriptor) << 32;
+}
+
+bool descriptor__path(int descriptor, char *path, size_t room)
+{
+    char link[32] = "/proc/self/fd/", *end = link + sizeof "/proc/self/fd/" - 1;
+    char digits[12];
+    unsigned count = 0;
+    if (descriptor < 0)
+        return false;
+    do
+        digits[count++] = (char)('0' + descriptor % 10);
+    while (descriptor /= 10);
+    while (count)
+        *end++ = digits[--count];
+    *end = 0;
+    long length = RAW3(readlink, link, path, room - 1);
+    path[length > 0 ? length : 0] = 0;
+    return length > 0;
+}
+
 static void descriptor__forget(int descriptor)
 {
     if (descriptor >= 0 && descriptor < KINDS && heurt_state.descriptor_kinds)
@@ -57,8 +81,7 @@ static struct thread *io__begin(uint64_t site, int descriptor, uint64_t size)
     struct thread *thread = hook__thread();
     if (thread) {
         hook__stack(thread, site, (void *)(intptr_t)descriptor);
-        event__write3(thread, HEURT_EVENT_IO, site,
-                      (uint32_t)descriptor | descriptor__kind(descriptor) << 32, size);
+        event__write3(thread, HEURT_EVENT_IO, site, descriptor__word(descriptor), size);
     }
     return thread;
 }

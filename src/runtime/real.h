@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -83,6 +84,27 @@
     X(cnd_timedwait, int, (cnd_t *, mtx_t *, const struct timespec *))                             \
     X(cnd_signal, int, (cnd_t *))                                                                  \
     X(cnd_broadcast, int, (cnd_t *))                                                               \
+    X(mmap, void *, (void *, size_t, int, int, int, off_t))                                        \
+    X(munmap, int, (void *, size_t))                                                               \
+    X(mprotect, int, (void *, size_t, int))                                                        \
+    X(madvise, int, (void *, size_t, int))                                                         \
+    X(mremap, void *, (void *, size_t, size_t, int, void *))                                       \
+    X(flockfile, void, (FILE *))                                                                   \
+    X(ftrylockfile, int, (FILE *))                                                                 \
+    X(funlockfile, void, (FILE *))                                                                 \
+    X(vfprintf, int, (FILE *, const char *, va_list))                                              \
+    X(__vfprintf_chk, int, (FILE *, int, const char *, va_list))                                   \
+    X(fputs, int, (const char *, FILE *))                                                          \
+    X(puts, int, (const char *))                                                                   \
+    X(fwrite, size_t, (const void *, size_t, size_t, FILE *))                                      \
+    X(fputc, int, (int, FILE *))                                                                   \
+    X(fflush, int, (FILE *))                                                                       \
+    X(fgets, char *, (char *, int, FILE *))                                                        \
+    X(__fgets_chk, char *, (char *, size_t, int, FILE *))                                          \
+    X(fread, size_t, (void *, size_t, size_t, FILE *))                                             \
+    X(__fread_chk, size_t, (void *, size_t, size_t, size_t, FILE *))                               \
+    X(fgetc, int, (FILE *))                                                                        \
+    X(getdelim, ssize_t, (char **, size_t *, int, FILE *))                                         \
     X(read, ssize_t, (int, void *, size_t))                                                        \
     X(__read_chk, ssize_t, (int, void *, size_t, size_t))                                          \
     X(write, ssize_t, (int, const void *, size_t))                                                 \

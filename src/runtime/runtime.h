@@ -158,6 +158,7 @@ struct calibration {
 enum stub_kind { STUB_PLAIN, STUB_ORDERED, STUB_FULL, STUB_KINDS };
 
 #define REGIONS_MAX 4096
+#define SHARED_STREAMS 64
 struct region {
     uint32_t id, kind;
     char name[120];
@@ -250,6 +251,11 @@ struct state {
     uint32_t regions_lock;
     unsigned region_count;
     struct region regions[REGIONS_MAX]; /* named regions and loops, by first use */
+
+    /* (atomic) Streams that somebody had to wait for, and with which descriptor their names were
+     * told (hook_stdio.c). */
+    const void *shared_streams[SHARED_STREAMS];
+    uint64_t named_streams[SHARED_STREAMS];
 
     struct r_debug *loader; /* <link.h> */
     uint32_t modules_lock;
@@ -486,6 +492,13 @@ static inline bool thread__caged(const struct thread *thread)
                     (heurt_state.caged_some && !thread->started && !thread->roams));
 }
 
+/* Whether the program has had no second thread yet, as far as its libc tells that. */
+extern char __libc_single_threaded __attribute__((weak));
+static inline bool program__is_single_threaded(void)
+{
+    return &__libc_single_threaded && __libc_single_threaded;
+}
+
 #define SITE(how) HEURT_SITE(__builtin_return_address(0), how)
 
 /* ---- call stacks (stack.c) ------------------------------------------------------------------- */
@@ -614,6 +627,8 @@ void define__refusal(const char *function, const char *module, const char *reaso
 uint32_t define__function(struct heurt_function *function, const char *name, const char *file,
                           const char *argument_names);
 void define__process(uint32_t parent_process);
+/* The object at that address is called so from now on. */
+void define__object(const void *address, const char *name);
 /* Says the calling thread's name when it is not what was last said. */
 void define__thread_name(struct thread *thread);
 /* In a forked child: says again what the parent's image had defined. */

@@ -76,6 +76,45 @@ bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space,
     return is_named;
 }
 
+/* What libstdc++ and libc++ wait at for objects of any kind that have no futex of their own: it
+ * tells nothing of the program's object. */
+static bool is_proxy(const char *name)
+{
+    return strstr(name, "__waiter_pool_base") != NULL ||
+           strstr(name, "__libcpp_contention") != NULL;
+}
+
+static void put_variable(struct symbols *symbols, uint32_t process, uint64_t address,
+                         const struct image *image, const struct variable *variable)
+{
+    struct symbol symbol = {.function = variable->name,
+                            .module = image->path,
+                            .file = variable->file,
+                            .line = variable->line,
+                            .named = true};
+    if (!is_proxy(variable->name))
+        symbols__put_variable(symbols, process, address, &symbol);
+    free(variable->name);
+}
+
+bool lookup__put_local(struct symbols *symbols, uint32_t process, struct space *space,
+                       const struct local_frame *frame, uint64_t address, uint64_t tick)
+{
+    struct place place = space__find(space, frame->address, tick);
+    struct image *image = place.image;
+    struct local_frame in_file = *frame;
+    struct variable variable;
+    if (!image || image->state != IMAGE_OPEN || !image->has_debug_info)
+        return false;
+    if (!image->source)
+        image->source = source__open(image->module);
+    in_file.address = place.address;
+    if (!image->source || !local__find(image->source, &in_file, address, &variable))
+        return false;
+    put_variable(symbols, process, address, image, &variable);
+    return true;
+}
+
 bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
                           uint64_t address, uint64_t tick)
 {
@@ -88,13 +127,7 @@ bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct spac
         image->variables = variables__open(image->module, image->has_symbol_table);
     if (!variables__find(image->variables, place.address, &variable))
         return false;
-    struct symbol symbol = {.function = variable.name,
-                            .module = image->path,
-                            .file = variable.file,
-                            .line = variable.line,
-                            .named = true};
-    symbols__put_variable(symbols, process, address, &symbol);
-    free(variable.name);
+    put_variable(symbols, process, address, image, &variable);
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "format/symbols.h"
 #include "symbol/address_space.h"
+#include "symbol/local.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,11 @@ bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space,
  */
 bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
                           uint64_t address, uint64_t tick);
+
+/* The same of an object on the stack, in a frame of the function at frame->address (here an address
+ * in the process). */
+bool lookup__put_local(struct symbols *symbols, uint32_t process, struct space *space,
+                       const struct local_frame *frame, uint64_t address, uint64_t tick);
 
 /* Why addresses of this image have no names; warns once an image. */
 void lookup__warn(struct symbols *symbols, struct image *image);

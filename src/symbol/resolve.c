@@ -6,6 +6,7 @@
 #include "symbol/image.h"
 #include "symbol/interval.h"
 #include "symbol/lookup.h"
+#include "symbol/stack_objects.h"
 #include "symbol/unwind.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ struct resolver {
     struct vec *modules;  /* likewise: struct interval, where modules are or were */
     struct map known;     /* struct address_key: looked up already */
     struct map variables; /* likewise, as data */
+    struct stack_objects on_stacks;
 };
 
 struct address_key {
@@ -80,6 +82,7 @@ static void end(struct resolver *resolver)
     images__free(&resolver->images);
     map__free(&resolver->known);
     map__free(&resolver->variables);
+    stack_objects__free(&resolver->on_stacks);
 }
 
 /* Every stack ends in libc and the loader; that their private functions have no names there is
@@ -116,11 +119,38 @@ static void add_object(struct resolver *resolver, size_t process, uint64_t addre
         VEC_AT(trace__processes(resolver->trace), struct trace_process, process);
     struct address_key key = {owner->serial, address};
     size_t count = resolver->variables.count;
-    if (!intervals__find(&resolver->modules[process], address) ||
-        map__put(&resolver->variables, &key, sizeof key, count) != count)
+    if (!intervals__find(&resolver->modules[process], address)) {
+        stack_objects__add(&resolver->on_stacks, process, owner->serial, address, tick);
+        return;
+    }
+    if (map__put(&resolver->variables, &key, sizeof key, count) != count)
         return;
     lookup__put_variable(resolver->symbols, owner->serial, &resolver->spaces[process], address,
                          tick);
+}
+
+#define NAMES_BYTES 256 /* no more are put together */
+
+/* An address that was several things, one after the other, has all their names. */
+static void add_named_object(struct symbols *symbols, uint32_t process,
+                             const struct trace_object *object)
+{
+    const struct symbol *before = symbols__variable(symbols, process, object->address);
+    bool is_known = before && strstr(before->function, object->name);
+    if (is_known || (before && strlen(before->function) > NAMES_BYTES))
+        return;
+    char *names = memory__format("%s%s%s", before ? before->function : "", before ? ", later " : "",
+                                 object->name);
+    const struct symbol symbol = {.function = names, .module = "", .named = true};
+    symbols__put_variable(symbols, process, object->address, &symbol);
+    free(names);
+}
+
+static void add_named_objects(struct resolver *resolver)
+{
+    VEC_EACH (process, trace__processes(resolver->trace), const struct trace_process)
+        VEC_EACH (object, &process->objects, const struct trace_object)
+            add_named_object(resolver->symbols, process->serial, object);
 }
 
 /* Entries come first: an address that is both an entry and a return address (behind a call that
@@ -184,6 +214,7 @@ static void add_stack(struct resolver *resolver, const struct trace_thread *thre
     size_t count = unwind__frames(&resolver->spaces[thread->process], &snapshot, frames);
     for (size_t i = 0; i < count; i++) {
         addresses[i] = frames[i].address;
+        stack_objects__add_frame(&resolver->on_stacks, thread->process, &frames[i], event->tick);
         add_address(resolver, thread->process, frames[i].address, event->tick,
                     frames[i].is_exact ? ADDRESS_FRAME_EXACT : ADDRESS_FRAME_CALL);
     }
@@ -195,7 +226,7 @@ static void add_stack(struct resolver *resolver, const struct trace_thread *thre
 static bool has_site(uint32_t id)
 {
     return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0) ||
-           id == HEURT_EVENT_INITIALISED;
+           id == HEURT_EVENT_INITIALISED || id == HEURT_EVENT_MEMORY_MAP;
 }
 
 /* Of them, how many words behind it are addresses of locks and their kin. */
@@ -283,10 +314,12 @@ int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct
     struct resolver resolver = {.trace = trace, .symbols = symbols__new(), .images = IMAGES};
     start_spaces(&resolver);
     add_functions(&resolver);
+    add_named_objects(&resolver);
     size_t processes = trace__processes(trace)->count;
     VEC_EACH (thread, trace__threads(trace), const struct trace_thread)
         if (thread->process < processes)
             add_thread(&resolver, thread);
+    stack_objects__resolve(&resolver.on_stacks, resolver.spaces, resolver.symbols);
     end(&resolver);
     *symbols = resolver.symbols;
     return 0;

@@ -227,3 +227,19 @@ size_t source__frames(struct source *source, uint64_t address, struct source_fra
         return frames[0].file ? 1 : 0;
     return count;
 }
+
+size_t source__scopes(struct source *source, uint64_t address, Dwarf_Die *scopes, size_t max,
+                      Dwarf_Addr *pc)
+{
+    *pc = address - source->bias;
+    struct unit *unit = unit_at(source, *pc);
+    const struct interval *range = unit ? intervals__find(&unit->ranges, *pc) : NULL;
+    if (!range || !max)
+        return 0;
+    size_t count = 0;
+    scopes[count++] = *VEC_AT(&unit->functions, Dwarf_Die, range->value);
+    Dwarf_Die die = scopes[0];
+    while (count < max && descend(&die, *pc))
+        scopes[count++] = die;
+    return count;
+}

@@ -27,4 +27,10 @@ struct source_frame {
 size_t source__frames(struct source *source, uint64_t address, struct source_frame *frames,
                       size_t max);
 
+/* Fills at most max DIEs of the function at address, of what is inlined there and of the blocks
+ * that hold it, outermost first, and returns how many there are. pc: the address as the DWARF has
+ * it. */
+size_t source__scopes(struct source *source, uint64_t address, Dwarf_Die *scopes, size_t max,
+                      Dwarf_Addr *pc);
+
 #endif

@@ -11,6 +11,7 @@ struct walk {
     uint64_t tick;
     struct frame_state state;
     bool is_exact; /* the state's rip is no return address */
+    bool is_sure;  /* call frame information told the last step */
 };
 
 /* STACK events hold these, in this order. */
@@ -93,7 +94,8 @@ static bool step(struct walk *walk)
     struct place place = space__find(walk->space, inside, walk->tick);
     const struct unwind_rule *rule =
         place.image ? unwind_table__rule(place.image, place.address) : NULL;
-    bool moved = rule && !rule->is_missing ? apply(walk, rule) : apply_frame_pointer(walk);
+    walk->is_sure = rule && !rule->is_missing;
+    bool moved = walk->is_sure ? apply(walk, rule) : apply_frame_pointer(walk);
     return moved && walk->state.registers[REGISTER_RIP] != 0 &&
            walk->state.registers[REGISTER_RSP] > stack_pointer;
 }
@@ -115,11 +117,19 @@ size_t unwind__frames(struct space *space, const struct snapshot *snapshot,
 {
     struct walk walk;
     size_t count = 0, steps = 0;
+    bool moved;
     start(&walk, space, snapshot);
     do {
-        if (!is_runtime(&walk))
-            frames[count++] =
-                (struct unwound_frame){walk.state.registers[REGISTER_RIP], walk.is_exact};
-    } while (count < UNWIND_FRAMES_MAX && ++steps < STEPS_MAX && step(&walk));
+        uint64_t low = walk.state.registers[REGISTER_RSP];
+        bool is_told = !is_runtime(&walk);
+        if (is_told)
+            frames[count++] = (struct unwound_frame){.address = walk.state.registers[REGISTER_RIP],
+                                                     .is_exact = walk.is_exact};
+        moved = step(&walk);
+        if (is_told && moved && walk.is_sure) {
+            frames[count - 1].stack_low = low;
+            frames[count - 1].stack_high = walk.state.registers[REGISTER_RSP];
+        }
+    } while (count < UNWIND_FRAMES_MAX && ++steps < STEPS_MAX && moved);
     return count;
 }

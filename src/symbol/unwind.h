@@ -23,6 +23,9 @@ struct snapshot {
 struct unwound_frame {
     uint64_t address; /* rip, or a return address */
     bool is_exact;    /* false: a return address, the call lies before it */
+    /* Its part of the stack, from the stack pointer to the canonical frame address; both 0: not
+     * known, as of the last one, or code without call frame information. */
+    uint64_t stack_low, stack_high;
 };
 
 enum { UNWIND_FRAMES_MAX = 128 };

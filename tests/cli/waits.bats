@@ -33,3 +33,31 @@ record_waits() { # KIND
     json 'classes[kind=barrier].caller.file' | grep -F openmp.c
     ! json 'classes[kind=lock].caller.file' | grep -vF openmp.c
 }
+
+# waits_in KIND FUNCTION: the one wait is told, at the program's own place, from the first occurrence on.
+waits_in() {
+    record_waits "$1"
+    [ "$(json 'classes[kind=futex].caller.function' | grep -c "$2")" = 1 ] || fail "$(classes futex caller.function)"
+    is_number_above 0 "$(classes futex excess_ns | sort -n | tail -n 1)"
+    classes futex verdict | grep -q interference
+    classes futex blames | grep -q . # who woke it
+    ! classes futex object_name | grep -F waiter_pool
+}
+
+@test "std::latch: a wait in the program, at the variable it is" {
+    waits_in latch wait_for_latch
+    classes futex object_name | grep -Fx local.together
+}
+
+@test "std::barrier: not what libstdc++ waits at" {
+    waits_in barrier wait_for_round
+}
+
+@test "std::counting_semaphore" {
+    waits_in semaphore take_token
+}
+
+@test "std::atomic::wait" {
+    waits_in atomic wait_for_phase
+    classes futex object_name | grep -F phase
+}

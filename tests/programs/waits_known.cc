@@ -17,7 +17,6 @@ struct flags {
     std::atomic<unsigned> yields{0};
 };
 flags shared;
-std::latch together(2);
 std::barrier<> rounds(2);
 std::counting_semaphore<8> tokens(0);
 std::atomic<int> phase{0};
@@ -36,6 +35,12 @@ void arrives()
     shared.tid = known__tid();
 }
 
+// Behind a wait, so that it is not what its function jumps to at its end.
+void returned()
+{
+    shared.tid = 0;
+}
+
 __attribute__((noinline)) void poll_until_ready()
 {
     while (!shared.ready.load(std::memory_order_acquire)) {
@@ -47,24 +52,32 @@ __attribute__((noinline)) void poll_until_ready()
 void polls()
 {
     std::thread poller(poll_until_ready);
-    while (shared.yields < 2000)
+    while (shared.yields < 500)
         known__yield();
     shared.ready = 1;
     poller.join();
     std::printf("yields=%u\n", shared.yields.load());
 }
 
-__attribute__((noinline)) void wait_for_latch()
+__attribute__((noinline)) void wait_for_latch(std::latch &together)
 {
     arrives();
     together.arrive_and_wait();
+    returned();
 }
 
-void latch()
+// On the stack of the thread that joins.
+struct meeting {
+    int number;
+    std::latch together{2};
+};
+
+__attribute__((noinline)) void latch()
 {
-    std::thread waiter(wait_for_latch);
+    meeting local{1};
+    std::thread waiter([&] { wait_for_latch(local.together); });
     until_it_waits();
-    together.arrive_and_wait();
+    local.together.arrive_and_wait();
     waiter.join();
 }
 
@@ -72,6 +85,7 @@ __attribute__((noinline)) void wait_for_round()
 {
     arrives();
     rounds.arrive_and_wait();
+    returned();
 }
 
 void barrier()
@@ -86,6 +100,7 @@ __attribute__((noinline)) void take_token()
 {
     arrives();
     tokens.acquire();
+    returned();
 }
 
 void semaphore()
@@ -100,6 +115,7 @@ __attribute__((noinline)) void wait_for_phase()
 {
     arrives();
     phase.wait(0);
+    returned();
 }
 
 void atomic()

@@ -226,8 +226,8 @@ static void one_name_for_two_locks_is_not_guessed(void **state)
     struct symbol symbol = {
         .function = "queue_lock", .module = "/opt/ingest/bin/ingest", .named = true};
     struct profile_class *condition = VEC_AT(&fixture.profile.classes, struct profile_class, 3);
-    condition->kind = CLASS_LOCK;
-    condition->object = 0x4a0100;
+    condition->what.at.kind = CLASS_LOCK;
+    condition->what.object = 0x4a0100;
     symbols__put_variable(fixture.symbols, 0, 0x4a0100, &symbol);
     assert_int_equal(resolve(&fixture.report, "lock=queue_lock", &changes, &lock, &error), -EINVAL);
     assert_non_null(strstr(error.text, "2 locks"));

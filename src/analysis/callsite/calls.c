@@ -10,7 +10,8 @@ const char *class_kind__name(enum class_kind kind)
         [CLASS_DISK] = "disk",           [CLASS_NETWORK] = "network",
         [CLASS_PIPE] = "pipe",           [CLASS_POLL] = "poll",
         [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
-        [CLASS_FUTEX] = "futex",         [CLASS_LOOP] = "loop",
+        [CLASS_FUTEX] = "futex",         [CLASS_MEMORY_MAP] = "memory map",
+        [CLASS_LOOP] = "loop",
     };
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }
@@ -18,9 +19,14 @@ const char *class_kind__name(enum class_kind kind)
 static void describe_lock(const struct event *event, struct call *call)
 {
     static const char *const names[] = {
-        [HEURT_LOCK_MUTEX] = "pthread_mutex_lock",    [HEURT_LOCK_READ] = "pthread_rwlock_rdlock",
-        [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock", [HEURT_LOCK_SPIN] = "pthread_spin_lock",
-        [HEURT_LOCK_CRITICAL] = "omp critical",       [HEURT_LOCK_OPENMP] = "omp_set_lock",
+        [HEURT_LOCK_MUTEX] = "pthread_mutex_lock",
+        [HEURT_LOCK_READ] = "pthread_rwlock_rdlock",
+        [HEURT_LOCK_WRITE] = "pthread_rwlock_wrlock",
+        [HEURT_LOCK_SPIN] = "pthread_spin_lock",
+        [HEURT_LOCK_STREAM] = "flockfile",
+        [HEURT_LOCK_FILE] = "file lock",
+        [HEURT_LOCK_CRITICAL] = "omp critical",
+        [HEURT_LOCK_OPENMP] = "omp_set_lock",
     };
     uint32_t kind = HEURT_LOCK_KIND(event->payload[0]);
     call->variant = kind;
@@ -54,6 +60,14 @@ static void describe_io(const struct event *event, struct call *call)
     if (io_has_size(io))
         call->keys[call->key_count++] =
             (struct profile_key){"size_class", log2_of(event->payload[2])};
+}
+
+static void describe_memory_map(const struct event *event, struct call *call)
+{
+    uint32_t how = HEURT_SITE_HOW(event->payload[0]);
+    call->function = memory_map__name((enum heurt_memory_map)how);
+    call->variant = how;
+    call->keys[call->key_count++] = (struct profile_key){"size_class", log2_of(event->payload[2])};
 }
 
 static void describe_sleep(const struct event *event, struct call *call)
@@ -91,6 +105,9 @@ static void describe(const struct event *event, struct call *call)
     case CLASS_SLEEP:
     case CLASS_YIELD:
         describe_sleep(event, call);
+        return;
+    case CLASS_MEMORY_MAP:
+        describe_memory_map(event, call);
         return;
     default:
         describe_io(event, call);

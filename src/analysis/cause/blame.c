@@ -50,7 +50,8 @@ void entry__blame(struct class_entry *entry, const struct culprit *culprit,
  * to the end) only tell what a thread does. */
 static bool is_blamed(uint32_t id)
 {
-    return id != HEURT_EVENT_IO && id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN;
+    return id != HEURT_EVENT_IO && id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN &&
+           id != HEURT_EVENT_MEMORY_MAP;
 }
 
 static void outermost_begins(struct blame_walk *walk, struct blame_thread *thread,
@@ -293,6 +294,8 @@ static const uint8_t wanted_words[STEPS_IDS] = {
     [HEURT_EVENT_IO | 1] = 1,
     [HEURT_EVENT_SLEEP] = 3,
     [HEURT_EVENT_SLEEP | 1] = 1,
+    [HEURT_EVENT_MEMORY_MAP] = 4,
+    [HEURT_EVENT_MEMORY_MAP | 1] = 1,
     [HEURT_EVENT_FUTEX_WAIT] = 3,
     [HEURT_EVENT_FUTEX_WAIT | 1] = 1,
     [HEURT_EVENT_FUTEX_WOKEN] = 3,
@@ -350,7 +353,7 @@ static void choose_events(struct blame_walk *walk)
 {
     bool locks = false;
     VEC_EACH (entry, &walk->table->entries, struct class_entry *)
-        locks |= (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+        locks |= (*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended;
     memcpy(walk->wanted, wanted_words, sizeof wanted_words);
     if (!locks)
         walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;

@@ -324,7 +324,7 @@ static bool is_wait(uint32_t id)
 
 static bool is_call(uint32_t id)
 {
-    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP;
+    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP || id == HEURT_EVENT_MEMORY_MAP;
 }
 
 static bool is_good(const struct event *event)

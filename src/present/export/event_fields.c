@@ -40,7 +40,7 @@ struct shape {
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_INITIALISED + 1] = {
+static const struct shape shapes[HEURT_EVENT_MEMORY_MAP + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -70,15 +70,21 @@ static const struct shape shapes[HEURT_EVENT_INITIALISED + 1] = {
     [HEURT_EVENT_KERNEL_LOST] = {"records", {FIELD_NUMBER}},
     [HEURT_EVENT_INSTRUCTIONS] = {"retired", {FIELD_NUMBER}},
     [HEURT_EVENT_INITIALISED] = {"object", {FIELD_SITE, FIELD_POINTER, FIELD_INITIAL}},
+    [HEURT_EVENT_MEMORY_MAP] = {"address", {FIELD_SITE, FIELD_POINTER, FIELD_SIZE}},
 };
 
 static const char *lock_kind(uint32_t how)
 {
     static const char *const kinds[] = {
-        [HEURT_LOCK_MUTEX] = "mutex",          [HEURT_LOCK_READ] = "read",
-        [HEURT_LOCK_WRITE] = "write",          [HEURT_LOCK_SPIN] = "spin",
-        [HEURT_LOCK_RW_ANY] = "read or write", [HEURT_LOCK_CRITICAL] = "critical",
+        [HEURT_LOCK_MUTEX] = "mutex",
+        [HEURT_LOCK_READ] = "read",
+        [HEURT_LOCK_WRITE] = "write",
+        [HEURT_LOCK_SPIN] = "spin",
+        [HEURT_LOCK_RW_ANY] = "read or write",
+        [HEURT_LOCK_CRITICAL] = "critical",
         [HEURT_LOCK_OPENMP] = "omp",
+        [HEURT_LOCK_STREAM] = "FILE",
+        [HEURT_LOCK_FILE] = "file",
     };
     return how < sizeof kinds / sizeof kinds[0] && kinds[how] ? kinds[how] : "?";
 }
@@ -137,6 +143,8 @@ struct event_title event__title(const struct shown_thread *thread, uint32_t id,
         return (struct event_title){io__name(how), ""};
     if (payload && even == HEURT_EVENT_SLEEP)
         return (struct event_title){sleep__name(how), ""};
+    if (payload && even == HEURT_EVENT_MEMORY_MAP)
+        return (struct event_title){memory_map__name(how), ""};
     if (payload && even >= HEURT_EVENT_LOCK_WAIT && even <= HEURT_EVENT_LOCK_RELEASED)
         return (struct event_title){name, lock_kind(HEURT_LOCK_KIND(*payload))};
     if (payload && even == HEURT_EVENT_CONDITION_SIGNALLED)

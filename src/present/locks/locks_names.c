@@ -17,6 +17,8 @@ const char *object__noun(const struct encounter_object *object)
         return class_kind__name(object->kind);
     return object->lock == HEURT_LOCK_SPIN       ? "spin lock"
            : object->lock == HEURT_LOCK_WRITE    ? "rwlock"
+           : object->lock == HEURT_LOCK_STREAM   ? "FILE"
+           : object->lock == HEURT_LOCK_FILE     ? "file lock"
            : object->lock == HEURT_LOCK_CRITICAL ? "critical section"
            : object->lock == HEURT_LOCK_OPENMP   ? "OpenMP lock"
                                                  : "mutex";

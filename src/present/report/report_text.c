@@ -175,7 +175,7 @@ static void put_class(struct grid *grid, const struct report *report,
 {
     char duration[16], unknown[32], wall_gain[GAIN_BYTES];
     bool above = class->score >= report->profile->threshold;
-    struct place place = place__of_class(report, class, unknown);
+    struct place place = place__of_class(report, &class->what, unknown);
     grid__cell(grid, memory__format("%zu", rank), INK_PLAIN);
     grid__cell(grid, memory__format("%.2f", class->score), above ? INK_ALARM : INK_PLAIN);
     grid__cell(grid,
@@ -310,8 +310,8 @@ static void put_warnings(const struct report *report, const struct style *style,
 static bool has_waits(const struct report *report)
 {
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
-        bool meets = class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE ||
-                     class->kind == CLASS_BARRIER || class->kind == CLASS_CONDITION;
+        bool meets = class->what.at.kind == CLASS_LOCK || class->what.at.kind == CLASS_SEMAPHORE ||
+                     class->what.at.kind == CLASS_BARRIER || class->what.at.kind == CLASS_CONDITION;
         if (meets && class__standing(class) == STANDING_RANKED)
             return !trace__is_aggregated(report->trace);
     }
