@@ -113,10 +113,12 @@ size_t report__without_kernel(const struct report *report)
 
 uint64_t report__kernel_lost(const struct report *report)
 {
+    const struct heurt_session *session = trace__session(report->trace);
     uint64_t lost = 0;
     VEC_EACH (thread, &report->profile->threads, struct profile_thread)
         lost += thread->kernel_lost;
-    return lost;
+    /* Some are not known to be any thread's. */
+    return lost > session->kernel_lost ? lost : session->kernel_lost;
 }
 
 char *report__why_no_kernel(const struct report *report)
