@@ -66,7 +66,8 @@ count() { # PATTERN, of the lines on stdin
         /leave known_window/ { print faults }' >calls
     [ "$(wc -l <calls)" -eq 4 ]
     [ "$(sort -n calls | head -n 1)" -ge 3000 ]
-    [ "$(sort -n calls | tail -n 1)" -le "$(known faults | tail -n 1)" ]
+    # The way to the system's own count may fault, too.
+    [ "$(sort -n calls | tail -n 1)" -le $(($(known faults | tail -n 1) + 50)) ]
     report_json t
     [ "$(json kernel.lost)" -eq 0 ]
 }
@@ -318,7 +319,7 @@ C
     record -o t --no-choice ./crowded
     expect_status 0
     "$HEURT" dump -i t >events
-    [ "$(count 'off cpu \(blocked\)' <events)" -ge 4000 ]
+    [ "$(count 'off cpu' <events)" -ge 3500 ] # a sleep may be over before it began
     [ "$(count 'kernel lost' <events)" -eq 0 ]
     # Where threads keep their own records they look at them at recorded calls only: what the rings
     # had no room for is counted.
