@@ -83,6 +83,8 @@ static char *subject(const struct report *report, const struct profile_class *cl
         [CLASS_MEMORY_MAP] = "memory map",
     };
     const char *noun = nouns[class->kind];
+    if (class->kind == CLASS_FAULT)
+        return memory__text("page faults at memory that it had touched before");
     if (class->kind == CLASS_LOCK && strstr(class->function, "spin"))
         noun = "spin lock";
     else if (class->kind == CLASS_LOCK && strstr(class->function, "rdlock"))
