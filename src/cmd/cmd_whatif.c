@@ -135,7 +135,7 @@ static void ask_about_all(struct session *session)
     size_t rank = 0, most = session->options->all ? SIZE_MAX : ROWS_AT_MOST;
     VEC_EACH (class, &session->report->profile->classes, struct profile_class) {
         rank++;
-        if (!class->excess_ns || class->idle || class->ignored)
+        if (!class->excess_ns || class->idle || class->what.ignored)
             continue;
         if (session->questions.count < most)
             ask_about_class(session, class, rank);

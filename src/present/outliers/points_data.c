@@ -27,8 +27,8 @@ static uint64_t usual_ns(const struct points_report *shown, const struct point *
 
 static const char *function_of(const struct points_report *shown, uint32_t place)
 {
-    const struct profile_class *class = points__place(shown, place);
-    return class ? class->function : NULL;
+    const struct class_definition *class = points__place(shown, place);
+    return class ? class->at.function : NULL;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -39,9 +39,10 @@ static struct json_object *new_path(const struct points_report *shown, uint32_t 
     unsigned depth = points__depth(shown, path);
     struct json_object *list = json_object_new_array_ext((int)depth);
     for (; path; path = points__path(shown, path)->outer) {
-        const struct profile_class *place = points__place(shown, points__path(shown, path)->place);
+        const struct class_definition *place =
+            points__place(shown, points__path(shown, path)->place);
         struct json_object *level = json_object_new_object();
-        json__text(level, "class_kind", class_kind__name(place->kind));
+        json__text(level, "class_kind", class_kind__name(place->at.kind));
         json__identity(level, shown->report, place);
         json_object_array_put_idx(list, --depth, level);
     }

@@ -11,7 +11,7 @@
 
 enum standing class__standing(const struct profile_class *class)
 {
-    if (class->ignored)
+    if (class->what.ignored)
         return STANDING_IGNORED;
     if (class->idle)
         return STANDING_IDLE;
@@ -24,11 +24,11 @@ enum standing class__standing(const struct profile_class *class)
 
 bool class__has_arguments(const struct report *report, const struct profile_class *class)
 {
-    const struct trace_process *process = report__process(report, class->process);
-    if (!process || class->kind != CLASS_CALL)
+    const struct trace_process *process = report__process(report, class->what.at.process);
+    if (!process || class->what.at.kind != CLASS_CALL)
         return false;
     VEC_EACH (function, &process->functions, struct trace_function)
-        if (function->address == class->address && function->argument_count)
+        if (function->address == class->what.at.address && function->argument_count)
             return true;
     return false;
 }

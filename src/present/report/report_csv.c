@@ -28,21 +28,21 @@ static void put_identity(struct csv_line *line, const struct report *report,
                          const struct profile_class *class)
 {
     char unknown[32], object[24] = "";
-    struct place place = place__of_class(report, class, unknown);
-    bool hooked = class__is_hooked(class) && class->site;
-    line__text(line, class_kind__name(class->kind));
-    line__text(line, class->function);
+    struct place place = place__of_class(report, &class->what, unknown);
+    bool hooked = class__is_hooked(&class->what) && class->what.at.site;
+    line__text(line, class_kind__name(class->what.at.kind));
+    line__text(line, class->what.at.function);
     line__text(line, place.module);
     line__text(line, place.file);
     line__source_line(line, place.line);
     line__text(line, hooked ? place.function : "");
     line__text(line, hooked ? place.file : "");
     line__source_line(line, hooked ? place.line : 0);
-    if (class->has_object)
-        snprintf(object, sizeof object, "0x%" PRIx64, class->object);
+    if (class->what.has_object)
+        snprintf(object, sizeof object, "0x%" PRIx64, class->what.object);
     line__text(line, object);
-    line__text(line, class__object_name(report, class));
-    char *keys = class__keys(class);
+    line__text(line, class__object_name(report, &class->what));
+    char *keys = class__keys(&class->what);
     line__text(line, keys);
     free(keys);
 }
@@ -71,12 +71,12 @@ static void put_class(FILE *out, const struct report *report, const struct profi
         line__signed(&line, class->why_ns[c]);
     line__text(&line, confidence__name(class->confidence));
     line__number(&line, class->idle);
-    line__number(&line, class->ignored);
+    line__number(&line, class->what.ignored);
     line__text(&line, verdict__name(class->verdict));
     line__text(&line, class->cause == REASON_UNEXPLAINED ? "" : reason__key(class->cause));
     line__number(&line, class->exclusive_excess_ns);
     line__gain(&line, class->wall_gain);
-    put_structure(&line, class->structure);
+    put_structure(&line, class->what.structure);
     fputc('\n', out);
 }
 

@@ -20,8 +20,8 @@ const char *outline_kind__name(enum outline_kind kind)
 }
 
 /* NULL: the row is of no place. */
-static const struct profile_class *place_of(const struct structure_report *shown,
-                                            const struct outline_row *row)
+static const struct class_definition *place_of(const struct structure_report *shown,
+                                               const struct outline_row *row)
 {
     if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
         return NULL;
@@ -79,7 +79,7 @@ static void add_times(struct json_object *object, const struct structure_report 
 }
 
 static void add_place(struct json_object *object, const struct structure_report *shown,
-                      const struct profile_class *place)
+                      const struct class_definition *place)
 {
     if (place) {
         json__identity(object, shown->report, place);
@@ -92,11 +92,11 @@ static void add_place(struct json_object *object, const struct structure_report 
 static struct json_object *new_row(const struct structure_report *shown, uint32_t number)
 {
     const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
-    const struct profile_class *place = place_of(shown, row);
+    const struct class_definition *place = place_of(shown, row);
     struct json_object *object = json_object_new_object();
     json__number(object, "row", number);
     json__text(object, "kind", outline_kind__name(row->kind));
-    json__text(object, "class_kind", place ? class_kind__name(place->kind) : NULL);
+    json__text(object, "class_kind", place ? class_kind__name(place->at.kind) : NULL);
     add_place(object, shown, place);
     json__known(object, "count", known_if(row->kind != OUTLINE_UNRECORDED, row->count));
     json__known(object, "loops", known_if(row->kind == OUTLINE_LOOP, row->loops));
@@ -191,12 +191,12 @@ static void put_place(struct csv_line *line, const struct structure_report *show
                       const struct outline_row *row)
 {
     char unknown[32];
-    const struct profile_class *class = place_of(shown, row);
+    const struct class_definition *class = place_of(shown, row);
     struct place place = {0};
     if (class)
         place = place__of_class(shown->report, class, unknown);
-    line__text(line, class ? class_kind__name(class->kind) : "");
-    line__text(line, class ? class->function : "");
+    line__text(line, class ? class_kind__name(class->at.kind) : "");
+    line__text(line, class ? class->at.function : "");
     line__text(line, place.file);
     line__source_line(line, place.line);
 }

@@ -25,8 +25,8 @@ static void subject__of(const struct whatif_view *view, const struct whatif_answ
     *subject = (struct subject){0};
     if (answer->rank && answer->rank <= classes->count) {
         const struct profile_class *class = VEC_AT(classes, struct profile_class, answer->rank - 1);
-        subject->place = place__of_class(view->report, class, subject->unknown);
-        subject->structure = class->structure;
+        subject->place = place__of_class(view->report, &class->what, subject->unknown);
+        subject->structure = class->what.structure;
     }
     if (!answer->has_lock)
         return;
