@@ -27,6 +27,7 @@ enum class_kind {
     CLASS_FUTEX,
     CLASS_MEMORY_MAP,
     CLASS_FAULT, /* page faults at one instruction */
+    CLASS_LOOP,  /* iterations of a loop that the recorder marked */
     CLASS_KINDS
 };
 
