@@ -2,7 +2,7 @@
 #ifndef HEURT_CMD_CLASS_VIEW_H
 #define HEURT_CMD_CLASS_VIEW_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 struct command;
 

@@ -71,8 +71,8 @@ static size_t rank_of(const char *text, size_t classes)
 
 static bool is_function(const struct profile_class *class)
 {
-    return class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
-           class->kind == CLASS_ITERATION;
+    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
+           class->what.at.kind == CLASS_ITERATION;
 }
 
 /* The first of that name, and how many there are: functions, or else hooked calls by their names or
@@ -127,7 +127,7 @@ static int compare_class(const struct options *options, const struct report *rep
     int code = difference__of_class(report->trace, report->profile, class, &options->choice,
                                     &difference, &error);
     if (code < 0)
-        return refuse(code, class->function, &error);
+        return refuse(code, class->what.at.function, &error);
     showing.view.difference = difference;
     int status = show(present, &showing);
     difference__free(difference);

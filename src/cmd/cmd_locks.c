@@ -1,6 +1,6 @@
 /* heurt locks: what threads did with locks, and how much of it was on the critical path. */
-#include "analysis/callsite/profile.h"
 #include "analysis/critical_path/critical.h"
+#include "analysis/ledger/profile.h"
 #include "analysis/locks/locks.h"
 #include "cmd/command.h"
 #include "cmd/durations.h"

@@ -13,6 +13,7 @@
 #include "recorder/environment.h"
 #include "recorder/function_list.h"
 #include "recorder/install.h"
+#include "recorder/kernel_log.h"
 #include "recorder/live_selection.h"
 #include "recorder/planner.h"
 #include "recorder/selection.h"
@@ -565,6 +566,9 @@ static int run_command(const struct recording *recording, const struct binary *b
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)
         automatic__attach(attendants->automatic, launch.pid);
+    struct kernel_log *kernel_log = NULL;
+    if (code == 0 && !recording->no_kernel && !recording->aggregate)
+        kernel_log = kernel_log__start(launch.pid, writer);
     if (code == 0)
         attendants->tracepoints = tracepoints__attach(launch.pid, writer);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
@@ -576,6 +580,7 @@ static int run_command(const struct recording *recording, const struct binary *b
         trace_writer__session(writer)->cpu_ns =
             ns_of(&launch.usage.ru_utime) + ns_of(&launch.usage.ru_stime);
     }
+    kernel_log__stop(kernel_log);
     if (code < 0)
         say("%s", error.text);
     thread_events__release(&events);

@@ -1,6 +1,6 @@
 #include "cmd/rules_file.h"
 
-#include "analysis/callsite/profile.h"
+#include "analysis/callsite/rules.h"
 #include "base/memory.h"
 
 #include <ctype.h>

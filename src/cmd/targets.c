@@ -33,9 +33,9 @@ struct vec targets__locks(const struct report *report)
 {
     struct vec locks = VEC_OF(struct lock_target);
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
-        if (class->kind != CLASS_LOCK || !class->has_object)
+        if (class->what.at.kind != CLASS_LOCK || !class->what.has_object)
             continue;
-        struct lock_target *lock = find(&locks, class->process, class->object);
+        struct lock_target *lock = find(&locks, class->what.at.process, class->what.object);
         lock->classes++;
         lock->lost_ns += class->excess_ns;
     }

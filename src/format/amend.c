@@ -32,24 +32,45 @@ static int map_events(const char *directory, size_t size, uint64_t **words)
     return code;
 }
 
-static void amend_thread(const struct trace *trace, const struct trace_thread *thread,
-                         uint64_t *words, off_cpu_amend *amend, void *context)
+struct amending {
+    const struct trace *trace;
+    uint64_t *words; /* of the file, to be written */
+    off_cpu_amend *amend;
+    void *context;
+};
+
+static void amend_event(const struct amending *amending, uint32_t tid, const struct event *event)
+{
+    uint64_t payload[3];
+    if (event->id != HEURT_EVENT_OFF_CPU || event->words != 3)
+        return;
+    memcpy(payload, event->payload, sizeof payload);
+    amending->amend(amending->context, tid, event->tick, payload);
+    if (memcmp(payload, event->payload, sizeof payload) == 0)
+        return;
+    uint64_t *stored =
+        amending->words + (event->payload - (const uint64_t *)amending->trace->bytes);
+    for (size_t i = 0; i < 3; i++)
+        __atomic_store_n(&stored[i], payload[i], __ATOMIC_RELAXED);
+}
+
+static void amend_thread(const struct amending *amending, const struct trace_thread *thread)
 {
     struct trace_cursor cursor;
     struct event event;
-    trace_cursor__start(&cursor, trace, thread);
-    while (trace_cursor__next(&cursor, &event)) {
-        if (event.id != HEURT_EVENT_OFF_CPU || event.words != 3)
-            continue;
-        uint64_t payload[3];
-        memcpy(payload, event.payload, sizeof payload);
-        amend(context, thread, event.tick, payload);
-        if (memcmp(payload, event.payload, sizeof payload) == 0)
-            continue;
-        uint64_t *stored = words + (event.payload - (const uint64_t *)trace->bytes);
-        for (size_t i = 0; i < 3; i++)
-            __atomic_store_n(&stored[i], payload[i], __ATOMIC_RELAXED);
-    }
+    trace_cursor__start(&cursor, amending->trace, thread);
+    while (trace_cursor__next_recorded(&cursor, &event))
+        amend_event(amending, thread->tid, &event);
+    trace_cursor__stop(&cursor);
+}
+
+static void amend_life(const struct amending *amending, const struct trace_life *life)
+{
+    struct life_cursor cursor;
+    struct event event;
+    life_cursor__start(&cursor, amending->trace, life);
+    while (life_cursor__next(&cursor, &event))
+        amend_event(amending, life->tid, &event);
 }
 
 int trace__amend_off_cpu(const struct trace *trace, const char *directory, off_cpu_amend *amend,
@@ -62,8 +83,11 @@ int trace__amend_off_cpu(const struct trace *trace, const char *directory, off_c
     if (code < 0)
         return error__set(error, code, "the events of %s cannot be completed: %s", directory,
                           strerror(-code));
+    const struct amending amending = {trace, words, amend, context};
     VEC_EACH (thread, &trace->threads, struct trace_thread)
-        amend_thread(trace, thread, words, amend, context);
+        amend_thread(&amending, thread);
+    VEC_EACH (life, &trace->lives, struct trace_life)
+        amend_life(&amending, life);
     munmap(words, trace->size);
     return 0;
 }

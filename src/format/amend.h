@@ -5,8 +5,7 @@
 #include "format/reader.h"
 
 /* Looks at the payload of one OFF_CPU event of a thread and may change it. */
-typedef void off_cpu_amend(void *context, const struct trace_thread *thread, uint64_t tick,
-                           uint64_t words[3]);
+typedef void off_cpu_amend(void *context, uint32_t tid, uint64_t tick, uint64_t words[3]);
 
 /* Calls amend for every OFF_CPU event, thread by thread, in the order in which they were written.
  * The trace must not be packed; it was opened from that directory. Each word is stored at once, so

@@ -124,6 +124,7 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
         .thread = thread,
         .payload_words = process->payload_words,
         .payload_ids = process->payload_ids,
+        .kernel = thread->life ? kernel_cursor__new(trace, thread) : NULL,
     };
 }
 
@@ -214,18 +215,27 @@ bool trace_cursor__is_at_end(const struct trace_cursor *cursor)
     return cursor->at >= cursor->end;
 }
 
-bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+bool trace_cursor__next_recorded(struct trace_cursor *cursor, struct event *event)
 {
     while (!next_in_words(cursor, event))
-        if (!go_to_block(cursor) && !go_to_chunk(cursor, cursor->next_chunk)) {
-            trace_cursor__stop(cursor);
+        if (!go_to_block(cursor) && !go_to_chunk(cursor, cursor->next_chunk))
             return false;
-        }
     return true;
+}
+
+bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+{
+    bool has = cursor->kernel ? kernel_cursor__next(cursor->kernel, cursor, event)
+                              : trace_cursor__next_recorded(cursor, event);
+    if (!has)
+        trace_cursor__stop(cursor);
+    return has;
 }
 
 void trace_cursor__stop(struct trace_cursor *cursor)
 {
+    kernel_cursor__free(cursor->kernel);
+    cursor->kernel = NULL;
     free(cursor->unpacked);
     cursor->unpacked = NULL;
     cursor->unpacked_words = 0;

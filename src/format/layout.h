@@ -30,7 +30,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 5u
+#define HEURT_VERSION 6u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -73,8 +73,10 @@ enum heurt_session_flag {
     HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
     HEURT_SESSION_SAMPLE_LOCKS = 1u << 4, /* the budget was asked for: locks and semaphores that
                                              need no waiting are sampled, too */
-    HEURT_SESSION_KERNEL = 1u << 5, /* threads open perf events of their own: OFF_CPU, FAULT */
+    HEURT_SESSION_KERNEL = 1u << 5, /* the kernel's records are wanted: OFF_CPU, FAULT. Without
+                                       KERNEL_LOG threads open perf events of their own for them */
     HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
+    HEURT_SESSION_KERNEL_LOG = 1u << 7,   /* the recorder keeps them: KERNEL chunks */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -109,14 +111,17 @@ struct heurt_session {
     uint64_t packed_bytes; /* length of the file when it is packed, else 0. Then units are of
                               HEURT_PACKED_UNIT_BYTES; limit_units and next_unit are still those of
                               the recording */
+    uint64_t kernel_lost;  /* (atomic) with KERNEL_LOG: records of the kernel that were lost */
 };
 
 enum heurt_chunk_kind {
     HEURT_CHUNK_DEFINITIONS = 1,
     HEURT_CHUNK_EVENTS = 2,
     HEURT_CHUNK_AGGREGATES =
-        3,                /* what a thread's events come to, in a run that does not keep them */
-    HEURT_CHUNK_FREE = 4, /* given back by its thread; may be claimed again */
+        3,                  /* what a thread's events come to, in a run that does not keep them */
+    HEURT_CHUNK_FREE = 4,   /* given back by its thread; may be claimed again */
+    HEURT_CHUNK_KERNEL = 5, /* lives of threads and what the kernel told of them: runs; packed, it
+                               is of one thread, and its life is in reserved */
     HEURT_CHUNK_PACKED = 1u << 8, /* added to the kind of a chunk that holds blocks of it */
 };
 
@@ -136,6 +141,35 @@ struct heurt_chunk {
                                       or earlier by less than one 2^47 ticks */
     uint64_t events_lost;          /* by this thread while this was its chunk */
     uint64_t reserved[8];
+};
+
+/* ---- the kernel's records, as the recorder keeps them ---------------------------------------- */
+
+enum heurt_life_flag {
+    HEURT_LIFE_ENDED = 1u << 0, /* end_tick is when the thread ended */
+};
+
+/* What the kernel told of a thread, from its start until end_tick. Exec ends no life. */
+struct heurt_life {
+    uint64_t start_tick;  /* forked, or, of the command's first thread, its exec */
+    uint64_t end_tick;    /* ended, or the last that is known */
+    uint64_t exec_tick;   /* of its last exec; 0: none */
+    uint64_t cpu_ns;      /* that it was on a CPU */
+    uint64_t runnable_ns; /* that it wanted one and had none; ~0: not known */
+    uint32_t flags;       /* enum heurt_life_flag */
+    uint32_t reserved;
+    char name[16];
+};
+
+/* A KERNEL chunk is a row of runs: this, then events of the thread (OFF_CPU and FAULT). Several
+ * runs of one thread (the same tid and life.start_tick) follow one another in the chunks' order,
+ * and the life of the last one is valid. bytes is stored last; 0 ends the chunk. */
+struct heurt_run {
+    uint32_t bytes; /* with this header, a multiple of 8 */
+    uint32_t pid, tid;
+    uint32_t reserved;
+    uint64_t tick; /* near its first event's, as heurt_chunk.start is for a chunk's */
+    struct heurt_life life;
 };
 
 /* ---- definitions ----------------------------------------------------------------------------- */

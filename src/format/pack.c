@@ -22,11 +22,12 @@ enum {
     BATCH_BYTES = 64 << 20, /* of the trace, packed at once: what comes of it is kept in memory */
 };
 
-/* A place of the trace and what it becomes. */
+/* A place of the trace, or a life, and what it becomes. */
 struct piece {
     struct trace_place place;
-    char *packed; /* a chunk, or NULL: it stays as it is */
-    size_t bytes; /* of packed */
+    const struct trace_life *life; /* NULL: a place */
+    char *packed;                  /* a chunk, or NULL: it stays as it is */
+    size_t bytes;                  /* of packed */
 };
 
 /* While a trace is packed; the threads share it. */
@@ -128,10 +129,82 @@ static bool pack_body(const struct trace *trace, struct block_packer *packer,
            pack_events(trace, packer, chunk, room);
 }
 
+/* ---- one life -------------------------------------------------------------------------------- */
+
+/* More than any row of blocks needs for so many words. */
+static size_t most_bytes(size_t words)
+{
+    size_t blocks = words / (HEURT_PACKED_WORDS_MAX / 2) + 2;
+    return 2 * words * sizeof(uint64_t) + blocks * 4096;
+}
+
+static size_t words_of(const struct trace *trace, const struct trace_life *life, uint64_t *tick)
+{
+    struct life_cursor cursor;
+    struct event event;
+    size_t words = 0;
+    life_cursor__start(&cursor, trace, life);
+    while (life_cursor__next(&cursor, &event)) {
+        *tick = words ? *tick : event.tick;
+        words += 1 + event.words;
+    }
+    return words;
+}
+
+static bool pack_run(const struct trace *trace, struct block_packer *packer,
+                     const struct trace_life *life, uint64_t tick, struct room *room)
+{
+    struct life_cursor cursor;
+    struct event event;
+    life_cursor__start(&cursor, trace, life);
+    block_packer__begin(packer, tick);
+    while (life_cursor__next(&cursor, &event)) {
+        const uint64_t *words = cursor.words.event;
+        size_t count = (size_t)(cursor.words.at - words);
+        if (!block_packer__add(packer, words, count) &&
+            (!end_block(packer, room) || !block_packer__add(packer, words, count))) {
+            life_cursor__stop(&cursor);
+            return false;
+        }
+    }
+    return end_block(packer, room);
+}
+
+/* The life's runs become one chunk, with the life in its header. */
+static void pack_life(const struct trace *trace, struct block_packer *packer, struct piece *piece)
+{
+    const struct trace_life *life = piece->life;
+    uint64_t tick = life->life.start_tick;
+    size_t most = sizeof(struct heurt_chunk) + most_bytes(words_of(trace, life, &tick));
+    char *packed = memory__zeroed(most, 1);
+    struct heurt_chunk *header = (struct heurt_chunk *)packed;
+    struct room room = {packed + sizeof *header, packed + most - HEURT_PACKED_UNIT_BYTES};
+    if (!pack_run(trace, packer, life, tick, &room)) {
+        free(packed);
+        return;
+    }
+    *header = (struct heurt_chunk){
+        .magic = HEURT_CHUNK_MAGIC,
+        .kind = HEURT_CHUNK_KERNEL | HEURT_CHUNK_PACKED,
+        .process = HEURT_NO_SERIAL,
+        .thread = HEURT_NO_SERIAL,
+        .pid = life->pid,
+        .tid = life->tid,
+        .start = {tick, trace->session.clock == HEURT_CLOCK_MONOTONIC ? tick : 0},
+    };
+    memcpy(header->reserved, &life->life, sizeof life->life);
+    piece->packed = packed;
+    piece->bytes = (size_t)(room.at - packed);
+    piece->bytes += -piece->bytes % HEURT_PACKED_UNIT_BYTES;
+    header->units = (uint32_t)(piece->bytes / HEURT_PACKED_UNIT_BYTES);
+}
+
 /* Packs what can be packed. No room for more than the chunk has now: then it stays as it is. */
 static void pack_piece(const struct trace *trace, struct block_packer *packer, struct piece *piece)
 {
     const struct heurt_chunk *chunk = piece->place.chunk;
+    if (piece->life)
+        pack_life(trace, packer, piece);
     if (!chunk)
         return;
     char *packed = memory__resize(NULL, piece->place.bytes, 1);
@@ -226,8 +299,9 @@ static int append(struct packing *packing, const void *bytes, size_t count)
 static int write_as_it_is(struct packing *packing, const struct trace_place *place)
 {
     static const char hole[HEURT_PACKED_UNIT_BYTES];
-    if (place->is_unused || (place->chunk && place->chunk->kind == HEURT_CHUNK_FREE))
-        return 0;
+    if (place->is_unused || (place->chunk && (place->chunk->kind == HEURT_CHUNK_FREE ||
+                                              place->chunk->kind == HEURT_CHUNK_KERNEL)))
+        return 0;      /* lives follow, each with all of its runs */
     if (!place->chunk) /* one unit of zeroes: a place that could not be understood */
         return append(packing, hole, sizeof hole);
     struct heurt_chunk header = *place->chunk;
@@ -243,11 +317,37 @@ static int write_batch(struct packing *packing)
     VEC_EACH (piece, &packing->pieces, struct piece) {
         if (code == 0 && piece->packed)
             code = append(packing, piece->packed, piece->bytes);
+        else if (code == 0 && piece->life)
+            code = -EMSGSIZE;
         else if (code == 0)
             code = write_as_it_is(packing, &piece->place);
         free(piece->packed);
     }
     packing->pieces.count = 0;
+    return code;
+}
+
+static size_t bytes_of(const struct trace_life *life)
+{
+    size_t bytes = 0;
+    VEC_EACH (part, &life->parts, struct life_part)
+        bytes += part->run ? part->run->bytes : 0;
+    return bytes;
+}
+
+static int pack_lives(struct packing *packing)
+{
+    const struct vec *lives = &packing->trace->lives;
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < lives->count;) {
+        for (size_t bytes = 0; bytes < BATCH_BYTES && i < lives->count; i++) {
+            const struct trace_life *life = VEC_AT(lives, struct trace_life, i);
+            vec__push(&packing->pieces, &(struct piece){.life = life});
+            bytes += bytes_of(life);
+        }
+        pack_batch(packing);
+        code = write_batch(packing);
+    }
     return code;
 }
 
@@ -267,6 +367,8 @@ static int pack_all(struct packing *packing)
         if (packing->options->progress)
             packing->options->progress(packing->options->context, at, trace->size);
     }
+    if (code == 0)
+        code = pack_lives(packing);
     if (code == 0)
         code = write_session(packing);
     for (unsigned i = 0; i < packing->threads; i++)

@@ -73,6 +73,7 @@ static void cut_to_claimed(struct trace *trace)
 struct chunks {
     struct vec definitions;
     struct vec events; /* and aggregates: what belongs to a thread */
+    struct vec kernel; /* in the file's order */
 };
 
 static bool is_aggregates(const struct heurt_chunk *chunk)
@@ -96,6 +97,8 @@ static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, str
     else if ((kind == HEURT_CHUNK_EVENTS || kind == HEURT_CHUNK_AGGREGATES) &&
              chunk->process != HEURT_NO_SERIAL && chunk->thread != HEURT_NO_SERIAL)
         vec__push(&chunks->events, &chunk);
+    else if (kind == HEURT_CHUNK_KERNEL)
+        vec__push(&chunks->kernel, &chunk);
     else if (kind != HEURT_CHUNK_FREE)
         trace__mark_damaged(trace, chunk);
 }
@@ -378,9 +381,11 @@ const struct trace_process *trace__process_of(const struct trace *trace, uint32_
 
 static void find_bounds(struct trace *trace)
 {
+    VEC_EACH (thread, &trace->threads, struct trace_thread)
+        trace_thread__find_bounds(trace, thread);
+    trace__join_lives(trace);
     trace->first_tick = trace->threads.count ? UINT64_MAX : trace->session.start.tick;
     VEC_EACH (thread, &trace->threads, struct trace_thread) {
-        trace_thread__find_bounds(trace, thread);
         if (thread->end_tick > trace->last_tick)
             trace->last_tick = thread->end_tick;
         if (thread->start_tick < trace->first_tick)
@@ -390,7 +395,8 @@ static void find_bounds(struct trace *trace)
 
 static void make_tables(struct trace *trace)
 {
-    struct chunks chunks = {VEC_OF(const struct heurt_chunk *), VEC_OF(const struct heurt_chunk *)};
+    struct chunks chunks = {VEC_OF(const struct heurt_chunk *), VEC_OF(const struct heurt_chunk *),
+                            VEC_OF(const struct heurt_chunk *)};
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
     trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
     trace->unpacker = memory__zeroed(1, sizeof *trace->unpacker);
@@ -401,9 +407,11 @@ static void make_tables(struct trace *trace)
     make_threads(trace, &chunks.events);
     trace__read_definitions(trace, &chunks.definitions);
     measure_clock(trace, &chunks);
+    trace__read_lives(trace, &chunks.kernel);
     find_bounds(trace);
     vec__free(&chunks.definitions);
     vec__free(&chunks.events);
+    vec__free(&chunks.kernel);
 }
 
 static struct trace *new_trace(const void *bytes, size_t size)
@@ -413,6 +421,7 @@ static struct trace *new_trace(const void *bytes, size_t size)
     trace->size = size;
     trace->processes = VEC_OF(struct trace_process);
     trace->threads = VEC_OF(struct trace_thread);
+    trace->lives = VEC_OF(struct trace_life);
     trace->metas = VEC_OF(struct trace_meta);
     trace->owned = VEC_OF(void *);
     return trace;
@@ -549,10 +558,13 @@ void trace__close(struct trace *trace)
         vec__free(&thread->chunks);
         trace_thread__free_aggregate(thread);
     }
+    VEC_EACH (life, &trace->lives, struct trace_life)
+        vec__free(&life->parts);
     VEC_EACH (owned, &trace->owned, void *)
         free(*owned);
     vec__free(&trace->processes);
     vec__free(&trace->threads);
+    vec__free(&trace->lives);
     vec__free(&trace->metas);
     vec__free(&trace->owned);
     if (trace->damage)

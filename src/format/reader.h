@@ -87,7 +87,8 @@ struct trace_aggregate {
     uint64_t span_count;   /* that have room there */
 };
 
-/* In an aggregated run only those events are left that were not folded yet. */
+/* In an aggregated run only those events are left that were not folded yet. A thread that only the
+ * kernel told of has no chunks: its start, end, CPU time and name are the kernel's. */
 struct trace_thread {
     uint32_t serial;
     uint32_t process; /* index into processes */
@@ -95,14 +96,25 @@ struct trace_thread {
     const char *name;     /* "" when not known */
     struct vec chunks;    /* const struct heurt_chunk *, by sequence */
     uint64_t start_tick;  /* of THREAD_START, else of the first chunk */
-    uint64_t end_tick;    /* of THREAD_END, else of the last event that can be read */
+    uint64_t end_tick;    /* of THREAD_END, else as the kernel told it, else of the last event that
+                             can be read */
     bool ended;           /* THREAD_END was seen */
-    uint64_t cpu_ns;      /* from THREAD_END; UINT64_MAX: not known */
+    uint64_t cpu_ns;      /* from THREAD_END or the kernel; UINT64_MAX: not known */
     uint64_t runnable_ns; /* likewise */
     uint64_t events_lost;
     struct trace_aggregate *aggregate; /* NULL: all of its events are there */
     uint64_t merged_threads; /* > 0: it is no thread, but so many short ones that have ended; */
     uint64_t merged_ticks;   /* so long did they live in all */
+    /* With HEURT_SESSION_KERNEL_LOG; NULL: the kernel told nothing of it. */
+    const struct trace_life *life;
+};
+
+/* What the recorder's log of the kernel's records holds of a thread: of it all images, when it has
+ * called exec. */
+struct trace_life {
+    uint32_t pid, tid;
+    struct heurt_life life; /* as it was told last */
+    struct vec parts;       /* struct life_part: private to the room */
 };
 
 struct trace;
@@ -157,7 +169,8 @@ const struct trace_module *trace_process__module(const struct trace_process *pro
 
 /* Walks one thread's events in the order in which they were written. FUNCTION events are given as
  * what they stand for: the function's own id, and its arguments. Ticks may step back a little
- * where a signal handler ran inside the runtime. */
+ * where a signal handler ran inside the runtime. What the recorder's log tells of the thread comes
+ * in between, by time: KERNEL at its start, then each OFF_CPU and FAULT. */
 struct trace_cursor {
     const struct trace *trace;
     const struct trace_thread *thread;
@@ -171,6 +184,7 @@ struct trace_cursor {
     const char *next_block, *blocks_end; /* in a packed chunk: what is still to be unpacked */
     uint64_t *unpacked;                  /* at most HEURT_PACKED_WORDS_MAX words, or NULL */
     uint32_t unpacked_words;
+    struct kernel_cursor *kernel; /* over the thread's life; NULL: it has none, or it has ended */
 };
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,

@@ -23,6 +23,7 @@ struct trace {
     void *copy;          /* of memory that was not aligned, or NULL */
     struct heurt_session session;
     struct vec processes, threads;
+    struct vec lives;                    /* struct trace_life */
     struct vec metas;                    /* struct trace_meta */
     struct vec owned;                    /* void *: freed with the trace */
     uint64_t first_tick;                 /* of all threads' starts */
@@ -76,6 +77,39 @@ bool trace_cursor__next_in_chunk(struct trace_cursor *cursor, struct event *even
 bool trace_cursor__is_at_end(const struct trace_cursor *cursor);
 struct block_unpacker *trace__take_unpacker(const struct trace *trace);
 void trace__give_unpacker(const struct trace *trace, struct block_unpacker *unpacker);
+
+/* The next event that the thread itself wrote. */
+bool trace_cursor__next_recorded(struct trace_cursor *cursor, struct event *event);
+
+/* lives.c: the lives in KERNEL chunks (const struct heurt_chunk *, in the file's order); then, when
+ * all threads have their bounds, whose they are: a thread whose end is not known gets it from
+ * there, and one that recorded nothing is added. */
+void trace__read_lives(struct trace *trace, const struct vec *chunks);
+void trace__join_lives(struct trace *trace);
+
+struct life_part {
+    const struct heurt_chunk *chunk;
+    const struct heurt_run *run; /* in the chunk; NULL: all of the chunk, which is packed */
+};
+
+/* kernel_cursor.c: walks the events of a life in the order in which they were written. */
+struct life_cursor {
+    struct trace_cursor words;
+    const struct trace_life *life;
+    size_t next_part;
+};
+
+void life_cursor__start(struct life_cursor *cursor, const struct trace *trace,
+                        const struct trace_life *life);
+bool life_cursor__next(struct life_cursor *cursor, struct event *event);
+void life_cursor__stop(struct life_cursor *cursor);
+
+/* kernel_cursor.c: what the kernel told of a thread that has a life, merged with what it wrote. */
+struct kernel_cursor *kernel_cursor__new(const struct trace *trace,
+                                         const struct trace_thread *thread);
+void kernel_cursor__free(struct kernel_cursor *cursor); /* NULL is allowed */
+bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded,
+                         struct event *event);
 
 /* definitions.c: fills the processes (which are there, by serial), metas and thread names.
  * chunks: const struct heurt_chunk *, in the order in which they were written. */

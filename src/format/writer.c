@@ -37,6 +37,7 @@ struct trace_writer {
     struct map definition_chunks;  /* serial of the process image → index into open_chunks */
     struct map event_chunks;       /* serial of the thread → likewise */
     struct vec open_chunks;        /* struct open_chunk */
+    struct open_chunk kernel;      /* what trace_writer__run writes to, and nobody else */
     uint64_t claimed_units;        /* next_unit when trace_writer__prepare was last called */
     uint64_t prepared_units;       /* units below it need no more preparing */
 };
@@ -307,6 +308,49 @@ int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const ch
 {
     const char *texts[] = {function, module, reason};
     return define_texts(writer, process, HEURT_DEFINITION_REFUSAL, texts, 3);
+}
+
+/* ---- what the kernel tells ------------------------------------------------------------------- */
+
+#define KERNEL_UNITS_MAX 16u
+
+static int room_for_run(struct trace_writer *writer, const struct heurt_run *run, uint64_t bytes)
+{
+    struct open_chunk *open = &writer->kernel;
+    if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
+        return 0;
+    uint32_t units = open->chunk ? open->chunk->units * 2 : 1;
+    units = units < KERNEL_UNITS_MAX ? units : KERNEL_UNITS_MAX;
+    while (sizeof(struct heurt_chunk) + bytes > (uint64_t)units * HEURT_UNIT_BYTES)
+        units *= 2;
+    struct heurt_chunk header = {
+        .kind = HEURT_CHUNK_KERNEL,
+        .units = units,
+        .process = HEURT_NO_SERIAL,
+        .thread = HEURT_NO_SERIAL,
+        .pid = writer->session->recorder_pid,
+        .tid = writer->session->recorder_pid,
+        .start = {run->tick, writer->session->clock == HEURT_CLOCK_MONOTONIC ? run->tick : 0},
+    };
+    return start_chunk(writer, open, header);
+}
+
+int trace_writer__run(struct trace_writer *writer, const struct heurt_run *run,
+                      const uint64_t *words, size_t count)
+{
+    uint64_t bytes = sizeof *run + count * sizeof *words;
+    int code = bytes > UINT32_MAX / 2 ? -EMSGSIZE : room_for_run(writer, run, bytes);
+    if (code < 0)
+        return code;
+    struct heurt_run *place = (struct heurt_run *)writer->kernel.at;
+    struct heurt_run header = *run;
+    header.bytes = 0;
+    *place = header;
+    if (count)
+        memcpy(place + 1, words, count * sizeof *words);
+    __atomic_store_n(&place->bytes, (uint32_t)bytes, __ATOMIC_RELEASE);
+    writer->kernel.at += bytes;
+    return 0;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

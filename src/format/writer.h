@@ -30,6 +30,11 @@ int trace_writer__meta(struct trace_writer *writer, const char *key, const char 
 int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const char *function,
                          const char *module, const char *reason);
 
+/* Appends what the kernel told of a thread: run (its bytes are filled in), then the words of whole
+ * events. May run beside all the others, in one thread. -ENOSPC when the trace is full. */
+int trace_writer__run(struct trace_writer *writer, const struct heurt_run *run,
+                      const uint64_t *words, size_t count);
+
 /* Makes real what the recorded threads will claim next, by as much as they claimed since the last
  * call, so that they need not wait for the file system to find and clear it.  Changes no byte of
  * the file and may run beside anything.  True when something was claimed since the last call. */

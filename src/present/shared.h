@@ -73,14 +73,14 @@ struct place place__of_site(const struct report *report, uint32_t process, uint6
                             char unknown[32]);
 /* Of a hooked call: its caller (through the class's stacks when the call was made by libc or
  * libstdc++); of a function or a marker: itself. */
-struct place place__of_class(const struct report *report, const struct profile_class *class,
+struct place place__of_class(const struct report *report, const struct class_definition *class,
                              char unknown[32]);
 /* Whether a class is a call that the runtime hooks, not a function or a marker. */
-bool class__is_hooked(const struct profile_class *class);
+bool class__is_hooked(const struct class_definition *class);
 /* The variable at the class's object, or NULL. */
-const char *class__object_name(const struct report *report, const struct profile_class *class);
+const char *class__object_name(const struct report *report, const struct class_definition *class);
 /* "0x4a0040 queue.lock, declared in /src/queue.c:12": of a class that has an object. free() it. */
-char *class__object_text(const struct report *report, const struct profile_class *class);
+char *class__object_text(const struct report *report, const struct class_definition *class);
 /* struct frame, innermost first. vec__free it; names without a symbol are in *texts (char *, to be
  * freed by texts__free). */
 struct vec stack__frames(const struct report *report, const struct profile_stack *stack,
@@ -121,7 +121,7 @@ char *blame__meanwhile(const struct report *report, const struct profile_blame *
  * which a holder is known. */
 uint64_t class__held_ns(const struct report *report, const struct profile_class *class);
 /* "fd=5 bytes=512", "" without keys. free() it. */
-char *class__keys(const struct profile_class *class);
+char *class__keys(const struct class_definition *class);
 
 /* ---- class_structure.c: what a class calls --------------------------------------------------- */
 

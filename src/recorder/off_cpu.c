@@ -44,15 +44,14 @@ static uint64_t runnable_ticks(uint64_t woken, uint64_t tick, uint64_t off)
     return tick - woken < off ? tick - woken : off;
 }
 
-static void amend(void *context, const struct trace_thread *thread, uint64_t tick,
-                  uint64_t words[3])
+static void amend(void *context, uint32_t tid, uint64_t tick, uint64_t words[3])
 {
     const struct completion *completion = context;
     uint64_t off = HEURT_SITE_ADDRESS(words[0]);
     uint32_t how = HEURT_SITE_HOW(words[0]);
     struct wake wake;
     if (how == HEURT_OFF_PREEMPTED || off > tick ||
-        !wake_log__find(completion->log, thread->tid, ns_of(completion->clock, tick - off),
+        !wake_log__find(completion->log, tid, ns_of(completion->clock, tick - off),
                         ns_of(completion->clock, tick), &wake))
         return;
     uint64_t woken = tick_of(completion->clock, wake.time_ns);

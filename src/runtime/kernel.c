@@ -50,6 +50,12 @@ static bool is_wanted(void)
     return heurt_state.session->flags & HEURT_SESSION_KERNEL;
 }
 
+/* Without the recorder's log. */
+static bool is_ours(void)
+{
+    return is_wanted() && !(heurt_state.session->flags & HEURT_SESSION_KERNEL_LOG);
+}
+
 /* Ticks that a page fault takes: the median of some fresh pages'. */
 static uint64_t touch_pages(void)
 {
@@ -82,6 +88,8 @@ void kernel__prepare(void)
     if (!is_wanted())
         return;
     kernel_clock__begin(clock);
+    if (!is_ours())
+        return;
     long slots = RAW6(mmap, 0, KERNEL_SLOTS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!is_error(slots) &&
@@ -304,8 +312,11 @@ static void find_way(struct thread *thread)
 void kernel__begin(struct thread *thread)
 {
     struct kernel *kernel = &thread->kernel;
+    /* Of a thread that begins the system has counted nothing yet. */
+    kernel->knows_delay = is_wanted();
+    kernel->first_delay_ns = 0;
     /* The child of a vfork has its parent's memory, not a record of its own. */
-    if (!is_wanted() || thread__caged(thread) || (uint32_t)RAW0(getpid) != heurt_state.pid)
+    if (!is_ours() || thread__caged(thread) || (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
     uint64_t began = clock__tick();
     kernel->clock = heurt_state.kernel_clock;

@@ -53,12 +53,10 @@ count() { # PATTERN, of the lines on stdin
         awk -v low="$low" -v high="$high" 'length($1) == length(low) && $1 "" >= low "" && $1 "" < high ""' |
         sort -u | wc -l)" -eq 400 ]
     [ "$(wc -l <faults)" -le "$(known faults)" ] # the system counts its own, too
-    # Every eighth is measured: of faults in a row, 1/8 to the nearest.
-    [ "$(count 'measured' <faults)" -ge 49 ]
-    [ "$(count 'measured' <faults)" -le 55 ]
+    [ "$(count 'estimated' <faults)" -eq 0 ]
 }
 
-@test "a ring that was too short grows: what was lost is counted, and later nothing is" {
+@test "nothing is lost of what happens between two recorded calls" {
     record -o t -f known_window "$PROGRAMS/kernel_known" storms
     expect_status 0
     # Of each call, how many are told in it.
@@ -67,11 +65,108 @@ count() { # PATTERN, of the lines on stdin
         /page fault \(/ { faults++ }
         /leave known_window/ { print faults }' >calls
     [ "$(wc -l <calls)" -eq 4 ]
-    [ "$(head -n 1 calls)" -lt 3000 ]
-    [ "$(tail -n 1 calls)" -ge 3000 ]
-    [ "$(tail -n 1 calls)" -le "$(known faults | tail -n 1)" ]
+    [ "$(sort -n calls | head -n 1)" -ge 3000 ]
+    # The way to the system's own count may fault, too.
+    [ "$(sort -n calls | tail -n 1)" -le $(($(known faults | tail -n 1) + 50)) ]
     report_json t
-    [ "$(json kernel.lost)" -gt 0 ]
+    [ "$(json kernel.lost)" -eq 0 ]
+}
+
+@test "threads that the kernel alone knows have a life, CPU time and a name, and nothing is lost" {
+    # Two compute without a call until the process ends, one comes by a bare system call's clone.
+    compile leaver <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int ready;
+static long ms(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+static void *compute(void *unused)
+{
+    __atomic_fetch_add(&ready, 1, __ATOMIC_SEQ_CST);
+    for (;;)
+        __atomic_fetch_add((int *)&ready, 0, __ATOMIC_RELAXED);
+    return unused;
+}
+static int bare(void *unused)
+{
+    (void)unused;
+    prctl(PR_SET_NAME, "bare-clone");
+    compute(NULL);
+    return 0;
+}
+int main(void)
+{
+    pthread_t thread;
+    char *stack = malloc(1 << 16);
+    pthread_create(&thread, 0, compute, 0);
+    pthread_create(&thread, 0, compute, 0);
+    clone(bare, stack + (1 << 16),
+          CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
+    while (ready < 3 || ms(CLOCK_PROCESS_CPUTIME_ID) < 300)
+        for (volatile int i = 0; i < 1000; i++)
+            ;
+    printf("cpu=%ld\n", ms(CLOCK_PROCESS_CPUTIME_ID));
+    fflush(stdout);
+    return 0;
+}
+C
+    record -o t --no-choice ./leaver
+    expect_status 0
+    report_json t
+    [ "$(json 'threads[].tid' | wc -l)" -eq 4 ]
+    [ "$(json 'threads[name=bare-clone].name')" = bare-clone ]
+    # All of the CPU time is told, and what is running is no more than that.
+    json 'threads[].cpu_ns' | sum >cpu
+    json 'threads[].components_ns.running' | sum >running
+    awk -v cpu="$(cat cpu)" -v running="$(cat running)" -v told="$(known cpu)" 'BEGIN {
+        exit !(cpu / 1e6 > 0.95 * told && running < 1.01 * cpu && running > 0.8 * cpu) }' ||
+        fail "cpu $(cat cpu) running $(cat running) told $(known cpu)"
+}
+
+@test "a thread that faults and then sleeps by itself did not run meanwhile" {
+    compile sleeper <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static void *touch_and_sleep(void *unused)
+{
+    char *pages = mmap(NULL, 20000ul << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(pages, 20000ul << 12, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < 20000; i++)
+        pages[i << 12] = 1;
+    struct timespec time = {0, 300000000};
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, 0);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, touch_and_sleep, 0);
+    pthread_join(thread, 0);
+}
+C
+    record -o t --no-choice ./sleeper
+    expect_status 0
+    report_json t
+    [ "$(json kernel.lost)" -eq 0 ]
+    is_number_above 299999999 "$(json 'threads[1].components_ns.other_blocked')"
+    is_number_above "$(json 'threads[1].components_ns.running')" "$(json 'threads[1].cpu_ns')"
+    "$HEURT" dump -i t | grep -c 'page fault (measured)' >faults
+    is_number_above 19999 "$(cat faults)"
 }
 
 @test "what a thread does not run, it is off: together that is the time that passes" {
@@ -196,9 +291,7 @@ count() { # PATTERN, of the lines on stdin
     [ "$("$HEURT" report -i t | count 'perf_event_paranoid=2')" -eq 1 ]
 }
 
-@test "records that found no room are counted" {
-    # Two threads that share a CPU and call nothing that is recorded, for more switches than the
-    # ring holds.
+@test "switches between two recorded calls are told however many they are" {
     compile crowded <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -222,16 +315,16 @@ int main(void)
     return pthread_join(thread, 0);
 }
 C
+    local mode seen lost
     record -o t --no-choice ./crowded
     expect_status 0
     "$HEURT" dump -i t >events
-    local seen lost
-    seen=$(count 'off cpu' <events)
-    [ "$seen" -lt 4000 ]
-    [ "$seen" -gt 500 ]
-    # Each pair of switches is two records. What was lost last is told with the next record, which
-    # the thread may not live to read.
-    lost=$(sed -nE 's/.*point kernel( records)? lost.* records=([0-9]+).*/\2/p' events | sum)
-    [ "$lost" -gt 1000 ]
-    [ $((2 * seen + lost)) -le 9000 ]
+    [ "$(count 'off cpu' <events)" -ge 3500 ] # a sleep may be over before it began
+    [ "$(count 'kernel lost' <events)" -eq 0 ]
+    # Where threads keep their own records they look at them at recorded calls only: what the rings
+    # had no room for is counted.
+    record -o t --aggregate --no-choice ./crowded
+    expect_status 0
+    report_json t
+    is_number_above 1000 "$(json kernel.lost)"
 }

@@ -213,12 +213,12 @@ static struct profile_class *add_class(struct fixture *fixture, enum class_kind 
                                        uint64_t max_ns)
 {
     struct profile_class *class = vec__push(&fixture->profile.classes, NULL);
-    class->kind = kind;
-    class->function = function;
-    class->keys = VEC_OF(struct profile_key);
+    class->what.at.kind = kind;
+    class->what.at.function = function;
+    class->what.keys = VEC_OF(struct profile_key);
     class->threads = VEC_OF(struct profile_thread_row);
     class->blames = VEC_OF(struct profile_blame);
-    class->stacks = VEC_OF(struct profile_stack);
+    class->what.stacks = VEC_OF(struct profile_stack);
     class->evidence = VEC_OF(struct profile_evidence);
     class->number = (uint32_t)fixture->profile.classes.count - 1;
     class->cause = REASON_UNEXPLAINED;
@@ -257,7 +257,7 @@ static void add_loss(struct fixture *fixture, struct profile_class *class, doubl
 static void add_key(struct profile_class *class, const char *key_name, uint64_t value)
 {
     const struct profile_key key = {key_name, value};
-    vec__push(&class->keys, &key);
+    vec__push(&class->what.keys, &key);
 }
 
 static void add_holder(struct profile_class *class, uint64_t site, uint64_t wait_ns, uint64_t waits)
@@ -272,7 +272,7 @@ static void add_stack(struct fixture *fixture, struct profile_class *class, doub
     const struct profile_stack stack = {.share = share,
                                         .frames = keep(fixture, frames, count * sizeof *frames),
                                         .frame_count = count};
-    vec__push(&class->stacks, &stack);
+    vec__push(&class->what.stacks, &stack);
 }
 
 /* component_ns is filled up with the rest to lifetime_ns. */
@@ -331,9 +331,9 @@ static void busy_lock(struct fixture *fixture)
 {
     struct profile_class *lock =
         add_class(fixture, CLASS_LOCK, "pthread_mutex_lock", 2000, 80, 20 * MILLISECOND);
-    lock->site = AT_PUSH;
-    lock->has_object = true;
-    lock->object = AT_QUEUE_LOCK;
+    lock->what.at.site = AT_PUSH;
+    lock->what.has_object = true;
+    lock->what.object = AT_QUEUE_LOCK;
     lock->contended = 1800;
     add_loss(fixture, lock, 0.42, COMPONENT_LOCK, CONFIDENCE_MEASURED);
     add_holder(lock, AT_WRITE_BATCH, 12 * SECOND, 1200);
@@ -352,7 +352,7 @@ static void busy_calls(struct fixture *fixture)
 {
     struct profile_class *parse =
         add_class(fixture, CLASS_CALL, "parse_chunk", 500, 2 * MILLISECOND, 30 * MILLISECOND);
-    parse->address = AT_PARSE;
+    parse->what.at.address = AT_PARSE;
     add_key(parse, "arg2", 7);
     add_loss(fixture, parse, 0.31, REASON_UNEXPLAINED, CONFIDENCE_MEASURED);
     parse->why_ns[COMPONENT_LOCK] = (int64_t)(5 * SECOND);
@@ -361,7 +361,7 @@ static void busy_calls(struct fixture *fixture)
 
     struct profile_class *read =
         add_class(fixture, CLASS_DISK, "pread", 300, 90000, 12 * MILLISECOND);
-    read->site = AT_LOAD;
+    read->what.at.site = AT_LOAD;
     add_key(read, "fd", 5);
     add_key(read, "size_class", 9);
     add_loss(fixture, read, 0.08, COMPONENT_DISK, CONFIDENCE_ESTIMATED);
@@ -369,19 +369,19 @@ static void busy_calls(struct fixture *fixture)
 
     struct profile_class *wait =
         add_class(fixture, CLASS_CONDITION, "pthread_cond_wait", 120, 50000, 10 * MILLISECOND);
-    wait->site = AT_CXX_LOCK;
-    wait->has_object = true;
-    wait->object = 0x7ffc12345678;
+    wait->what.at.site = AT_CXX_LOCK;
+    wait->what.has_object = true;
+    wait->what.object = 0x7ffc12345678;
     add_loss(fixture, wait, 0.05, COMPONENT_CONDITION, CONFIDENCE_MEASURED);
     const uint64_t frames[] = {AT_CXX_LOCK, AT_CXX_CALLER, AT_WORKER};
     add_stack(fixture, wait, 1, frames, 3);
 
     struct profile_class *hist = add_class(fixture, CLASS_CALL, "hist_add", 40, 30, 2000000);
-    hist->address = AT_HIST;
+    hist->what.at.address = AT_HIST;
     add_loss(fixture, hist, 0.01, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
     struct profile_class *region = add_class(fixture, CLASS_REGION, "flush", 3, 500, 500);
-    region->file = "/src/ingest/main.c";
-    region->line = 77;
+    region->what.at.file = "/src/ingest/main.c";
+    region->what.at.line = 77;
     add_loss(fixture, region, 0, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
 }
 
@@ -393,14 +393,14 @@ static void busy_unranked(struct fixture *fixture)
     for (uint64_t i = 0; i < 5; i++) {
         struct profile_class *class =
             add_class(fixture, kinds[i], idle[i], 10, MILLISECOND, SECOND >> i);
-        class->site = AT_LOOP;
+        class->what.at.site = AT_LOOP;
         add_loss(fixture, class, 0.3, COMPONENT_OTHER_BLOCKED, CONFIDENCE_WEAK);
         class->idle = true;
     }
     struct profile_class *ignored =
         add_class(fixture, CLASS_CALL, "warm_up", 10, MILLISECOND, 300 * MILLISECOND);
     add_loss(fixture, ignored, 0.2, REASON_UNEXPLAINED, CONFIDENCE_WEAK);
-    ignored->ignored = true;
+    ignored->what.ignored = true;
 }
 
 void fixture__busy(struct fixture *fixture)
@@ -488,7 +488,7 @@ static struct profile_class *ledger_call(struct fixture *fixture, const char *fu
                                          unsigned reason)
 {
     struct profile_class *class = add_class(fixture, CLASS_CALL, function, 400, 20000, max_ns);
-    class->address = address;
+    class->what.at.address = address;
     add_loss(fixture, class, score, reason, CONFIDENCE_MEASURED);
     return class;
 }
@@ -503,9 +503,9 @@ static void ledger_waits(struct fixture *fixture)
 {
     struct profile_class *lock =
         add_class(fixture, CLASS_LOCK, "pthread_mutex_lock", 2000, 80, 40 * MILLISECOND);
-    lock->site = AT_PUSH;
-    lock->has_object = true;
-    lock->object = AT_QUEUE_LOCK;
+    lock->what.at.site = AT_PUSH;
+    lock->what.has_object = true;
+    lock->what.object = AT_QUEUE_LOCK;
     lock->contended = 1800;
     add_loss(fixture, lock, 0.42, COMPONENT_LOCK, CONFIDENCE_MEASURED);
     blame(lock, AT_WRITE_BATCH, 3, 97, COMPONENT_RUNNABLE, 80);
@@ -514,9 +514,9 @@ static void ledger_waits(struct fixture *fixture)
 
     struct profile_class *barrier =
         add_class(fixture, CLASS_BARRIER, "pthread_barrier_wait", 800, 900, 30 * MILLISECOND);
-    barrier->site = AT_LOAD;
-    barrier->has_object = true;
-    barrier->object = 0x4a0080;
+    barrier->what.at.site = AT_LOAD;
+    barrier->what.has_object = true;
+    barrier->what.object = 0x4a0080;
     add_loss(fixture, barrier, 0.24, COMPONENT_BARRIER, CONFIDENCE_MEASURED);
     blame(barrier, AT_PARSE_CALLER, 2, 61, COMPONENT_RUNNING, 0);
     blame(barrier, AT_PARSE_CALLER, 5, 39, COMPONENT_PAGE_FAULT, 70);
@@ -558,7 +558,7 @@ static void ledger_apart(struct fixture *fixture)
     speak_for(walk, REASON_WORKLOAD, 88, 0.81, UINT32_MAX, "calls inside");
     struct profile_class *idle =
         add_class(fixture, CLASS_POLL, "epoll_wait", 10, MILLISECOND, SECOND);
-    idle->site = AT_LOOP;
+    idle->what.at.site = AT_LOOP;
     add_loss(fixture, idle, 0.3, COMPONENT_OTHER_BLOCKED, CONFIDENCE_WEAK);
     idle->idle = true;
 }
@@ -646,7 +646,7 @@ void fixture__hostile(struct fixture *fixture)
     for (int i = 0; i < 3; i++)
         add_thread(fixture, SECOND, i ? UINT64_MAX : SECOND, 0, 0, 0);
     struct profile_class *class = add_class(fixture, CLASS_CALL, HOSTILE, 5, 10, 900 * MILLISECOND);
-    class->address = 0x10;
+    class->what.at.address = 0x10;
     add_key(class, "a\"\x1b\xff", UINT64_MAX);
     add_loss(fixture, class, 1, COMPONENT_LOCK, CONFIDENCE_WEAK);
     name(fixture, 0x10, HOSTILE, HOSTILE, "/src/\x1b]0;x\x07,\"f\".c", 4294967295u, NULL);
@@ -684,11 +684,11 @@ void fixture__free(struct fixture *fixture)
     trace__close((struct trace *)fixture->report.trace);
     symbols__free(fixture->symbols);
     VEC_EACH (class, &fixture->profile.classes, struct profile_class) {
-        vec__free(&class->keys);
+        vec__free(&class->what.keys);
         vec__free(&class->threads);
         vec__free(&class->blames);
         vec__free(&class->evidence);
-        vec__free(&class->stacks);
+        vec__free(&class->what.stacks);
     }
     vec__free(&fixture->profile.classes);
     vec__free(&fixture->profile.threads);

@@ -176,8 +176,8 @@ const struct profile_class *scene__class(const struct scene *scene, enum class_k
 {
     const struct profile_class *found = NULL;
     VEC_EACH (class, &scene->profile->classes, struct profile_class) {
-        if (class->kind != kind || strcmp(class->function, function) != 0 ||
-            (site && class->site != site) || (object && class->object != object))
+        if (class->what.at.kind != kind || strcmp(class->what.at.function, function) != 0 ||
+            (site && class->what.at.site != site) || (object && class->what.object != object))
             continue;
         if (found)
             fail_msg("two classes %s", function);
@@ -192,7 +192,7 @@ size_t scene__classes(const struct scene *scene, enum class_kind kind)
 {
     size_t count = 0;
     VEC_EACH (class, &scene->profile->classes, struct profile_class)
-        count += class->kind == kind;
+        count += class->what.at.kind == kind;
     return count;
 }
 

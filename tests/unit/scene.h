@@ -2,7 +2,7 @@
 #ifndef HEURT_TESTS_SCENE_H
 #define HEURT_TESTS_SCENE_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 #include "format/writer.h"
 
 #define SCENE_THREADS 64

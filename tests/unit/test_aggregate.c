@@ -2,7 +2,7 @@
  * by the analyses give the same profile. Each event goes to the runtime's chunk and, as it is, to a
  * trace beside it; so do the pauses that the runtime writes, which are the only times not made up.
  */
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 #include "base/memory.h"
 #include "format/writer.h"
 #include "runtime/aggregate.h"
@@ -301,17 +301,19 @@ static const struct profile_class *same_class(const struct profile *profile,
 {
     const struct profile_class *found = NULL;
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        bool same = class->kind == wanted->kind && !strcmp(class->function, wanted->function) &&
-                    class->site == wanted->site && class->object == wanted->object &&
-                    class->keys.count == wanted->keys.count;
-        for (size_t i = 0; same && i < class->keys.count; i++)
-            same = VEC_AT(&class->keys, struct profile_key, i)->value ==
-                   VEC_AT(&wanted->keys, struct profile_key, i)->value;
+        bool same = class->what.at.kind == wanted->what.at.kind &&
+                    !strcmp(class->what.at.function, wanted->what.at.function) &&
+                    class->what.at.site == wanted->what.at.site &&
+                    class->what.object == wanted->what.object &&
+                    class->what.keys.count == wanted->what.keys.count;
+        for (size_t i = 0; same && i < class->what.keys.count; i++)
+            same = VEC_AT(&class->what.keys, struct profile_key, i)->value ==
+                   VEC_AT(&wanted->what.keys, struct profile_key, i)->value;
         assert_false(same && found);
         found = same ? class : found;
     }
     if (!found)
-        fail_msg("no class %s", wanted->function);
+        fail_msg("no class %s", wanted->what.at.function);
     return found;
 }
 
@@ -688,7 +690,7 @@ static uint64_t counted(const struct profile *profile, enum class_kind kind)
 {
     uint64_t count = 0;
     VEC_EACH (class, &profile->classes, struct profile_class)
-        count += class->kind == kind ? class->count : 0;
+        count += class->what.at.kind == kind ? class->count : 0;
     return count;
 }
 

@@ -28,24 +28,25 @@ static void begin(struct named *named)
 static void end(struct named *named)
 {
     VEC_EACH (class, &named->profile.classes, struct profile_class)
-        profile_structure__free(class->structure);
+        profile_structure__free(class->what.structure);
     vec__free(&named->profile.classes);
 }
 
 /* Functions with equal names are one place. */
 static void add(struct named *named, bool is_rest, const struct call *calls, size_t count)
 {
-    struct profile_class class = {.function = "handle", .keys = VEC_OF(struct profile_key)};
-    class.structure = calloc(1, sizeof *class.structure);
-    class.structure->is_rest = is_rest;
-    class.structure->inside = VEC_OF(struct profile_inside);
+    struct profile_class class = {.what.at.function = "handle",
+                                  .what.keys = VEC_OF(struct profile_key)};
+    class.what.structure = calloc(1, sizeof *class.what.structure);
+    class.what.structure->is_rest = is_rest;
+    class.what.structure->inside = VEC_OF(struct profile_inside);
     for (size_t i = 0; i < count; i++) {
         const struct profile_inside inside = {.level = calls[i].level,
                                               .place = (uint32_t)calls[i].function[0],
                                               .function = calls[i].function,
                                               .least = calls[i].least,
                                               .most = calls[i].most};
-        vec__push(&class.structure->inside, &inside);
+        vec__push(&class.what.structure->inside, &inside);
     }
     vec__push(&named->profile.classes, &class);
 }
@@ -117,7 +118,7 @@ static void one_that_calls_nothing_says_so(void **state)
 static void a_class_of_a_whole_site_has_its_own_name(void **state)
 {
     struct named named;
-    const struct profile_class class = {.function = "handle"};
+    const struct profile_class class = {.what.at.function = "handle"};
     (void)state;
     begin(&named);
     vec__push(&named.profile.classes, &class);

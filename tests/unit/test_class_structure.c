@@ -56,7 +56,7 @@ static size_t classes_of(const struct profile *profile, const char *function,
 {
     size_t count = 0;
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        if (strcmp(class->function, function) != 0)
+        if (strcmp(class->what.at.function, function) != 0)
             continue;
         assert_true(count < most);
         found[count++] = class;
@@ -70,9 +70,9 @@ static const struct profile_class *class_that_calls(const struct profile *profil
     const struct profile_class *found[16];
     size_t count = classes_of(profile, function, found, 16);
     for (size_t i = 0; i < count; i++) {
-        assert_non_null(found[i]->structure);
-        const struct profile_inside *first = found[i]->structure->inside.items;
-        if (found[i]->structure->inside.count && strcmp(first->function, inside) == 0)
+        assert_non_null(found[i]->what.structure);
+        const struct profile_inside *first = found[i]->what.structure->inside.items;
+        if (found[i]->what.structure->inside.count && strcmp(first->function, inside) == 0)
             return found[i];
     }
     fail_msg("no class of %s calls %s first", function, inside);
@@ -114,7 +114,7 @@ static void what_calls_others_is_another_class(void **state)
     assert_int_equal(classes_of(site, "f", found, 3), 1);
     assert_int_equal(found[0]->count, 2 * CALLS);
     assert_int_equal(found[0]->excess_ns, CALLS * 900 + CALLS / 10 * (30 + 70));
-    assert_null(found[0]->structure);
+    assert_null(found[0]->what.structure);
     profile__free(site);
 }
 
@@ -138,7 +138,7 @@ static void how_often_makes_no_class(void **state)
     const struct profile_class *found[3];
     assert_int_equal(classes_of(profile, "f", found, 3), 2);
     for (size_t i = 0; i < 2; i++) {
-        const struct vec *inside = &found[i]->structure->inside;
+        const struct vec *inside = &found[i]->what.structure->inside;
         const struct profile_inside *rows = inside->items;
         assert_int_equal(found[i]->count, CALLS);
         assert_true(inside->count == 2 || inside->count == 3);
@@ -470,14 +470,17 @@ struct site_sums {
 
 static bool is_of_site(const struct profile_class *class, const struct profile_class *other)
 {
-    if (class->kind != other->kind || strcmp(class->function, other->function) != 0 ||
-        class->address != other->address || class->site != other->site ||
-        class->process != other->process || class->object != other->object ||
-        class->keys.count != other->keys.count)
+    if (class->what.at.kind != other->what.at.kind ||
+        strcmp(class->what.at.function, other->what.at.function) != 0 ||
+        class->what.at.address != other->what.at.address ||
+        class->what.at.site != other->what.at.site ||
+        class->what.at.process != other->what.at.process ||
+        class->what.object != other->what.object ||
+        class->what.keys.count != other->what.keys.count)
         return false;
-    for (size_t i = 0; i < class->keys.count; i++)
-        if (VEC_AT(&class->keys, struct profile_key, i)->value !=
-            VEC_AT(&other->keys, struct profile_key, i)->value)
+    for (size_t i = 0; i < class->what.keys.count; i++)
+        if (VEC_AT(&class->what.keys, struct profile_key, i)->value !=
+            VEC_AT(&other->what.keys, struct profile_key, i)->value)
             return false;
     return true;
 }

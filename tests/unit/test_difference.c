@@ -70,8 +70,8 @@ static int64_t more(const struct difference_row *row)
 static const struct difference_row *row_of(const char *function, uint32_t parent)
 {
     VEC_EACH (row, &found->rows, struct difference_row)
-        if (row->parent == parent && row->what.function &&
-            strcmp(row->what.function, function) == 0)
+        if (row->parent == parent && row->what.at.function &&
+            strcmp(row->what.at.function, function) == 0)
             return row;
     fail_msg("no row %s", function);
     return NULL;

@@ -273,7 +273,7 @@ static void work_is_ranked_behind_what_is_not_known(void **state)
     end_line(&line);
     const struct profile *profile = scene__profile(scene);
     const struct profile_class *first = VEC_AT(&profile->classes, struct profile_class, 0);
-    assert_string_equal(first->function, "g");
+    assert_string_equal(first->what.at.function, "g");
     assert_int_equal(first->verdict, VERDICT_UNCLEAR);
     assert_int_equal(first[1].verdict, VERDICT_WORKLOAD);
     assert_true(first[1].score > 5 * first->score);

@@ -96,9 +96,9 @@ static const struct iteration_phase *phase_at(size_t phase)
 static void assert_body(const struct iteration_phase *phase, const char *first, const char *second)
 {
     assert_int_equal(phase->body.count, second ? 2 : 1);
-    assert_string_equal(VEC_AT(&phase->body, struct profile_class, 0)->function, first);
+    assert_string_equal(VEC_AT(&phase->body, struct class_definition, 0)->at.function, first);
     if (second)
-        assert_string_equal(VEC_AT(&phase->body, struct profile_class, 1)->function, second);
+        assert_string_equal(VEC_AT(&phase->body, struct class_definition, 1)->at.function, second);
 }
 
 static const struct iteration_outlier *outlier_at(const struct iteration_phase *phase, size_t place)
@@ -163,7 +163,7 @@ static void a_wait_makes_a_turn_stand_out(void **state)
     assert_int_equal(outlier->iteration.duration_ns, 391);
     assert_int_equal(outlier->more_ns, 300);
     assert_int_equal(outlier->component_more_ns[COMPONENT_LOCK], 300);
-    assert_int_equal(outlier->place.kind, CLASS_LOCK);
+    assert_int_equal(outlier->place.at.kind, CLASS_LOCK);
     assert_int_equal(outlier->place_more_ns, 300);
     assert_int_equal(outlier->place_more_calls, 0);
     assert_parts_add_up(outlier);
@@ -192,7 +192,7 @@ static void preempted_between_calls(void **state)
     assert_int_equal(outlier->more_ns, 700);
     assert_int_equal(outlier->component_more_ns[COMPONENT_RUNNABLE], 690);
     assert_int_equal(outlier->component_more_ns[COMPONENT_RUNNING], 10);
-    assert_null(outlier->place.function);
+    assert_null(outlier->place.at.function);
     assert_int_equal(outlier->place_more_ns, 700);
     assert_parts_add_up(outlier);
 }
@@ -271,7 +271,7 @@ static void threads_in_step_are_one_phase(void **state)
     assert_int_equal(outlier->iteration.index, 4);
     assert_int_equal(outlier->iteration.thread, 1);
     assert_int_equal(outlier->more_ns, 200);
-    assert_string_equal(outlier->place.function, "compute");
+    assert_string_equal(outlier->place.at.function, "compute");
     assert_parts_add_up(outlier);
 }
 
@@ -311,7 +311,7 @@ static void marks_win(void **state)
     assert_int_equal(phase->outliers.count, 1);
     assert_int_equal(outlier_at(phase, 0)->iteration.index, 2);
     assert_int_equal(outlier_at(phase, 0)->more_ns, 4000);
-    assert_int_equal(outlier_at(phase, 0)->place.kind, CLASS_LOCK);
+    assert_int_equal(outlier_at(phase, 0)->place.at.kind, CLASS_LOCK);
 }
 
 /* A server: what it does between its waits depends on what came. The wait is no part of a turn. */

@@ -63,7 +63,7 @@ static void collect(struct kept *kept)
 static const struct class_occurrences *class_of(const struct kept *kept, const char *function)
 {
     VEC_EACH (class, &kept->occurrences.classes, struct class_occurrences) {
-        if (!strcmp(class->entry->what.function, function))
+        if (!strcmp(class->entry->what.at.function, function))
             return class;
     }
     fail_msg("no class %s", function);
@@ -81,7 +81,7 @@ static const struct class_timeline *timeline_of(const struct kept *kept, const c
                                                 uint32_t thread)
 {
     VEC_EACH (timeline, &kept->occurrences.timelines, struct class_timeline) {
-        if (!strcmp(timeline->entry->what.function, function) && timeline->thread == thread)
+        if (!strcmp(timeline->entry->what.at.function, function) && timeline->thread == thread)
             return timeline;
     }
     return NULL;

@@ -193,10 +193,9 @@ static void times_out_of_range_do_no_harm(void **state)
     assert_int_equal(HEURT_SITE_ADDRESS(words[1][1]), 0);
 }
 
-static void count(void *context, const struct trace_thread *thread, uint64_t tick,
-                  uint64_t words[3])
+static void count(void *context, uint32_t tid, uint64_t tick, uint64_t words[3])
 {
-    (void)thread, (void)tick, (void)words;
+    (void)tid, (void)tick, (void)words;
     ++*(int *)context;
 }
 

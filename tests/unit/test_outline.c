@@ -83,7 +83,7 @@ static void write_row(FILE *out, const struct structure *structure, const struct
         [OUTLINE_LOOP] = "loop", [OUTLINE_UNRECORDED] = "unrecorded", [OUTLINE_REST] = "rest"};
     const char *name =
         row->kind == OUTLINE_OCCURRENCE || row->kind == OUTLINE_SCATTERED
-            ? VEC_AT(&structure->places, struct structure_place, row->place)->what.function
+            ? VEC_AT(&structure->places, struct structure_place, row->place)->what.at.function
             : names[row->kind];
     fprintf(out, "%*s%s", (int)row->depth + 1, "", name);
     if (row->kind == OUTLINE_LOOP)
@@ -334,7 +334,7 @@ static void write_sequence(char **to, const struct structure *structure,
         else
             *(*to)++ = *VEC_AT(&structure->places, struct structure_place,
                                shapes__get(structure->shapes, item->what)->symbol)
-                            ->what.function;
+                            ->what.at.function;
 }
 
 /* Fails the test unless the sequence is there, so often in so many places, and took so long. */
@@ -384,7 +384,7 @@ static uint64_t counted(const struct structure *structure, const struct outline 
     uint64_t count = 0;
     VEC_EACH (row, &outline->rows, struct outline_row)
         if (row->kind == OUTLINE_OCCURRENCE && row->depth == depth &&
-            *VEC_AT(&structure->places, struct structure_place, row->place)->what.function ==
+            *VEC_AT(&structure->places, struct structure_place, row->place)->what.at.function ==
                 place) {
             count += row->count;
             *sum += row->sum_ns;

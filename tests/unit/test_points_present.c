@@ -35,11 +35,11 @@ static void start(struct pointed *pointed)
 {
     pointed->found = (struct stand_out){.points = VEC_OF(struct point),
                                         .paths = VEC_OF(struct point_path),
-                                        .places = VEC_OF(struct profile_class),
+                                        .places = VEC_OF(struct class_definition),
                                         .events = 123456,
                                         .kept_events = 300};
     VEC_EACH (class, &pointed->fixture.profile.classes, struct profile_class)
-        vec__push(&pointed->found.places, class);
+        vec__push(&pointed->found.places, &class->what);
     vec__push(&pointed->found.paths, &(struct point_path){0, STAND_OUT_THREAD});
     pointed->fixture.report.profile = NULL;
     pointed->shown = (struct points_report){&pointed->fixture.report, &pointed->found, NULL, 3};
@@ -56,8 +56,8 @@ static void finish(struct pointed *pointed)
 static uint32_t place_named(const struct pointed *pointed, const char *function)
 {
     for (uint32_t i = 0; i < pointed->found.places.count; i++)
-        if (strcmp(VEC_AT(&pointed->found.places, struct profile_class, i)->function, function) ==
-            0)
+        if (strcmp(VEC_AT(&pointed->found.places, struct class_definition, i)->at.function,
+                   function) == 0)
             return i;
     fail_msg("no place %s", function);
     return 0;

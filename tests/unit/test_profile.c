@@ -38,7 +38,7 @@ static void call(struct scene *scene, uint32_t thread, uint32_t id, uint64_t fro
 static void check_why(const struct profile_class *class, unsigned which, int64_t ns)
 {
     if (class->why_ns[which] != ns)
-        fail_msg("%s: component %d is %ld, not %ld", class->function, which,
+        fail_msg("%s: component %d is %ld, not %ld", class->what.at.function, which,
                  (long)class->why_ns[which], (long)ns);
 }
 
@@ -60,7 +60,7 @@ static void score_is_excess_over_lifetime(void **state)
     const struct profile *profile = scene__profile(scene);
     const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
     assert_int_equal(f->count, 5);
-    assert_int_equal(f->address, 0x401000);
+    assert_int_equal(f->what.at.address, 0x401000);
     assert_int_equal(f->min_ns, 90); /* of thread 1, for both */
     assert_int_equal(f->max_ns, 300);
     assert_int_equal(f->sum_ns, 550 + 290);
@@ -158,9 +158,10 @@ static void classes_are_ranked(void **state)
     static const char *const order[] = {"g", "h", "f", "unclear", "usleep", "ignored"};
     assert_int_equal(profile->classes.count, 6);
     for (size_t i = 0; i < 6; i++)
-        assert_string_equal(VEC_AT(&profile->classes, struct profile_class, i)->function, order[i]);
-    assert_true(scene__class(scene, CLASS_CALL, "ignored", 0, 0)->ignored);
-    assert_false(scene__class(scene, CLASS_CALL, "f", 0, 0)->ignored);
+        assert_string_equal(VEC_AT(&profile->classes, struct profile_class, i)->what.at.function,
+                            order[i]);
+    assert_true(scene__class(scene, CLASS_CALL, "ignored", 0, 0)->what.ignored);
+    assert_false(scene__class(scene, CLASS_CALL, "f", 0, 0)->what.ignored);
 }
 
 /* What a call loses in another one is the other one's. */
@@ -181,7 +182,7 @@ static void exclusive_losses_rank(void **state)
     scene__end(scene, 0, 1300);
     const struct profile *profile = scene__profile(scene);
     const struct profile_class *first = VEC_AT(&profile->classes, struct profile_class, 0);
-    assert_string_equal(first->function, "g");
+    assert_string_equal(first->what.at.function, "g");
     assert_int_equal(first->exclusive_excess_ns, first->excess_ns);
     assert_int_equal(first[1].exclusive_excess_ns, first[1].excess_ns - first->excess_ns);
     assert_int_equal(profile->audit.own_excess, first[1].excess_ns);
@@ -314,8 +315,8 @@ static void each_wait_has_its_component(void **state)
             scene__class(scene, spans[i].kind, spans[i].function, 0x9000, 0);
         assert_int_equal(class->sum_ns, 10 + i);
         assert_int_equal(class->idle, spans[i].idle);
-        assert_int_equal(class->has_object, spans[i].has_object);
-        assert_int_equal(class->object, spans[i].has_object ? 0x7000 : 0);
+        assert_int_equal(class->what.has_object, spans[i].has_object);
+        assert_int_equal(class->what.object, spans[i].has_object ? 0x7000 : 0);
         assert_int_equal(class->accumulator->component_sum[spans[i].component], 10 + i);
     }
     assert_memory_equal(VEC_AT(&profile->threads, struct profile_thread, 0)->component_ns, expected,
@@ -642,14 +643,14 @@ static void many_quiet_locks_are_one_class(void **state)
                      3);
     size_t found = 0;
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        if (class->has_object)
+        if (class->what.has_object)
             continue;
         found++;
-        assert_int_equal(class->site, 0x9000);
+        assert_int_equal(class->what.at.site, 0x9000);
         assert_int_equal(class->count, 78);
         assert_int_equal(class->threads.count, 2);
         assert_int_equal(VEC_AT(&class->threads, struct profile_thread_row, 1)->count, 39);
-        const struct profile_key *key = VEC_AT(&class->keys, struct profile_key, 0);
+        const struct profile_key *key = VEC_AT(&class->what.keys, struct profile_key, 0);
         assert_string_equal(key->name, "objects");
         assert_int_equal(key->value, 39);
     }
@@ -706,8 +707,8 @@ static void io_is_told_apart_by_what_it_goes_to(void **state)
             scene__class(scene, calls[i].kind, calls[i].function, 0x9000, 0);
         assert_int_equal(class->idle, calls[i].idle);
         assert_int_equal(class->accumulator->component_sum[calls[i].component], 7);
-        const struct profile_key *key = class->keys.items;
-        assert_int_equal(class->keys.count, (calls[i].fd >= 0) + (calls[i].size_class >= 0));
+        const struct profile_key *key = class->what.keys.items;
+        assert_int_equal(class->what.keys.count, (calls[i].fd >= 0) + (calls[i].size_class >= 0));
         if (calls[i].fd >= 0) {
             assert_string_equal(key->name, "fd");
             assert_int_equal(key++->value, calls[i].fd);
@@ -770,11 +771,11 @@ static void images_of_one_program_share_classes(void **state)
     assert_int_equal(scene__classes(scene, CLASS_LOCK), 3); /* three memories */
     assert_int_equal(scene__classes(scene, CLASS_ITERATION), 2);
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        if (class->kind == CLASS_CALL || class->kind == CLASS_DISK)
-            assert_int_equal(class->count, class->process == 0 ? 2 : 1);
-        if (class->kind == CLASS_ITERATION) {
+        if (class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_DISK)
+            assert_int_equal(class->count, class->what.at.process == 0 ? 2 : 1);
+        if (class->what.at.kind == CLASS_ITERATION) {
             assert_int_equal(class->count, 3);
-            assert_string_equal(class->file, "a.c");
+            assert_string_equal(class->what.at.file, "a.c");
         }
     }
 }
@@ -811,10 +812,10 @@ static void keys_split_a_function(void **state)
     assert_int_equal(profile->warnings.count, 0);
     assert_int_equal(profile->classes.count, 5);
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        bool is_f = class->function[0] == 'n';
+        bool is_f = class->what.at.function[0] == 'n';
         assert_int_equal(class->count, is_f ? 3 : 2);
-        assert_int_equal(class->keys.count, 1);
-        const struct profile_key *key = VEC_AT(&class->keys, struct profile_key, 0);
+        assert_int_equal(class->what.keys.count, 1);
+        const struct profile_key *key = VEC_AT(&class->what.keys, struct profile_key, 0);
         assert_string_equal(key->name, is_f ? "n" : "arg4");
         assert_true(key->value < (is_f ? 2 : 3));
     }
@@ -841,7 +842,7 @@ static void unrecorded_arguments_are_told(void **state)
     assert_non_null(strstr(sentence, "f=size"));
     assert_non_null(strstr(sentence, "-A f=size"));
     assert_non_null(strstr(sentence, "recorded: n"));
-    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->keys.count, 1);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->what.keys.count, 1);
 }
 
 static void a_numbered_argument_is_no_other(void **state)
@@ -853,7 +854,7 @@ static void a_numbered_argument_is_no_other(void **state)
     PUT(scene, 0, 1005, F LEFT);
     const struct profile *profile = scene__profile(scene);
     assert_int_equal(profile->warnings.count, 1);
-    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->keys.count, 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->what.keys.count, 0);
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
@@ -887,17 +888,18 @@ static void stacks_belong_to_the_event_that_follows(void **state)
     PUT(scene, 0, 1700, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8); /* could not be unwound */
     call(scene, 0, G, 1701, 1702);
     scene__profile(scene);
-    const struct vec *stacks = &scene__class(scene, CLASS_CALL, "f", 0, 0)->stacks;
+    const struct vec *stacks = &scene__class(scene, CLASS_CALL, "f", 0, 0)->what.stacks;
     assert_int_equal(stacks->count, 2);
     const struct profile_stack *stack = VEC_AT(stacks, struct profile_stack, 0);
     assert_true(stack[0].share == 0.75 && stack[1].share == 0.25);
     assert_int_equal(stack[0].frame_count, 3);
     assert_memory_equal(stack[0].frames, one, sizeof one);
     assert_int_equal(stack[1].frame_count, 2);
-    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->stacks.count, 0);
-    assert_int_equal(scene__class(scene, CLASS_CALL, "h", 0, 0)->stacks.count, 0);
-    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0, 0)->stacks.count, 1);
-    assert_int_equal(scene__class(scene, CLASS_SEMAPHORE, "sem_wait", 0, 0)->stacks.count, 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->what.stacks.count, 0);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "h", 0, 0)->what.stacks.count, 0);
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", 0, 0)->what.stacks.count,
+                     1);
+    assert_int_equal(scene__class(scene, CLASS_SEMAPHORE, "sem_wait", 0, 0)->what.stacks.count, 0);
 }
 
 static void an_empty_trace_has_a_profile(void **state)

@@ -1,6 +1,6 @@
 #include "cmd/rules_file.h"
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 #include <errno.h>
 #include <setjmp.h>

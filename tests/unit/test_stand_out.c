@@ -517,7 +517,7 @@ static void assert_path(const struct stand_out *found, uint32_t path, const char
         uint32_t place = VEC_AT(&found->paths, struct point_path, path)->place;
         strcpy(inner, text);
         snprintf(text, sizeof text, "/%.20s%.40s",
-                 VEC_AT(&found->places, struct profile_class, place)->function, inner);
+                 VEC_AT(&found->places, struct class_definition, place)->at.function, inner);
     }
     assert_string_equal(text, expected);
 }

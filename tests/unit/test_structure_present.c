@@ -49,7 +49,7 @@ static void start(struct outlined *outlined)
     outlined->sequences = (struct sequences){VEC_OF(struct sequence), 48 * SECOND};
     VEC_EACH (class, &outlined->fixture.profile.classes, struct profile_class) {
         struct structure_place *place = vec__push(&outlined->structure.places, NULL);
-        place->what = *class;
+        place->what = class->what;
     }
     for (uint32_t i = 0; i < trace__threads(outlined->fixture.report.trace)->count; i++)
         vec__push(&outlined->structure.threads, &(struct structure_thread){.thread = i});
@@ -80,7 +80,7 @@ static void finish(struct outlined *outlined)
 static uint32_t place_named(const struct outlined *outlined, const char *function)
 {
     for (uint32_t i = 0; i < outlined->structure.places.count; i++)
-        if (strcmp(VEC_AT(&outlined->structure.places, struct structure_place, i)->what.function,
+        if (strcmp(VEC_AT(&outlined->structure.places, struct structure_place, i)->what.at.function,
                    function) == 0)
             return i;
     fail_msg("no place %s", function);

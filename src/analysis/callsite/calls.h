@@ -3,7 +3,8 @@
 #ifndef HEURT_ANALYSIS_CALLSITE_CALLS_H
 #define HEURT_ANALYSIS_CALLSITE_CALLS_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/callsite/definition.h"
+#include "format/reader.h"
 
 struct call {
     enum class_kind kind;

@@ -48,6 +48,14 @@ static void free_texts(struct vec *texts)
     vec__free(texts);
 }
 
+void profile_structure__free(struct profile_structure *structure)
+{
+    if (!structure)
+        return;
+    vec__free(&structure->inside);
+    free(structure);
+}
+
 void class_entry__free(struct class_entry *entry)
 {
     if (!entry)
@@ -61,7 +69,7 @@ void class_entry__free(struct class_entry *entry)
     if (entry->division)
         vec__free(&entry->division->parts);
     free(entry->division);
-    profile_structure__free(entry->structure);
+    profile_structure__free(entry->what.structure);
     free(entry);
 }
 
@@ -147,7 +155,7 @@ static void make_empty(struct class_entry *entry)
 
 /* The class with that identity; what it is is copied from what when it is new. */
 static struct class_entry *class_of(struct class_table *table, const struct identity *identity,
-                                    const struct profile_class *what,
+                                    const struct class_definition *what,
                                     const struct profile_key *keys, size_t key_count)
 {
     uint64_t place =
@@ -160,10 +168,10 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     entry->what.keys = VEC_OF(struct profile_key);
     for (size_t i = 0; i < key_count; i++)
         vec__push(&entry->what.keys, &keys[i]);
-    entry->what.ignored = rules__ignore(table->rules, what->function);
+    entry->what.ignored = rules__ignore(table->rules, what->at.function);
     entry->fold.sums = &entry->sums;
-    entry->fold.component = class_kind__component(what->kind);
-    entry->fold.patched = what->kind == CLASS_CALL;
+    entry->fold.component = class_kind__component(what->at.kind);
+    entry->fold.patched = what->at.kind == CLASS_CALL;
     make_empty(entry);
     vec__push(&table->entries, &entry);
     return entry;
@@ -285,16 +293,16 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
                                              const struct profile_key *keys, size_t key_count)
 {
     struct identity identity = {.kind = kind_of_function(function), .key_count = key_count};
-    struct profile_class what = {.kind = (enum class_kind)identity.kind,
-                                 .process = process_at(table, process)->serial,
-                                 .function = function->name,
-                                 .address = function->address};
-    if (what.kind == CLASS_CALL) {
+    struct class_definition what = {.at.kind = (enum class_kind)identity.kind,
+                                    .at.process = process_at(table, process)->serial,
+                                    .at.function = function->name,
+                                    .at.address = function->address};
+    if (what.at.kind == CLASS_CALL) {
         place_code(table, process, function->address, tick, &identity);
     } else {
         place_marker(table, function, &identity);
-        what.file = function->file;
-        what.line = function->line;
+        what.at.file = function->file;
+        what.at.line = function->line;
     }
     for (size_t i = 0; i < key_count; i++)
         identity.keys[i] = keys[i].value;
@@ -381,19 +389,22 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
                                 .has_object = call->has_object,
                                 .object = call->object,
                                 .key_count = call->key_count};
-    struct profile_class what = {.kind = call->kind,
-                                 .process = process_at(table, process)->serial,
-                                 .function = call->function,
-                                 .site = site,
-                                 .has_object = call->has_object,
-                                 .object = call->object,
-                                 .idle = call->idle};
+    struct class_definition what = {.at.kind = call->kind,
+                                    .at.process = process_at(table, process)->serial,
+                                    .at.function = call->function,
+                                    .at.site = site,
+                                    .has_object = call->has_object,
+                                    .object = call->object};
     *module = place_code(table, process, site, event->tick, &identity);
     if (call->has_object)
         identity.process_and_1 = process + 1;
     for (size_t i = 0; i < call->key_count; i++)
         identity.keys[i] = call->keys[i].value;
-    return class_of(table, &identity, &what, call->keys, call->key_count);
+    size_t known = table->entries.count;
+    struct class_entry *entry = class_of(table, &identity, &what, call->keys, call->key_count);
+    if (table->entries.count > known)
+        entry->idle = call->idle;
+    return entry;
 }
 
 struct class_entry *class_table__call(struct class_table *table, size_t process,
@@ -430,9 +441,9 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
     struct identity identity = {.kind = kind, .variant = variant};
     char *name = memory__format("(other %s classes)", class_kind__name(kind));
     if (map__get(&table->by_identity, &identity, sizeof identity) == MAP_ABSENT) {
-        struct profile_class what = {.kind = kind,
-                                     .process = process_at(table, process)->serial,
-                                     .function = own_text(table, memory__text(name))};
+        struct class_definition what = {.at.kind = kind,
+                                        .at.process = process_at(table, process)->serial,
+                                        .at.function = own_text(table, memory__text(name))};
         char *sentence = memory__format("the run met more classes than --aggregate has room for: "
                                         "the rest of its %s classes is counted as one, %s",
                                         class_kind__name(kind), name);
@@ -509,7 +520,7 @@ void class_table__number(struct class_table *table)
     uint32_t number = 0;
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (*entry)
-            (*entry)->what.number = number++;
+            (*entry)->number = number++;
     }
 }
 
@@ -650,7 +661,7 @@ void class_entry__set_undisturbed(struct class_entry *entry)
 {
     struct accumulator *accumulator = &entry->total.accumulator;
     entry->fastest = accumulator->minimum;
-    if (class_kind__waits_for_threads(entry->what.kind))
+    if (class_kind__waits_for_threads(entry->what.at.kind))
         accumulator__compare_with_nothing(accumulator);
 }
 

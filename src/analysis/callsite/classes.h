@@ -3,10 +3,13 @@
 #ifndef HEURT_ANALYSIS_CALLSITE_CLASSES_H
 #define HEURT_ANALYSIS_CALLSITE_CLASSES_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/callsite/definition.h"
+#include "analysis/callsite/evidence.h"
+#include "analysis/callsite/rules.h"
 #include "analysis/callsite/signature.h"
 #include "base/map.h"
 #include "fold/fold.h"
+#include "format/symbols.h"
 
 /* What one class did on one thread. Ticks. */
 struct class_cell {
@@ -71,12 +74,15 @@ struct class_entry {
     unsigned doubts;         /* enum doubt */
     uint64_t
         fastest; /* ticks of the fastest occurrence, once it is known what they are compared with */
-    bool is_worth;                       /* a look at its occurrences */
-    bool has_calls;                      /* hooked calls were just inside of it */
-    bool is_structural;                  /* it is part of the nests that it is in */
-    struct class_division *division;     /* NULL: it is not divided */
-    struct profile_structure *structure; /* NULL: it is what has whatever structure */
-    struct profile_class what; /* kind … keys, idle and ignored; the results are filled in later */
+    bool is_worth;                   /* a look at its occurrences */
+    bool has_calls;                  /* hooked calls were just inside of it */
+    bool is_structural;              /* it is part of the nests that it is in */
+    struct class_division *division; /* NULL: it is not divided */
+    struct class_definition what;
+    uint32_t number;            /* 0, 1, 2 …: in the profile, too */
+    bool idle;                  /* it waits for work, events, time or the end of a thread */
+    bool is_looked_up;          /* for class_numbers.h */
+    size_t numbered_site_and_1; /* likewise */
 };
 
 /* A function or region of one process image. */
@@ -170,7 +176,7 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
 /* The class's sums are those of the current thread from here on. */
 void class_table__occupy(struct class_table *table, struct class_entry *entry);
 
-/* Numbers the classes that are there (entry->what.number). */
+/* Numbers the classes that are there (entry->number). */
 void class_table__number(struct class_table *table);
 
 /* Makes room for the histogram. */

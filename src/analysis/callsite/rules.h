@@ -1,8 +1,16 @@
-/* rules.h: what the user's rules say about a function. For analysis/ only. */
+/* rules.h: what the user's rules say about a function. */
 #ifndef HEURT_ANALYSIS_CALLSITE_RULES_H
 #define HEURT_ANALYSIS_CALLSITE_RULES_H
 
-#include "analysis/callsite/profile.h"
+#include "base/vec.h"
+#include "format/reader.h"
+
+/* Feedback of the user, kept in a small file. */
+struct profile_rule {
+    enum { RULE_KEY, RULE_IGNORE } type;
+    char *function;  /* glob over the class's function name */
+    char *arguments; /* RULE_KEY: names or argN, joined by ','; else NULL */
+};
 
 /* Whether pattern (a glob) means the function: its name, with or without its parameters. */
 bool rule__matches(const char *pattern, const char *function);

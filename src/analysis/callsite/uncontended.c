@@ -11,7 +11,7 @@ struct quiet_site {
 
 static bool is_quiet(const struct class_entry *entry)
 {
-    return (entry->what.kind == CLASS_LOCK || entry->what.kind == CLASS_SEMAPHORE) &&
+    return (entry->what.at.kind == CLASS_LOCK || entry->what.at.kind == CLASS_SEMAPHORE) &&
            !entry->total.accumulator.maximum && !entry->total.accumulator.nested_count &&
            !entry->total.contended && !entry->total.unfinished;
 }
@@ -19,8 +19,8 @@ static bool is_quiet(const struct class_entry *entry)
 static struct quiet_site *site_of(struct map *places, struct vec *sites,
                                   const struct class_entry *entry)
 {
-    uint64_t key[4] = {entry->what.kind, (uintptr_t)entry->what.function, entry->what.process,
-                       entry->what.site};
+    uint64_t key[4] = {entry->what.at.kind, (uintptr_t)entry->what.at.function,
+                       entry->what.at.process, entry->what.at.site};
     uint64_t place = map__put(places, key, sizeof key, sites->count);
     if (place < sites->count)
         return VEC_AT(sites, struct quiet_site, place);

@@ -353,7 +353,7 @@ static void choose_events(struct blame_walk *walk)
 {
     bool locks = false;
     VEC_EACH (entry, &walk->table->entries, struct class_entry *)
-        locks |= (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+        locks |= (*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended;
     memcpy(walk->wanted, wanted_words, sizeof wanted_words);
     if (!locks)
         walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;

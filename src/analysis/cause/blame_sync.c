@@ -253,13 +253,13 @@ void meetings__find_idle(struct blame_walk *walk)
     turns__find(&turnstiles, walk->thread_count);
     vec__free(&turnstiles);
     VEC_EACH (entry, &walk->table->entries, struct class_entry *) {
-        struct profile_class *what = &(*entry)->what;
-        uint64_t key[3] = {what->process, what->kind, what->object};
-        if (what->kind != CLASS_CONDITION && what->kind != CLASS_SEMAPHORE)
+        const struct class_definition *what = &(*entry)->what;
+        uint64_t key[3] = {what->at.process, what->at.kind, what->object};
+        if (what->at.kind != CLASS_CONDITION && what->at.kind != CLASS_SEMAPHORE)
             continue;
         uint64_t place = map__get(&walk->meeting_places, key, sizeof key);
         if (place != MAP_ABSENT)
-            what->idle =
+            (*entry)->idle =
                 turnstile__is_idle(&VEC_AT(&walk->meetings, struct meeting, place)->turnstile);
     }
 }

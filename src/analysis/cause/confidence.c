@@ -115,7 +115,7 @@ static bool lacks_kernel(const struct class_entry *entry, const struct thread_re
 unsigned doubts__of_sums(const struct class_entry *entry, const struct thread_result *results)
 {
     const struct accumulator *accumulator = &entry->total.accumulator;
-    if (class_kind__waits_for_threads(entry->what.kind))
+    if (class_kind__waits_for_threads(entry->what.at.kind))
         return 0; /* it is compared with no wait */
     unsigned doubts = accumulator->recorded < FEW ? DOUBT_FEW : 0;
     if (!runs(entry) || !accumulator->count)

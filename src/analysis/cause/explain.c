@@ -210,13 +210,13 @@ static bool sort_value(const struct look *look, const uint64_t *values, unsigned
 
 /* The function of which the class's occurrences are, or NULL. */
 static const struct trace_function *function_of(const struct class_table *table,
-                                                const struct profile_class *what)
+                                                const struct class_definition *what)
 {
     VEC_EACH (process, trace__processes(table->trace), struct trace_process) {
-        if (process->serial != what->process)
+        if (process->serial != what->at.process)
             continue;
         VEC_EACH (function, &process->functions, struct trace_function) {
-            if (function->address == what->address && function->name == what->function)
+            if (function->address == what->at.address && function->name == what->at.function)
                 return function;
         }
     }

@@ -77,8 +77,9 @@ static struct search search_of(const struct trace *trace, const struct profile_c
     return (struct search){
         .watcher = {.at_once = true, .occurrence = occurrence},
         .numbers = numbers,
-        .number = class->number,
-        .median = class->histogram ? quantile__of(class->accumulator, class->histogram, 0.5) : 0,
+        .number = class ? class->number : CLASS_NOT_NUMBERED,
+        .median =
+            class && class->histogram ? quantile__of(class->accumulator, class->histogram, 0.5) : 0,
         .at = choice->slow ? 0 : trace__tick(trace, choice->at_ns),
         .is_at = !choice->slow,
         .is_median = !choice->fast,
@@ -155,7 +156,7 @@ static int64_t *ticks_at(const struct making *making, uint32_t row, enum differe
     return VEC_AT(&making->ticks, struct own_ticks, row)->components[side];
 }
 
-static uint32_t add_row(struct making *making, uint32_t parent, const struct profile_class *what)
+static uint32_t add_row(struct making *making, uint32_t parent, const struct class_definition *what)
 {
     struct difference_row row = {.parent = parent, .what = *what};
     row.what.keys = VEC_OF(struct profile_key);
@@ -280,7 +281,7 @@ static struct vec waits_of(const struct trace *trace, const struct extreme *slow
 }
 
 /* Frees nothing of what is given. */
-static struct difference *make(struct class_table *table, const struct profile_class *what,
+static struct difference *make(struct class_table *table, const struct class_definition *what,
                                const struct extreme two[SIDES], bool is_stretch)
 {
     struct difference *difference = memory__zeroed(1, sizeof *difference);
@@ -307,11 +308,11 @@ static struct difference *make(struct class_table *table, const struct profile_c
 static const struct trace_function *definition_of(const struct trace *trace,
                                                   const struct profile_class *class)
 {
-    const struct trace_process *process = trace__process_of(trace, class->process);
-    if (!process || !class->address)
+    const struct trace_process *process = trace__process_of(trace, class->what.at.process);
+    if (!process || !class->what.at.address)
         return NULL;
     VEC_EACH (function, &process->functions, struct trace_function)
-        if (function->address == class->address)
+        if (function->address == class->what.at.address)
             return function;
     return NULL;
 }
@@ -319,7 +320,7 @@ static const struct trace_function *definition_of(const struct trace *trace,
 static void describe(struct difference *difference, const struct trace *trace,
                      const struct profile_class *class, uint64_t count)
 {
-    difference->what = *class;
+    difference->what = class->what;
     difference->what.keys = VEC_OF(struct profile_key);
     difference->definition = definition_of(trace, class);
     difference->count = count;
@@ -344,7 +345,7 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
     search_all(&search, trace);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {
-        *difference = make(&numbers.table, class, two, false);
+        *difference = make(&numbers.table, &class->what, two, false);
         describe(*difference, trace, class, search.count);
     }
     extremes__free(&search.slow);
@@ -443,8 +444,8 @@ int difference__of_iterations(const struct trace *trace, const struct iteration_
 {
     struct class_table table;
     struct extreme two[SIDES];
-    const struct profile_class none = {0};
-    struct search search = search_of(trace, &none, choice, NULL);
+    const struct class_definition none = {0};
+    struct search search = search_of(trace, NULL, choice, NULL);
     offer_slow_turns(&search, phase);
     offer_fast_turns(&search, phase);
     int code = take_two(&search, choice, two, error);

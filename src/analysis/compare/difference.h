@@ -7,8 +7,8 @@
 #ifndef HEURT_ANALYSIS_COMPARE_DIFFERENCE_H
 #define HEURT_ANALYSIS_COMPARE_DIFFERENCE_H
 
-#include "analysis/callsite/profile.h"
 #include "analysis/iterations/iterations.h"
+#include "analysis/ledger/profile.h"
 
 #define DIFFERENCE_NONE UINT32_MAX
 
@@ -16,8 +16,8 @@ enum difference_side { SIDE_SLOW, SIDE_FAST, SIDES };
 
 /* Calls of one place in the same call. Index: enum difference_side. */
 struct difference_row {
-    uint32_t parent;           /* index into struct difference.rows; DIFFERENCE_NONE: the whole */
-    struct profile_class what; /* without keys; the object only when all had the same */
+    uint32_t parent; /* index into struct difference.rows; DIFFERENCE_NONE: the whole */
+    struct class_definition what; /* without keys; the object only when all had the same */
     uint64_t count[SIDES];
     uint64_t time_ns[SIDES];
     int64_t own_ns[SIDES];                   /* see inside.h */
@@ -48,7 +48,7 @@ struct difference_wait {
 };
 
 struct difference {
-    struct profile_class what;               /* of the class; of iterations function is NULL */
+    struct class_definition what;            /* of the class; of iterations function is NULL */
     const struct trace_function *definition; /* with the arguments' names, or NULL */
     uint64_t count;                          /* its occurrences that can be compared */
     uint64_t min_ns, median_ns, max_ns;

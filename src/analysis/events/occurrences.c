@@ -120,7 +120,7 @@ static void clip_intervals(struct collector *self, struct vec *intervals)
 static void drop_outside(struct collector *self, struct class_occurrences *class)
 {
     struct vec *occurrences = &class->occurrences;
-    bool whole = self->slots[class->entry->what.number].whole;
+    bool whole = self->slots[class->entry->number].whole;
     size_t left = 0;
     VEC_EACH (occurrence, occurrences, struct occurrence) {
         occurrence->window = window_of(self, occurrence->start);
@@ -279,8 +279,8 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 {
     struct collector *self = (struct collector *)watcher;
     entry = class_table__part(self->table, entry, watcher->nest);
-    struct class_slot *slot = &self->slots[entry->what.number];
-    struct inside inside = end_at(self, from->depth, entry->what.kind);
+    struct class_slot *slot = &self->slots[entry->number];
+    struct inside inside = end_at(self, from->depth, entry->what.at.kind);
     if (slot->has_timelines && !from->inner)
         add_to_timeline(self, slot, entry, from->start, from->end);
     if (entry->fold.component != COMPONENT_RUNNING && !self->has_kernel)
@@ -305,8 +305,7 @@ static bool passes_over(struct thread_watcher *watcher, const struct class_entry
                         uint64_t tick)
 {
     struct collector *self = (struct collector *)watcher;
-    return self->slots[entry->what.number].many && window_of(self, tick) == NONE &&
-           !is_in_divided(self);
+    return self->slots[entry->number].many && window_of(self, tick) == NONE && !is_in_divided(self);
 }
 
 static void passed_over(struct thread_watcher *watcher, uint32_t depth)
@@ -396,9 +395,9 @@ static bool has_timelines(enum class_kind kind)
 
 static void choose_class(struct collector *self, struct class_entry *entry, bool worth)
 {
-    struct class_slot *slot = &self->slots[entry->what.number];
+    struct class_slot *slot = &self->slots[entry->number];
     *slot = (struct class_slot){.kept = NONE,
-                                .has_timelines = has_timelines(entry->what.kind),
+                                .has_timelines = has_timelines(entry->what.at.kind),
                                 .many = entry->total.accumulator.recorded > OCCURRENCES_FEW};
     if (!worth)
         return;
@@ -413,7 +412,7 @@ static double share_of_run(const struct collector *self, const struct class_tabl
 {
     double kept = 1, intervals = 1;
     VEC_EACH (entry, &table->entries, struct class_entry *) {
-        const struct class_slot *slot = &self->slots[(*entry)->what.number];
+        const struct class_slot *slot = &self->slots[(*entry)->number];
         double count = (double)(*entry)->total.accumulator.recorded;
         kept += slot->kept != NONE && !slot->whole ? count : 0;
         intervals += slot->has_timelines ? count : 0;
@@ -457,7 +456,7 @@ static bool *divided_threads(const struct collector *self)
 
 static bool is_kept_whole(const struct collector *self, const struct class_entry *entry)
 {
-    const struct class_slot *slot = &self->slots[entry->what.number];
+    const struct class_slot *slot = &self->slots[entry->number];
     return slot->kept != NONE && slot->whole;
 }
 
@@ -491,7 +490,7 @@ void occurrences__collect(struct occurrences *occurrences, struct class_table *t
     VEC_EACH (entry, &table->entries, struct class_entry *)
         choose_class(&self, *entry, worth(*entry));
     VEC_EACH (site, &self.divided, struct class_entry *)
-        self.slots[(*site)->what.number].many = may_pass_over(&self, *site);
+        self.slots[(*site)->number].many = may_pass_over(&self, *site);
     choose_windows(&self, table);
     bool *nested = divided_threads(&self);
     for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {

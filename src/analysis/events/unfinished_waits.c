@@ -92,7 +92,7 @@ static bool is_worth_saying(const struct trace *trace, size_t thread,
     const struct trace_thread *row = thread_at(trace, thread);
     if (!result->stuck || stuck_ticks(result) <= (result->end - row->start_tick) / 2)
         return false;
-    switch (result->stuck->what.kind) {
+    switch (result->stuck->what.at.kind) {
     case CLASS_LOCK:
     case CLASS_BARRIER:
     case CLASS_JOIN:
@@ -107,9 +107,10 @@ static bool is_worth_saying(const struct trace *trace, size_t thread,
 }
 
 /* " called from main (app.c:12)", or "". free() it. */
-static char *caller_of(const struct symbols *symbols, const struct profile_class *what)
+static char *caller_of(const struct symbols *symbols, const struct class_definition *what)
 {
-    const struct symbol *symbol = symbols ? symbols__get(symbols, what->process, what->site) : NULL;
+    const struct symbol *symbol =
+        symbols ? symbols__get(symbols, what->at.process, what->at.site) : NULL;
     if (!symbol)
         return memory__text("");
     if (!symbol->file)
@@ -124,7 +125,7 @@ static void say(const struct trace *trace, const struct symbols *symbols, size_t
     char *caller = caller_of(symbols, &result->stuck->what);
     char *sentence =
         memory__format("thread %u%s%s was still in %s%s after %.3g s when the trace ended",
-                       row->tid, *row->name ? " " : "", row->name, result->stuck->what.function,
+                       row->tid, *row->name ? " " : "", row->name, result->stuck->what.at.function,
                        caller, (double)trace__ns(trace, stuck_ticks(result)) / 1e9);
     vec__push(warnings, &sentence);
     free(caller);

@@ -89,7 +89,7 @@ static struct vec drafts_of(struct search *search)
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static const struct profile_class *class_at(const struct class_table *table, uint32_t place)
+static const struct class_definition *class_at(const struct class_table *table, uint32_t place)
 {
     VEC_EACH (entry, &table->entries, struct class_entry *)
         if (*entry && (*entry)->place == place)
@@ -122,7 +122,7 @@ static void name_body(const struct search *search, const struct phase_part *part
                       struct iteration_phase *phase)
 {
     struct vec places = VEC_OF(uint32_t);
-    phase->body = VEC_OF(struct profile_class);
+    phase->body = VEC_OF(struct class_definition);
     if (part->key.kind != LOOP_OF_CALLS) {
         vec__push(&places, &part->key.number);
     } else {
@@ -131,10 +131,10 @@ static void name_body(const struct search *search, const struct phase_part *part
     }
     phase->body_is_cut = places.count > ITERATIONS_BODY;
     VEC_EACH (place, &places, uint32_t) {
-        const struct profile_class *what = class_at(&search->table, *place);
+        const struct class_definition *what = class_at(&search->table, *place);
         if (!what || phase->body.count == ITERATIONS_BODY)
             break;
-        struct profile_class *named = vec__push(&phase->body, what);
+        struct class_definition *named = vec__push(&phase->body, what);
         named->keys = VEC_OF(struct profile_key);
         named->has_object = false;
     }
@@ -147,7 +147,7 @@ static void name_body(const struct search *search, const struct phase_part *part
 static bool is_joining(const struct iteration_phase *phase)
 {
     return phase->body.count == 1 &&
-           VEC_AT(&phase->body, struct profile_class, 0)->kind == CLASS_JOIN;
+           VEC_AT(&phase->body, struct class_definition, 0)->at.kind == CLASS_JOIN;
 }
 
 static void phase__free(struct iteration_phase *phase)

@@ -22,7 +22,9 @@
 #ifndef HEURT_ANALYSIS_ITERATIONS_ITERATIONS_H
 #define HEURT_ANALYSIS_ITERATIONS_ITERATIONS_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/callsite/definition.h"
+#include "base/error.h"
+#include "format/reader.h"
 
 #define ITERATIONS_SHARE 0.05
 #define ITERATIONS_EXACT 8192u
@@ -62,7 +64,7 @@ struct iteration_outlier {
     uint64_t usual_index; /* that one */
     int64_t component_more_ns[COMPONENTS];
     /* The place in it whose own time makes most of that, or function NULL: it is the turn's own. */
-    struct profile_class place;
+    struct class_definition place;
     int64_t place_more_ns;
     int64_t place_more_calls;
 };
@@ -75,14 +77,14 @@ struct iteration_cell {
 struct iteration_phase {
     bool is_marked;
     bool is_between_waits;
-    struct vec body;  /* struct profile_class: of a mark the mark, of work the wait; else the first
-                         places of a  turn, in their order, each once */
-    bool body_is_cut; /* there are more */
-    bool is_choice;   /* turns are of several kinds that begin with the same call */
-    struct vec threads;        /* struct iteration_thread, as trace__threads */
-    bool is_matched;           /* iterations are of all its threads together */
-    bool is_sample;            /* matched, and only every so many-th was looked at */
-    uint64_t turns;            /* iterations: when matched of each thread, else of all */
+    struct vec body;    /* struct class_definition: of a mark the mark, of work the wait; else the
+                           first    places of a  turn, in their order, each once */
+    bool body_is_cut;   /* there are more */
+    bool is_choice;     /* turns are of several kinds that begin with the same call */
+    struct vec threads; /* struct iteration_thread, as trace__threads */
+    bool is_matched;    /* iterations are of all its threads together */
+    bool is_sample;     /* matched, and only every so many-th was looked at */
+    uint64_t turns;     /* iterations: when matched of each thread, else of all */
     uint64_t start_ns, end_ns; /* since the session's start */
     double share;              /* of the lives of its threads, that their turns take */
     uint64_t min_ns, median_ns, p99_ns, max_ns, sum_ns;

@@ -242,7 +242,7 @@ static void fill_outlier(struct iteration_outlier *outlier, const struct look *s
     struct place_more most = most_of(&slow->inside, &usual->inside);
     outlier->more_ns = sum_ns;
     outlier->usual_index = usual->index;
-    outlier->place = (struct profile_class){0};
+    outlier->place = (struct class_definition){0};
     if (most.entry) {
         outlier->place = most.entry->what;
         outlier->place.keys = VEC_OF(struct profile_key);

@@ -90,8 +90,8 @@ static void add_wait(struct search *search, const struct class_entry *entry,
                      const struct fold_occurrence *occurrence)
 {
     const struct surface *surface = &search->surfaces[occurrence->depth];
-    const struct loop_key key = {.kind = entry->what.kind == CLASS_POLL ? LOOP_OF_EVENTS
-                                                                        : LOOP_OF_WAITS,
+    const struct loop_key key = {.kind = entry->what.at.kind == CLASS_POLL ? LOOP_OF_EVENTS
+                                                                           : LOOP_OF_WAITS,
                                  .number = entry->place,
                                  .depth = occurrence->depth};
     struct work *work = work_at(search, key);
@@ -122,9 +122,9 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
         end_surface(&search->surfaces[search->deepest], occurrence->end);
     search->deepest = occurrence->depth;
     add_to_surface(&search->surfaces[occurrence->depth], entry->place, occurrence);
-    if (is_wait_for_work(entry->what.kind))
+    if (is_wait_for_work(entry->what.at.kind))
         add_wait(search, entry, occurrence);
-    if (entry->what.kind == CLASS_ITERATION)
+    if (entry->what.at.kind == CLASS_ITERATION)
         add_mark(search, entry->place, occurrence);
 }
 

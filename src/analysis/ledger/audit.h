@@ -3,6 +3,7 @@
 #define HEURT_ANALYSIS_LEDGER_AUDIT_H
 
 #include "analysis/events/spans.h"
+#include "analysis/ledger/profile.h"
 
 /* What is in ticks: of all classes of the table, before results are made of them. */
 void audit__ticks(struct profile_audit *audit, const struct class_table *table,

@@ -11,17 +11,17 @@ struct class_identity {
     uint64_t keys[HEURT_ARGUMENTS_MAX];
 };
 
-static struct class_identity identity_of(const struct profile_class *class)
+static struct class_identity identity_of(const struct class_definition *class)
 {
-    struct class_identity identity = {.kind = class->kind,
-                                      .process = class->process,
-                                      .function = (uintptr_t) class->function,
-                                      .address = class->address,
-                                      .site = class->site,
+    struct class_identity identity = {.kind = class->at.kind,
+                                      .process = class->at.process,
+                                      .function = (uintptr_t) class->at.function,
+                                      .address = class->at.address,
+                                      .site = class->at.site,
                                       .has_object = class->has_object,
                                       .object = class->object,
-                                      .file = (uintptr_t) class->file,
-                                      .line = class->line,
+                                      .file = (uintptr_t) class->at.file,
+                                      .line = class->at.line,
                                       .key_count = class->keys.count};
     for (size_t i = 0; i < class->keys.count && i < HEURT_ARGUMENTS_MAX; i++)
         identity.keys[i] = VEC_AT(&class->keys, struct profile_key, i)->value;
@@ -69,10 +69,10 @@ static void add_part(struct class_numbers *self, const struct class_identity *id
 static void number_classes(struct class_numbers *self, const struct profile *profile)
 {
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        struct class_identity identity = identity_of(class);
+        struct class_identity identity = identity_of(&class->what);
         if (class->recorded < class->count)
             map__put(&self->sampled, &identity, sizeof identity, 1);
-        if (class->structure)
+        if (class->what.structure)
             add_part(self, &identity, class);
         else if (class->number < CLASS_NOT_NUMBERED)
             map__put(&self->numbers, &identity, sizeof identity, class->number);
@@ -82,16 +82,16 @@ static void number_classes(struct class_numbers *self, const struct profile *pro
 /* What is found out about an entry is kept in it. */
 static void look_up(struct class_numbers *self, struct class_entry *entry)
 {
-    if (entry->what.recorded)
+    if (entry->is_looked_up)
         return;
     struct class_identity identity = identity_of(&entry->what);
     uint64_t number = map__get(&self->numbers, &identity, sizeof identity);
     uint64_t site = map__get(&self->divided, &identity, sizeof identity);
     bool sampled = map__get(&self->sampled, &identity, sizeof identity) != MAP_ABSENT;
-    entry->what.number = number == MAP_ABSENT ? CLASS_NOT_NUMBERED : (uint32_t)number;
-    entry->what.count = site == MAP_ABSENT ? 0 : site + 1;
-    entry->is_structural = class_kind__is_structural(entry->what.kind) && !sampled;
-    entry->what.recorded = 1;
+    entry->number = number == MAP_ABSENT ? CLASS_NOT_NUMBERED : (uint32_t)number;
+    entry->numbered_site_and_1 = site == MAP_ABSENT ? 0 : site + 1;
+    entry->is_structural = class_kind__is_structural(entry->what.at.kind) && !sampled;
+    entry->is_looked_up = 1;
 }
 
 uint32_t class_numbers__of(struct class_numbers *self, struct class_entry *entry)
@@ -99,7 +99,7 @@ uint32_t class_numbers__of(struct class_numbers *self, struct class_entry *entry
     if (!entry)
         return CLASS_NOT_NUMBERED;
     look_up(self, entry);
-    return entry->what.number;
+    return entry->number;
 }
 
 /* ---- classes by structure -------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ uint32_t class_numbers__of(struct class_numbers *self, struct class_entry *entry
 bool class_numbers__is_divided(struct class_numbers *self, struct class_entry *entry)
 {
     look_up(self, entry);
-    return entry->what.count > 0;
+    return entry->numbered_site_and_1 > 0;
 }
 
 /* Whether the rows from place on, of that level, are what the nest has inside; place is then behind
@@ -135,7 +135,7 @@ static uint32_t find_number(struct class_numbers *self, const struct numbered_si
 {
     uint32_t rest = CLASS_NOT_NUMBERED;
     VEC_EACH (part, &site->parts, struct numbered_part) {
-        const struct profile_structure *structure = part->class->structure;
+        const struct profile_structure *structure = part->class->what.structure;
         size_t place = 0;
         if (structure->is_rest)
             rest = part->class->number;
@@ -176,7 +176,7 @@ uint32_t class_numbers__of_watched(struct class_numbers *self, struct class_entr
 {
     if (!class_numbers__is_divided(self, entry))
         return class_numbers__of(self, entry);
-    return number_of_nest(self, site_at(self, entry->what.count - 1),
+    return number_of_nest(self, site_at(self, entry->numbered_site_and_1 - 1),
                           watcher->inside ? watcher->nest : NEST_NONE);
 }
 
@@ -229,12 +229,14 @@ static struct vec rules_of(const struct profile *profile)
 {
     struct vec rules = VEC_OF(struct profile_rule);
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        bool is_function = class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
-                           class->kind == CLASS_ITERATION;
-        if (!is_function || !class->keys.count)
+        bool is_function = class->what.at.kind == CLASS_CALL ||
+                           class->what.at.kind == CLASS_REGION ||
+                           class->what.at.kind == CLASS_ITERATION;
+        if (!is_function || !class->what.keys.count)
             continue;
-        struct profile_rule rule = {.type = RULE_KEY, .function = memory__text(class->function)};
-        VEC_EACH (key, &class->keys, struct profile_key) {
+        struct profile_rule rule = {.type = RULE_KEY,
+                                    .function = memory__text(class->what.at.function)};
+        VEC_EACH (key, &class->what.keys, struct profile_key) {
             char *list = rule.arguments;
             rule.arguments =
                 list ? memory__format("%s,%s", list, key->name) : memory__text(key->name);

@@ -4,6 +4,7 @@
 #define HEURT_ANALYSIS_LEDGER_CLASS_NUMBERS_H
 
 #include "analysis/events/spans.h"
+#include "analysis/ledger/profile.h"
 
 #define CLASS_NOT_NUMBERED 0xffffffu /* numbers fit into 24 bits */
 

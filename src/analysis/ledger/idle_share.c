@@ -22,7 +22,7 @@ struct idle_shares *idle__shares(const struct class_table *table,
     struct idle_shares *shares = memory__zeroed(threads, sizeof *shares);
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         enum component component = *entry ? (*entry)->fold.component : COMPONENT_RUNNING;
-        if (!may_be_idle(component) || !(*entry)->what.idle)
+        if (!may_be_idle(component) || !(*entry)->idle)
             continue;
         VEC_EACH (cell, &(*entry)->cells, struct class_cell)
             shares[cell->thread].of[component] += (double)(cell->sum - cell->nested_sum);
@@ -43,7 +43,7 @@ double idle__share(const struct idle_shares *shares, const struct class_entry *e
     if (!may_be_idle(component))
         return 0;
     if (entry->fold.component == component)
-        return entry->what.idle;
+        return entry->idle;
     uint64_t minimum = entry->total.accumulator.minimum;
     double idle = 0, all = 0;
     VEC_EACH (cell, &entry->cells, struct class_cell) {

@@ -1,4 +1,4 @@
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 #include "analysis/callsite/classes.h"
 #include "analysis/callsite/uncontended.h"
@@ -26,7 +26,7 @@ struct owned_profile {
 
 static int group_of(const struct profile_class *class, double threshold)
 {
-    if (class->ignored)
+    if (class->what.ignored)
         return 5;
     if (class->idle)
         return 4;
@@ -47,7 +47,7 @@ static int descending(uint64_t left, uint64_t right)
 
 static uint64_t nest_of(const struct profile_class *class)
 {
-    return class->structure ? class->structure->nest : 0;
+    return class->what.structure ? class->what.structure->nest : 0;
 }
 
 static int by_rank(const void *a, const void *b, void *threshold)
@@ -58,9 +58,9 @@ static int by_rank(const void *a, const void *b, void *threshold)
     order = order ? order : descending(left->excess_ns, right->excess_ns);
     order = order ? order : descending(left->sum_ns, right->sum_ns);
     order = order ? order : descending(left->count, right->count);
-    order = order ? order : strcmp(left->function, right->function);
-    order = order ? order : descending(right->site, left->site);
-    order = order ? order : descending(right->object, left->object);
+    order = order ? order : strcmp(left->what.at.function, right->what.at.function);
+    order = order ? order : descending(right->what.at.site, left->what.at.site);
+    order = order ? order : descending(right->what.object, left->what.object);
     return order ? order : descending(nest_of(right), nest_of(left));
 }
 
@@ -160,7 +160,7 @@ static void warn_of_aggregation(const struct class_table *table,
 {
     bool waited = false;
     VEC_EACH (entry, &table->entries, struct class_entry *)
-        waited |= *entry && (*entry)->what.kind == CLASS_LOCK && (*entry)->total.contended;
+        waited |= *entry && (*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended;
     if (waited)
         warn(warnings, memory__text("who held the locks is not known of an aggregated run; record "
                                     "without --aggregate to see it"));
@@ -238,7 +238,7 @@ static void free_texts(struct vec *texts)
 bool profile__locks_are_sampled(const struct profile *profile)
 {
     VEC_EACH (class, &profile->classes, struct profile_class)
-        if (class->kind == CLASS_LOCK && class->recorded < class->count)
+        if (class->what.at.kind == CLASS_LOCK && class->recorded < class->count)
             return true;
     return false;
 }
@@ -251,12 +251,12 @@ void profile__free(struct profile *profile)
     VEC_EACH (class, &profile->classes, struct profile_class) {
         free(class->accumulator);
         free(class->histogram);
-        profile_structure__free(class->structure);
-        vec__free(&class->keys);
+        profile_structure__free(class->what.structure);
+        vec__free(&class->what.keys);
         vec__free(&class->threads);
         vec__free(&class->blames);
         vec__free(&class->evidence);
-        vec__free(&class->stacks);
+        vec__free(&class->what.stacks);
     }
     vec__free(&profile->classes);
     vec__free(&profile->threads);

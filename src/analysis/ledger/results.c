@@ -43,7 +43,7 @@ static void fill_evidence(const struct trace *trace, struct class_entry *entry,
     VEC_EACH (evidence, &entry->evidence, struct class_evidence) {
         struct profile_evidence *row = vec__push(&result->evidence, &evidence->shown);
         row->ns = trace__ns(trace, evidence->ticks > 0 ? (uint64_t)evidence->ticks : 0);
-        row->other = evidence->other ? evidence->other->what.number : UINT32_MAX;
+        row->other = evidence->other ? evidence->other->number : UINT32_MAX;
         reasons[row->reason] += evidence->ticks;
         reasons[REASON_UNEXPLAINED] -= evidence->ticks;
     }
@@ -113,8 +113,8 @@ static void fill_durations(const struct trace *trace, uint64_t fastest,
     result->exclusive_excess_ns =
         trace__ns(trace, accumulator__own_excess(accumulator, accumulator->own_minimum));
     result->recorded = accumulator->recorded;
-    if (result->kind != CLASS_LOCK &&
-        result->kind != CLASS_SEMAPHORE) /* of these all waits are known */
+    if (result->what.at.kind != CLASS_LOCK &&
+        result->what.at.kind != CLASS_SEMAPHORE) /* of these all waits are known */
         result->sum_error_ns = trace__ns(trace, quantile__sum_error(&bounds, result->histogram));
     result->confidence = confidence_of(result);
 }
@@ -199,7 +199,7 @@ static int by_share(const void *a, const void *b)
 static void fill_stacks(const struct class_entry *entry, struct profile_class *result)
 {
     uint64_t snapshots = 0;
-    result->stacks = VEC_OF(struct profile_stack);
+    result->what.stacks = VEC_OF(struct profile_stack);
     VEC_EACH (stack, &entry->stacks, struct class_stack)
         snapshots += stack->snapshots;
     VEC_EACH (stack, &entry->stacks, struct class_stack) {
@@ -207,10 +207,11 @@ static void fill_stacks(const struct class_entry *entry, struct profile_class *r
                                     .frames = stack->frames,
                                     .frame_count = stack->frame_count,
                                     .process = stack->process};
-        vec__push(&result->stacks, &row);
+        vec__push(&result->what.stacks, &row);
     }
-    if (result->stacks.count)
-        qsort(result->stacks.items, result->stacks.count, sizeof(struct profile_stack), by_share);
+    if (result->what.stacks.count)
+        qsort(result->what.stacks.items, result->what.stacks.count, sizeof(struct profile_stack),
+              by_share);
 }
 
 static void take_sums(struct class_entry *entry, struct profile_class *result)
@@ -240,10 +241,10 @@ static void weaken(struct profile_class *result)
 void class__result(const struct result_base *base, struct class_entry *entry,
                    struct profile_class *result)
 {
-    *result = entry->what;
+    *result =
+        (struct profile_class){.what = entry->what, .number = entry->number, .idle = entry->idle};
     entry->what.keys = VEC_OF(struct profile_key);
-    result->structure = entry->structure;
-    entry->structure = NULL;
+    entry->what.structure = NULL;
     result->doubts = entry->doubts;
     take_sums(entry, result);
     fill_durations(base->trace, entry->fastest, result);

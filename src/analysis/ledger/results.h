@@ -3,6 +3,7 @@
 #define HEURT_ANALYSIS_LEDGER_RESULTS_H
 
 #include "analysis/ledger/idle_share.h"
+#include "analysis/ledger/profile.h"
 
 /* What every class's result needs. */
 struct result_base {

@@ -31,7 +31,7 @@ struct walk {
     const struct symbols *symbols;
     uint32_t thread;         /* the current one */
     struct vec sites;        /* struct site */
-    struct site **by_number; /* by what.number of the entry; NULL: not sought */
+    struct site **by_number; /* by number of the entry; NULL: not sought */
     struct vec places;       /* const struct class_entry *: one of each place, by its number */
 };
 
@@ -64,7 +64,7 @@ static void seek_sites(struct walk *walk, const struct thread_result *results)
     }
     walk->by_number = memory__zeroed(entries->count, sizeof *walk->by_number);
     VEC_EACH (site, &walk->sites, struct site)
-        walk->by_number[site->entry->what.number] = site;
+        walk->by_number[site->entry->number] = site;
 }
 
 /* ---- what makes structure -------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static void mark_structural(struct class_table *table)
 {
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         const struct accumulator *accumulator = &(*entry)->total.accumulator;
-        (*entry)->is_structural = class_kind__is_structural((*entry)->what.kind) &&
+        (*entry)->is_structural = class_kind__is_structural((*entry)->what.at.kind) &&
                                   accumulator->recorded == accumulator->count;
     }
 }
@@ -230,7 +230,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        size_t argument_count)
 {
     struct walk *walk = (struct walk *)watcher;
-    struct site *site = walk->by_number[entry->what.number];
+    struct site *site = walk->by_number[entry->number];
     (void)arguments, (void)argument_count;
     if (!site)
         return;
@@ -248,7 +248,7 @@ static bool passes_over(struct thread_watcher *watcher, const struct class_entry
 {
     struct walk *walk = (struct walk *)watcher;
     (void)tick;
-    if (walk->by_number[entry->what.number])
+    if (walk->by_number[entry->number])
         return false;
     VEC_EACH (site, &walk->sites, struct site)
         if (site->entry->fold.open)
@@ -383,8 +383,8 @@ static void describe_inside(const struct walk *walk, uint32_t nest, uint32_t lev
             *VEC_AT(&walk->places, const struct class_entry *, item->place);
         struct profile_inside row = {.level = level,
                                      .place = item->place,
-                                     .kind = entry->what.kind,
-                                     .function = entry->what.function,
+                                     .kind = entry->what.at.kind,
+                                     .function = entry->what.at.function,
                                      .is_irregular = item->is_irregular};
         vec__push(rows, &row);
         describe_inside(walk, inside, level + 1, rows);
@@ -435,14 +435,6 @@ static struct profile_structure *structure_of(const struct walk *walk, const str
     return structure;
 }
 
-void profile_structure__free(struct profile_structure *structure)
-{
-    if (!structure)
-        return;
-    vec__free(&structure->inside);
-    free(structure);
-}
-
 static struct class_entry *make_part(const struct walk *walk, const struct site *site,
                                      unsigned depth, uint32_t nest)
 {
@@ -450,7 +442,7 @@ static struct class_entry *make_part(const struct walk *walk, const struct site 
     VEC_EACH (found, &site->found, struct found_nest)
         if (nests__cut(walk->table->nests, found->nest, depth) == nest)
             class_entry__merge(entry, found->entry);
-    entry->structure = structure_of(walk, site, depth, nest);
+    entry->what.structure = structure_of(walk, site, depth, nest);
     vec__push(&walk->table->entries, &entry);
     return entry;
 }
@@ -492,7 +484,7 @@ static void divide(const struct walk *walk, const struct site *site, unsigned de
         vec__push(&division->parts, &part);
     }
     site->entry->division = division;
-    site->entry->structure = new_structure(depth, NEST_NONE);
+    site->entry->what.structure = new_structure(depth, NEST_NONE);
     keep_rest(walk->table->nests, site);
 }
 

@@ -6,7 +6,7 @@
 #ifndef HEURT_ANALYSIS_LEDGER_VERDICT_H
 #define HEURT_ANALYSIS_LEDGER_VERDICT_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 /* Fills verdict and cause from why_ns. */
 void verdict__give(struct profile_class *class);

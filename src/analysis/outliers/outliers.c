@@ -146,7 +146,7 @@ static void start(struct owned_stand_out *owned, const struct trace *trace, size
     owned->threads = trace__threads(trace)->count;
     owned->shown.points = VEC_OF(struct point);
     owned->shown.paths = VEC_OF(struct point_path);
-    owned->shown.places = VEC_OF(struct profile_class);
+    owned->shown.places = VEC_OF(struct class_definition);
     owned->shown.kept = memory__zeroed(owned->threads, sizeof *owned->shown.kept);
     for (size_t i = 0; i < owned->threads; i++)
         owned->shown.kept[i] = VEC_OF(struct kept_range);
@@ -171,8 +171,8 @@ static void describe(struct vec *places, const struct class_entry *entry)
 {
     while (places->count <= entry->place)
         vec__push(places, NULL);
-    struct profile_class *place = VEC_AT(places, struct profile_class, entry->place);
-    if (place->function)
+    struct class_definition *place = VEC_AT(places, struct class_definition, entry->place);
+    if (place->at.function)
         return;
     *place = entry->what;
     place->has_object = false;

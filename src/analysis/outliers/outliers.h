@@ -16,8 +16,10 @@
 #ifndef HEURT_ANALYSIS_OUTLIERS_OUTLIERS_H
 #define HEURT_ANALYSIS_OUTLIERS_OUTLIERS_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/callsite/definition.h"
 #include "analysis/events/event_filter.h"
+#include "base/error.h"
+#include "format/reader.h"
 
 #define STAND_OUT_FLOOR_NS 5000      /* less is never lost by a point */
 #define STAND_OUT_RARE_NS 50000      /* less of what has no like is no point */
@@ -52,7 +54,7 @@ struct point_path {
 struct stand_out {
     struct vec points; /* struct point: those with like by what they lost, then RARE */
     struct vec paths;  /* struct point_path; an outer one before those in it */
-    struct vec places; /* struct profile_class without results, by place (as in structure.h) */
+    struct vec places; /* struct class_definition, by place (as in structure.h) */
     struct vec *kept;  /* by thread: struct kept_range: the points, and enters and leaves around
                           them; balanced */
     uint64_t left_out; /* points above the limit */

@@ -222,7 +222,7 @@ static void open_level(struct survey_walk *walk, const struct class_entry *entry
     struct level level = {.place = entry->place,
                           .path = NO_PATH,
                           .component = entry->fold.component,
-                          .is_join = entry->what.kind == CLASS_JOIN,
+                          .is_join = entry->what.at.kind == CLASS_JOIN,
                           .enter = walk->watcher.now,
                           .previous = STAND_OUT_NOTHING};
     level.is_kept = end_piece(walk, level.place);

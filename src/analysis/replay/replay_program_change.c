@@ -458,8 +458,8 @@ static int find_factor(const struct open_change *change, struct error *error)
 
 static bool is_function(const struct profile_class *class)
 {
-    return class->kind == CLASS_CALL || class->kind == CLASS_REGION ||
-           class->kind == CLASS_ITERATION;
+    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
+           class->what.at.kind == CLASS_ITERATION;
 }
 
 static int refuse_sampled(const struct profile_class *class, struct error *error)
@@ -469,7 +469,8 @@ static int refuse_sampled(const struct profile_class *class, struct error *error
     return error__set(error, -ENOTSUP,
                       "only %" PRIu64 " of %" PRIu64 " occurrences of %s were recorded, and a "
                       "replay needs all of them; record again without --overhead, with -f %s",
-                      class->recorded, class->count, class->function, class->function);
+                      class->recorded, class->count, class->what.at.function,
+                      class->what.at.function);
 }
 
 static int find_speed(struct program_source *self, struct open_change *change, struct error *error)
@@ -480,7 +481,8 @@ static int find_speed(struct program_source *self, struct open_change *change, s
     change->functions = memory__zeroed(program->class_count, sizeof *change->functions);
     for (uint32_t i = 0; i < program->class_count && result == 0; i++) {
         const struct profile_class *class = program->classes[i];
-        if (!class || !is_function(class) || !rule__matches(change->what.pattern, class->function))
+        if (!class || !is_function(class) ||
+            !rule__matches(change->what.pattern, class->what.at.function))
             continue;
         change->functions[i] = any = true;
         result = refuse_sampled(class, error);

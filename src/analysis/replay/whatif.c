@@ -73,7 +73,7 @@ static struct replay_result replay_unchanged(const struct whatif *whatif, enum r
 static bool semaphores_are_sampled(const struct profile *profile)
 {
     VEC_EACH (class, &profile->classes, struct profile_class)
-        if (class->kind == CLASS_SEMAPHORE && class->recorded < class->count)
+        if (class->what.at.kind == CLASS_SEMAPHORE && class->recorded < class->count)
             return true;
     return false;
 }

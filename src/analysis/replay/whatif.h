@@ -16,7 +16,7 @@
 #ifndef HEURT_ANALYSIS_REPLAY_WHATIF_H
 #define HEURT_ANALYSIS_REPLAY_WHATIF_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/ledger/profile.h"
 
 enum change_type {
     CHANGE_REMOVE,      /* class: its excess is gone: every occurrence is as its fastest one */

@@ -24,7 +24,7 @@ static void describe(struct structure *structure, const struct class_entry *entr
     while (structure->places.count <= entry->place)
         vec__push(&structure->places, NULL);
     struct structure_place *place = place_at(structure, entry->place);
-    if (place->what.function)
+    if (place->what.at.function)
         return;
     place->what = entry->what;
     place->what.has_object = false;

@@ -10,14 +10,16 @@
 #ifndef HEURT_ANALYSIS_STRUCTURE_STRUCTURE_H
 #define HEURT_ANALYSIS_STRUCTURE_STRUCTURE_H
 
-#include "analysis/callsite/profile.h"
+#include "analysis/callsite/definition.h"
 #include "analysis/structure/grammar.h"
 #include "analysis/structure/shape.h"
+#include "base/error.h"
+#include "format/reader.h"
 
 /* A place in the code; a shape's symbol is its index in structure.places. What its class would be,
  * without object, keys and results. The symbol of a thread's root is STRUCTURE_THREAD. */
 struct structure_place {
-    struct profile_class what;
+    struct class_definition what;
     uint64_t excess; /* ticks: of all occurrences at that place, whatever their shape, over the
                         fastest one of each shape */
 };

@@ -12,12 +12,12 @@ static void add_signed(struct json_object *object, const char *name, int64_t val
 }
 
 static void add_call(struct json_object *object, const struct report *report,
-                     const struct profile_class *what)
+                     const struct class_definition *what)
 {
     char unknown[32];
     struct place place = place__of_class(report, what, unknown);
-    json__text(object, "kind", class_kind__name(what->kind));
-    json__text(object, "call", class__is_hooked(what) ? what->function : NULL);
+    json__text(object, "kind", class_kind__name(what->at.kind));
+    json__text(object, "call", class__is_hooked(what) ? what->at.function : NULL);
     json__place(object, &place);
     if (what->has_object)
         json__address(object, "object", what->object);

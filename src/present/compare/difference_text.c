@@ -29,7 +29,7 @@ static int64_t whole_more(const struct difference *difference)
 static char *title_text(const struct difference_view *view)
 {
     if (!view->phase) {
-        const struct profile_class *class = &view->difference->what;
+        const struct class_definition *class = &view->difference->what;
         char *name = call__text(view->report, class);
         char *calls = class->structure ? class_structure__text(class->structure) : memory__text("");
         char *title = memory__format("class %zu: %s%s%s", view->rank, name,
@@ -251,7 +251,7 @@ static char *enclosing_text(const struct difference_view *view, const struct dif
         return memory__text("");
     const struct difference_row *parent = row_at(view->difference, row->parent);
     struct place place = place__of_class(view->report, &parent->what, unknown);
-    return function__short(class__is_hooked(&parent->what) ? parent->what.function
+    return function__short(class__is_hooked(&parent->what) ? parent->what.at.function
                                                            : place.function);
 }
 

@@ -10,15 +10,16 @@ static void add_signed(struct json_object *object, const char *name, int64_t val
     json__add(object, name, json_object_new_int64(value));
 }
 
-static struct json_object *new_call(const struct report *report, const struct profile_class *what)
+static struct json_object *new_call(const struct report *report,
+                                    const struct class_definition *what)
 {
     char unknown[32];
-    if (!what->function)
+    if (!what->at.function)
         return NULL;
     struct json_object *object = json_object_new_object();
     struct place place = place__of_class(report, what, unknown);
-    json__text(object, "kind", class_kind__name(what->kind));
-    json__text(object, "call", class__is_hooked(what) ? what->function : NULL);
+    json__text(object, "kind", class_kind__name(what->at.kind));
+    json__text(object, "call", class__is_hooked(what) ? what->at.function : NULL);
     json__place(object, &place);
     return object;
 }
@@ -27,7 +28,7 @@ static struct json_object *new_body(const struct report *report,
                                     const struct iteration_phase *phase)
 {
     struct json_object *list = json_object_new_array();
-    VEC_EACH (what, &phase->body, struct profile_class)
+    VEC_EACH (what, &phase->body, struct class_definition)
         json_object_array_add(list, new_call(report, what));
     return list;
 }

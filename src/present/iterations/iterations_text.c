@@ -26,11 +26,11 @@ static char *joined(char *text, const char *between, const char *more)
 }
 
 /* A hooked call by its own name: who makes it, the outline shows. */
-static char *body_name(const struct report *report, const struct profile_class *what)
+static char *body_name(const struct report *report, const struct class_definition *what)
 {
     char unknown[32];
     if (class__is_hooked(what))
-        return memory__text(what->function);
+        return memory__text(what->at.function);
     struct place place = place__of_class(report, what, unknown);
     return function__short(place.function);
 }
@@ -53,7 +53,7 @@ static struct vec names_of(const struct report *report, const struct iteration_p
                            bool unnamed)
 {
     struct vec names = VEC_OF(char *);
-    VEC_EACH (what, &phase->body, struct profile_class) {
+    VEC_EACH (what, &phase->body, struct class_definition) {
         char *name = body_name(report, what);
         if (is_unnamed(name) == unnamed && !is_in_list(&names, name))
             vec__push(&names, &name);
@@ -223,7 +223,7 @@ static char *with_calls(char *where, int64_t calls)
 static char *where_text(const struct report *report, const struct iteration_outlier *outlier,
                         const struct style *style)
 {
-    if (!outlier->place.function)
+    if (!outlier->place.at.function)
         return memory__text("between calls");
     return with_calls(is_narrow(style) ? body_name(report, &outlier->place)
                                        : call__text(report, &outlier->place),

@@ -13,8 +13,9 @@
 
 static bool is_class_of(const struct profile_class *class, const struct lock_row *row)
 {
-    return class->kind == row->object.kind && class->has_object &&
-           class->object == row->object.address && class->process == row->object.process;
+    return class->what.at.kind == row->object.kind && class->what.has_object &&
+           class->what.object == row->object.address &&
+           class->what.at.process == row->object.process;
 }
 
 static void merge_blame(struct vec *blames, const struct profile_blame *blame)
@@ -63,9 +64,10 @@ static bool stack_of_site(const struct locks_report *locks, const struct lock_ro
     if (!locks->report->profile)
         return false;
     VEC_EACH (class, &locks->report->profile->classes, struct profile_class) {
-        if (!is_class_of(class, row) || class->site != site || class->stacks.count == 0)
+        if (!is_class_of(class, row) || class->what.at.site != site ||
+            class->what.stacks.count == 0)
             continue;
-        *stack = *VEC_AT(&class->stacks, struct profile_stack, 0);
+        *stack = *VEC_AT(&class->what.stacks, struct profile_stack, 0);
         return true;
     }
     return false;

@@ -1,3 +1,4 @@
+#include "analysis/findings/program_frame.h"
 #include "base/memory.h"
 #include "present/shared.h"
 
@@ -24,42 +25,16 @@ const struct trace_module *process__module_of(const struct trace_process *proces
     return NULL;
 }
 
-bool class__is_hooked(const struct profile_class *class)
+bool class__is_hooked(const struct class_definition *class)
 {
-    return class->kind != CLASS_CALL && class->kind != CLASS_REGION &&
-           class->kind != CLASS_ITERATION;
+    return class->at.kind != CLASS_CALL && class->at.kind != CLASS_REGION &&
+           class->at.kind != CLASS_ITERATION;
 }
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-static bool is_of_module(const struct symbol *symbol, const char *beginning)
-{
-    return symbol->module && strncmp(base_name(symbol->module), beginning, strlen(beginning)) == 0;
-}
-
-/* The stub that a patched function returns to is where a call returns that was its last deed and
- * reused its frame. */
-static bool is_stub(const struct symbol *symbol)
-{
-    return is_of_module(symbol, "libheurt.so");
-}
-
-/* std::mutex::lock and its like: code of the system that calls on behalf of the program. */
-static bool is_system(const struct symbol *symbol)
-{
-    static const char *const libraries[] = {"libc.so.", "libstdc++.so.", "libc++.so.",
-                                            "libpthread.so."};
-    if (symbol->file && (strncmp(symbol->file, "/usr/include/", 13) == 0 ||
-                         strstr(symbol->file, "/include/c++/") != NULL))
-        return true;
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (is_of_module(symbol, libraries[i]))
-            return true;
-    return is_stub(symbol);
 }
 
 static struct place place_of_symbol(const struct symbol *symbol)
@@ -76,69 +51,41 @@ static struct place place_without_symbol(const struct report *report, uint32_t p
     return (struct place){unknown, module ? module->path : NULL, NULL, 0};
 }
 
-static const struct symbol *first_of_program(const struct symbol *symbol)
-{
-    while (symbol && is_system(symbol))
-        symbol = symbol->inlined_by;
-    return symbol;
-}
-
 struct place place__of_site(const struct report *report, uint32_t process, uint64_t site,
                             char unknown[32])
 {
     const struct symbol *symbol = symbols__get(report->symbols, process, site);
     if (!symbol)
         return place_without_symbol(report, process, site, unknown);
-    const struct symbol *own = first_of_program(symbol);
-    if (!own && is_stub(symbol))
+    const struct symbol *own = program_frame__inlined(symbol);
+    if (!own && symbol__is_stub(symbol))
         return (struct place){"(a function's last call)", NULL, NULL, 0};
     return place_of_symbol(own ? own : symbol);
 }
 
-/* The first frame of the program in the most frequent stack, outwards from the site. */
-static const struct symbol *caller_in_stack(const struct report *report,
-                                            const struct profile_class *class)
-{
-    if (class->stacks.count == 0)
-        return NULL;
-    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
-    size_t i = 0;
-    while (i < stack->frame_count && stack->frames[i] != class->site)
-        i++;
-    for (; i < stack->frame_count; i++) {
-        const struct symbol *symbol =
-            symbols__get(report->symbols, stack->process, stack->frames[i]);
-        if (!symbol)
-            return NULL;
-        const struct symbol *own = first_of_program(symbol);
-        if (own)
-            return own;
-    }
-    return NULL;
-}
-
-static struct place place_of_call(const struct report *report, const struct profile_class *class,
+static struct place place_of_call(const struct report *report, const struct class_definition *class,
                                   char unknown[32])
 {
-    const struct symbol *symbol = symbols__get(report->symbols, class->process, class->site);
-    const struct symbol *own = symbol ? first_of_program(symbol) : NULL;
+    const struct symbol *symbol = symbols__get(report->symbols, class->at.process, class->at.site);
+    const struct symbol *own = symbol ? program_frame__inlined(symbol) : NULL;
     if (symbol && !own)
-        own = caller_in_stack(report, class);
+        own = program_frame__in_stack(report->symbols, class);
     return own ? place_of_symbol(own)
-               : place__of_site(report, class->process, class->site, unknown);
+               : place__of_site(report, class->at.process, class->at.site, unknown);
 }
 
 /* At a function's first address another one may already be inlined: look for its own name, else
  * the outermost. */
 static struct place place_of_function(const struct report *report,
-                                      const struct profile_class *class)
+                                      const struct class_definition *class)
 {
-    struct place place = {class->function, NULL, class->file, class->line};
-    const struct symbol *symbol = symbols__get(report->symbols, class->process, class->address);
-    while (symbol && symbol->inlined_by && strcmp(symbol->function, class->function) != 0)
+    struct place place = {class->at.function, NULL, class->at.file, class->at.line};
+    const struct symbol *symbol =
+        symbols__get(report->symbols, class->at.process, class->at.address);
+    while (symbol && symbol->inlined_by && strcmp(symbol->function, class->at.function) != 0)
         symbol = symbol->inlined_by;
     const struct trace_module *module =
-        process__module_of(report__process(report, class->process), class->address);
+        process__module_of(report__process(report, class->at.process), class->at.address);
     if (symbol && !place.file) {
         place.file = symbol->file;
         place.line = symbol->line;
@@ -147,22 +94,23 @@ static struct place place_of_function(const struct report *report,
     return place;
 }
 
-struct place place__of_class(const struct report *report, const struct profile_class *class,
+struct place place__of_class(const struct report *report, const struct class_definition *class,
                              char unknown[32])
 {
     if (!class__is_hooked(class))
         return place_of_function(report, class);
-    if (class->site)
+    if (class->at.site)
         return place_of_call(report, class, unknown);
-    return (struct place){class->function, NULL, class->file, class->line};
+    return (struct place){class->at.function, NULL, class->at.file, class->at.line};
 }
 
 bool class__is_named(const struct report *report, const struct profile_class *class,
                      const char *pattern)
 {
     char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
-    return fnmatch(pattern, class->function, 0) == 0 || fnmatch(pattern, place.function, 0) == 0;
+    struct place place = place__of_class(report, &class->what, unknown);
+    return fnmatch(pattern, class->what.at.function, 0) == 0 ||
+           fnmatch(pattern, place.function, 0) == 0;
 }
 
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address)
@@ -172,19 +120,19 @@ const char *report__variable(const struct report *report, uint32_t process, uint
 }
 
 static const struct symbol *class__variable(const struct report *report,
-                                            const struct profile_class *class)
+                                            const struct class_definition *class)
 {
-    return class->has_object ? symbols__variable(report->symbols, class->process, class->object)
+    return class->has_object ? symbols__variable(report->symbols, class->at.process, class->object)
                              : NULL;
 }
 
-const char *class__object_name(const struct report *report, const struct profile_class *class)
+const char *class__object_name(const struct report *report, const struct class_definition *class)
 {
     const struct symbol *variable = class__variable(report, class);
     return variable ? variable->function : NULL;
 }
 
-char *class__object_text(const struct report *report, const struct profile_class *class)
+char *class__object_text(const struct report *report, const struct class_definition *class)
 {
     const struct symbol *variable = class__variable(report, class);
     if (!variable)

@@ -8,7 +8,7 @@
 const struct point *points__at(const struct points_report *shown, size_t index);
 const struct point_path *points__path(const struct points_report *shown, uint32_t path);
 /* NULL: the thread, or nothing. */
-const struct profile_class *points__place(const struct points_report *shown, uint32_t place);
+const struct class_definition *points__place(const struct points_report *shown, uint32_t place);
 const struct trace_thread *points__thread(const struct points_report *shown,
                                           const struct point *point);
 /* How deep a path is; 0: the thread itself. */

@@ -13,10 +13,11 @@ const struct point_path *points__path(const struct points_report *shown, uint32_
     return VEC_AT(&shown->found->paths, struct point_path, path);
 }
 
-const struct profile_class *points__place(const struct points_report *shown, uint32_t place)
+const struct class_definition *points__place(const struct points_report *shown, uint32_t place)
 {
-    return place == STAND_OUT_NOTHING ? NULL
-                                      : VEC_AT(&shown->found->places, struct profile_class, place);
+    return place == STAND_OUT_NOTHING
+               ? NULL
+               : VEC_AT(&shown->found->places, struct class_definition, place);
 }
 
 const struct trace_thread *points__thread(const struct points_report *shown,
@@ -40,7 +41,7 @@ char *points__path_text(const struct points_report *shown, uint32_t path, unsign
     unsigned level = 0;
     for (; path && (!levels || level < levels); path = points__path(shown, path)->outer, level++) {
         char *name =
-            function__short(points__place(shown, points__path(shown, path)->place)->function);
+            function__short(points__place(shown, points__path(shown, path)->place)->at.function);
         char *longer = text ? memory__format("%s > %s", name, text) : memory__text(name);
         free(name);
         free(text);

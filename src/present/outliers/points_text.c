@@ -57,8 +57,9 @@ static void put_path(struct tree *tree, uint32_t path, unsigned depth)
 {
     const struct points_report *shown = tree->shown;
     const struct path_sum *sum = &tree->sums[path];
-    const struct profile_class *place = points__place(shown, points__path(shown, path)->place);
-    char unknown[32], *name = place ? function__short(place->function) : memory__text("(outside)");
+    const struct class_definition *place = points__place(shown, points__path(shown, path)->place);
+    char unknown[32],
+        *name = place ? function__short(place->at.function) : memory__text("(outside)");
     char *clean = text__for_screen(name);
     grid__cell(&tree->grid, memory__format("%*s%s", (int)(2 * depth), "", clean), INK_PLAIN);
     grid__count(&tree->grid, sum->points);
@@ -153,8 +154,8 @@ static char *why_text(const struct point *point)
 /* free() it; NULL: there is none. */
 static char *name_of(const struct points_report *shown, uint32_t place)
 {
-    const struct profile_class *class = points__place(shown, place);
-    return class ? function__short(class->function) : NULL;
+    const struct class_definition *class = points__place(shown, place);
+    return class ? function__short(class->at.function) : NULL;
 }
 
 /* "iterate > sweep, between read and write". free() it. */

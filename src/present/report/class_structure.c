@@ -65,21 +65,24 @@ char *class_structure__text(const struct profile_structure *structure)
 
 static bool is_of_same_site(const struct profile_class *left, const struct profile_class *right)
 {
-    if (!left->structure || !right->structure || left->kind != right->kind ||
-        left->process != right->process || left->address != right->address ||
-        left->line != right->line || left->keys.count != right->keys.count ||
-        strcmp(left->function, right->function) != 0)
+    if (!left->what.structure || !right->what.structure ||
+        left->what.at.kind != right->what.at.kind ||
+        left->what.at.process != right->what.at.process ||
+        left->what.at.address != right->what.at.address ||
+        left->what.at.line != right->what.at.line ||
+        left->what.keys.count != right->what.keys.count ||
+        strcmp(left->what.at.function, right->what.at.function) != 0)
         return false;
-    for (size_t i = 0; i < left->keys.count; i++)
-        if (VEC_AT(&left->keys, struct profile_key, i)->value !=
-            VEC_AT(&right->keys, struct profile_key, i)->value)
+    for (size_t i = 0; i < left->what.keys.count; i++)
+        if (VEC_AT(&left->what.keys, struct profile_key, i)->value !=
+            VEC_AT(&right->what.keys, struct profile_key, i)->value)
             return false;
     return true;
 }
 
 static bool calls(const struct profile_class *class, uint32_t place)
 {
-    VEC_EACH (inside, &class->structure->inside, struct profile_inside)
+    VEC_EACH (inside, &class->what.structure->inside, struct profile_inside)
         if (inside->level == 1 && inside->place == place)
             return true;
     return false;
@@ -89,7 +92,7 @@ static bool calls(const struct profile_class *class, uint32_t place)
 static bool all_call(const struct report *report, const struct profile_class *class, uint32_t place)
 {
     VEC_EACH (other, &report->profile->classes, struct profile_class)
-        if (other != class && is_of_same_site(class, other) && !other->structure->is_rest &&
+        if (other != class && is_of_same_site(class, other) && !other->what.structure->is_rest &&
             !calls(other, place))
             return false;
     return true;
@@ -100,7 +103,7 @@ static char *distinct_words(const struct report *report, const struct profile_cl
 {
     char *text = memory__text("");
     bool found = false, left_out = false;
-    VEC_EACH (inside, &class->structure->inside, struct profile_inside) {
+    VEC_EACH (inside, &class->what.structure->inside, struct profile_inside) {
         if (inside->level > 1)
             continue;
         if (all_call(report, class, inside->place)) {
@@ -126,7 +129,7 @@ static char *missing_words(const struct report *report, const struct profile_cla
     VEC_EACH (other, &report->profile->classes, struct profile_class) {
         if (other == class || !is_of_same_site(class, other))
             continue;
-        VEC_EACH (inside, &other->structure->inside, struct profile_inside) {
+        VEC_EACH (inside, &other->what.structure->inside, struct profile_inside) {
             if (inside->level > 1 || calls(class, inside->place))
                 continue;
             char *name = function__bare(inside->function);
@@ -174,7 +177,7 @@ static size_t next_top(const struct vec *rows, size_t place)
 /* Whether both call the same themselves, in the same order. */
 static bool has_same_top(const struct profile_class *left, const struct profile_class *right)
 {
-    const struct vec *a = &left->structure->inside, *b = &right->structure->inside;
+    const struct vec *a = &left->what.structure->inside, *b = &right->what.structure->inside;
     size_t i = next_top(a, 0), j = next_top(b, 0);
     for (; i < a->count && j < b->count; i = next_top(a, i + 1), j = next_top(b, j + 1))
         if (VEC_AT(a, struct profile_inside, i)->place !=
@@ -194,11 +197,11 @@ static bool top_tells(const struct report *report, const struct profile_class *c
 /* As much of it as is needed and fits. */
 static char *structure_words(const struct report *report, const struct profile_class *class)
 {
-    char *whole = class_structure__text(class->structure);
+    char *whole = class_structure__text(class->what.structure);
     char *words = !*whole ? memory__text("calls nothing")
-                  : class->structure->is_rest || !top_tells(report, class)
+                  : class->what.structure->is_rest || !top_tells(report, class)
                       ? memory__text(whole)
-                      : top_text(class->structure);
+                      : top_text(class->what.structure);
     if (text__width(words) > WORDS_COLUMNS) {
         char *fewer = distinct_words(report, class);
         fewer = fewer ? fewer : missing_words(report, class);
@@ -215,7 +218,7 @@ char *class__name(const struct report *report, const struct profile_class *class
                   const struct place *place)
 {
     char *name = function__short(place->function);
-    if (!class->structure)
+    if (!class->what.structure)
         return name;
     char *words = structure_words(report, class);
     char *text = memory__format("%s (%s)", name, words);

@@ -11,7 +11,7 @@
 
 enum standing class__standing(const struct profile_class *class)
 {
-    if (class->ignored)
+    if (class->what.ignored)
         return STANDING_IGNORED;
     if (class->idle)
         return STANDING_IDLE;
@@ -24,11 +24,11 @@ enum standing class__standing(const struct profile_class *class)
 
 bool class__has_arguments(const struct report *report, const struct profile_class *class)
 {
-    const struct trace_process *process = report__process(report, class->process);
-    if (!process || class->kind != CLASS_CALL)
+    const struct trace_process *process = report__process(report, class->what.at.process);
+    if (!process || class->what.at.kind != CLASS_CALL)
         return false;
     VEC_EACH (function, &process->functions, struct trace_function)
-        if (function->address == class->address && function->argument_count)
+        if (function->address == class->what.at.address && function->argument_count)
             return true;
     return false;
 }
@@ -113,10 +113,12 @@ size_t report__without_kernel(const struct report *report)
 
 uint64_t report__kernel_lost(const struct report *report)
 {
+    const struct heurt_session *session = trace__session(report->trace);
     uint64_t lost = 0;
     VEC_EACH (thread, &report->profile->threads, struct profile_thread)
         lost += thread->kernel_lost;
-    return lost;
+    /* Some are not known to be any thread's. */
+    return lost > session->kernel_lost ? lost : session->kernel_lost;
 }
 
 char *report__why_no_kernel(const struct report *report)

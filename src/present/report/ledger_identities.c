@@ -157,14 +157,14 @@ static void put_audited_class(struct grid *grid, const struct report *report,
                               const struct profile_class *class)
 {
     char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
+    struct place place = place__of_class(report, &class->what, unknown);
     uint64_t excess = excess_of(class->accumulator);
     uint64_t components = sum_of_components(class->accumulator);
     char *name = class__name(report, class, &place);
     size_t rank = 1 + (size_t)(class - VEC_AT(&report->profile->classes, struct profile_class, 0));
     grid__cell(grid, memory__format("%zu", rank), INK_PLAIN);
     grid__cell(grid, text__for_screen(name), INK_BOLD);
-    grid__cell(grid, text__for_screen(class_kind__name(class->kind)), INK_PLAIN);
+    grid__cell(grid, text__for_screen(class_kind__name(class->what.at.kind)), INK_PLAIN);
     grid__count(grid, excess);
     grid__count(grid, components);
     grid__cell(grid, difference(excess, components), excess == components ? INK_PLAIN : INK_ALARM);

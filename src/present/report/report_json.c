@@ -1,6 +1,7 @@
 /* heurt.report/1: the contract is in docs/heurt-report.md. Fields are added, never changed; what no
  * analysis has found out is null. */
 #include "base/memory.h"
+#include "present/report/findings_words.h"
 #include "present/screen/json_members.h"
 
 #include <json-c/json.h>
@@ -42,19 +43,19 @@ static struct json_object *new_structure(const struct profile_structure *structu
 static void add_object_and_keys(struct json_object *object, const struct report *report,
                                 const struct profile_class *class)
 {
-    if (class->has_object)
-        json__address(object, "object", class->object);
+    if (class->what.has_object)
+        json__address(object, "object", class->what.object);
     else
         json__add(object, "object", NULL);
-    json__text(object, "object_name", class__object_name(report, class));
+    json__text(object, "object_name", class__object_name(report, &class->what));
     struct json_object *keys = json_object_new_object();
-    VEC_EACH (key, &class->keys, struct profile_key) {
+    VEC_EACH (key, &class->what.keys, struct profile_key) {
         char *name = text__utf8(key->name);
         json__number(keys, name, key->value);
         free(name);
     }
     json__add(object, "key", keys);
-    json__add(object, "structure", new_structure(class->structure));
+    json__add(object, "structure", new_structure(class->what.structure));
 }
 
 static void add_durations(struct json_object *object, const struct profile_class *class)
@@ -90,7 +91,7 @@ static void add_loss(struct json_object *object, const struct profile_class *cla
               class->wall_gain[0] > 0 ? json__new_gain(class->wall_gain) : NULL);
     json__text(object, "confidence", confidence__name(class->confidence));
     json__add(object, "idle", json_object_new_boolean(class->idle));
-    json__add(object, "ignored", json_object_new_boolean(class->ignored));
+    json__add(object, "ignored", json_object_new_boolean(class->what.ignored));
 }
 
 static void add_holders(struct json_object *object, const struct report *report,
@@ -99,7 +100,7 @@ static void add_holders(struct json_object *object, const struct report *report,
     struct json_object *holders = json_object_new_array();
     uint64_t all_ns = class__held_ns(report, class);
     VEC_EACH (holder, &class->blames, struct profile_blame) {
-        if (class->kind != CLASS_LOCK)
+        if (class->what.at.kind != CLASS_LOCK)
             break;
         char unknown[32];
         struct place place = place__of_site(report, holder->process, holder->site, unknown);
@@ -141,7 +142,7 @@ static struct json_object *new_other(const struct report *report,
     struct json_object *other = json_object_new_object();
     json__number(other, "rank", rank);
     json__text(other, "function",
-               VEC_AT(&report->profile->classes, struct profile_class, rank - 1)->function);
+               VEC_AT(&report->profile->classes, struct profile_class, rank - 1)->what.at.function);
     json__add(other, "tid", json__new_tid(report, evidence->thread));
     return other;
 }
@@ -201,8 +202,8 @@ static struct json_object *new_class(const struct report *report, const struct p
 {
     struct json_object *object = json_object_new_object();
     json__number(object, "rank", rank);
-    json__text(object, "kind", class_kind__name(class->kind));
-    json__identity(object, report, class);
+    json__text(object, "kind", class_kind__name(class->what.at.kind));
+    json__identity(object, report, &class->what);
     add_object_and_keys(object, report, class);
     add_durations(object, class);
     add_loss(object, class);
@@ -212,7 +213,7 @@ static struct json_object *new_class(const struct report *report, const struct p
     add_blames(object, report, class);
     add_threads_detail(object, report, class);
     struct json_object *stacks = json_object_new_array();
-    VEC_EACH (stack, &class->stacks, struct profile_stack)
+    VEC_EACH (stack, &class->what.stacks, struct profile_stack)
         json_object_array_add(stacks, json__new_stack(report, stack));
     json__add(object, "stacks", stacks);
     return object;
@@ -372,6 +373,8 @@ static void put_document(const struct report *report, size_t only_rank, FILE *ou
             json_object_array_add(classes, new_class(report, class, rank));
     }
     json__add(root, "classes", classes);
+    if (report->findings)
+        json__add(root, "findings", json__new_findings(report));
     json__put(root, out);
 }
 

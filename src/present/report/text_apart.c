@@ -25,7 +25,7 @@ static char *append(char *text, const char *between, char *more)
 static char *apart_text(const struct report *report, const struct profile_class *class, size_t rank)
 {
     char unknown[32], share[16];
-    struct place place = place__of_class(report, class, unknown);
+    struct place place = place__of_class(report, &class->what, unknown);
     enum reason reason =
         class->verdict == VERDICT_WORKLOAD ? REASON_WORKLOAD : class__main_reason(class);
     share__format((double)class->why_ns[reason] / (double)class->excess_ns, share);
@@ -54,7 +54,7 @@ static const char *what_would_tell(const struct report *report, const struct pro
         return "the kernel's records (heurt check)";
     if (class->doubts & DOUBT_FEW)
         return "a longer run";
-    if (class__is_hooked(class) || !class__has_arguments(report, class))
+    if (class__is_hooked(&class->what) || !class__has_arguments(report, class))
         return NULL;
     return "the functions inside (heurt record -f NAME)";
 }
@@ -70,10 +70,10 @@ static void add_hints(const struct report *report, const struct profile_class *c
     const char *what = what_would_tell(report, class);
     if (what && !strstr(apart->hints, what))
         apart->hints = append(apart->hints, ", ", memory__text(what));
-    if (class->kind != CLASS_CALL || class__has_arguments(report, class) ||
+    if (class->what.at.kind != CLASS_CALL || class__has_arguments(report, class) ||
         trace__is_aggregated(report->trace) || apart->shown >= APART_AT_MOST)
         return;
-    char *name = text__for_screen(class->function);
+    char *name = text__for_screen(class->what.at.function);
     apart->arguments = append(apart->arguments, " ", memory__format("-A '%s=arg1'", name));
     free(name);
 }
@@ -153,15 +153,16 @@ static struct vec idle_functions(const struct report *report)
 {
     struct vec functions = VEC_OF(struct idle_function);
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
-        if (!class->idle || class->ignored || !class__is_hooked(class)) /* these are in functions */
+        if (!class->idle || class->what.ignored ||
+            !class__is_hooked(&class->what)) /* these are in functions */
             continue;
         struct idle_function *same = NULL;
         VEC_EACH (function, &functions, struct idle_function)
-            if (strcmp(function->name, class->function) == 0)
+            if (strcmp(function->name, class->what.at.function) == 0)
                 same = function;
         if (!same) {
             same = vec__push(&functions, NULL);
-            same->name = class->function;
+            same->name = class->what.at.function;
         }
         same->sum_ns += class->sum_ns;
     }
@@ -202,8 +203,8 @@ void text__ignored(const struct report *report, FILE *out)
     uint64_t excess_ns = 0;
     char duration[16];
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
-        count += class->ignored;
-        excess_ns += class->ignored ? class->excess_ns : 0;
+        count += class->what.ignored;
+        excess_ns += class->what.ignored ? class->excess_ns : 0;
     }
     if (count)
         fprintf(out, "  ignored as you asked (heurt.rules): %zu class%s, %s\n", count,

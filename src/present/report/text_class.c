@@ -16,11 +16,11 @@ static void put_title(const struct report *report, const struct profile_class *c
                       const struct style *style, FILE *out)
 {
     char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
-    bool hooked = class__is_hooked(class) && class->site;
-    char *text =
-        hooked ? memory__format("class %zu: %s called by %s", rank, class->function, place.function)
-               : memory__format("class %zu: %s", rank, class->function);
+    struct place place = place__of_class(report, &class->what, unknown);
+    bool hooked = class__is_hooked(&class->what) && class->what.at.site;
+    char *text = hooked ? memory__format("class %zu: %s called by %s", rank,
+                                         class->what.at.function, place.function)
+                        : memory__format("class %zu: %s", rank, class->what.at.function);
     char *clean = text__for_screen(text);
     ink__put(style, out, INK_BOLD, clean);
     fputc('\n', out);
@@ -35,12 +35,12 @@ static void put_title(const struct report *report, const struct profile_class *c
 static void put_identity(const struct report *report, const struct profile_class *class,
                          const struct style *style, FILE *out)
 {
-    paragraph__take(style, out, "  kind     ", memory__text(class_kind__name(class->kind)));
-    if (class->has_object)
-        paragraph__take(style, out, "  object   ", class__object_text(report, class));
-    if (class->keys.count)
-        paragraph__take(style, out, "  key      ", class__keys(class));
-    const struct trace_process *process = report__process(report, class->process);
+    paragraph__take(style, out, "  kind     ", memory__text(class_kind__name(class->what.at.kind)));
+    if (class->what.has_object)
+        paragraph__take(style, out, "  object   ", class__object_text(report, &class->what));
+    if (class->what.keys.count)
+        paragraph__take(style, out, "  key      ", class__keys(&class->what));
+    const struct trace_process *process = report__process(report, class->what.at.process);
     if (process && trace__processes(report->trace)->count > 1)
         paragraph__take(style, out, "  process  ",
                         memory__format("%s (pid %u)", process->path, process->pid));
@@ -48,7 +48,7 @@ static void put_identity(const struct report *report, const struct profile_class
         paragraph__take(
             style, out, "  ranked   ",
             memory__text("no: it waits for work, for events, for time or for a thread's end"));
-    if (class->ignored)
+    if (class->what.ignored)
         paragraph__take(style, out, "  ranked   ",
                         memory__text("no: ignored by a rule in heurt.rules"));
 }
@@ -160,7 +160,8 @@ static void put_verdict(const struct report *report, const struct profile_class 
     paragraph__take(style, out, "  why      ", class__why(report, class, style));
     paragraph__take(style, out, "  sure     ", confidence_reason(class));
     char some[32], every[32], share[16];
-    if ((class->kind == CLASS_LOCK || class->kind == CLASS_SEMAPHORE) && class->count)
+    if ((class->what.at.kind == CLASS_LOCK || class->what.at.kind == CLASS_SEMAPHORE) &&
+        class->count)
         paragraph__take(
             style, out, "  waited   ",
             memory__format("%s of %s times (%s); the others had it at once",
@@ -363,14 +364,14 @@ static void put_blames(const struct report *report, const struct profile_class *
         {"share", ALIGN_RIGHT, false},
         {"waited", ALIGN_RIGHT, false},
         {"times", ALIGN_RIGHT, false},
-        {class->kind == CLASS_LOCK ? "acquired by" : "by", ALIGN_LEFT, true},
+        {class->what.at.kind == CLASS_LOCK ? "acquired by" : "by", ALIGN_LEFT, true},
         {"", ALIGN_LEFT, true},
         {"tid", ALIGN_LEFT, false},
         {"and meanwhile", ALIGN_LEFT, true}};
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
     if (class->blames.count == 0)
         return;
-    heading__put(style, out, blame_heading(class->kind));
+    heading__put(style, out, blame_heading(class->what.at.kind));
     struct grid grid = grid__start(columns, 7, 2);
     VEC_EACH (blame, &class->blames, struct profile_blame) {
         put_blame(&grid, report, blame, all_ns);
@@ -450,14 +451,14 @@ static void put_stack(const struct report *report, const struct profile_stack *s
 static void put_stacks(const struct report *report, const struct profile_class *class,
                        const struct style *style, FILE *out)
 {
-    if (class->stacks.count == 0)
+    if (class->what.stacks.count == 0)
         return;
     heading__put(style, out, "call stacks (innermost first; share of those that were taken)");
-    for (size_t i = 0; i < class->stacks.count && i < STACKS_AT_MOST; i++)
-        put_stack(report, VEC_AT(&class->stacks, struct profile_stack, i), style, out);
-    if (class->stacks.count > STACKS_AT_MOST)
+    for (size_t i = 0; i < class->what.stacks.count && i < STACKS_AT_MOST; i++)
+        put_stack(report, VEC_AT(&class->what.stacks, struct profile_stack, i), style, out);
+    if (class->what.stacks.count > STACKS_AT_MOST)
         fprintf(out, "  and %zu rarer ones (--json has them all)\n",
-                class->stacks.count - STACKS_AT_MOST);
+                class->what.stacks.count - STACKS_AT_MOST);
 }
 
 static void put_feedback(const struct report *report, const struct profile_class *class,
@@ -469,19 +470,19 @@ static void put_feedback(const struct report *report, const struct profile_class
             style, out, "  ",
             memory__format("Where its duration rightly depends on an argument, compare only "
                            "equal ones: heurt report --key '%s=NAME'.",
-                           class->function));
-    else if (class->kind == CLASS_CALL)
+                           class->what.at.function));
+    else if (class->what.at.kind == CLASS_CALL)
         paragraph__take(
             style, out, "  ",
             memory__format("Where its duration rightly depends on an argument, compare only equal "
                            "ones: record the argument (heurt record -A '%s=arg1') and make "
                            "it a key: heurt report --key '%s=arg1'.",
-                           class->function, class->function));
+                           class->what.at.function, class->what.at.function));
     paragraph__take(
         style, out, "  ",
         memory__format("To leave out every class of this name, now and in later reports: heurt "
                        "report --ignore '%s'; --forget '%s' takes it back.",
-                       class->function, class->function));
+                       class->what.at.function, class->what.at.function));
 }
 
 void text__one_class(const struct report *report, size_t rank, const struct style *style, FILE *out)
@@ -496,7 +497,7 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
     put_durations(class, style, out);
     fputc('\n', out);
     histogram__put(report, class, style, out);
-    class_structure__put(class->structure, style, out);
+    class_structure__put(class->what.structure, style, out);
     put_components(class, style, out);
     put_evidence(report, class, style, out);
     put_doubts(class, style, out);

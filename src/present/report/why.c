@@ -14,7 +14,7 @@
 
 /* ---- what was waited for --------------------------------------------------------------------- */
 
-char *class__keys(const struct profile_class *class)
+char *class__keys(const struct class_definition *class)
 {
     char *text = memory__text("");
     VEC_EACH (key, &class->keys, struct profile_key) {
@@ -30,11 +30,11 @@ char *class__keys(const struct profile_class *class)
 static char *subject_with_object(const struct report *report, const struct profile_class *class,
                                  const char *noun)
 {
-    const char *name = class__object_name(report, class);
+    const char *name = class__object_name(report, &class->what);
     if (name)
         return memory__format("%s %s", noun, name);
-    if (class->has_object)
-        return memory__format("%s 0x%" PRIx64, noun, class->object);
+    if (class->what.has_object)
+        return memory__format("%s 0x%" PRIx64, noun, class->what.object);
     return memory__text(noun);
 }
 
@@ -42,7 +42,7 @@ static char *subject_with_object(const struct report *report, const struct profi
 static char *keys_in_words(const struct profile_class *class)
 {
     char *text = memory__text("");
-    VEC_EACH (key, &class->keys, struct profile_key) {
+    VEC_EACH (key, &class->what.keys, struct profile_key) {
         char low[16], high[16], *longer;
         const char *comma = *text ? "," : "";
         if (strcmp(key->name, "size_class") == 0 && key->value < 63)
@@ -60,7 +60,7 @@ static char *keys_in_words(const struct profile_class *class)
 static char *subject_with_call(const struct profile_class *class, const char *noun)
 {
     char *keys = keys_in_words(class);
-    char *text = memory__format("%s: %s%s", noun, class->function, keys);
+    char *text = memory__format("%s: %s%s", noun, class->what.at.function, keys);
     free(keys);
     return text;
 }
@@ -82,18 +82,18 @@ static char *subject(const struct report *report, const struct profile_class *cl
         [CLASS_YIELD] = "polls",
         [CLASS_MEMORY_MAP] = "memory map",
     };
-    const char *noun = nouns[class->kind];
-    if (class->kind == CLASS_LOCK && strstr(class->function, "spin"))
+    const char *noun = nouns[class->what.at.kind];
+    if (class->what.at.kind == CLASS_LOCK && strstr(class->what.at.function, "spin"))
         noun = "spin lock";
-    else if (class->kind == CLASS_LOCK && strstr(class->function, "rdlock"))
+    else if (class->what.at.kind == CLASS_LOCK && strstr(class->what.at.function, "rdlock"))
         noun = "read lock";
-    else if (class->kind == CLASS_LOCK && strstr(class->function, "wrlock"))
+    else if (class->what.at.kind == CLASS_LOCK && strstr(class->what.at.function, "wrlock"))
         noun = "write lock";
-    else if (class->kind == CLASS_LOCK && strcmp(class->function, "flockfile") == 0)
+    else if (class->what.at.kind == CLASS_LOCK && strcmp(class->what.at.function, "flockfile") == 0)
         noun = "lock of FILE";
-    else if (class->kind == CLASS_LOCK && strcmp(class->function, "file lock") == 0)
+    else if (class->what.at.kind == CLASS_LOCK && strcmp(class->what.at.function, "file lock") == 0)
         noun = "file lock";
-    return class->kind <= CLASS_SEMAPHORE || class->kind == CLASS_FUTEX
+    return class->what.at.kind <= CLASS_SEMAPHORE || class->what.at.kind == CLASS_FUTEX
                ? subject_with_object(report, class, noun)
                : subject_with_call(class, noun);
 }
@@ -206,7 +206,7 @@ static char *top_blame(const struct report *report, const struct profile_class *
     uint64_t all_ns = class__held_ns(report, class);
     const struct profile_blame *top = VEC_AT(&class->blames, struct profile_blame, 0);
     double part = all_ns ? (double)top->wait_ns / (double)all_ns : 1;
-    return blamed(report, class->kind, top, part);
+    return blamed(report, class->what.at.kind, top, part);
 }
 
 /* ---- reasons --------------------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ char *evidence__other(const struct report *report, const struct profile_class *c
         VEC_AT(&report->profile->classes, struct profile_class, rank - 1);
     if (other == class)
         return memory__text("itself");
-    struct place place = place__of_class(report, other, unknown);
+    struct place place = place__of_class(report, &other->what, unknown);
     return class__name(report, other, &place);
 }
 
@@ -355,7 +355,7 @@ static char *reasons_text(const struct report *report, const struct profile_clas
     enum reason second = largest(class, (int)first);
     if (share_of(class, second) < SECOND_FROM) {
         char *text = phrase(report, class, first, "", style);
-        if (!is_wait(first) || class__is_hooked(class))
+        if (!is_wait(first) || class__is_hooked(&class->what))
             return text;
         char *inside = memory__format("%s, inside it", text);
         free(text);
@@ -374,12 +374,13 @@ static char *reasons_text(const struct report *report, const struct profile_clas
 char *class__why(const struct report *report, const struct profile_class *class,
                  const struct style *style)
 {
-    if (!class__is_hooked(class))
+    if (!class__is_hooked(&class->what))
         return reasons_text(report, class, style);
     char *what = subject(report, class), *blame = top_blame(report, class);
     char *reasons = NULL;
     /* A wait that mostly is not one: the lock was free again, but no CPU was. */
-    if (class->excess_ns && largest(class, -1) != (enum reason)class_kind__component(class->kind))
+    if (class->excess_ns &&
+        largest(class, -1) != (enum reason)class_kind__component(class->what.at.kind))
         reasons = reasons_text(report, class, style);
     char *text = reasons ? memory__format("%s%s; %s", what, blame, reasons)
                          : memory__format("%s%s", what, blame);

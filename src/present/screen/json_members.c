@@ -101,13 +101,13 @@ struct json_object *json__new_gain(const double gain[2])
 }
 
 void json__identity(struct json_object *object, const struct report *report,
-                    const struct profile_class *class)
+                    const struct class_definition *class)
 {
     char unknown[32];
     struct place place = place__of_class(report, class, unknown);
-    bool hooked = class__is_hooked(class) && class->site;
+    bool hooked = class__is_hooked(class) && class->at.site;
     struct place itself = place, caller = hooked ? place : (struct place){0};
-    itself.function = class->function;
+    itself.function = class->at.function;
     json__place(object, &itself);
     struct json_object *call = json_object_new_object();
     json__place(call, &caller);

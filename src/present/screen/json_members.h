@@ -23,7 +23,7 @@ void json__place(struct json_object *object, const struct place *place);
 /* The same of a class, and caller. Of a hooked call module, file and line are those of the call;
  * its caller has them, too. */
 void json__identity(struct json_object *object, const struct report *report,
-                    const struct profile_class *class);
+                    const struct class_definition *class);
 
 struct json_object *json__new_text(const char *text); /* NULL for NULL */
 /* Of an index into trace__threads; NULL: there is none. */

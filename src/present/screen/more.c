@@ -47,7 +47,7 @@ char *more__components(const int64_t more_ns[COMPONENTS])
     return text;
 }
 
-char *call__text(const struct report *report, const struct profile_class *what)
+char *call__text(const struct report *report, const struct class_definition *what)
 {
     char unknown[32];
     struct place place = place__of_class(report, what, unknown);
@@ -55,7 +55,7 @@ char *call__text(const struct report *report, const struct profile_class *what)
     if (!class__is_hooked(what))
         return where;
     const char *object = class__object_name(report, what);
-    char *text = memory__format("%s%s%s, in %s", what->function, object ? " " : "",
+    char *text = memory__format("%s%s%s, in %s", what->at.function, object ? " " : "",
                                 object ? object : "", where);
     free(where);
     return text;

@@ -12,6 +12,6 @@ char *more__format(int64_t ns, char buffer[MORE_BYTES]);
 char *more__components(const int64_t more_ns[COMPONENTS]);
 /* "compute solver.c:88"; of a hooked call "pthread_mutex_lock queue.lock, in push queue.c:12".
  * free() it. */
-char *call__text(const struct report *report, const struct profile_class *what);
+char *call__text(const struct report *report, const struct class_definition *what);
 
 #endif

@@ -16,8 +16,8 @@ static const struct trace_thread *thread_of(const struct grammar_report *shown)
     return VEC_AT(trace__threads(shown->report->trace), struct trace_thread, shown->thread);
 }
 
-static const struct profile_class *place_of(const struct grammar_report *shown,
-                                            const struct grammar_item *item)
+static const struct class_definition *place_of(const struct grammar_report *shown,
+                                               const struct grammar_item *item)
 {
     return &VEC_AT(&shown->structure->places, struct structure_place, item->symbol)->what;
 }
@@ -46,8 +46,8 @@ static struct vec items_of(const struct grammar_report *shown, size_t rule)
 static char *place_name(const struct grammar_report *shown, const struct grammar_item *item)
 {
     char unknown[32];
-    const struct profile_class *class = place_of(shown, item);
-    char *name = function__short(class->function);
+    const struct class_definition *class = place_of(shown, item);
+    char *name = function__short(class->at.function);
     if (!class__is_hooked(class))
         return name;
     struct place place = place__of_class(shown->report, class, unknown);
@@ -158,7 +158,7 @@ static struct json_object *new_places(const struct grammar_report *shown)
     struct json_object *list = json_object_new_array();
     VEC_EACH (place, &shown->structure->places, struct structure_place) {
         struct json_object *object = json_object_new_object();
-        json__text(object, "class_kind", class_kind__name(place->what.kind));
+        json__text(object, "class_kind", class_kind__name(place->what.at.kind));
         json__identity(object, shown->report, &place->what);
         json_object_array_add(list, object);
     }
@@ -199,7 +199,7 @@ static void put_csv_item(const struct grammar_report *shown, size_t rule, size_t
         line__number(&line, rule_of(item));
     else
         line__text(&line, "");
-    line__text(&line, is_rule(item) ? "" : place_of(shown, item)->function);
+    line__text(&line, is_rule(item) ? "" : place_of(shown, item)->at.function);
     line__text(&line, place.file);
     line__source_line(&line, place.line);
     line__number(&line, item->count);

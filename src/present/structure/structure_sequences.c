@@ -85,7 +85,7 @@ static char *shape_text(const struct structure_report *shown, uint32_t number,
     if (shape->kind == SHAPE_OCCURRENCE)
         return function__short(
             VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
-                ->what.function);
+                ->what.at.function);
     struct listing listing = start_listing(shown, style);
     for (uint32_t i = 0; i < shape->item_count && listing.names <= NAMES_AT_MOST; i++)
         add_name(&listing, shape_text(shown, shapes__items(shapes, number)[i].shape, style));
@@ -176,7 +176,7 @@ static struct json_object *new_item(const struct structure_report *shown,
     bool is_place = shape && shape->kind == SHAPE_OCCURRENCE;
     json__text(object, "function",
                is_place ? VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
-                              ->what.function
+                              ->what.at.function
                         : NULL);
     json__add(object, "loop", shape && !is_place ? new_loop(shown, item->what) : NULL);
     json__known(object, "sequence", item->is_sequence ? item->what : UINT64_MAX);

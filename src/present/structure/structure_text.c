@@ -33,8 +33,8 @@ static const struct outline_group *group_at(const struct structure_report *shown
     return VEC_AT(&shown->outline->groups, struct outline_group, group);
 }
 
-static const struct profile_class *place_of(const struct structure_report *shown,
-                                            const struct outline_row *row)
+static const struct class_definition *place_of(const struct structure_report *shown,
+                                               const struct outline_row *row)
 {
     return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
 }
@@ -82,7 +82,7 @@ static size_t folded_names(const struct structure_report *shown, const struct ou
     for (uint32_t i = 0; i < row->folded_count && count < NAMED_AT_MOST; i++) {
         uint32_t place = *VEC_AT(&shown->outline->folded, uint32_t, row->first_folded + i);
         char *name = function__short(
-            VEC_AT(&shown->structure->places, struct structure_place, place)->what.function);
+            VEC_AT(&shown->structure->places, struct structure_place, place)->what.at.function);
         if (is_among(name, names, count))
             free(name);
         else
@@ -121,7 +121,7 @@ static char *name_text(const struct structure_report *shown, const struct outlin
         free(turns);
         return text;
     }
-    return function__short(place_of(shown, row)->function);
+    return function__short(place_of(shown, row)->at.function);
 }
 
 /* What is to be said behind the name. free() it. */
@@ -319,7 +319,7 @@ static bool only_joins(const struct structure_report *shown, uint32_t loop)
         const struct outline_row *row = row_at(shown, i);
         if (row->kind != OUTLINE_OCCURRENCE)
             continue;
-        if (place_of(shown, row)->kind != CLASS_JOIN)
+        if (place_of(shown, row)->at.kind != CLASS_JOIN)
             return false;
         any = true;
     }
@@ -400,7 +400,7 @@ static void put_where(struct drawing *drawing, const struct outline_row *row)
         put_nothing(drawing, 1);
         return;
     }
-    const struct profile_class *class = place_of(drawing->shown, row);
+    const struct class_definition *class = place_of(drawing->shown, row);
     struct place place = place__of_class(drawing->shown->report, class, unknown);
     grid__take(&drawing->grid,
                class__is_hooked(class) ? place__text(&place) : place__source(&place, false),

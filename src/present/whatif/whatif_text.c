@@ -124,10 +124,11 @@ static void put_subject(const struct whatif_view *view, const struct whatif_answ
     const struct profile_class *class = class_of(view, answer);
     paragraph__take(style, out, "  asked     ", memory__text(answer->asked));
     if (class) {
-        struct place place = place__of_class(view->report, class, unknown);
+        struct place place = place__of_class(view->report, &class->what, unknown);
         paragraph__take(style, out, "  where     ", place__text(&place));
-        if (class->structure)
-            paragraph__take(style, out, "  calls     ", class_structure__text(class->structure));
+        if (class->what.structure)
+            paragraph__take(style, out, "  calls     ",
+                            class_structure__text(class->what.structure));
         paragraph__take(style, out, "  why       ", class__why(view->report, class, style));
     } else if (answer->has_lock) {
         paragraph__take(style, out, "  where     ",
@@ -200,7 +201,7 @@ static void put_where(struct grid *grid, const struct whatif_view *view,
     char unknown[32];
     const struct profile_class *class = class_of(view, answer);
     if (class) {
-        struct place place = place__of_class(view->report, class, unknown);
+        struct place place = place__of_class(view->report, &class->what, unknown);
         grid__take(grid, class__name(view->report, class, &place), INK_BOLD);
         grid__take(grid, place__source(&place, false), INK_PLAIN);
         if (why)

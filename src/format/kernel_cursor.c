@@ -1,0 +1,188 @@
+/* kernel_cursor.c: a thread's own events, and between them what the kernel told of it, by time. */
+#include "base/memory.h"
+#include "format/trace.h"
+
+#include <stdlib.h>
+
+/* ---- the events of a life -------------------------------------------------------------------- */
+
+void life_cursor__start(struct life_cursor *cursor, const struct trace *trace,
+                        const struct trace_life *life)
+{
+    *cursor = (struct life_cursor){
+        .words = {.trace = trace,
+                  .payload_words = event_payload_words,
+                  .payload_ids = HEURT_EVENT_FUNCTIONS},
+        .life = life,
+    };
+}
+
+static bool go_to_part(struct life_cursor *cursor)
+{
+    struct trace_cursor *words = &cursor->words;
+    if (cursor->next_part >= cursor->life->parts.count)
+        return false;
+    const struct life_part *part =
+        VEC_AT(&cursor->life->parts, struct life_part, cursor->next_part++);
+    if (!part->run) {
+        trace_cursor__go_to(words, part->chunk);
+        return true;
+    }
+    words->chunk = part->chunk;
+    words->tick = part->run->tick;
+    words->at = (const uint64_t *)(part->run + 1);
+    words->end = (const uint64_t *)((const char *)part->run + part->run->bytes);
+    return true;
+}
+
+bool life_cursor__next(struct life_cursor *cursor, struct event *event)
+{
+    while (!trace_cursor__next_in_chunk(&cursor->words, event))
+        if (!go_to_part(cursor)) {
+            trace_cursor__stop(&cursor->words);
+            return false;
+        }
+    return true;
+}
+
+void life_cursor__stop(struct life_cursor *cursor)
+{
+    trace_cursor__stop(&cursor->words);
+}
+
+/* ---- the part of them that is the thread's --------------------------------------------------- */
+
+enum { OFF_CPU_WORDS = 3, FAULT_WORDS = 2 };
+
+struct kernel_cursor {
+    struct life_cursor life;
+    uint64_t start, end; /* of the thread, ticks */
+    uint64_t slack;      /* ticks that both clocks may differ by */
+    /* The kernel's next event; given: it was handed out, and the one behind it is to be read. */
+    struct event event;
+    uint64_t begin; /* tick at which what it tells began */
+    bool has, given;
+    uint64_t first[1]; /* payload of KERNEL: the CPU */
+    uint64_t clipped[OFF_CPU_WORDS];
+    struct event recorded; /* the thread's own next event */
+    bool has_recorded;
+};
+
+/* The clocks were read side by side, which is right to less than that. */
+#define CLOCKS_DIFFER_NS 1000u
+
+static bool is_known(const struct event *event)
+{
+    return (event->id == HEURT_EVENT_OFF_CPU && event->words == OFF_CPU_WORDS) ||
+           (event->id == HEURT_EVENT_FAULT && event->words == FAULT_WORDS) ||
+           event->id == HEURT_EVENT_KERNEL_LOST;
+}
+
+static uint64_t ticks_of(const struct event *event)
+{
+    uint64_t ticks =
+        event->id == HEURT_EVENT_KERNEL_LOST ? 0 : HEURT_SITE_ADDRESS(event->payload[0]);
+    return ticks < event->tick ? ticks : event->tick;
+}
+
+/* Leaves of the event what lies between start and end. */
+static void clip(struct kernel_cursor *cursor)
+{
+    struct event *event = &cursor->event;
+    uint64_t begin = cursor->begin;
+    if (event->id == HEURT_EVENT_KERNEL_LOST ||
+        (begin >= cursor->start && event->tick <= cursor->end))
+        return;
+    begin = begin > cursor->start ? begin : cursor->start;
+    event->tick = event->tick < cursor->end ? event->tick : cursor->end;
+    uint64_t ticks = event->tick > begin ? event->tick - begin : 0;
+    for (uint32_t i = 0; i < event->words; i++)
+        cursor->clipped[i] = event->payload[i];
+    cursor->clipped[0] = HEURT_OFF(ticks, HEURT_SITE_HOW(event->payload[0]));
+    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
+    if (event->id == HEURT_EVENT_OFF_CPU && runnable != HEURT_NOT_KNOWN && runnable > ticks)
+        cursor->clipped[1] = HEURT_BACK(ticks, HEURT_SITE_HOW(event->payload[1]));
+    event->payload = cursor->clipped;
+    cursor->begin = begin;
+}
+
+static void read_next(struct kernel_cursor *cursor)
+{
+    cursor->given = cursor->has = false;
+    while (life_cursor__next(&cursor->life, &cursor->event)) {
+        if (!is_known(&cursor->event))
+            continue;
+        cursor->begin = cursor->event.tick - ticks_of(&cursor->event);
+        if (cursor->event.id == HEURT_EVENT_OFF_CPU && cursor->event.tick <= cursor->start)
+            cursor->first[0] = HEURT_SITE_HOW(cursor->event.payload[1]);
+        if (cursor->event.tick <= cursor->start)
+            continue;
+        if (cursor->begin >= cursor->end && cursor->event.tick > cursor->end)
+            return;
+        clip(cursor);
+        cursor->has = true;
+        return;
+    }
+}
+
+struct kernel_cursor *kernel_cursor__new(const struct trace *trace,
+                                         const struct trace_thread *thread)
+{
+    struct kernel_cursor *cursor = memory__zeroed(1, sizeof *cursor);
+    life_cursor__start(&cursor->life, trace, thread->life);
+    cursor->start = thread->start_tick;
+    cursor->end = thread->end_tick;
+    cursor->slack = trace__ticks(trace, CLOCKS_DIFFER_NS);
+    /* Reading it twice is cheap, and tells the CPU on which the thread is when it starts. */
+    read_next(cursor);
+    life_cursor__stop(&cursor->life);
+    life_cursor__start(&cursor->life, trace, thread->life);
+    cursor->event = (struct event){
+        .tick = cursor->start, .id = HEURT_EVENT_KERNEL, .words = 1, .payload = cursor->first};
+    cursor->begin = cursor->start;
+    cursor->has = true;
+    return cursor;
+}
+
+void kernel_cursor__free(struct kernel_cursor *cursor)
+{
+    if (cursor)
+        life_cursor__stop(&cursor->life);
+    free(cursor);
+}
+
+/* ---- by time --------------------------------------------------------------------------------- */
+
+/* Of a span's leave at the same time as the kernel's event, to the exactness of the clocks, the
+ * kernel's comes first: it happened within the span. What happened in a pause of the recording
+ * comes behind it: it is in no span. */
+static bool is_kernels_turn(const struct kernel_cursor *cursor)
+{
+    const struct event *kernel = &cursor->event, *recorded = &cursor->recorded;
+    if (!cursor->has || !cursor->has_recorded)
+        return cursor->has;
+    if (recorded->id == HEURT_EVENT_PAUSED && recorded->words &&
+        recorded->payload[0] < recorded->tick)
+        return kernel->tick <= recorded->tick - recorded->payload[0];
+    if (recorded->id & 1)
+        return cursor->begin < recorded->tick && kernel->tick <= recorded->tick + cursor->slack;
+    return kernel->tick < recorded->tick;
+}
+
+bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded,
+                         struct event *event)
+{
+    if (cursor->given)
+        read_next(cursor);
+    if (!cursor->has_recorded)
+        cursor->has_recorded = trace_cursor__next_recorded(recorded, &cursor->recorded);
+    if (is_kernels_turn(cursor)) {
+        cursor->given = true;
+        *event = cursor->event;
+        return true;
+    }
+    *event = cursor->recorded;
+    bool has = cursor->has_recorded;
+    cursor->has_recorded = false;
+    return has;
+}

@@ -1,0 +1,526 @@
+#include "kernel/task_events.h"
+
+#include "base/memory.h"
+#include "base/vec.h"
+#include "kernel/sampling.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST (1u << 4) /* Linux 6.0 */
+#endif
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* With sample_id_all every record but a sample ends in this; of the events for the ends of faults,
+ * which only tell of losses, perhaps without cpu. */
+struct tail {
+    uint32_t pid, tid;
+    uint64_t time;
+    uint32_t cpu, reserved;
+};
+#define TAIL_BYTES_LEAST 16
+
+struct fault_begins {
+    uint32_t pid, tid;
+    uint64_t time, address;
+    uint32_t cpu, reserved;
+};
+
+struct fault_ends { /* a minor one; of a major one cpu follows */
+    uint32_t pid, tid;
+    uint64_t time;
+};
+
+struct task { /* fork and exit */
+    uint32_t pid, parent_pid;
+    uint32_t tid, parent_tid;
+    uint64_t time;
+};
+
+struct command {
+    uint32_t pid, tid;
+    char name[];
+};
+
+struct lost {
+    uint64_t id, count;
+};
+
+/* The three kinds of samples differ in their length. */
+static int decode_sample(const unsigned char *body, size_t size, struct task_record *record)
+{
+    struct fault_begins begins;
+    struct fault_ends ends;
+    if (size == sizeof begins) {
+        memcpy(&begins, body, sizeof begins);
+        *record = (struct task_record){.kind = TASK_FAULT_BEGINS,
+                                       .pid = begins.pid,
+                                       .tid = begins.tid,
+                                       .cpu = begins.cpu,
+                                       .time_ns = begins.time,
+                                       .address = begins.address};
+        return 0;
+    }
+    if (size < sizeof ends)
+        return -EBADMSG;
+    memcpy(&ends, body, sizeof ends);
+    *record = (struct task_record){
+        .kind = TASK_FAULT_ENDS, .pid = ends.pid, .tid = ends.tid, .time_ns = ends.time};
+    return 0;
+}
+
+static void read_tail(const unsigned char *body, size_t size, struct task_record *record)
+{
+    struct tail tail = {0};
+    size_t bytes = size >= sizeof tail ? sizeof tail : TAIL_BYTES_LEAST;
+    if (size < bytes)
+        return;
+    memcpy(&tail, body + size - bytes, bytes);
+    record->pid = tail.pid;
+    record->tid = tail.tid;
+    record->time_ns = tail.time;
+    record->cpu = tail.cpu;
+}
+
+static int decode_task(const unsigned char *body, size_t size, struct task_record *record,
+                       enum task_record_kind kind)
+{
+    struct task task;
+    if (size < sizeof task)
+        return -EBADMSG;
+    memcpy(&task, body, sizeof task);
+    record->kind = kind;
+    record->pid = task.pid;
+    record->tid = task.tid;
+    record->time_ns = task.time;
+    return 0;
+}
+
+static int decode_command(const unsigned char *body, size_t size, struct task_record *record,
+                          bool by_exec)
+{
+    struct command command;
+    if (size <= sizeof command + sizeof(struct tail))
+        return -EBADMSG;
+    memcpy(&command, body, sizeof command);
+    size_t bytes = size - sizeof command - sizeof(struct tail);
+    record->kind = by_exec ? TASK_EXECED : TASK_NAMED;
+    record->pid = command.pid;
+    record->tid = command.tid;
+    memcpy(record->name, body + sizeof command,
+           bytes < sizeof record->name ? bytes : sizeof record->name - 1);
+    return 0;
+}
+
+static int decode_lost(const unsigned char *body, size_t size, struct task_record *record)
+{
+    struct lost lost;
+    if (size < sizeof lost)
+        return -EBADMSG;
+    memcpy(&lost, body, sizeof lost);
+    if (size >= sizeof lost + TAIL_BYTES_LEAST)
+        read_tail(body + sizeof lost, TAIL_BYTES_LEAST, record);
+    record->kind = TASK_LOST;
+    record->count = lost.count;
+    return 0;
+}
+
+int task_record__decode(const void *bytes, size_t size, struct task_record *record)
+{
+    struct perf_event_header header;
+    *record = (struct task_record){.kind = TASK_OTHER};
+    if (size < sizeof header)
+        return -EBADMSG;
+    memcpy(&header, bytes, sizeof header);
+    const unsigned char *body = (const unsigned char *)bytes + sizeof header;
+    if (header.size != size)
+        return -EBADMSG;
+    size -= sizeof header;
+    if (header.type == PERF_RECORD_SAMPLE)
+        return decode_sample(body, size, record);
+    read_tail(body, size, record);
+    switch (header.type) {
+    case PERF_RECORD_SWITCH:
+        if (size < sizeof(struct tail))
+            return -EBADMSG;
+        record->kind = !(header.misc & PERF_RECORD_MISC_SWITCH_OUT)        ? TASK_ON_CPU
+                       : header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TASK_PREEMPTED
+                                                                           : TASK_BLOCKED;
+        return 0;
+    case PERF_RECORD_FORK:
+        return decode_task(body, size, record, TASK_FORKED);
+    case PERF_RECORD_EXIT:
+        return decode_task(body, size, record, TASK_ENDED);
+    case PERF_RECORD_COMM:
+        return decode_command(body, size, record, header.misc & PERF_RECORD_MISC_COMM_EXEC);
+    case PERF_RECORD_LOST:
+        return decode_lost(body, size, record);
+    default:
+        return 0;
+    }
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Each thread inherits all of them, which costs its start a microsecond or so each. */
+#define CPUS_MOST 64
+/* What one recorder of an ordinary user may lock, unless told otherwise (perf_event_mlock_kb), is
+ * 512 KiB a CPU. */
+#define RING_BYTES_ROOT (1u << 20)
+#define RING_BYTES_MOST (512u << 10)
+#define RING_BYTES_LEAST (32u << 10)
+#define WATERMARK_BYTES (32u << 10)
+
+struct cpu_ring {
+    int fd; /* of the event that owns the ring */
+    struct perf_event_mmap_page *page;
+    size_t mapped_bytes;
+    struct ring ring;
+    struct task_record next; /* read, and not yet handed over */
+    bool has_next;
+};
+
+struct task_events {
+    pid_t pid;
+    clockid_t clock;
+    bool counts_lost;    /* the kernel knows PERF_FORMAT_LOST */
+    struct vec rings;    /* struct cpu_ring */
+    struct vec others;   /* int: descriptors of the events that use these rings */
+    struct pollfd *wait; /* of the rings, and one more */
+    uint64_t lost;       /* as told by records, and those that could not be understood */
+    unsigned char scratch[RECORD_BYTES_MAX];
+};
+
+static struct perf_event_attr attributes_of(uint64_t config, uint64_t sample_type, clockid_t clock)
+{
+    return (struct perf_event_attr){
+        .size = sizeof(struct perf_event_attr),
+        .type = PERF_TYPE_SOFTWARE,
+        .config = config,
+        .sample_period = 1,
+        .sample_type = sample_type,
+        .sample_id_all = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .use_clockid = 1,
+        .clockid = clock,
+        .watermark = 1,
+    };
+}
+
+static struct perf_event_attr begins_of(clockid_t clock, size_t ring_bytes)
+{
+    struct perf_event_attr attributes = attributes_of(
+        PERF_COUNT_SW_PAGE_FAULTS,
+        PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU, clock);
+    attributes.context_switch = attributes.task = attributes.comm = attributes.comm_exec = 1;
+    attributes.wakeup_watermark =
+        (uint32_t)(ring_bytes / 4 < WATERMARK_BYTES ? ring_bytes / 4 : WATERMARK_BYTES);
+    return attributes;
+}
+
+static const struct {
+    uint64_t config, sample_type;
+} ends[] = {
+    {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_SAMPLE_TID | PERF_SAMPLE_TIME},
+    {PERF_COUNT_SW_PAGE_FAULTS_MAJ, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU},
+};
+#define ENDS (sizeof ends / sizeof ends[0])
+
+static int open_event(struct perf_event_attr *attributes, pid_t pid, int cpu)
+{
+    long fd = syscall(SYS_perf_event_open, attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+/* Of the program, from its exec on, and of all that it starts. */
+static int open_inherited(struct task_events *events, struct perf_event_attr *attributes, int cpu)
+{
+    attributes->disabled = attributes->enable_on_exec = attributes->inherit = 1;
+    attributes->read_format = events->counts_lost ? PERF_FORMAT_LOST : 0;
+    int fd = open_event(attributes, events->pid, cpu);
+    if (fd != -EINVAL || !events->counts_lost)
+        return fd;
+    events->counts_lost = false;
+    return open_inherited(events, attributes, cpu);
+}
+
+static int map_ring(int fd, size_t ring_bytes, struct cpu_ring *ring)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = page_bytes + ring_bytes;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return errno == EPERM ? -ENOBUFS : -errno; /* too much locked memory */
+    *ring = (struct cpu_ring){.fd = fd, .page = memory, .mapped_bytes = bytes};
+    ring->ring.data = (const unsigned char *)memory + page_bytes;
+    ring->ring.data_bytes = ring_bytes;
+    return 0;
+}
+
+static int add_ends(struct task_events *events, int cpu, int into)
+{
+    for (size_t i = 0; i < ENDS; i++) {
+        struct perf_event_attr attributes =
+            attributes_of(ends[i].config, ends[i].sample_type, events->clock);
+        int fd = open_inherited(events, &attributes, cpu);
+        if (fd < 0)
+            return fd;
+        vec__push(&events->others, &fd);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, into) < 0)
+            return -errno;
+    }
+    return 0;
+}
+
+/* 1: the CPU is offline. */
+static int add_ring(struct task_events *events, int cpu, size_t ring_bytes)
+{
+    struct perf_event_attr attributes = begins_of(events->clock, ring_bytes);
+    struct cpu_ring ring;
+    int fd = open_inherited(events, &attributes, cpu);
+    if (fd < 0)
+        return fd == -ENODEV ? 1 : fd;
+    int code = map_ring(fd, ring_bytes, &ring);
+    if (code < 0) {
+        close(fd);
+        return code;
+    }
+    ring.ring.scratch = events->scratch;
+    vec__push(&events->rings, &ring);
+    return add_ends(events, cpu, fd);
+}
+
+static void close_rings(struct task_events *events)
+{
+    VEC_EACH (fd, &events->others, int)
+        close(*fd);
+    VEC_EACH (ring, &events->rings, struct cpu_ring) {
+        munmap(ring->page, ring->mapped_bytes);
+        close(ring->fd);
+    }
+    vec__free(&events->others);
+    vec__free(&events->rings);
+}
+
+static int add_rings(struct task_events *events, size_t ring_bytes)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    int code = sysconf(_SC_NPROCESSORS_ONLN) > CPUS_MOST ? -E2BIG : 0;
+    for (int cpu = 0; cpu < cpus && code >= 0; cpu++)
+        code = add_ring(events, cpu, ring_bytes);
+    return code < 0 ? code : events->rings.count ? 0 : -ENODEV;
+}
+
+static int open_all(struct task_events *events)
+{
+    size_t bytes = geteuid() == 0 ? RING_BYTES_ROOT : RING_BYTES_MOST;
+    int code = add_rings(events, bytes);
+    while ((code == -ENOBUFS || code == -ENOMEM) && (bytes /= 2) >= RING_BYTES_LEAST) {
+        close_rings(events);
+        code = add_rings(events, bytes);
+    }
+    return code;
+}
+
+int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
+{
+    struct task_events *events = memory__zeroed(1, sizeof *events);
+    events->pid = pid;
+    events->clock = clock;
+    events->counts_lost = true;
+    events->rings = VEC_OF(struct cpu_ring);
+    events->others = VEC_OF(int);
+    int code = open_all(events);
+    if (code < 0) {
+        task_events__close(events);
+        events = NULL;
+    } else {
+        events->wait = memory__zeroed(events->rings.count + 1, sizeof *events->wait);
+        for (size_t i = 0; i < events->rings.count; i++)
+            events->wait[i] =
+                (struct pollfd){VEC_AT(&events->rings, struct cpu_ring, i)->fd, POLLIN, 0};
+    }
+    *out = events;
+    return code;
+}
+
+void task_events__close(struct task_events *events)
+{
+    if (!events)
+        return;
+    close_rings(events);
+    free(events->wait);
+    free(events);
+}
+
+/* ---- draining -------------------------------------------------------------------------------- */
+
+bool task_events__wait(struct task_events *events, int stop_fd, int timeout_ms)
+{
+    size_t count = events->rings.count;
+    events->wait[count] = (struct pollfd){stop_fd, POLLIN, 0};
+    if (poll(events->wait, count + 1, timeout_ms) <= 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (events->wait[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+            events->wait[i].fd = -1; /* all its tasks are gone: it would be readable for ever */
+    return events->wait[count].revents;
+}
+
+static void read_next(struct task_events *events, struct cpu_ring *cpu)
+{
+    const void *bytes;
+    size_t size;
+    bool damaged = false;
+    while (!cpu->has_next && ring__next(&cpu->ring, &bytes, &size, &damaged)) {
+        cpu->has_next = true;
+        if (task_record__decode(bytes, size, &cpu->next) < 0)
+            cpu->next = (struct task_record){.kind = TASK_LOST, .count = 1};
+        else if (cpu->next.kind == TASK_OTHER)
+            cpu->has_next = false;
+    }
+    events->lost += damaged;
+}
+
+static struct cpu_ring *earliest(struct task_events *events)
+{
+    struct cpu_ring *first = NULL;
+    VEC_EACH (cpu, &events->rings, struct cpu_ring) {
+        read_next(events, cpu);
+        if (cpu->has_next && (!first || cpu->next.time_ns < first->next.time_ns))
+            first = cpu;
+    }
+    return first;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* What a thread does on one CPU is in that CPU's ring before it can do anything on another. So
+ * records up to a time before all rings are looked at are there, of each thread, without a gap;
+ * later ones wait. */
+size_t task_events__drain(struct task_events *events,
+                          void (*take)(void *context, const struct task_record *record),
+                          void *context)
+{
+    uint64_t now = now_ns(events->clock);
+    size_t count = 0;
+    struct cpu_ring *first;
+    VEC_EACH (cpu, &events->rings, struct cpu_ring)
+        /* Pairs with the kernel's release of data_head (see its comment in linux/perf_event.h). */
+        cpu->ring.head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
+    while ((first = earliest(events)) && first->next.time_ns <= now) {
+        if (first->next.kind == TASK_LOST)
+            events->lost += first->next.count;
+        take(context, &first->next);
+        first->has_next = false;
+        count++;
+        __atomic_store_n(&first->page->data_tail, first->ring.tail, __ATOMIC_RELEASE);
+    }
+    return count;
+}
+
+/* Of an event that lost records and has written none since, only its own count tells. */
+uint64_t task_events__lost(const struct task_events *events)
+{
+    uint64_t counts[2], lost = 0;
+    if (!events->counts_lost)
+        return events->lost;
+    VEC_EACH (ring, &events->rings, struct cpu_ring)
+        if (read(ring->fd, counts, sizeof counts) == sizeof counts)
+            lost += counts[1];
+    VEC_EACH (fd, &events->others, int)
+        if (read(*fd, counts, sizeof counts) == sizeof counts)
+            lost += counts[1];
+    return lost > events->lost ? lost : events->lost;
+}
+
+/* ---- what a page fault takes beside ---------------------------------------------------------- */
+
+enum { TOUCHED_PAGES = 32 };
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static uint64_t median(uint64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return count ? values[count / 2] : 0;
+}
+
+/* ns that the first touch of a page takes; 0: not known. */
+static uint64_t touch_pages(clockid_t clock)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t took[TOUCHED_PAGES];
+    char *memory = mmap(NULL, TOUCHED_PAGES * page_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 0;
+    madvise(memory, TOUCHED_PAGES * page_bytes, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < TOUCHED_PAGES; i++) {
+        uint64_t before = now_ns(clock);
+        *(volatile char *)(memory + i * page_bytes) = 1;
+        took[i] = now_ns(clock) - before;
+    }
+    munmap(memory, TOUCHED_PAGES * page_bytes);
+    return median(took, TOUCHED_PAGES);
+}
+
+/* ns from beginning to end, as the records in the ring tell it. */
+static uint64_t told_fault(struct cpu_ring *cpu)
+{
+    uint64_t told[2 * TOUCHED_PAGES], begin = 0;
+    size_t count = 0, size;
+    struct task_record record;
+    const void *bytes;
+    bool damaged = false;
+    cpu->ring.head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
+    while (count < 2 * TOUCHED_PAGES && ring__next(&cpu->ring, &bytes, &size, &damaged)) {
+        if (task_record__decode(bytes, size, &record) < 0)
+            break;
+        if (record.kind == TASK_FAULT_ENDS && begin)
+            told[count++] = record.time_ns - begin;
+        begin = record.kind == TASK_FAULT_BEGINS ? record.time_ns : 0;
+    }
+    return median(told, count);
+}
+
+int64_t task_events__way_of_fault_ns(clockid_t clock)
+{
+    enum { RING_BYTES = 8 * 4096 };
+    unsigned char scratch[64];
+    struct cpu_ring ring;
+    struct perf_event_attr begins = begins_of(clock, RING_BYTES),
+                           minor = attributes_of(ends[0].config, ends[0].sample_type, clock);
+    uint64_t bare = touch_pages(clock), told = 0;
+    int fd = open_event(&begins, 0, -1), other = open_event(&minor, 0, -1);
+    if (fd >= 0 && other >= 0 && map_ring(fd, RING_BYTES, &ring) == 0) {
+        ring.ring.scratch = scratch;
+        if (ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, fd) == 0 && touch_pages(clock))
+            told = told_fault(&ring);
+        munmap(ring.page, ring.mapped_bytes);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (other >= 0)
+        close(other);
+    return bare && told ? (int64_t)bare - (int64_t)told : 0;
+}
