@@ -43,6 +43,7 @@ may_stand_on() {
     findings) echo ledger locks cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
+    threads) echo ledger callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }
