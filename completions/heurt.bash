@@ -3,7 +3,7 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-kernel --instructions --quiet --help' ;;
+    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-loops --no-kernel --instructions --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --class --coverage --audit --json --csv --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;

@@ -76,6 +76,7 @@ complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sum
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
 complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'
+complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'

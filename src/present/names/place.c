@@ -28,7 +28,7 @@ const struct trace_module *process__module_of(const struct trace_process *proces
 bool class__is_hooked(const struct class_definition *class)
 {
     return class->at.kind != CLASS_CALL && class->at.kind != CLASS_REGION &&
-           class->at.kind != CLASS_ITERATION;
+           class->at.kind != CLASS_ITERATION && class->at.kind != CLASS_LOOP;
 }
 
 static const char *base_name(const char *path)
