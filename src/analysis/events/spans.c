@@ -217,11 +217,8 @@ static void find_nest(struct thread_fold *self, struct class_entry *entry,
     watcher->inside = NULL;
     if (!self->nests)
         return;
-    const struct nested nested = {.place = entry->place,
-                                  .depth = occurrence->depth,
-                                  .counts = watcher->is_structural
-                                                ? watcher->is_structural(self->table, entry)
-                                                : entry->is_structural};
+    const struct nested nested = {
+        .place = entry->place, .depth = occurrence->depth, .counts = entry->is_structural};
     uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
     if (is_of_function(entry))
         watcher->nest = nest;
@@ -345,6 +342,12 @@ static void forget_passed(struct thread_fold *self)
 static bool is_of_kernel(uint32_t id)
 {
     return id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT || id == HEURT_EVENT_KERNEL;
+}
+
+struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
+                                   struct class_entry *entry)
+{
+    return class_table__part(table, entry, watcher->inside ? watcher->nest : NEST_NONE);
 }
 
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher)
