@@ -11,7 +11,7 @@ const char *class_kind__name(enum class_kind kind)
         [CLASS_PIPE] = "pipe",           [CLASS_POLL] = "poll",
         [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
         [CLASS_FUTEX] = "futex",         [CLASS_MEMORY_MAP] = "memory map",
-        [CLASS_LOOP] = "loop",
+        [CLASS_FAULT] = "page fault",    [CLASS_LOOP] = "loop",
     };
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }
@@ -108,6 +108,9 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_MEMORY_MAP:
         describe_memory_map(event, call);
+        return;
+    case CLASS_FAULT:
+        call->function = "page fault";
         return;
     default:
         describe_io(event, call);

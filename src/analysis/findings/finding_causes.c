@@ -132,6 +132,13 @@ static enum finding_category category_of_futex(const struct symbols *symbols,
     return category;
 }
 
+static enum finding_category category_of_lock(const struct profile_class *class)
+{
+    if (strcmp(class->what.at.function, "flockfile") == 0)
+        return FINDING_STDIO;
+    return strcmp(class->what.at.function, "file lock") == 0 ? FINDING_FILE_LOCK : FINDING_LOCK;
+}
+
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class)
 {
@@ -150,15 +157,16 @@ enum finding_category class__category(const struct finder *finder,
         [CLASS_POLL] = FINDING_POLLING,
         [CLASS_SLEEP] = FINDING_POLLING,
         [CLASS_YIELD] = FINDING_YIELD,
+        [CLASS_LOOP] = FINDING_OVERLAP,
+        [CLASS_FAULT] = FINDING_PAGE_FAULT,
         [CLASS_MEMORY_MAP] = FINDING_MEMORY_MAP,
     };
+    if (class->what.at.kind == CLASS_LOCK)
+        return category_of_lock(class);
     if (class->what.at.kind == CLASS_FUTEX)
         return category_of_futex(finder->symbols, class);
     if (class__is_call(class))
         return class->why_ns[REASON_SPIN] > class->why_ns[REASON_OVERLAP] ? FINDING_SPINNING
                                                                           : FINDING_OVERLAP;
-    enum finding_category category = of_kind[class->what.at.kind];
-    if (category == FINDING_LOCK) /* of a FILE, an arena */
-        category = system_function__category(class->what.at.function);
-    return category == FINDING_UNEXPLAINED ? FINDING_LOCK : category;
+    return of_kind[class->what.at.kind];
 }

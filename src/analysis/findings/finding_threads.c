@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAULTS_LEAST_NS 10000000u
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
 
 static uint64_t cpu_ns_of(const struct profile_thread *thread)

@@ -178,6 +178,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     switch (finding->category) {
     case FINDING_UNEXPLAINED:
         return false;
+    case FINDING_PAGE_FAULT:
+        return is_long && finding->lost_ns >= FAULTS_LEAST_NS;
     case FINDING_CPU:
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;

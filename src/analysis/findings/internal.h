@@ -13,6 +13,8 @@
 #include "analysis/findings/program_frame.h"
 
 #define NO_GROUP UINT32_MAX
+#define FAULTS_LEAST_NS \
+    10000000u        /* less of page faults, or of what else no call tells, is little */
 #define WORK_PART 20 /* of the busiest thread's CPU time */
 
 /* A class that lost something to others. */
@@ -50,7 +52,7 @@ static inline const struct trace_thread *trace_thread_at(const struct finder *fi
 static inline bool class__is_call(const struct profile_class *class)
 {
     return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION;
+           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
 }
 
 /* ---- finding_causes.c ------------------------------------------------------------------------ */
