@@ -466,7 +466,8 @@ enum heurt_lock_kind {
 /* Which barrier. */
 enum heurt_barrier_kind {
     HEURT_BARRIER_PTHREAD = 0,
-    HEURT_BARRIER_OPENMP = 1, /* of a team; the object is the place that it is called at */
+    HEURT_BARRIER_OPENMP = 1,        /* of a team; the object is the place that it is called at */
+    HEURT_BARRIER_OPENMP_REGION = 2, /* the end of a parallel region, likewise */
 };
 
 /* Beside the kind, of LOCK_ACQUIRED: by a try, which would not have waited for it. */
