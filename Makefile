@@ -48,7 +48,7 @@ demo: ## record a program whose threads wait for each other, show the first scre
 	@scripts/demo $(BUILD)
 
 test: configure-tests ## the inner loop: unit tests, walls, golden files and quick tests of the commands
-	@scripts/run-tests $(BUILD) unit walls golden quick
+	@scripts/run-tests $(BUILD) unit walls golden quick -long
 
 check: configure-tests ## build with -Werror and run all tests but the statistical ones
 	@scripts/run-tests $(BUILD) $(SUITES)

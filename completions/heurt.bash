@@ -3,12 +3,13 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-kernel --instructions --quiet --help' ;;
+    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-loops --no-kernel --instructions --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --class --coverage --audit --json --csv --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;
     diff-occurrence) echo '-i --input --slow --at --fast --median --class --json --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
+    tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i --input --thread --function --from --to --json --raw --help' ;;
     export) echo '-i -o --input --output --text --json --csv --interesting --thread --from --to --help' ;;
@@ -19,7 +20,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --choose-after | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --depth | --min-wait | --thread | --function | --from | --to) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort) return 0 ;;
     esac
     return 1
 }
@@ -72,6 +73,7 @@ _heurt_value() { # the value of option $1
     --overhead) _heurt_lines < <(compgen -W '1% 5% 10% none' -- "$word") ;;
     --min-wait) _heurt_lines < <(compgen -W '20us 1ms 10ms' -- "$word") ;;
     --threshold) _heurt_lines < <(compgen -W '0.1 0.2 0.3' -- "$word") ;;
+    --format) _heurt_lines < <(compgen -W 'text csv json latex markdown' -- "$word") ;;
     --class) _heurt_lines < <(compgen -W 'site structure' -- "$word") ;;
     esac
 }
@@ -79,7 +81,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report locks structure diff-occurrence whatif hot dump export check' verb=record from=1 program
+    local verbs='record report locks structure diff-occurrence whatif tables hot dump export check' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
@@ -109,6 +111,8 @@ _heurt() {
     fi
     case $verb in
     record | hot | check) _heurt_program "$COMP_CWORD" ;;
+    tables) _heurt_lines < <(compgen -W "$("${COMP_WORDS[0]}" tables --format csv 2>/dev/null |
+        tail -n +2 | cut -d, -f1 | uniq)" -- "$word") ;;
     esac
 }
 

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report locks structure diff-occurrence whatif hot dump export check help
+set -l verbs record report locks structure diff-occurrence whatif tables hot dump export check help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report locks structure diff-occurrence whatif dump export help
+    else if contains -- "$words[1]" report locks structure diff-occurrence whatif tables dump export help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report locks structure diff-occurrence whatif hot dump export check help
+    and not __fish_seen_subcommand_from report locks structure diff-occurrence whatif tables hot dump export check help
 end
 
 function __heurt_complete_program
@@ -55,13 +55,14 @@ complete -c heurt -n __fish_is_first_arg -a locks -d 'Say what threads did with 
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a diff-occurrence -d 'Show what makes one slow occurrence differ from a fast one'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
+complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure diff-occurrence whatif dump export help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure diff-occurrence whatif tables dump export help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -75,6 +76,7 @@ complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sum
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
 complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'
+complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
@@ -138,6 +140,14 @@ complete -c heurt -n "$in_whatif" -l all -d 'A row for every class'
 complete -c heurt -n "$in_whatif" -l class -x -a 'site structure' -d 'What makes a class'
 complete -c heurt -n "$in_whatif" -l json -d 'As JSON'
 complete -c heurt -n "$in_whatif" -l csv -d 'As comma-separated values'
+
+set -l in_tables '__fish_seen_subcommand_from tables'
+complete -c heurt -n "$in_tables" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_tables" -l format -x -a 'text csv json latex markdown' -d 'How to write them'
+complete -c heurt -n "$in_tables" -l where -x -d 'Only such rows (score>0.1)'
+complete -c heurt -n "$in_tables" -l sort -x -d 'In the order of this column'
+complete -c heurt -n "$in_tables" -l class -x -a 'site structure' -d 'What makes a class'
+complete -c heurt -n "$in_tables" -a '(heurt tables --format csv 2>/dev/null | tail -n +2 | cut -d, -f1 | uniq)'
 
 set -l in_dump '__fish_seen_subcommand_from dump'
 complete -c heurt -n "$in_dump" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'

@@ -72,7 +72,7 @@ static size_t rank_of(const char *text, size_t classes)
 static bool is_function(const struct profile_class *class)
 {
     return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION;
+           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
 }
 
 /* The first of that name, and how many there are: functions, or else hooked calls by their names or

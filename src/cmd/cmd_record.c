@@ -46,7 +46,8 @@ struct recording {
     uint64_t max_size_bytes;
     uint32_t stack_every, stack_bytes;
     uint32_t overhead_permille; /* 0: none */
-    bool overhead_told, quiet, and_report, pack, no_choice, aggregate, no_kernel, instructions;
+    bool overhead_told, quiet, and_report, pack, no_choice, no_loops, aggregate, no_kernel,
+        instructions;
     uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
@@ -64,6 +65,7 @@ enum {
     OPTION_NO_CHOICE,
     OPTION_AGGREGATE,
     OPTION_NO_KERNEL,
+    OPTION_NO_LOOPS,
     OPTION_INSTRUCTIONS,
 };
 
@@ -82,6 +84,7 @@ static const struct option long_options[] = {
     {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
     {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
     {"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
+    {"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
     {"instructions", no_argument, NULL, OPTION_INSTRUCTIONS},
     {"and-report", no_argument, NULL, OPTION_AND_REPORT},
     {"quiet", no_argument, NULL, 'q'},
@@ -243,6 +246,9 @@ static int read_option(struct recording *recording, int option, char **argv)
         return 0;
     case OPTION_NO_KERNEL:
         recording->no_kernel = true;
+        return 0;
+    case OPTION_NO_LOOPS:
+        recording->no_loops = true;
         return 0;
     case OPTION_INSTRUCTIONS:
         recording->instructions = true;
@@ -637,7 +643,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
     if (chooses || (has_request(recording) && overhead_permille(recording)))
         attendants.automatic =
             automatic__new(recording->directory, &recording->request, planner, writer,
-                           chooses ? recording->choose_after_ns : 0, say);
+                           chooses ? recording->choose_after_ns : 0, !recording->no_loops, say);
     int status = run_command(recording, binary, library, &attendants, writer, wait_status);
     planner__close(planner);
     planner__finish(planner, writer);
@@ -728,6 +734,7 @@ static const char options_help[] =
     "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
     "(1)\n"
     "  --no-choice                 record known calls only\n"
+    "  --no-loops                  do not mark the loops of functions that are entered once\n"
     "  --no-kernel                 no records of switches and page faults from the kernel\n"
     "  --instructions              count the instructions of each call, where there is a PMU\n"
     "  -q, --quiet                 say nothing when all went well\n";

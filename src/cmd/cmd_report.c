@@ -1,6 +1,7 @@
 /* heurt report: from a trace to a screen, or to JSON or CSV. */
 #include "cmd/report.h"
 
+#include "analysis/findings/findings.h"
 #include "analysis/ledger/profile.h"
 #include "base/memory.h"
 #include "cmd/class_view.h"
@@ -72,11 +73,15 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
         return EXIT_HEURT;
     }
     report.profile = profile;
+    struct findings *findings = NULL;
+    if (!options->audit && !options->coverage && options->rank == 0)
+        findings = findings__find(loaded->trace, loaded->symbols, profile);
+    report.findings = findings;
     if (options->asked_for_view && profile->view != options->view)
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
     if (!options->audit && !options->coverage && options->rank <= profile->classes.count)
-        predictions__fill_gains(loaded->trace, loaded->symbols, profile, options->rank);
+        predictions__fill_gains(loaded->trace, loaded->symbols, profile, findings, options->rank);
     if (options->rank > profile->classes.count) {
         say("there is no class %zu: this report has %zu", options->rank, profile->classes.count);
         status = EXIT_USAGE;
@@ -85,6 +90,7 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
     }
     if (status == 0 && options->audit && !report__adds_up(&report))
         status = EXIT_NOT_EXACT;
+    findings__free(findings);
     profile__free(profile);
     return status;
 }

@@ -5,9 +5,9 @@
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/pager_print.h"
-#include "cmd/predictions.h"
 #include "cmd/rules_file.h"
 #include "cmd/targets.h"
+#include "cmd/whatif_session.h"
 #include "present/whatif/whatif_screens.h"
 
 #include <getopt.h>
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define THRESHOLD 0.2 /* as of heurt report: it numbers the classes */
-#define ROWS_AT_MOST 20
 
 struct options {
     const char *directory;
@@ -26,23 +25,13 @@ struct options {
     struct vec asked; /* struct asked */
 };
 
-/* What is known of the run, and what is asked of it. */
+/* What the command line asks of a run. */
 struct session {
     const struct options *options;
-    const struct report *report;
-    struct whatif *whatif;
-    struct vec questions; /* struct question */
-    struct vec answers;   /* struct whatif_answer, one a question */
-    size_t hidden;        /* classes that were not asked about */
+    struct whatif_session *of;
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
-
-static void ask(struct session *session, struct question question, struct whatif_answer answer)
-{
-    vec__push(&session->questions, &question);
-    vec__push(&session->answers, &answer);
-}
 
 /* Takes over text. */
 static char *joined(char *text, const char *more)
@@ -63,7 +52,7 @@ static void describe(const struct session *session, const struct lock_target *lo
     if (first->of == ASKED_OF_CLASS) {
         answer->rank = first->rank;
         answer->lost_ns =
-            VEC_AT(&session->report->profile->classes, struct profile_class, first->rank - 1)
+            VEC_AT(&session->of->report->profile->classes, struct profile_class, first->rank - 1)
                 ->excess_ns;
     } else if (first->of == ASKED_OF_LOCK) {
         answer->has_lock = true;
@@ -83,7 +72,7 @@ static int ask_what_was_asked(struct session *session)
     char *text = memory__text("");
     VEC_EACH (asked, &session->options->asked, struct asked) {
         text = joined(text, asked->option);
-        if (asked__resolve(asked, session->report, &question.changes, &lock, &error) == 0)
+        if (asked__resolve(asked, session->of->report, &question.changes, &lock, &error) == 0)
             continue;
         say("%s", error.text);
         question__free(&question);
@@ -92,85 +81,11 @@ static int ask_what_was_asked(struct session *session)
     }
     answer.asked = text;
     describe(session, &lock, &answer);
-    ask(session, question, answer);
+    whatif_session__ask(session->of, question, answer);
     return 0;
 }
 
-static void ask_about_class(struct session *session, const struct profile_class *class, size_t rank)
-{
-    const struct change change = {.type = CHANGE_REMOVE, .class = class->number};
-    ask(session, question__of(&change),
-        (struct whatif_answer){.asked = memory__format("--remove %zu", rank),
-                               .rank = rank,
-                               .lost_ns = class->excess_ns});
-}
-
-/* Only of a lock that several classes wait for is there more to tell than of its class. */
-static void ask_about_locks(struct session *session)
-{
-    struct vec locks = targets__locks(session->report);
-    VEC_EACH (lock, &locks, struct lock_target) {
-        const struct change change = {
-            .type = CHANGE_REMOVE_LOCK, .lock = lock->address, .process = lock->process};
-        if (lock->classes < 2 || !lock->lost_ns)
-            continue;
-        if (!session->options->all && session->questions.count >= ROWS_AT_MOST) {
-            session->hidden++;
-            continue;
-        }
-        ask(session, question__of(&change),
-            (struct whatif_answer){.asked =
-                                       memory__format("--remove lock=0x%" PRIx64, lock->address),
-                                   .has_lock = true,
-                                   .process = lock->process,
-                                   .lock = lock->address,
-                                   .lost_ns = lock->lost_ns});
-    }
-    vec__free(&locks);
-}
-
-/* Of every class that lost something, and of the locks. */
-static void ask_about_all(struct session *session)
-{
-    size_t rank = 0, most = session->options->all ? SIZE_MAX : ROWS_AT_MOST;
-    VEC_EACH (class, &session->report->profile->classes, struct profile_class) {
-        rank++;
-        if (!class->excess_ns || class->idle || class->what.ignored)
-            continue;
-        if (session->questions.count < most)
-            ask_about_class(session, class, rank);
-        else
-            session->hidden++;
-    }
-    ask_about_locks(session);
-}
-
 /* ---- answers --------------------------------------------------------------------------------- */
-
-/* By the predicted wall time; what was refused comes last. */
-static int compare_answers(const void *left, const void *right)
-{
-    const struct whatif_answer *a = left, *b = right;
-    uint64_t first = a->prediction ? a->prediction->wall_ns : UINT64_MAX;
-    uint64_t second = b->prediction ? b->prediction->wall_ns : UINT64_MAX;
-    if (first != second)
-        return first < second ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static void answer_all(struct session *session)
-{
-    predictions__make(session->whatif, session->questions.items, session->questions.count);
-    for (size_t i = 0; i < session->questions.count; i++) {
-        const struct question *question = VEC_AT(&session->questions, struct question, i);
-        struct whatif_answer *answer = VEC_AT(&session->answers, struct whatif_answer, i);
-        answer->prediction = question->told ? &question->prediction : NULL;
-        answer->refusal = question->error.text;
-    }
-    if (session->answers.count)
-        qsort(session->answers.items, session->answers.count, session->answers.item_bytes,
-              compare_answers);
-}
 
 struct showing {
     const struct whatif_presenter *presenter;
@@ -190,21 +105,14 @@ static void present(const void *subject, const struct style *style, FILE *out)
 static int show_answers(const struct session *session)
 {
     const struct options *options = session->options;
-    const struct whatif_answer *first = session->answers.items;
+    const struct whatif_answer *first = session->of->answers.items;
     if (options->asked.count && !first->prediction) {
         say("%s", first->refusal);
         return EXIT_HEURT;
     }
-    return show(present,
-                &(struct showing){.presenter = options->presenter,
-                                  .view = {.report = session->report,
-                                           .measured_ns = whatif__measured_ns(session->whatif),
-                                           .replayed_ns = whatif__replayed_ns(session->whatif),
-                                           .unrecorded_ns = whatif__unrecorded_ns(session->whatif),
-                                           .rows = session->answers.items,
-                                           .count = session->answers.count,
-                                           .hidden = session->hidden},
-                                  .is_question = options->asked.count > 0});
+    return show(present, &(struct showing){.presenter = options->presenter,
+                                           .view = whatif_session__view(session->of),
+                                           .is_question = options->asked.count > 0});
 }
 
 static int answer(struct session *session)
@@ -213,18 +121,11 @@ static int answer(struct session *session)
     if (session->options->asked.count)
         status = ask_what_was_asked(session);
     else
-        ask_about_all(session);
-    if (status == 0) {
-        answer_all(session);
-        status = show_answers(session);
-    }
-    VEC_EACH (answer, &session->answers, struct whatif_answer)
-        free((char *)answer->asked);
-    VEC_EACH (question, &session->questions, struct question)
-        question__free(question);
-    vec__free(&session->answers);
-    vec__free(&session->questions);
-    return status;
+        whatif_session__ask_about_all(session->of, session->options->all);
+    if (status)
+        return status;
+    whatif_session__answer(session->of);
+    return show_answers(session);
 }
 
 /* ---- the trace ------------------------------------------------------------------------------- */
@@ -233,7 +134,6 @@ static int compute(const struct options *options, const struct loaded *loaded,
                    const struct vec *rules)
 {
     struct profile *profile;
-    struct whatif *whatif;
     struct error error;
     int status = EXIT_HEURT;
     if (profile__compute_by(options->view, loaded->trace, loaded->symbols, rules, THRESHOLD,
@@ -245,14 +145,10 @@ static int compute(const struct options *options, const struct loaded *loaded,
                                   .symbols = loaded->symbols,
                                   .profile = profile,
                                   .directory = options->directory};
-    if (whatif__open(loaded->trace, loaded->symbols, profile, &whatif, &error) == 0) {
-        struct session session = {.options = options,
-                                  .report = &report,
-                                  .whatif = whatif,
-                                  .questions = VEC_OF(struct question),
-                                  .answers = VEC_OF(struct whatif_answer)};
-        status = answer(&session);
-        whatif__close(whatif);
+    struct whatif_session session;
+    if (whatif_session__open(&session, &report, &error) == 0) {
+        status = answer(&(struct session){options, &session});
+        whatif_session__close(&session);
     } else {
         say("%s", error.text);
     }

@@ -27,7 +27,7 @@ struct command {
 
 extern const struct command command_record, command_report, command_hot, command_dump,
     command_check, command_locks, command_structure, command_whatif, command_export,
-    command_diff_occurrence;
+    command_diff_occurrence, command_tables;
 
 /* The directory that -i and -o mean when they are not given. */
 #define DEFAULT_TRACE "heurt.data"

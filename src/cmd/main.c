@@ -9,7 +9,8 @@
 
 static const struct command *const commands[] = {
     &command_record, &command_report, &command_locks, &command_structure, &command_diff_occurrence,
-    &command_whatif, &command_hot,    &command_dump,  &command_export,    &command_check,
+    &command_whatif, &command_tables, &command_hot,   &command_dump,      &command_export,
+    &command_check,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

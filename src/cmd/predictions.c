@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #define THREADS_MOST 64
@@ -71,11 +72,35 @@ static bool is_wanted(const struct profile_class *class, size_t place, size_t on
            !class->what.ignored && (only == 0 || only == place);
 }
 
-/* Questions about classes, and their places (size_t, from 0). */
-static void ask(const struct profile *profile, size_t only, struct vec *questions,
-                struct vec *places)
+#define NO_PLACE SIZE_MAX
+
+/* What a question is about: a class or a finding, by its place. */
+struct asked {
+    size_t class, finding;
+};
+
+static void ask_about_findings(const struct profile *profile, const struct findings *findings,
+                               size_t most, struct vec *questions, struct vec *asked)
 {
-    size_t most = REPLAYED_EVENTS_MOST / (profile->events + 1);
+    for (size_t i = 0; findings && i < findings->rows.count && questions->count < most; i++) {
+        const struct finding *finding = VEC_AT(&findings->rows, struct finding, i);
+        struct question question = question__of(NULL);
+        if (!finding__can_be_replayed(profile, finding))
+            continue;
+        VEC_EACH (place, &finding->classes, uint32_t) {
+            const struct profile_class *class =
+                VEC_AT(&profile->classes, struct profile_class, *place);
+            vec__push(&question.changes,
+                      &(struct change){.type = CHANGE_REMOVE, .class = class->number});
+        }
+        vec__push(questions, &question);
+        vec__push(asked, &(struct asked){NO_PLACE, i});
+    }
+}
+
+static void ask_about_classes(const struct profile *profile, size_t only, size_t most,
+                              struct vec *questions, struct vec *asked)
+{
     for (size_t i = 0; i < profile->classes.count && questions->count < most; i++) {
         const struct profile_class *class = VEC_AT(&profile->classes, struct profile_class, i);
         if (!is_wanted(class, i + 1, only))
@@ -83,33 +108,41 @@ static void ask(const struct profile *profile, size_t only, struct vec *question
         const struct question question =
             question__of(&(struct change){.type = CHANGE_REMOVE, .class = class->number});
         vec__push(questions, &question);
-        vec__push(places, &i);
+        vec__push(asked, &(struct asked){i, NO_PLACE});
     }
 }
 
-static void keep_gains(struct profile *profile, struct vec *questions, const struct vec *places)
+static void keep_gains(struct profile *profile, struct findings *findings, struct vec *questions,
+                       const struct vec *asked)
 {
     for (size_t i = 0; i < questions->count; i++) {
         struct question *question = VEC_AT(questions, struct question, i);
-        struct profile_class *class =
-            VEC_AT(&profile->classes, struct profile_class, *VEC_AT(places, size_t, i));
-        for (int k = 0; question->told && k < 2; k++)
-            class->wall_gain[k] = question->prediction.gain[k];
+        const struct asked *about = VEC_AT(asked, struct asked, i);
+        const double *gain = question->prediction.gain;
+        if (question->told && about->finding != NO_PLACE)
+            finding__set_gain(VEC_AT(&findings->rows, struct finding, about->finding), profile,
+                              gain);
+        for (int k = 0; question->told && about->class != NO_PLACE && k < 2; k++)
+            VEC_AT(&profile->classes, struct profile_class, about->class)->wall_gain[k] = gain[k];
         question__free(question);
     }
+    if (findings)
+        findings__rank(findings);
 }
 
 void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
-                             struct profile *profile, size_t only)
+                             struct profile *profile, struct findings *findings, size_t only)
 {
-    struct vec questions = VEC_OF(struct question), places = VEC_OF(size_t);
+    struct vec questions = VEC_OF(struct question), asked = VEC_OF(struct asked);
+    size_t most = REPLAYED_EVENTS_MOST / (profile->events + 1);
     struct whatif *whatif;
-    ask(profile, only, &questions, &places);
+    ask_about_findings(profile, findings, most, &questions, &asked);
+    ask_about_classes(profile, only, most, &questions, &asked);
     if (questions.count && whatif__open(trace, symbols, profile, &whatif, NULL) == 0) {
         predictions__make(whatif, questions.items, questions.count);
         whatif__close(whatif);
     }
-    keep_gains(profile, &questions, &places);
+    keep_gains(profile, findings, &questions, &asked);
     vec__free(&questions);
-    vec__free(&places);
+    vec__free(&asked);
 }

@@ -2,6 +2,7 @@
 #ifndef HEURT_CMD_PREDICTIONS_H
 #define HEURT_CMD_PREDICTIONS_H
 
+#include "analysis/findings/findings.h"
 #include "analysis/replay/whatif.h"
 
 struct question {
@@ -21,8 +22,8 @@ void predictions__make(struct whatif *whatif, struct question *questions, size_t
 
 /* The wall gain of the classes that the profile ranks as interference, the first ones first, as far
  * as that takes no more than a few seconds. only: the one place (from 1) that is asked for; 0: all.
- */
+ * findings (NULL: none) first: each of those that a replay models gets its own. */
 void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
-                             struct profile *profile, size_t only);
+                             struct profile *profile, struct findings *findings, size_t only);
 
 #endif

@@ -174,11 +174,17 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
     pass_on_time(fold, span->nested + own, span->overhead);
 }
 
+/* The last iterations of a loop have no mark at their end. */
+static uint64_t unfinished_in(const struct open_span *span)
+{
+    return HEURT_IS_LOOP(span->id) ? 0 : span->weight;
+}
+
 /* Pops the innermost span, whose end is not known. */
 static void close_unfinished(struct fold *fold)
 {
     struct open_span *span = &fold->spans[--fold->state->depth];
-    counting_class(fold, span->class)->sums->unfinished += span->weight;
+    counting_class(fold, span->class)->sums->unfinished += unfinished_in(span);
     if (span->parted)
         pass_on(fold, span->parts);
     pass_on_time(fold, span->nested, span->overhead);
@@ -199,7 +205,18 @@ static void leave(struct fold *fold, uint32_t id, uint64_t tick)
             return;
         }
     }
-    fold->state->unmatched++;
+    if (!HEURT_IS_LOOP(id)) /* it may have ended with its function */
+        fold->state->unmatched++;
+}
+
+static void leave_loop(struct fold *fold, uint64_t id)
+{
+    for (uint32_t place = fold->state->depth; place-- > 0;) {
+        if (fold->spans[place].id == id) {
+            fold__close(fold, place);
+            return;
+        }
+    }
 }
 
 static void unwind(struct fold *fold, uint64_t tick)
@@ -228,7 +245,7 @@ static void drop_outermost(struct fold *fold)
     uint32_t dropped = (state->depth + 1) / 2;
     for (uint32_t i = 0; i < dropped; i++) {
         const struct open_span *span = &fold->spans[i];
-        counting_class(fold, span->class)->sums->unfinished += span->weight;
+        counting_class(fold, span->class)->sums->unfinished += unfinished_in(span);
         for (unsigned part = 0; span->parted && part < PARTS; part++)
             state->parts[part] += span->parts[part];
         state->covered += span->nested;
@@ -309,7 +326,7 @@ static void function_event(struct fold *fold, const struct event *event)
         if (state->depth && fold->spans[state->depth - 1].id == id)
             close_finished(fold, event->tick);
         else if (class && !class->open) /* no need to look for it among thousands */
-            fold->state->unmatched++;
+            fold->state->unmatched += !HEURT_IS_LOOP(id);
         else
             leave(fold, id, event->tick);
         return;
@@ -499,6 +516,10 @@ static void fixed_event(struct fold *fold, const struct event *event)
         break;
     case HEURT_EVENT_SAMPLED:
         keep_weight(fold, event);
+        break;
+    case HEURT_EVENT_LOOP_LEFT:
+        if (event->words)
+            leave_loop(fold, event->payload[0]);
         break;
     case HEURT_EVENT_LOST:
         fold->state->drawn_count = 0;

@@ -26,6 +26,7 @@ enum class_kind {
     CLASS_YIELD,
     CLASS_FUTEX,
     CLASS_MEMORY_MAP,
+    CLASS_LOOP, /* iterations of a loop that the recorder marked */
     CLASS_KINDS
 };
 

@@ -154,7 +154,7 @@ static bool read_function(struct reading *reading, struct body body)
     function.argument_names = function.file ? take_text(&body) : NULL;
     if (!function.argument_names || what.id < HEURT_EVENT_FUNCTIONS ||
         what.id > HEURT_FUNCTION_LAST || what.id % 2 || what.argument_count > HEURT_ARGUMENTS_MAX ||
-        what.kind < HEURT_FUNCTION_PATCHED || what.kind > HEURT_FUNCTION_ITERATION)
+        what.kind < HEURT_FUNCTION_PATCHED || what.kind > HEURT_FUNCTION_LOOP)
         return false;
     vec__push(&reading->process->functions, &function);
     return true;

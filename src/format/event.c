@@ -79,6 +79,8 @@ const char *event__name(uint32_t id)
         return "initialised";
     case HEURT_EVENT_MEMORY_MAP:
         return "memory map";
+    case HEURT_EVENT_LOOP_LEFT:
+        return "loop left";
     }
     return NULL;
 }

@@ -234,6 +234,8 @@ enum heurt_function_kind {
     HEURT_FUNCTION_PATCHED = 1,   /* a function of the program, by entry patch */
     HEURT_FUNCTION_REGION = 2,    /* heurt_begin … heurt_end in the source */
     HEURT_FUNCTION_ITERATION = 3, /* heurt_iteration: one or more turns of a loop */
+    HEURT_FUNCTION_LOOP = 4,      /* a loop that the recorder marks: the argument of an occurrence
+                                     says how many iterations it is */
 };
 
 #define HEURT_ARGUMENTS_MAX 6
@@ -259,9 +261,25 @@ struct heurt_function {
 
 /* Room for code that the recorder puts near some modules of a process image when it patches a
  * function of the running program: the one with event id HEURT_EVENT_LIVE + 2 n has the n-th slot.
- */
+ * Behind these are the slots of loops: that with event id HEURT_EVENT_LOOPS + 2 n has the n-th. */
 #define HEURT_LIVE_SLOT_BYTES 128u
-#define HEURT_LIVE_BYTES ((HEURT_EVENT_LAST - HEURT_EVENT_LIVE + 2) / 2 * HEURT_LIVE_SLOT_BYTES)
+#define HEURT_LIVE_LOOP_SLOT_BYTES 256u
+#define HEURT_LIVE_LOOPS_AT ((HEURT_EVENT_LAST - HEURT_EVENT_LIVE + 2) / 2 * HEURT_LIVE_SLOT_BYTES)
+#define HEURT_LIVE_BYTES (HEURT_LIVE_LOOPS_AT + HEURT_LOOPS_MAX * HEURT_LIVE_LOOP_SLOT_BYTES)
+
+#define HEURT_LOOPS_MAX 128u /* that are marked in one session */
+
+/* Of a marked loop, in the memory of the process: the recorder writes parent before it marks the
+ * loop. */
+struct heurt_loop {
+    uint32_t parent; /* number + 1 of the nearest marked loop around it; 0: none */
+    uint32_t every;  /* (atomic) iterations from one mark to the next; 0: not yet known */
+    uint32_t brief;  /* (atomic) marks in a row at which iterations were too short to be counted */
+    uint32_t reserved;
+};
+
+#define HEURT_LIVE_ENTERED \
+    2u /* entries of a function in a thread that are told apart: 0, 1, more */
 
 struct heurt_live {
     uint64_t room;    /* HEURT_LIVE_BYTES, readable and executable, zero */
@@ -269,6 +287,15 @@ struct heurt_live {
     uint64_t bodies;  /* address of the table of moved code: 8 bytes by event id / 2 */
     uint64_t stubs[2][2]; /* by enum heurt_mechanism and heurt_plan.ordered; 0: there is none */
     uint32_t bias_ticks[2][2], cost_ticks[2][2]; /* of these, as in struct heurt_function */
+    uint64_t entered;      /* address of a byte for each id from HEURT_EVENT_LIVE on: how often the
+                              function was entered by the thread that did so most, HEURT_LIVE_ENTERED at
+                              most */
+    uint64_t loops;        /* address of struct heurt_loop[HEURT_LOOPS_MAX] */
+    uint64_t loop_stub;    /* 0: loops cannot be marked */
+    int64_t loop_counters; /* where a thread's counters of loops are, from its thread pointer: each
+                              int32_t, iterations until the next mark */
+    uint32_t loop_cost_ticks; /* of one mark */
+    uint32_t reserved;
 };
 
 /* What an object is called that has no name in the program's symbols: the path of a file. */
@@ -380,7 +407,10 @@ struct heurt_thread_name {
     POINT(INITIALISED, 64, 3)                                                                     \
     /* SITE(enum heurt_memory_map), address, bytes | result; in programs with several threads,    \
      * which wait there for the one lock that the kernel has for a process's memory map */         \
-    SPAN(MEMORY_MAP, 66, 3, 1)
+    SPAN(MEMORY_MAP, 66, 3, 1)                                                                     \
+    /* the innermost open occurrence of that loop (its even id) was left without a mark: it and    \
+     * what is open inside of it are no occurrences */                                             \
+    POINT(LOOP_LEFT, 80, 1)
 /* clang-format on */
 
 enum heurt_event_id {
@@ -390,11 +420,14 @@ enum heurt_event_id {
 #undef HEURT_POINT_ID
 #undef HEURT_SPAN_ID
         HEURT_EVENT_FUNCTIONS = 1024, /* the first id that definitions give to functions */
+    HEURT_EVENT_LOOPS = 61184,        /* the first id that the recorder gives to loops */
     HEURT_EVENT_LIVE = 61440,         /* the first id that the recorder gives to functions that it
                                          patches in the running program */
     HEURT_EVENT_LAST = 65534,
     HEURT_FUNCTION_LAST = (1 << 20) - 2,
 };
+
+#define HEURT_IS_LOOP(id) ((id) >= HEURT_EVENT_LOOPS && (id) < HEURT_EVENT_LIVE)
 
 /* A function's or event's even id and the number of its occurrences that one stands for. */
 #define HEURT_SAMPLED(id, block) ((uint64_t)(id) << 32 | (uint32_t)(block))

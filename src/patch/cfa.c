@@ -85,9 +85,11 @@ static bool find_section(Elf *elf, const char *name, struct section *section)
 }
 
 /* The encoding of the addresses in a CIE's FDEs: the augmentation data in the order of its letters
- * (LSB, "Exception Frames"). DW_EH_PE_omit when it is not understood. */
-static uint8_t fde_encoding(const Dwarf_CIE *cie)
+ * (LSB, "Exception Frames"). DW_EH_PE_omit when it is not understood. lsda: that of the address of
+ * an FDE's table of exceptions; 'L' stands before 'R' wherever both are written. */
+static uint8_t fde_encoding(const Dwarf_CIE *cie, uint8_t *lsda)
 {
+    *lsda = DW_EH_PE_omit;
     struct bytes bytes = {cie->augmentation_data,
                           cie->augmentation_data + cie->augmentation_data_size, false};
     if (cie->augmentation[0] != 'z' || !cie->augmentation_data)
@@ -96,7 +98,7 @@ static uint8_t fde_encoding(const Dwarf_CIE *cie)
         if (*letter == 'R')
             return (uint8_t)take(&bytes, 1);
         if (*letter == 'L')
-            take(&bytes, 1);
+            *lsda = (uint8_t)take(&bytes, 1);
         else if (*letter == 'P') {
             static const uint8_t sizes[8] = {8, 0, 2, 4, 8, 0, 0, 0};
             uint8_t encoding = (uint8_t)take(&bytes, 1);
@@ -137,8 +139,23 @@ static bool take_address(struct bytes *bytes, uint8_t encoding, uint64_t place, 
 
 struct cie {
     Dwarf_CIE dwarf;
-    uint8_t encoding;
+    uint8_t encoding, lsda_encoding;
 };
+
+/* The first of an FDE's augmentation data; 0: it has no table of exceptions, or in a form that
+ * nobody writes on x86-64. */
+static uint64_t take_lsda(struct bytes bytes, const struct section *section, const struct cie *cie)
+{
+    uint64_t place =
+        section->address + (uint64_t)(bytes.at - (const uint8_t *)section->data->d_buf);
+    uint64_t address = 0, raw = 0;
+    struct bytes again = bytes;
+    if (cie->lsda_encoding == DW_EH_PE_omit || bytes.at == bytes.end ||
+        !take_address(&again, cie->lsda_encoding & 0x0f, 0, &raw) || !raw ||
+        !take_address(&bytes, cie->lsda_encoding, place, &address))
+        return 0;
+    return address;
+}
 
 static void add_range(struct cfa_table *table, const struct section *section, const struct cie *cie,
                       const Dwarf_FDE *fde)
@@ -146,7 +163,7 @@ static void add_range(struct cfa_table *table, const struct section *section, co
     struct bytes bytes = {fde->start, fde->end, false};
     uint64_t place =
         section->address + (uint64_t)(fde->start - (const uint8_t *)section->data->d_buf);
-    uint64_t start, length;
+    uint64_t start, length, lsda = 0;
     if (!take_address(&bytes, cie->encoding, place, &start) ||
         !take_address(&bytes, cie->encoding & 0x0f, 0, &length) || !start)
         return;
@@ -154,6 +171,7 @@ static void add_range(struct cfa_table *table, const struct section *section, co
         uint64_t skip = take_uleb(&bytes);
         if (skip > (size_t)(bytes.end - bytes.at))
             return;
+        lsda = take_lsda((struct bytes){bytes.at, bytes.at + skip, false}, section, cie);
         bytes.at += skip;
     }
     if (bytes.broken || start + length < start)
@@ -168,6 +186,7 @@ static void add_range(struct cfa_table *table, const struct section *section, co
                                   .code_factor = cie->dwarf.code_alignment_factor,
                                   .data_factor = cie->dwarf.data_alignment_factor,
                                   .signal_frame = strchr(cie->dwarf.augmentation, 'S') != NULL,
+                                  .lsda = lsda,
                               });
 }
 
@@ -192,7 +211,8 @@ static void read_entries(struct cfa_table *table, Elf *elf, const struct section
             continue;
         if (dwarf_cfi_cie_p(&entry)) {
             map__put(&by_offset, &offset, sizeof offset, cies.count);
-            vec__push(&cies, &(struct cie){entry.cie, fde_encoding(&entry.cie)});
+            struct cie *cie = vec__push(&cies, &(struct cie){.dwarf = entry.cie});
+            cie->encoding = fde_encoding(&entry.cie, &cie->lsda_encoding);
             continue;
         }
         uint64_t at = map__get(&by_offset, &entry.fde.CIE_pointer, sizeof entry.fde.CIE_pointer);

@@ -32,6 +32,7 @@ struct cfa_range {
     uint64_t code_factor;
     int64_t data_factor;
     bool signal_frame;
+    uint64_t lsda; /* where its table of exceptions is; 0: it has none */
 };
 
 struct cfa_table {

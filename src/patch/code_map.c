@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "patch/decode.h"
+#include "patch/landing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,11 @@ static void read_tables(struct code_map *map)
     }
 }
 
+static void mark_landing(uint64_t address, void *map)
+{
+    mark(map, address);
+}
+
 static void add_areas(struct code_map *map)
 {
     VEC_EACH (section, &map->file->sections, struct code_section) {
@@ -172,6 +178,7 @@ struct code_map *code_map__make(const struct code_file *file)
     VEC_EACH (pointer, &file->pointers, uint64_t)
         mark(map, *pointer);
     read_tables(map);
+    landings__each(file, mark_landing, map);
     vec__free(&map->tables);
     return map;
 }

@@ -1,6 +1,7 @@
 /* code_map.h: every place of a file's code that something may jump to, found in one pass over all
  * of it: targets of branches and calls, entries of jump tables, addresses that code or data hold,
- * symbols and starts of unwind ranges. It errs on the side of too many. */
+ * symbols, starts of unwind ranges, and landing pads of exceptions. It errs on the side of too
+ * many. */
 #ifndef HEURT_PATCH_CODE_MAP_H
 #define HEURT_PATCH_CODE_MAP_H
 

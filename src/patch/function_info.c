@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "patch/decode.h"
 #include "patch/ifunc.h"
+#include "patch/linkage.h"
 #include "patch/parameters.h"
 #include "patch/plan_cache.h"
 #include "patch/preserved.h"
@@ -138,24 +139,6 @@ static const struct code_function *in_file(struct facts *facts,
 
 /* ---- tails ----------------------------------------------------------------------------------- */
 
-/* The symbol that the linkage stub (.plt) at address jumps to, or NULL. */
-static const char *linked_name(const struct code_file *file, uint64_t address)
-{
-    enum { STUB_INSTRUCTIONS = 4 };
-    ZydisDecoder decoder;
-    struct instruction instruction;
-    decoder__start(&decoder);
-    for (int i = 0; i < STUB_INSTRUCTIONS; i++, address = instruction.end) {
-        size_t size;
-        const uint8_t *bytes = code_file__bytes(file, address, &size);
-        if (!bytes || !instruction__decode(&instruction, &decoder, bytes, size, address))
-            return NULL;
-        if (instruction.branch == BRANCH_JUMP_INDIRECT)
-            return code_file__slot(file, instruction__rip_address(&instruction));
-    }
-    return NULL;
-}
-
 static void add_tail(struct facts *facts, const struct frame_tail *tail)
 {
     struct fact_tail fact = {tail->address, FACT_NO_FUNCTION, 0};
@@ -163,7 +146,7 @@ static void add_tail(struct facts *facts, const struct frame_tail *tail)
         tail->address ? code_file__section(facts->file, tail->address) : NULL;
     const char *name = tail->name;
     if (section && section->linkage)
-        name = linked_name(facts->file, tail->address);
+        name = linkage__name(facts->file, tail->address);
     else if (tail->address) {
         const struct code_function *first = facts->file->functions.items;
         const struct code_function *function = code_file__function(facts->file, tail->address);

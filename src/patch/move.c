@@ -7,6 +7,7 @@
 struct move {
     const struct code_file *file;
     const struct code_function *function;
+    uint64_t body; /* where what is moved begins */
     ZydisDecoder decoder;
     struct instruction instruction;
     struct heurt_plan *plan;
@@ -32,15 +33,10 @@ bool move_fault__is_known(enum move_fault fault)
     return (unsigned)fault <= MOVE_ENTERED;
 }
 
-static uint64_t body_of(const struct move *move)
-{
-    return move->function->start + move->plan->skip;
-}
-
 /* What the jump to the stub is written over. */
 static bool is_overwritten(const struct move *move, uint64_t address)
 {
-    return address - body_of(move) < HEURT_PATCH_BYTES;
+    return address - move->body < HEURT_PATCH_BYTES;
 }
 
 static bool decode(struct move *move, uint64_t address)
@@ -221,7 +217,7 @@ static enum move_fault take_instructions(struct move *move)
 {
     struct heurt_plan *plan = move->plan;
     size_t size;
-    uint64_t start = body_of(move), at = start;
+    uint64_t start = move->body, at = start;
     const uint8_t *bytes = code_file__bytes(move->file, start, &size);
     while (is_overwritten(move, at)) {
         if (at >= move->function->end)
@@ -243,15 +239,30 @@ static enum move_fault take_instructions(struct move *move)
     return MOVE_DONE;
 }
 
-/* No moved branch may lead into what is overwritten; a call of itself enters it as others do. */
+/* No moved branch may lead into what is overwritten, but to where all others enter it; a call of
+ * itself enters the function as others do. */
 static bool leads_back(const struct move *move)
 {
     const struct heurt_plan *plan = move->plan;
     for (unsigned i = 0; i < plan->fixup_count; i++)
-        if (is_overwritten(move, plan->fixups[i].target) &&
-            plan->fixups[i].target != move->function->start)
+        if (is_overwritten(move, plan->fixups[i].target) && plan->fixups[i].target != plan->address)
             return true;
     return false;
+}
+
+static enum move_fault move_body(struct move *move, const struct code_map *map)
+{
+    struct heurt_plan *plan = move->plan;
+    enum move_fault fault = take_instructions(move);
+    if (fault)
+        return fault;
+    if (leads_back(move) ||
+        code_map__is_entered(map, plan->address + 1, move->body + HEURT_PATCH_BYTES))
+        return MOVE_ENTERED;
+    size_t size;
+    const uint8_t *bytes = code_file__bytes(move->file, move->body, &size);
+    memcpy(plan->original, bytes, plan->moved);
+    return MOVE_DONE;
 }
 
 enum move_fault move__plan(const struct code_file *file, const struct code_map *map,
@@ -263,15 +274,16 @@ enum move_fault move__plan(const struct code_file *file, const struct code_map *
     if (!decode(&move, function->start))
         return MOVE_NOT_CODE;
     plan->skip = instruction__is_endbr64(&move.instruction) ? move.instruction.zydis.length : 0;
-    enum move_fault fault = take_instructions(&move);
-    if (fault)
-        return fault;
-    uint64_t body = body_of(&move);
-    if (leads_back(&move) ||
-        code_map__is_entered(map, function->start + 1, body + HEURT_PATCH_BYTES))
-        return MOVE_ENTERED;
-    size_t size;
-    const uint8_t *bytes = code_file__bytes(file, body, &size);
-    memcpy(plan->original, bytes, plan->moved);
-    return MOVE_DONE;
+    move.body = function->start + plan->skip;
+    return move_body(&move, map);
+}
+
+enum move_fault move__place(const struct code_file *file, const struct code_map *map,
+                            const struct code_function *function, uint64_t body,
+                            struct heurt_plan *plan)
+{
+    struct move move = {.file = file, .function = function, .body = body, .plan = plan};
+    decoder__start(&move.decoder);
+    *plan = (struct heurt_plan){.address = body};
+    return move_body(&move, map);
 }

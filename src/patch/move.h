@@ -1,4 +1,5 @@
-/* move.h: the first instructions of a function, rewritten so that they can run elsewhere. */
+/* move.h: the first instructions of a function, or others of it, rewritten so that they can run
+ * elsewhere. */
 #ifndef HEURT_PATCH_MOVE_H
 #define HEURT_PATCH_MOVE_H
 
@@ -26,5 +27,11 @@ const char *move_fault__text(enum move_fault fault); /* in plain words; NULL for
 /* Fills address, skip, moved, code, fixups and original of plan, all in addresses of the file. */
 enum move_fault move__plan(const struct code_file *file, const struct code_map *map,
                            const struct code_function *function, struct heurt_plan *plan);
+
+/* The same for the instructions at body, anywhere in the function (skip is 0, address is body): all
+ * control that comes there may be led to the moved code. */
+enum move_fault move__place(const struct code_file *file, const struct code_map *map,
+                            const struct code_function *function, uint64_t body,
+                            struct heurt_plan *plan);
 
 #endif

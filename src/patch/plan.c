@@ -14,7 +14,7 @@
 /* As many as there are ids for (layout.h): those that fit into an event's first word, and the wide
  * ones. */
 enum {
-    NARROW_IDS = (HEURT_EVENT_LIVE - HEURT_EVENT_FUNCTIONS) / 2,
+    NARROW_IDS = (HEURT_EVENT_LOOPS - HEURT_EVENT_FUNCTIONS) / 2,
     WIDE_IDS = (HEURT_FUNCTION_LAST - HEURT_EVENT_LAST) / 2,
     FUNCTIONS_MAX = NARROW_IDS + WIDE_IDS,
 };

@@ -2,6 +2,7 @@
 #ifndef HEURT_PRESENT_PRESENT_H
 #define HEURT_PRESENT_PRESENT_H
 
+#include "analysis/findings/findings.h"
 #include "analysis/ledger/profile.h"
 
 #include <stdbool.h>
@@ -12,7 +13,8 @@ struct report {
     const struct trace *trace;
     const struct symbols *symbols;
     const struct profile *profile;
-    const char *directory; /* of the trace, as the user wrote it */
+    const struct findings *findings; /* NULL: not asked for */
+    const char *directory;           /* of the trace, as the user wrote it */
     uint64_t trace_bytes;
 };
 

@@ -157,6 +157,14 @@ void hot_files__close(struct hot_files *files)
     vec__free(&files->opened);
 }
 
+bool hot_files__address(const struct hot_files *files, uint32_t index, uint64_t file_offset,
+                        uint64_t *address)
+{
+    const struct hot_file *file =
+        index < files->opened.count ? VEC_AT(&files->opened, struct hot_file, index) : NULL;
+    return file && file->symbols && module_functions__address(file->symbols, file_offset, address);
+}
+
 static void add_module(struct hot_table *table, const struct hotspots *hotspots, uint32_t index,
                        struct hot_files *files)
 {

@@ -39,6 +39,10 @@ struct hot_files {
     struct vec opened; /* struct hot_file, by index of the module */
 };
 void hot_files__close(struct hot_files *files);
+/* The address of a loaded byte of the index-th module's file; false: it was not opened for a table,
+ * or the byte is not loaded. */
+bool hot_files__address(const struct hot_files *files, uint32_t index, uint64_t file_offset,
+                        uint64_t *address);
 
 /* Sums up the functions that have at least min_percent of the sampled time. Reads the modules'
  * files, or takes them from files (may be NULL); hot_table__free it. */

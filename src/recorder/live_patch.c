@@ -1,10 +1,8 @@
-#include "recorder/live_patch.h"
+#include "recorder/live_parts.h"
 
-#include "base/map.h"
 #include "base/memory.h"
 #include "format/reader.h"
 #include "kernel/process_map.h"
-#include "kernel/stop.h"
 #include "recorder/live_code.h"
 
 #include <errno.h>
@@ -27,61 +25,17 @@ enum {
     STACK_BYTES_MAX = 8 << 20, /* of a thread's stack that are searched */
 };
 
-/* A function of the session. */
-struct live_function {
-    uint32_t id;
-    bool left_out;
-};
-
-/* One function in one process. */
-struct live_patch {
-    struct heurt_plan plan;
-    uint64_t slot;
-    uint32_t function; /* index */
-    uint8_t jump[HEURT_PATCH_BYTES];
-    bool applied, failed, defined;
-    bool is_given; /* its process has patched it itself, by an ordinary plan: only to be taken away
-                    */
-    char *name;
-};
-
-enum process_state { PROCESS_WAITS, PROCESS_DONE, PROCESS_GONE };
-
-struct live_process {
-    uint32_t serial;
-    pid_t pid;
-    enum process_state state;
-    bool is_planned;
-    unsigned attempts;
-    uint64_t next_ns; /* of the next attempt */
-    struct vec rooms; /* struct heurt_live */
-    struct vec patches;
-    struct stop *stop;
-    bool lingers; /* stop__tend has still something to do */
-};
-
-struct live {
-    const char *directory;
-    struct planner *planner;
-    struct trace_writer *writer;
-    struct vec functions; /* struct live_function */
-    struct map function_of_place;
-    struct vec processes; /* struct live_process */
-    struct map process_of_serial;
-    struct vec plans; /* struct plan *: processes that have the same mapped have the same */
-    struct map plan_of_modules;
-    uint32_t processes_seen;
-    unsigned looks;
-    uint64_t next_look_ns;
-    bool started, all_taken_away;
-    char *trouble;
-};
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct live_function *live__function(const struct live *live, const struct live_patch *patch)
+{
+    return VEC_AT(patch->is_loop ? &live->loops : &live->functions, struct live_function,
+                  patch->function);
 }
 
 static uint64_t entry_of(const struct live_patch *patch)
@@ -91,8 +45,7 @@ static uint64_t entry_of(const struct live_patch *patch)
 
 static bool is_wanted(const struct live *live, const struct live_patch *patch)
 {
-    return !patch->is_given && !live->all_taken_away &&
-           !VEC_AT(&live->functions, struct live_function, patch->function)->left_out;
+    return !patch->is_given && !live->all_taken_away && !live__function(live, patch)->left_out;
 }
 
 static bool is_due(const struct live *live, const struct live_patch *patch)
@@ -120,10 +73,12 @@ static void refuse(struct live *live, const struct live_process *process, struct
 static bool define(struct live *live, const struct live_process *process, struct live_patch *patch,
                    const struct heurt_live *room)
 {
+    if (patch->is_loop)
+        return live__define_loop(live, process, patch, room);
     const struct heurt_plan *plan = &patch->plan;
     size_t name = strlen(patch->name) + 1;
     struct heurt_function function = {
-        .id = VEC_AT(&live->functions, struct live_function, patch->function)->id,
+        .id = live__function(live, patch)->id,
         .kind = HEURT_FUNCTION_PATCHED,
         .address = plan->address,
         .flags = plan->ordered ? HEURT_FUNCTION_LOCKED : 0,
@@ -184,6 +139,7 @@ static void add_patch(struct live *live, struct live_process *process,
     *patch = (struct live_patch){
         .plan = planned->plan,
         .function = function_of(live, module, planned->plan.address),
+        .module = live__keep_module(live, module),
         .name = memory__text(planned->name),
     };
     if (VEC_AT(&live->functions, struct live_function, patch->function)->id > HEURT_EVENT_LAST)
@@ -266,18 +222,43 @@ static bool is_the_image(const struct session *session)
            serial == process->serial;
 }
 
+/* The code for the patch's slot in a room, and where that is. No bytes: it cannot reach what it
+ * refers to. */
+static uint64_t write_code(const struct live *live, const struct live_patch *patch,
+                           const struct heurt_live *room, struct live_code *code)
+{
+    const struct heurt_plan *plan = &patch->plan;
+    uint32_t id = live__function(live, patch)->id;
+    if (!patch->is_loop) {
+        uint64_t slot = room->room + (uint64_t)(id - HEURT_EVENT_LIVE) / 2 * HEURT_LIVE_SLOT_BYTES;
+        uint64_t stub = room->stubs[plan->mechanism][plan->ordered];
+        bool reaches = live_code__write(code->code, slot, id, stub, plan);
+        code->bytes = reaches ? HEURT_LIVE_SLOT_BYTES : 0;
+        return slot;
+    }
+    uint64_t slot = room->room + HEURT_LIVE_LOOPS_AT +
+                    (uint64_t)(id - HEURT_EVENT_LOOPS) / 2 * HEURT_LIVE_LOOP_SLOT_BYTES;
+    const struct loop_code what = {.plan = plan,
+                                   .id = id,
+                                   .counter = room->loop_counters +
+                                              (int64_t)((id - HEURT_EVENT_LOOPS) / 2) * 4,
+                                   .stub = room->loop_stub,
+                                   .saves_flags = patch->loop.saves_flags};
+    code->start = live_code__write_loop(code->code, slot, &what);
+    code->bytes = code->start ? HEURT_LIVE_LOOP_SLOT_BYTES : 0;
+    return slot;
+}
+
 /* The room near the function that its process really has; fills in slot and jump. */
 static const struct heurt_live *room_for(const struct session *session, struct live_patch *patch)
 {
-    uint32_t id = VEC_AT(&session->live->functions, struct live_function, patch->function)->id;
     VEC_EACH (room, &session->process->rooms, const struct heurt_live) {
-        uint64_t slot = room->room + (uint64_t)(id - HEURT_EVENT_LIVE) / 2 * HEURT_LIVE_SLOT_BYTES;
+        struct live_code code = {0};
+        uint64_t slot = write_code(session->live, patch, room, &code);
         const struct mapped_range *range = process_map__find(&session->ranges, slot);
-        uint8_t code[HEURT_LIVE_SLOT_BYTES];
         if (!range || !range->executable || range->writable || range->is_shared || range->inode ||
-            slot + HEURT_LIVE_SLOT_BYTES > range->end ||
-            !live_code__jump(patch->jump, entry_of(patch), slot) ||
-            !live_code__write(code, slot, id, 0, &patch->plan))
+            !code.bytes || slot + code.bytes > range->end ||
+            !live_code__jump(patch->jump, entry_of(patch), slot + code.start))
             continue;
         patch->slot = slot;
         return room;
@@ -337,43 +318,81 @@ static void clear_out(struct session *session, bool *blocked)
     }
 }
 
+/* What the code of a function's stub and a loop's mark look up. */
+static bool write_table(struct session *session, const struct live_patch *patch,
+                        const struct heurt_live *room)
+{
+    uint32_t id = live__function(session->live, patch)->id;
+    uint64_t moved = patch->slot + LIVE_STUB_BYTES;
+    if (!patch->is_loop)
+        return stop__write(session->process->stop, room->bodies + id / 2 * 8, &moved, sizeof moved);
+    uint64_t loop =
+        room->loops + (uint64_t)(id - HEURT_EVENT_LOOPS) / 2 * sizeof(struct heurt_loop);
+    return stop__write(session->process->stop, loop + offsetof(struct heurt_loop, parent),
+                       &patch->loop.parent, sizeof patch->loop.parent);
+}
+
+static uint64_t length_of(const struct live_patch *patch)
+{
+    return patch->plan.moved > HEURT_PATCH_BYTES ? patch->plan.moved : HEURT_PATCH_BYTES;
+}
+
+/* What is moved for one patch may not be entered in its middle by the jump of another. */
+static bool overlaps_others(const struct session *session, const struct live_patch *patch)
+{
+    VEC_EACH (other, &session->process->patches, const struct live_patch)
+        if (other != patch && (other->applied || other->is_given) &&
+            entry_of(other) < entry_of(patch) + length_of(patch) &&
+            entry_of(patch) < entry_of(other) + length_of(other))
+            return true;
+    return false;
+}
+
+/* Why the bytes that stand there are not to be patched; NULL: they are. */
+static const char *objection(struct session *session, const struct live_patch *patch,
+                             const struct heurt_live *room, const uint8_t *now)
+{
+    const struct heurt_plan *plan = &patch->plan;
+    if (!room)
+        return "no free memory within reach of a jump from it";
+    if (!(patch->is_loop ? room->loop_stub : room->stubs[plan->mechanism][plan->ordered]))
+        return "it cannot be called in the way that it needs";
+    if (memcmp(now, plan->original, plan->moved) != 0)
+        return "its bytes in memory are not those of its file";
+    return overlaps_others(session, patch) ? "another patch is too near" : NULL;
+}
+
 static void apply(struct session *session, struct live_patch *patch)
 {
     struct live *live = session->live;
     struct live_process *process = session->process;
     const struct heurt_plan *plan = &patch->plan;
     const struct heurt_live *room = room_for(session, patch);
-    uint64_t stub = room ? room->stubs[plan->mechanism][plan->ordered] : 0;
-    uint8_t now[sizeof plan->original], code[HEURT_LIVE_SLOT_BYTES];
-    uint32_t id = VEC_AT(&live->functions, struct live_function, patch->function)->id;
-    if (!room || !stub) {
-        refuse(live, process, patch,
-               room ? "it cannot be called in the way that it needs"
-                    : "no free memory within reach of a jump from it");
-        return;
-    }
+    struct live_code code = {0};
+    uint8_t now[sizeof plan->original];
     if (!stop__read(process->stop, entry_of(patch), now, plan->moved)) {
         patch->failed = true; /* its module is gone */
         return;
     }
-    if (memcmp(now, patch->jump, sizeof patch->jump) == 0) {
+    if (room && memcmp(now, patch->jump, sizeof patch->jump) == 0) {
         patch->applied = true; /* inherited by fork */
         return;
     }
-    if (memcmp(now, plan->original, plan->moved) != 0) {
-        refuse(live, process, patch, "its bytes in memory are not those of its file");
+    const char *reason = objection(session, patch, room, now);
+    if (reason) {
+        refuse(live, process, patch, reason);
         return;
     }
-    uint64_t moved = patch->slot + LIVE_STUB_BYTES;
-    live_code__write(code, patch->slot, id, stub, plan);
+    write_code(live, patch, room, &code);
     if (!patch->defined && !define(live, process, patch, room))
         refuse(live, process, patch, "the trace is full");
-    else if (!stop__write(process->stop, patch->slot, code, sizeof code) ||
-             !stop__write(process->stop, room->bodies + id / 2 * 8, &moved, sizeof moved) ||
+    else if (!stop__write(process->stop, patch->slot, code.code, code.bytes) ||
+             !write_table(session, patch, room) ||
              !stop__write(process->stop, entry_of(patch), patch->jump, sizeof patch->jump))
         refuse(live, process, patch, "the system does not let its code be changed");
     else
         patch->applied = true;
+    patch->applied_ns = now_ns();
 }
 
 /* The slot stays: threads may be in it. */
@@ -560,15 +579,18 @@ static void wake(struct live *live)
         }
 }
 
-static void leave_out_everywhere(struct live *live, uint32_t index, const char *reason)
+/* functions: of live, or its loops. */
+static void leave_out_everywhere(struct live *live, const struct vec *functions, uint32_t index,
+                                 const char *reason)
 {
-    struct live_function *function = VEC_AT(&live->functions, struct live_function, index);
-    if (function->left_out)
+    struct live_function *function =
+        index < functions->count ? VEC_AT(functions, struct live_function, index) : NULL;
+    if (!function || function->left_out)
         return;
     function->left_out = true;
     VEC_EACH (process, &live->processes, struct live_process)
         VEC_EACH (patch, &process->patches, const struct live_patch)
-            if (patch->function == index && !patch->is_given)
+            if (live__function(live, patch) == function && !patch->is_given)
                 trace_writer__refuse(live->writer, process->serial, patch->name, "", reason);
 }
 
@@ -608,8 +630,10 @@ static void leave_out_given(struct live *live, uint32_t serial, uint32_t id, con
 void live__leave_out(struct live *live, uint32_t process, uint32_t id, const char *reason)
 {
     uint32_t index = (id - HEURT_EVENT_LIVE) / 2;
-    if (id >= HEURT_EVENT_LIVE && id <= HEURT_EVENT_LAST && index < live->functions.count)
-        leave_out_everywhere(live, index, reason);
+    if (HEURT_IS_LOOP(id))
+        leave_out_everywhere(live, &live->loops, (id - HEURT_EVENT_LOOPS) / 2, reason);
+    else if (id >= HEURT_EVENT_LIVE && id <= HEURT_EVENT_LAST)
+        leave_out_everywhere(live, &live->functions, index, reason);
     else
         leave_out_given(live, process, id, reason);
     wake(live);
@@ -622,10 +646,12 @@ static void leave_out_too_frequent(struct live *live)
         uint64_t slot = __atomic_load_n(&session->too_frequent[i], __ATOMIC_RELAXED);
         if (!slot)
             continue;
-        char *reason = memory__format(
-            HEURT_LEFT_OUT "%.1f s: it is called so often that even what is not recorded of it "
-                           "costs more than the budget (--overhead)",
-            (double)(now_ns() - session->start.monotonic_ns) / 1e9);
+        const char *why = HEURT_IS_LOOP((uint32_t)slot)
+                              ? "its iterations are too short to be counted"
+                              : "it is called so often that even what is not recorded of it costs "
+                                "more than the budget (--overhead)";
+        char *reason = memory__format(HEURT_LEFT_OUT "%.1f s: %s",
+                                      (double)(now_ns() - session->start.monotonic_ns) / 1e9, why);
         live__leave_out(live, (uint32_t)(slot >> 32) - 1, (uint32_t)slot, reason);
         free(reason);
         __atomic_store_n(&session->too_frequent[i], 0, __ATOMIC_RELAXED);
@@ -639,6 +665,8 @@ int live__look(struct live *live)
     leave_out_too_frequent(live);
     if (live->started && now >= live->next_look_ns)
         find_processes(live);
+    if (live__follow(live, now))
+        wake(live);
     VEC_EACH (process, &live->processes, struct live_process) {
         if (process->lingers)
             process->lingers = !stop__tend(process->stop);
@@ -663,6 +691,10 @@ struct live *live__new(const char *directory, struct planner *planner, struct tr
     live->planner = planner;
     live->writer = writer;
     live->functions = VEC_OF(struct live_function);
+    live->loops = VEC_OF(struct live_function);
+    live->modules = VEC_OF(struct trace_module *);
+    live->places = VEC_OF(struct hot_place);
+    live->loop_plans = VEC_OF(struct vec);
     live->processes = VEC_OF(struct live_process);
     live->plans = VEC_OF(struct plan *);
     return live;
@@ -673,14 +705,17 @@ void live__free(struct live *live)
     if (!live)
         return;
     VEC_EACH (process, &live->processes, struct live_process) {
-        VEC_EACH (patch, &process->patches, struct live_patch)
+        VEC_EACH (patch, &process->patches, struct live_patch) {
             free(patch->name);
+            free(patch->loop.file);
+        }
         vec__free(&process->patches);
         vec__free(&process->rooms);
         stop__free(process->stop);
     }
     vec__free(&live->processes);
     vec__free(&live->functions);
+    live__free_loops(live);
     VEC_EACH (plan, &live->plans, struct plan *)
         plan__free(*plan);
     vec__free(&live->plans);
@@ -712,9 +747,12 @@ struct live_counts live__count(const struct live *live)
         bool any = false;
         VEC_EACH (patch, &process->patches, const struct live_patch) {
             any |= patch->applied;
+            counts.loops += patch->is_loop && patch->applied;
+            counts.waiting += process->state == PROCESS_WAITS && is_due(live, patch);
+            if (patch->is_loop)
+                continue;
             counts.functions += patch->applied && !seen[patch->function];
             seen[patch->function] |= patch->applied;
-            counts.waiting += process->state == PROCESS_WAITS && is_due(live, patch);
         }
         counts.processes += any;
     }

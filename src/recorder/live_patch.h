@@ -17,6 +17,7 @@
 
 #include "format/writer.h"
 #include "patch/plan.h"
+#include "patch/plan_loops.h"
 #include "recorder/planner.h"
 
 struct live;
@@ -27,6 +28,11 @@ void live__free(struct live *live); /* NULL is allowed */
 
 /* From now on the functions of the planner's request are patched. */
 void live__start(struct live *live);
+
+/* Follows inwards those of the patched functions that no thread enters a second time: marks their
+ * loops in which at least least_ns of the sampled time was spent. places: struct hot_place, taken
+ * over; their paths are kept, not copied. */
+void live__follow_inwards(struct live *live, struct vec places, uint64_t least_ns);
 
 /* Does what is to be done now. Returns how many ms may pass until it is called again. */
 int live__look(struct live *live);
@@ -42,6 +48,7 @@ struct live_counts {
     size_t functions; /* that are patched in at least one process */
     size_t processes; /* with at least one patched function */
     size_t waiting;   /* patches that are still to be made or taken away */
+    size_t loops;     /* that are marked, in all processes together */
 };
 struct live_counts live__count(const struct live *live);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { REST_MS = 1000 };
+enum { REST_MS = 1000, LOOP_PERCENT = 2 };
 
 struct automatic {
     struct plan_request *request;
@@ -16,8 +16,9 @@ struct automatic {
     void (*say)(const char *format, ...);
     uint64_t after_ns;
     uint64_t started_ns;
-    struct choice *choice; /* NULL: chosen already, or nothing can be sampled */
+    struct choice *choice; /* NULL: nothing can be sampled */
     struct live *live;     /* NULL: nothing can be sampled */
+    bool follows;          /* functions that are entered once, into their loops */
     bool has_chosen;
     bool told; /* of the trouble */
 };
@@ -31,13 +32,15 @@ static uint64_t now_ns(void)
 
 struct automatic *automatic__new(const char *directory, struct plan_request *request,
                                  struct planner *planner, struct trace_writer *writer,
-                                 uint64_t after_ns, void (*say)(const char *format, ...))
+                                 uint64_t after_ns, bool follows,
+                                 void (*say)(const char *format, ...))
 {
     struct automatic *automatic = memory__zeroed(1, sizeof *automatic);
     automatic->request = request;
     automatic->planner = planner;
     automatic->writer = writer;
     automatic->after_ns = after_ns;
+    automatic->follows = follows;
     automatic->say = say;
     automatic->live = live__new(directory, planner, writer);
     planner->remembers = true;
@@ -96,18 +99,21 @@ static void choose(struct automatic *automatic)
     }
     automatic->has_chosen = true;
     automatic->planner->is_chosen = true;
-    if (automatic->request->functions.count)
+    if (automatic->request->functions.count) {
         live__start(automatic->live);
+        if (automatic->follows)
+            live__follow_inwards(automatic->live, choice__places(automatic->choice),
+                                 chosen.sampled_ns * LOOP_PERCENT / 100);
+    }
     chosen__free(&chosen);
-    choice__close(automatic->choice);
-    automatic->choice = NULL;
+    choice__rest(automatic->choice);
 }
 
 int automatic__look(struct automatic *automatic)
 {
     if (!automatic->live)
         return REST_MS;
-    if (automatic->choice && choice__look(automatic->choice))
+    if (automatic->choice && !automatic->has_chosen && choice__look(automatic->choice))
         choose(automatic);
     int wait_ms = live__look(automatic->live);
     if (live__trouble(automatic->live) && !automatic->told) {

@@ -58,6 +58,12 @@ void choice__close(struct choice *choice)
     free(choice);
 }
 
+void choice__rest(struct choice *choice)
+{
+    sampling__close(choice->sampling);
+    choice->sampling = NULL;
+}
+
 /* ---- what is chosen -------------------------------------------------------------------------- */
 
 /* What waits or allocates within a library does so for its caller. */
@@ -110,6 +116,21 @@ struct chosen choice__make(struct choice *choice)
     }
     hot_table__free(&table);
     return chosen;
+}
+
+struct vec choice__places(struct choice *choice)
+{
+    struct vec places = VEC_OF(struct hot_place);
+    const struct vec *modules = hotspots__modules(choice->hotspots);
+    VEC_EACH (spot, hotspots__spots(choice->hotspots), const struct hotspot) {
+        const struct hotspots_module *module =
+            VEC_AT(modules, struct hotspots_module, spot->module);
+        struct hot_place place = {.path = module->path, .weight_ns = spot->weight_ns};
+        if (module->is_file &&
+            hot_files__address(&choice->files, spot->module, spot->file_offset, &place.address))
+            vec__push(&places, &place);
+    }
+    return places;
 }
 
 void chosen__free(struct chosen *chosen)

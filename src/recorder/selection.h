@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "patch/plan_loops.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,9 @@ void choice__close(struct choice *choice); /* NULL is allowed */
 /* Takes what was sampled, no more often than worthwhile. True: it is time to choose. */
 bool choice__look(struct choice *choice);
 
+/* Ends the sampling; what was sampled stays. */
+void choice__rest(struct choice *choice);
+
 /* A function that takes too much time to be left aside. */
 struct chosen_function {
     char *pattern; /* "function @module" as -F reads it; NULL: it cannot be named */
@@ -39,6 +43,10 @@ struct chosen {
     uint64_t samples;     /* in ELF files */
     uint64_t sampled_ns;  /* CPU time that was sampled, all in all */
 };
+
+/* The sampled instructions of files (struct hot_place), for chosen functions that have to be
+ * followed inwards. Paths are the choice's. */
+struct vec choice__places(struct choice *choice);
 
 struct chosen choice__make(struct choice *choice);
 void chosen__free(struct chosen *chosen);

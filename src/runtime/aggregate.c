@@ -182,6 +182,11 @@ static bool is_patched(uint32_t id)
     return id <= HEURT_FUNCTION_LAST && heurt_state.bodies[id / 2] != NULL;
 }
 
+static enum class_kind kind_of_function(uint32_t id)
+{
+    return HEURT_IS_LOOP(id) ? CLASS_LOOP : is_patched(id) ? CLASS_CALL : CLASS_REGION;
+}
+
 /* Counts the function's open spans, whatever their arguments. */
 static struct own_class *outer_of(struct aggregate *aggregate, uint32_t id)
 {
@@ -233,7 +238,7 @@ static struct fold_class *function_class(struct fold *fold, const struct event *
     if (!class && event->words) /* too many values of the arguments */
         class = class_of_words(aggregate, event, 0);
     if (!class)
-        class = other(aggregate, is_patched(event->id) ? CLASS_CALL : CLASS_REGION, event->tick);
+        class = other(aggregate, kind_of_function(event->id), event->tick);
     if (!class)
         return NULL;
     size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
@@ -617,7 +622,7 @@ static enum class_kind kind_of(const struct own_class *class, const struct event
     if (class->flags & HEURT_CLASS_OTHER)
         return (enum class_kind) class->key[0];
     if (class->id >= HEURT_EVENT_FUNCTIONS)
-        return is_patched(class->id) ? CLASS_CALL : CLASS_REGION;
+        return kind_of_function(class->id);
     return call__kind(event);
 }
 

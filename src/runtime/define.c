@@ -91,14 +91,14 @@ void define__refusal(const char *function, const char *module, const char *reaso
     define__parts(HEURT_DEFINITION_REFUSAL, parts, 3);
 }
 
-/* Those between LIVE and LAST are the recorder's to give. */
+/* Those between LOOPS and LAST are the recorder's to give. */
 static uint32_t next_id(void)
 {
     uint32_t id = __atomic_load_n(&heurt_state.next_function, __ATOMIC_RELAXED), next;
     do {
         if (id > HEURT_FUNCTION_LAST)
             return 0;
-        next = id + 2 == HEURT_EVENT_LIVE ? HEURT_EVENT_LAST + 2 : id + 2;
+        next = id + 2 == HEURT_EVENT_LOOPS ? HEURT_EVENT_LAST + 2 : id + 2;
     } while (!__atomic_compare_exchange_n(&heurt_state.next_function, &id, next, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return id;

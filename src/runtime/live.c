@@ -5,6 +5,8 @@
 #include <linux/membarrier.h>
 #include <sys/mman.h>
 
+void heurt_loop(void); /* stub.S */
+
 static bool has_room(const struct known_module *module)
 {
     for (unsigned i = 0; i < heurt_state.live_room_count; i++)
@@ -13,12 +15,25 @@ static bool has_room(const struct known_module *module)
     return false;
 }
 
+/* The same in every thread: the library's thread-local memory is of the initial-exec model. */
+static int64_t loop_counters(void)
+{
+    uint64_t thread_pointer;
+    __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
+    return (int64_t)((uint64_t)heurt_thread.loops - thread_pointer);
+}
+
 static void offer(uint64_t room)
 {
     struct heurt_live live = {
         .room = room,
         .process = (uint64_t)&heurt_state.process,
         .bodies = (uint64_t)heurt_state.bodies,
+        .entered = (uint64_t)heurt_state.live_entered,
+        .loops = (uint64_t)heurt_state.loops,
+        .loop_stub = (uint64_t)heurt_loop,
+        .loop_counters = loop_counters(),
+        .loop_cost_ticks = heurt_state.marker.cost_ticks,
     };
     for (unsigned mechanism = 0; mechanism < 2; mechanism++)
         for (unsigned ordered = 0; ordered < 2; ordered++) {
@@ -42,6 +57,8 @@ void live__offer(void)
         RAW3(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
     if (!patch__make_tables())
         return;
+    if (!state->loop_mark_ticks)
+        state->loop_mark_ticks = loop__mark_ticks();
     for (unsigned i = 0; i < state->module_count; i++) {
         const struct known_module *module = &state->modules[i];
         if (state->live_room_count == LIVE_ROOMS_MAX || has_room(module))

@@ -106,15 +106,47 @@ struct argument_registers {
     uint8_t stub; /* which of state.stubs it costs: mechanism * STUB_KINDS + kind */
 };
 
+/* The recorder asks how often a function that it has patched was entered: at the first time of a
+ * thread its counter is set so that the second, too, comes here. */
+#define SECOND_IS_NEXT (-2)
+
+static bool is_second(int32_t left)
+{
+    return left <= SECOND_IS_NEXT;
+}
+
+static bool counts_entries(uint32_t id)
+{
+    return id >= HEURT_EVENT_LIVE && id <= HEURT_EVENT_LAST;
+}
+
+/* Of a function that was never entered, or by this thread for the first time. */
+static void count_entry(uint32_t id, uint32_t times)
+{
+    uint8_t *entered = &heurt_state.live_entered[(id - HEURT_EVENT_LIVE) / 2];
+    if (*entered < times)
+        *entered = (uint8_t)times;
+}
+
+static int32_t next_stack(uint32_t id, int32_t left)
+{
+    uint32_t every = heurt_state.session->stack_every;
+    int32_t next = every ? (int32_t)every - 1 : INT32_MAX;
+    if (!counts_entries(id) || heurt_state.live_entered[(id - HEURT_EVENT_LIVE) / 2] > 1)
+        return next;
+    count_entry(id, is_second(left) ? 2 : 1);
+    return is_second(left) ? next - 1 : SECOND_IS_NEXT;
+}
+
 /* rbx: what it was when the function was called. */
 static void consider_stack(struct thread *thread, const struct stub_frame *frame, uint64_t rbx)
 {
-    int32_t *left = &thread->countdowns->function[frame->id / 2].stack;
-    uint32_t every = heurt_state.session->stack_every;
+    int32_t *left = &thread->countdowns->function[frame->id / 2].stack, before;
     if (*left >= 0 && --*left >= 0)
         return;
-    *left = every ? (int32_t)every - 1 : INT32_MAX;
-    if (!every)
+    before = *left;
+    *left = next_stack((uint32_t)frame->id, before);
+    if (!heurt_state.session->stack_every || is_second(before))
         return;
     uint64_t registers[HEURT_STACK_REGISTERS] = {
         (uint64_t)frame->caller,
@@ -367,6 +399,8 @@ const struct calibration *patch__costs(uint32_t id)
 
 uint32_t arguments__count(uint32_t id)
 {
+    if (HEURT_IS_LOOP(id))
+        return 1; /* iterations */
     if (id > HEURT_FUNCTION_LAST || !heurt_state.argument_registers)
         return 0;
     return heurt_state.argument_registers[id / 2].count;

@@ -56,6 +56,14 @@ struct countdowns {
     struct budget budget; /* touched only when there is one */
 };
 
+/* A marked loop that a thread is in (loop_mark.c). */
+struct open_loop {
+    uint32_t number, every; /* iterations from the last mark to the next one */
+    uint64_t frame;         /* the stack pointer in the loop */
+    uint64_t tick;          /* of the last mark */
+};
+#define OPEN_LOOPS 8
+
 /* stub.S knows the offsets of the first six. */
 /* The last wait in which a thread polled, for as long as nothing was recorded behind its leave. */
 struct poll {
@@ -98,6 +106,10 @@ struct thread {
     char name[16];      /* as last defined */
     struct poll poll;
     struct kernel kernel;
+    int32_t loops[HEURT_LOOPS_MAX]; /* by number: iterations until the next mark */
+    struct open_loop open_loops[OPEN_LOOPS];
+    uint32_t open_loop_count; /* the innermost is the last */
+    bool marks;               /* a mark is being made */
 };
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
@@ -251,6 +263,11 @@ struct state {
     struct known_module modules[MODULES_MAX];
 
     struct argument_registers *argument_registers; /* by event id / 2 (patch.c) */
+
+    /* What the recorder reads and writes of functions and loops that it patches (live.c). */
+    uint8_t live_entered[(HEURT_EVENT_LAST - HEURT_EVENT_LIVE) / 2 + 1];
+    struct heurt_loop loops[HEURT_LOOPS_MAX];
+    uint64_t loop_mark_ticks; /* as far marks are apart at least (loop_mark.c) */
 
     unsigned live_room_count; /* under modules_lock */
     uint64_t live_rooms[LIVE_ROOMS_MAX];
@@ -651,6 +668,9 @@ bool code__write_jump(uint8_t *address, const void *target);
 /* Tells the recorder where it may put code near the modules that are new, and what else it needs to
  * patch their functions while the program runs (live.c). */
 void live__offer(void);
+
+/* How many ticks lie between two marks of a loop at least (loop_mark.c). */
+uint64_t loop__mark_ticks(void);
 
 /* Connects the markers of a module: its .note.heurt notes. */
 void marker__connect(const uint8_t *note, size_t bytes);

@@ -96,6 +96,8 @@ static void after_fork(void)
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
     thread->started = thread->ended = false;
+    thread->open_loop_count = 0;
+    thread->marks = false;
     thread->creator = HEURT_NO_SERIAL;
     uint32_t parent = heurt_state.process;
     number_image();

@@ -449,6 +449,47 @@ heurt_calibrate_body:
         .size   \name, . - \name
         .endm
 
+/* What a loop's own code near it calls when the thread's counter has run out:
+ *
+ *        rsp+144  the loop's stack pointer (its red zone and the saved rax are below)
+ *        rsp+8    event id of the loop
+ *        rsp+0    back to that code
+ *
+ * All registers and flags are as they were when it returns. */
+        .globl  heurt_loop
+        .hidden heurt_loop
+        .type   heurt_loop, @function
+        .p2align 4
+heurt_loop:
+        .cfi_startproc
+        .cfi_def_cfa_offset 16
+        pushfq
+        .cfi_adjust_cfa_offset 8
+        .irp    register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11, rbx
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+        .cfi_rel_offset %rbx, 0
+        mov     %rsp, %rbx
+        .cfi_def_cfa_register %rbx
+        mov     96(%rsp), %edi
+        lea     240(%rsp), %rsi
+        and     $-16, %rsp
+        cld
+        call    heurt_loop_mark
+        mov     %rbx, %rsp
+        .cfi_def_cfa_register %rsp
+        .irp    register, rbx, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        .cfi_restore %rbx
+        popfq
+        .cfi_adjust_cfa_offset -8
+        ret
+        .cfi_endproc
+        .size   heurt_loop, . - heurt_loop
+
         SAVED   heurt_stub_drawn_saved, heurt_stub_drawn
         SAVED   heurt_stub_enter_saved, heurt_stub_enter
         SAVED   heurt_stub_refill_saved, heurt_stub_refill

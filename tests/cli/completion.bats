@@ -82,7 +82,7 @@ has_not() {
 
 @test "every long option of every manual page is completed in all shells" {
     local page option
-    for page in record report locks structure diff-occurrence whatif hot dump export check; do
+    for page in record report locks structure diff-occurrence whatif tables hot dump export check; do
         for option in $(sed -n 's/\\//g; /^# OPTIONS/,/^# [^O]/s/^\(\*\*-.*\)$/\1/p' \
             "$HEURT_SOURCE/docs/heurt-$page.md" | grep -o -e '--[a-z-]*'); do
             grep -q -e "$option" "$completions/heurt.bash" || fail "bash: no $option of $page"

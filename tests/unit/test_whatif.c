@@ -279,30 +279,30 @@ static void ranked_classes_get_their_gain(void **state)
     struct profile *profile = &fixture.profile;
     profile->events = 1000;
     clear_gains(&fixture);
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, 0);
+    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2);
     assert_true(gain_of(&fixture, 5) == 1.005);
     for (size_t i = 6; i < profile->classes.count; i++) /* unclear, workload, idle */
         assert_true(gain_of(&fixture, i) == 0);
 
     clear_gains(&fixture);
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, 3);
+    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 3);
     assert_true(gain_of(&fixture, 0) == 0 && gain_of(&fixture, 2) == 1.002);
 
     clear_gains(&fixture);
     profile->events = 4000000; /* some replays of that many take seconds */
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, 0);
+    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2 && gain_of(&fixture, 5) == 0);
 
     clear_gains(&fixture);
     profile->events = UINT64_MAX / 2;
     atomic_store(&fake.asked, 0);
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, 0);
+    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_int_equal(atomic_load(&fake.asked), 0);
 
     profile->events = 1000;
     fake_refuses = true;
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, 0);
+    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     fake_refuses = false;
     assert_true(gain_of(&fixture, 0) == 0);
     assert_int_equal(atomic_load(&fake.opened), 0);

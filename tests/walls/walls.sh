@@ -40,8 +40,10 @@ may_stand_on() {
     locks) echo critical_path sync callsite ;;
     cause) echo events sync callsite ;;
     ledger) echo cause events sync callsite ;;
+    findings) echo ledger locks cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
+    threads) echo ledger callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }

@@ -11,6 +11,7 @@ const char *class_kind__name(enum class_kind kind)
         [CLASS_PIPE] = "pipe",           [CLASS_POLL] = "poll",
         [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
         [CLASS_FUTEX] = "futex",         [CLASS_MEMORY_MAP] = "memory map",
+        [CLASS_LOOP] = "loop",
     };
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }

@@ -274,6 +274,8 @@ static enum class_kind kind_of_function(const struct trace_function *function)
         return CLASS_REGION;
     case HEURT_FUNCTION_ITERATION:
         return CLASS_ITERATION;
+    case HEURT_FUNCTION_LOOP:
+        return CLASS_LOOP;
     default:
         return CLASS_CALL;
     }
@@ -297,10 +299,11 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
                                     .at.process = process_at(table, process)->serial,
                                     .at.function = function->name,
                                     .at.address = function->address};
-    if (what.at.kind == CLASS_CALL) {
+    if (what.at.kind == CLASS_CALL || what.at.kind == CLASS_LOOP)
         place_code(table, process, function->address, tick, &identity);
-    } else {
+    else
         place_marker(table, function, &identity);
+    if (what.at.kind != CLASS_CALL && (what.at.kind != CLASS_LOOP || *function->file)) {
         what.at.file = function->file;
         what.at.line = function->line;
     }
@@ -337,6 +340,9 @@ struct function_table *class_table__functions(struct class_table *table, size_t 
             continue;
         struct function_slot *slot = &functions->slots[(function->id - HEURT_EVENT_FUNCTIONS) / 2];
         *slot = (struct function_slot){.function = function};
+        /* Only as many iterations can be compared. */
+        if (function->kind == HEURT_FUNCTION_LOOP && function->argument_count)
+            add_key(table, slot, 0);
         apply_rules(table, slot);
     }
     return functions;

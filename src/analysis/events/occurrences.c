@@ -390,7 +390,8 @@ static void end_thread(struct collector *self, size_t first_timeline)
 
 static bool has_timelines(enum class_kind kind)
 {
-    return kind == CLASS_CALL || kind == CLASS_REGION || kind == CLASS_ITERATION;
+    return kind == CLASS_CALL || kind == CLASS_REGION || kind == CLASS_ITERATION ||
+           kind == CLASS_LOOP;
 }
 
 static void choose_class(struct collector *self, struct class_entry *entry, bool worth)

@@ -263,8 +263,11 @@ static void leave_all(struct thread_fold *self)
 {
     note_event(self, self->thread->end_tick);
     while (self->fold.state->depth) {
-        uint32_t id = self->fold.spans[self->fold.state->depth - 1].id;
-        fold__event(&self->fold, &(struct event){.tick = self->thread->end_tick, .id = id | 1});
+        uint64_t id = self->fold.spans[self->fold.state->depth - 1].id;
+        struct event event = {.tick = self->thread->end_tick, .id = (uint32_t)id | 1};
+        if (HEURT_IS_LOOP(id))
+            event = (struct event){event.tick, HEURT_EVENT_LOOP_LEFT, 1, &id};
+        fold__event(&self->fold, &event);
     }
 }
 

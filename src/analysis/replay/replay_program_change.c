@@ -459,7 +459,7 @@ static int find_factor(const struct open_change *change, struct error *error)
 static bool is_function(const struct profile_class *class)
 {
     return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION;
+           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
 }
 
 static int refuse_sampled(const struct profile_class *class, struct error *error)

@@ -570,6 +570,10 @@ static void fixed_event(struct builder *self, const struct event *event)
         if (self->functions.count)
             leave_innermost(self);
         break;
+    case HEURT_EVENT_LOOP_LEFT:
+        if (event->words)
+            function_ends(self, (uint32_t)event->payload[0]);
+        break;
     case HEURT_EVENT_LOST:
         lost(self);
         break;

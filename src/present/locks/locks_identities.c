@@ -1,7 +1,6 @@
 /* heurt locks --audit: whether the parts add up to the whole, both sides of each check. */
 #include "base/memory.h"
 #include "present/locks/locks_shared.h"
-#include "present/screen/csv_line.h"
 
 #include <inttypes.h>
 
@@ -55,21 +54,4 @@ void locks_text__audit(const struct locks_report *locks, const struct style *sty
         paragraph__put(style, out, INK_ALARM, "",
                        "Not everything adds up: the trace is damaged, or this is a defect of "
                        "heurt.");
-}
-
-void locks_csv__audit(const struct locks_report *locks, const struct style *style, FILE *out)
-{
-    (void)style;
-    fputs("what,of,with,left,right,is_most,is_good\n", out);
-    VEC_EACH (check, &locks->result->checks, struct locks_check) {
-        struct csv_line line = {out, false};
-        line__text(&line, check->what);
-        line__text(&line, check->of);
-        line__text(&line, check->with);
-        line__number(&line, check->left);
-        line__number(&line, check->right);
-        line__number(&line, check->is_most);
-        line__number(&line, check->is_good);
-        fputc('\n', out);
-    }
 }

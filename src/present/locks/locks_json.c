@@ -3,13 +3,13 @@
 #include "base/memory.h"
 #include "present/locks/locks_shared.h"
 #include "present/screen/json_members.h"
+#include "present/table/table_format.h"
+#include "present/table/table_source.h"
 
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EVERY_ROW 0 /* as a rank */
 
 /* ---- parts of a lock ------------------------------------------------------------------------- */
 
@@ -308,21 +308,12 @@ static void add_warnings(struct json_object *root, const struct locks_report *lo
 
 static void add_audit(struct json_object *root, const struct locks_report *locks)
 {
-    struct json_object *object = json_object_new_object(), *list = json_object_new_array();
+    struct json_object *object = json_object_new_object();
+    struct table_rows checks = lock_check_rows(locks);
     json__boolean(object, "holds", locks__add_up(locks));
-    VEC_EACH (check, &locks->result->checks, struct locks_check) {
-        struct json_object *entry = json_object_new_object();
-        json__text(entry, "what", check->what);
-        json__text(entry, "of", check->of);
-        json__text(entry, "with", check->with);
-        json__number(entry, "left", check->left);
-        json__number(entry, "right", check->right);
-        json__boolean(entry, "is_most", check->is_most);
-        json__boolean(entry, "is_good", check->is_good);
-        json_object_array_add(list, entry);
-    }
-    json__add(object, "checks", list);
+    json__add(object, "checks", table_rows__json(&checks));
     json__add(root, "audit", object);
+    table_rows__free(&checks);
 }
 
 /* ---- the critical path ----------------------------------------------------------------------- */

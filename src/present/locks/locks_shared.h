@@ -92,6 +92,5 @@ void locks_text__path(const struct locks_report *locks, const struct style *styl
 /* ---- locks_audit.c --------------------------------------------------------------------------- */
 
 void locks_text__audit(const struct locks_report *locks, const struct style *style, FILE *out);
-void locks_csv__audit(const struct locks_report *locks, const struct style *style, FILE *out);
 
 #endif

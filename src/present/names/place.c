@@ -1,3 +1,4 @@
+#include "analysis/findings/program_frame.h"
 #include "base/memory.h"
 #include "present/shared.h"
 
@@ -27,39 +28,13 @@ const struct trace_module *process__module_of(const struct trace_process *proces
 bool class__is_hooked(const struct class_definition *class)
 {
     return class->at.kind != CLASS_CALL && class->at.kind != CLASS_REGION &&
-           class->at.kind != CLASS_ITERATION;
+           class->at.kind != CLASS_ITERATION && class->at.kind != CLASS_LOOP;
 }
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-static bool is_of_module(const struct symbol *symbol, const char *beginning)
-{
-    return symbol->module && strncmp(base_name(symbol->module), beginning, strlen(beginning)) == 0;
-}
-
-/* The stub that a patched function returns to is where a call returns that was its last deed and
- * reused its frame. */
-static bool is_stub(const struct symbol *symbol)
-{
-    return is_of_module(symbol, "libheurt.so");
-}
-
-/* std::mutex::lock and its like: code of the system that calls on behalf of the program. */
-static bool is_system(const struct symbol *symbol)
-{
-    static const char *const libraries[] = {"libc.so.", "libstdc++.so.", "libc++.so.",
-                                            "libpthread.so."};
-    if (symbol->file && (strncmp(symbol->file, "/usr/include/", 13) == 0 ||
-                         strstr(symbol->file, "/include/c++/") != NULL))
-        return true;
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (is_of_module(symbol, libraries[i]))
-            return true;
-    return is_stub(symbol);
 }
 
 static struct place place_of_symbol(const struct symbol *symbol)
@@ -76,54 +51,25 @@ static struct place place_without_symbol(const struct report *report, uint32_t p
     return (struct place){unknown, module ? module->path : NULL, NULL, 0};
 }
 
-static const struct symbol *first_of_program(const struct symbol *symbol)
-{
-    while (symbol && is_system(symbol))
-        symbol = symbol->inlined_by;
-    return symbol;
-}
-
 struct place place__of_site(const struct report *report, uint32_t process, uint64_t site,
                             char unknown[32])
 {
     const struct symbol *symbol = symbols__get(report->symbols, process, site);
     if (!symbol)
         return place_without_symbol(report, process, site, unknown);
-    const struct symbol *own = first_of_program(symbol);
-    if (!own && is_stub(symbol))
+    const struct symbol *own = program_frame__inlined(symbol);
+    if (!own && symbol__is_stub(symbol))
         return (struct place){"(a function's last call)", NULL, NULL, 0};
     return place_of_symbol(own ? own : symbol);
-}
-
-/* The first frame of the program in the most frequent stack, outwards from the site. */
-static const struct symbol *caller_in_stack(const struct report *report,
-                                            const struct class_definition *class)
-{
-    if (class->stacks.count == 0)
-        return NULL;
-    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
-    size_t i = 0;
-    while (i < stack->frame_count && stack->frames[i] != class->at.site)
-        i++;
-    for (; i < stack->frame_count; i++) {
-        const struct symbol *symbol =
-            symbols__get(report->symbols, stack->process, stack->frames[i]);
-        if (!symbol)
-            return NULL;
-        const struct symbol *own = first_of_program(symbol);
-        if (own)
-            return own;
-    }
-    return NULL;
 }
 
 static struct place place_of_call(const struct report *report, const struct class_definition *class,
                                   char unknown[32])
 {
     const struct symbol *symbol = symbols__get(report->symbols, class->at.process, class->at.site);
-    const struct symbol *own = symbol ? first_of_program(symbol) : NULL;
+    const struct symbol *own = symbol ? program_frame__inlined(symbol) : NULL;
     if (symbol && !own)
-        own = caller_in_stack(report, class);
+        own = program_frame__in_stack(report->symbols, class);
     return own ? place_of_symbol(own)
                : place__of_site(report, class->at.process, class->at.site, unknown);
 }

@@ -1,8 +1,9 @@
 /* heurt.points/1 and its CSV: the contract is in docs/heurt-structure.md. */
 #include "base/memory.h"
 #include "present/outliers/internal.h"
-#include "present/screen/csv_line.h"
 #include "present/screen/json_members.h"
+#include "present/table/table_format.h"
+#include "present/table/table_source.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -100,38 +101,87 @@ const struct points_presenter points_json = {"json", put_json};
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void put_row(const struct points_report *shown, const struct point *point, FILE *out)
+struct point_cells {
+    const char *reason;
+    uint32_t tid;
+    const char *thread;
+    uint64_t at_ns, took_ns, usual_ns, lost_ns;
+    const char *path, *previous, *next;
+    uint64_t component_ns[COMPONENTS];
+};
+
+#define COMPONENT(component, key, help) \
+    COLUMN_KEYED(key "_ns", point_cells, component_ns[component], NULL, "ns", "of it: " help)
+
+static const struct column columns[] = {
+    COLUMN(point_cells, reason, "why", "",
+           "long: of many of its kind; rare: too few to compare; whole: an occurrence as a whole"),
+    COLUMN(point_cells, tid, "thread", "", "number that the kernel gave the thread"),
+    COLUMN(point_cells, thread, "name", "", "name of the thread"),
+    COLUMN(point_cells, at_ns, "at", "ns", "since the start of the run"),
+    COLUMN(point_cells, took_ns, "took", "ns", "how long it took"),
+    COLUMN(point_cells, usual_ns, "usual", "ns", "median of its kind"),
+    COLUMN(point_cells, lost_ns, "lost", "ns", "longer than usual"),
+    COLUMN(point_cells, path, "in", "", "calls that it is in, the outermost first"),
+    COLUMN(point_cells, previous, "behind", "", "the call before it"),
+    COLUMN(point_cells, next, "before", "", "the call behind it"),
+    COMPONENT(COMPONENT_LOCK, "lock", "waited for locks"),
+    COMPONENT(COMPONENT_CONDITION, "condition", "waited at conditions and semaphores"),
+    COMPONENT(COMPONENT_BARRIER, "barrier", "waited at barriers"),
+    COMPONENT(COMPONENT_DISK, "disk", "waited for files"),
+    COMPONENT(COMPONENT_NETWORK, "network", "waited for sockets"),
+    COMPONENT(COMPONENT_MESSAGE, "message", "waited for messages"),
+    COMPONENT(COMPONENT_SLEEP, "sleep", "slept"),
+    COMPONENT(COMPONENT_PAGE_FAULT, "page_fault", "was in page faults"),
+    COMPONENT(COMPONENT_RUNNABLE, "runnable", "wanted a CPU and had none"),
+    COMPONENT(COMPONENT_OTHER_BLOCKED, "other_blocked", "other waits"),
+    COMPONENT(COMPONENT_OVERHEAD, "overhead", "was being recorded"),
+    COMPONENT(COMPONENT_RUNNING, "running", "worked"),
+};
+_Static_assert(COMPONENTS == 12, "every component has a column");
+
+static const struct table outliers_table = TABLE(
+    point_cells, "outliers", "a row a stretch of time that took longer than its peers", columns);
+
+static void add_point(struct table_rows *rows, const struct points_report *shown,
+                      const struct point *point)
 {
-    struct csv_line line = {out, false};
-    char *path = points__path_text(shown, point->path, 0, "");
-    line__text(&line, reason_name(point->reason));
-    line__number(&line, points__thread(shown, point)->tid);
-    line__text(&line, points__thread(shown, point)->name);
-    line__number(&line, at_ns(shown, point));
-    line__number(&line, points__ns(shown, point->took));
-    if (point->reason == POINT_RARE)
-        line__text(&line, "");
-    else
-        line__number(&line, usual_ns(shown, point));
-    line__number(&line, points__ns(shown, point->lost));
-    line__text(&line, path);
-    line__text(&line, function_of(shown, point->previous));
-    line__text(&line, function_of(shown, point->next));
+    struct point_cells *row = table_rows__add(rows);
+    row->reason = reason_name(point->reason);
+    row->tid = points__thread(shown, point)->tid;
+    row->thread = points__thread(shown, point)->name;
+    row->at_ns = at_ns(shown, point);
+    row->took_ns = points__ns(shown, point->took);
+    row->usual_ns = usual_ns(shown, point);
+    row->lost_ns = points__ns(shown, point->lost);
+    row->path = table_rows__keep(rows, points__path_text(shown, point->path, 0, ""));
+    row->previous = function_of(shown, point->previous);
+    row->next = function_of(shown, point->next);
     for (unsigned i = 0; i < COMPONENTS; i++)
-        line__number(&line, points__ns(shown, point->components[i]));
-    fputc('\n', out);
-    free(path);
+        row->component_ns[i] = points__ns(shown, point->components[i]);
 }
+
+struct table_rows point_rows(const struct points_report *shown)
+{
+    struct table_rows rows = table_rows__of(&outliers_table);
+    for (size_t i = 0; i < shown->found->points.count; i++)
+        add_point(&rows, shown, points__at(shown, i));
+    return rows;
+}
+
+static struct table_rows rows_of_points(const struct table_subject *subject)
+{
+    return point_rows(subject->points);
+}
+
+const struct table_source outliers_source = {&outliers_table, NEEDS_POINTS, rows_of_points};
 
 static void put_csv(const struct points_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    fputs("reason,tid,thread,at_ns,took_ns,usual_ns,lost_ns,path,previous,next", out);
-    for (unsigned i = 0; i < COMPONENTS; i++)
-        fprintf(out, ",%s_ns", component__key(i));
-    fputc('\n', out);
-    for (size_t i = 0; i < shown->found->points.count; i++)
-        put_row(shown, points__at(shown, i), out);
+    struct table_rows rows = point_rows(shown);
+    table_rows__put_csv(&rows, out);
+    table_rows__free(&rows);
 }
 
 const struct points_presenter points_csv = {"csv", put_csv};

@@ -1,6 +1,7 @@
 /* heurt.report/1: the contract is in docs/heurt-report.md. Fields are added, never changed; what no
  * analysis has found out is null. */
 #include "base/memory.h"
+#include "present/report/findings_words.h"
 #include "present/screen/json_members.h"
 
 #include <json-c/json.h>
@@ -389,6 +390,8 @@ static void put_document(const struct report *report, size_t only_rank, FILE *ou
             json_object_array_add(classes, new_class(report, class, rank));
     }
     json__add(root, "classes", classes);
+    if (report->findings)
+        json__add(root, "findings", json__new_findings(report));
     json__put(root, out);
 }
 

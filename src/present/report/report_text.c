@@ -1,5 +1,6 @@
 /* The first screen. */
 #include "base/memory.h"
+#include "present/report/findings_words.h"
 #include "present/shared.h"
 
 #include <stdlib.h>
@@ -252,19 +253,18 @@ static const char *advice(const struct report *report)
     if (first_of(report, STANDING_UNCLEAR) || first_of(report, STANDING_WORKLOAD))
         return "Nothing is ranked: of no class is it known that threads get in each other's way "
                "there.";
-    if (patched_functions(report) == 0)
-        return "No known call (lock, wait, input, output) took longer than it must, so no time is "
-               "lost there. " LOOK_INTO_FUNCTIONS;
-    return "Every call and function that was recorded took as long as its fastest occurrence: no "
-           "time is lost in them. " LOOK_INTO_FUNCTIONS;
+    return patched_functions(report)
+               ? "Every call and function that was recorded took as long as its fastest "
+                 "occurrence. " LOOK_INTO_FUNCTIONS
+               : "No known call (lock, wait, input, output) took longer than it "
+                 "must. " LOOK_INTO_FUNCTIONS;
 }
 
 static void put_none_above(const struct report *report, const struct style *style, FILE *out)
 {
-    char *text = memory__format("No class reaches the threshold of %g: in what was recorded no "
-                                "thread loses much time to others.%s",
-                                report->profile->threshold,
-                                patched_functions(report) ? "" : " " LOOK_INTO_FUNCTIONS);
+    char *text =
+        memory__format("No class reaches the threshold of %g.%s", report->profile->threshold,
+                       patched_functions(report) ? "" : " " LOOK_INTO_FUNCTIONS);
     paragraph__put(style, out, INK_PLAIN, "  ", text);
     free(text);
 }
@@ -349,6 +349,8 @@ static void summary(const struct report *report, const struct style *style, FILE
 {
     put_header(report, style, out);
     put_thread_time(report, style, out);
+    if (report->findings)
+        text__findings(report, style, out);
     put_ranking(report, style, out);
     fputc('\n', out);
     text__not_interference(report, style, out);

@@ -16,4 +16,8 @@ void sequences__put(const struct structure_report *shown, const struct style *st
 /* An array of those that took the most time; the caller's. */
 struct json_object *sequences__json(const struct structure_report *shown);
 
+/* What a row is of; NULL: of no place. */
+const struct class_definition *outline_row__place(const struct structure_report *shown,
+                                                  const struct outline_row *row);
+
 #endif

@@ -1,9 +1,10 @@
 /* heurt.structure/1 and its CSV: the contract is in docs/heurt-structure.md. */
 #include "base/memory.h"
 #include "present/iterations/iterations_screens.h"
-#include "present/screen/csv_line.h"
 #include "present/screen/json_members.h"
 #include "present/structure/internal.h"
+#include "present/table/table_format.h"
+#include "present/table/table_source.h"
 
 #include <json-c/json.h>
 
@@ -19,9 +20,8 @@ const char *outline_kind__name(enum outline_kind kind)
     return names[kind];
 }
 
-/* NULL: the row is of no place. */
-static const struct class_definition *place_of(const struct structure_report *shown,
-                                               const struct outline_row *row)
+const struct class_definition *outline_row__place(const struct structure_report *shown,
+                                                  const struct outline_row *row)
 {
     if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
         return NULL;
@@ -92,7 +92,7 @@ static void add_place(struct json_object *object, const struct structure_report 
 static struct json_object *new_row(const struct structure_report *shown, uint32_t number)
 {
     const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
-    const struct class_definition *place = place_of(shown, row);
+    const struct class_definition *place = outline_row__place(shown, row);
     struct json_object *object = json_object_new_object();
     json__number(object, "row", number);
     json__text(object, "kind", outline_kind__name(row->kind));
@@ -178,80 +178,12 @@ const struct structure_presenter structure_json = {"json", put_json};
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-/* UINT64_MAX is an empty field. */
-static void put_known(struct csv_line *line, uint64_t value)
-{
-    if (value == UINT64_MAX)
-        line__text(line, "");
-    else
-        line__number(line, value);
-}
-
-static void put_place(struct csv_line *line, const struct structure_report *shown,
-                      const struct outline_row *row)
-{
-    char unknown[32];
-    const struct class_definition *class = place_of(shown, row);
-    struct place place = {0};
-    if (class)
-        place = place__of_class(shown->report, class, unknown);
-    line__text(line, class ? class_kind__name(class->at.kind) : "");
-    line__text(line, class ? class->at.function : "");
-    line__text(line, place.file);
-    line__source_line(line, place.line);
-}
-
-static void put_times(struct csv_line *line, const struct structure_report *shown,
-                      const struct outline_row *row)
-{
-    bool counted = is_counted(row);
-    line__number(line, row->sum_ns);
-    put_known(line, known_if(counted, outline_row__mean_ns(row)));
-    put_known(line, known_if(counted, row->min_ns));
-    put_known(line, known_if(counted, row->max_ns));
-    line__share(line, outline_row__share(shown->outline, row));
-    put_known(line, known_if(counted, row->excess_ns));
-    if (counted)
-        line__share(line, outline_row__score(shown->outline, row));
-    else
-        line__text(line, "");
-}
-
-static void put_row(const struct structure_report *shown, uint32_t number, FILE *out)
-{
-    const struct outline_row *row = VEC_AT(&shown->outline->rows, struct outline_row, number);
-    bool loop = row->kind == OUTLINE_LOOP, counted = is_counted(row);
-    struct csv_line line = {out, false};
-    line__number(&line, number);
-    line__number(&line, row->group);
-    line__number(&line, row->depth);
-    line__text(&line, outline_kind__name(row->kind));
-    put_place(&line, shown, row);
-    put_known(&line, known_if(row->kind != OUTLINE_UNRECORDED, row->count));
-    put_known(&line, known_if(loop, row->loops));
-    put_known(&line, known_if(loop, row->turns.min));
-    put_known(&line, known_if(loop, row->turns.max));
-    put_times(&line, shown, row);
-    put_known(&line, known_if(counted, row->threads));
-    put_known(&line, known_if(counted, row->shapes));
-    put_known(&line, same_as(row));
-    line__number(&line, row->is_count_estimated);
-    line__number(&line, row->is_cut);
-    line__number(&line, row->is_estimated);
-    line__number(&line, row->is_excess_estimated);
-    fputc('\n', out);
-}
-
 static void put_csv(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    fputs(
-        "row,group,depth,kind,class_kind,function,file,line,count,loops,turns_min,turns_max,"
-        "sum_ns,mean_ns,min_ns,max_ns,share,excess_ns,score,threads,shapes,same_as,count_estimated,"
-        "cut,estimated,excess_estimated\n",
-        out);
-    for (uint32_t i = 0; i < shown->outline->rows.count; i++)
-        put_row(shown, i, out);
+    struct table_rows rows = outline_rows(shown);
+    table_rows__put_csv(&rows, out);
+    table_rows__free(&rows);
 }
 
 const struct structure_presenter structure_csv = {"csv", put_csv};

@@ -1,7 +1,8 @@
 /* heurt.whatif/1 and its CSV: the contract is in docs/heurt-whatif.md. */
 #include "base/memory.h"
-#include "present/screen/csv_line.h"
 #include "present/screen/json_members.h"
+#include "present/table/table_format.h"
+#include "present/table/table_source.h"
 #include "present/whatif/whatif_screens.h"
 
 #include <inttypes.h>
@@ -109,59 +110,101 @@ const struct whatif_presenter whatif_json = {put_json, put_json};
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void put_predicted(struct csv_line *line, const struct prediction *prediction)
+struct answer_cells {
+    const char *asked;
+    uint64_t rank;
+    const char *function, *file;
+    uint64_t line;
+    uint64_t object;
+    const char *object_name;
+    uint64_t lost_ns, measured_ns, replayed_ns, unrecorded_ns, wall_ns, least_ns, most_ns;
+    double wall_gain_low, wall_gain_high;
+    uint32_t threads;
+    const char *refusal;
+};
+
+static const struct column columns[] = {
+    COLUMN(answer_cells, asked, "with", "", "the change, as an option of heurt whatif"),
+    COLUMN(answer_cells, rank, NULL, "", "place in the report of the class that it is about"),
+    COLUMN(answer_cells, function, "function", "", "where that class is"),
+    COLUMN(answer_cells, file, NULL, "", "its source file"),
+    COLUMN(answer_cells, line, NULL, "", "line in it"),
+    COLUMN_AS(COLUMN_ADDRESS, answer_cells, object, NULL, "",
+              "address of the lock that it is about"),
+    COLUMN(answer_cells, object_name, "lock", "", "variable at that address"),
+    COLUMN(answer_cells, lost_ns, "lost", "ns", "of all threads' time, by what is changed"),
+    COLUMN(answer_cells, measured_ns, NULL, "ns", "wall time of the run"),
+    COLUMN(answer_cells, replayed_ns, NULL, "ns", "wall time of its replay without a change"),
+    COLUMN(answer_cells, unrecorded_ns, NULL, "ns", "wall time without what recording cost"),
+    COLUMN(answer_cells, wall_ns, "wall time", "ns", "predicted, most likely"),
+    COLUMN(answer_cells, least_ns, "at least", "ns", "predicted, at least"),
+    COLUMN(answer_cells, most_ns, "at most", "ns", "predicted, at most"),
+    COLUMN_AS(COLUMN_FACTOR, answer_cells, wall_gain_low, "gain from", "×",
+              "how many times as fast, at least"),
+    COLUMN_AS(COLUMN_FACTOR, answer_cells, wall_gain_high, "to", "×",
+              "how many times as fast, at most"),
+    COLUMN(answer_cells, threads, NULL, "", "threads of the changed run"),
+    COLUMN(answer_cells, refusal, NULL, "", "why there is no prediction"),
+};
+static const struct table whatif_table =
+    TABLE(answer_cells, "whatif", "a row a change and the wall time that it would bring", columns);
+
+static void fill_prediction(struct answer_cells *row, const struct whatif_answer *answer)
 {
-    if (!prediction) {
-        for (int i = 0; i < 6; i++)
-            line__text(line, "");
-        return;
-    }
-    line__number(line, prediction->wall_ns);
-    line__number(line, prediction->least_ns);
-    line__number(line, prediction->most_ns);
-    line__gain(line, prediction->gain);
-    line__number(line, prediction->threads);
+    const struct prediction *prediction = answer->prediction;
+    row->wall_ns = prediction ? prediction->wall_ns : UINT64_MAX;
+    row->least_ns = prediction ? prediction->least_ns : UINT64_MAX;
+    row->most_ns = prediction ? prediction->most_ns : UINT64_MAX;
+    row->wall_gain_low = prediction ? prediction->gain[0] : 0;
+    row->wall_gain_high = prediction ? prediction->gain[1] : 0;
+    row->threads = prediction ? prediction->threads : UINT32_MAX;
+    row->refusal = prediction ? NULL : answer->refusal;
 }
 
-/* UINT64_MAX is an empty field. */
-static void put_known(struct csv_line *line, uint64_t value)
-{
-    if (value == UINT64_MAX)
-        line__text(line, "");
-    else
-        line__number(line, value);
-}
-
-static void put_row(const struct whatif_view *view, const struct whatif_answer *answer, FILE *out)
+static void add_answer(struct table_rows *rows, const struct whatif_view *view,
+                       const struct whatif_answer *answer)
 {
     struct subject subject;
-    struct csv_line line = {out, false};
+    struct answer_cells *row = table_rows__add(rows);
     subject__of(view, answer, &subject);
-    line__text(&line, answer->asked);
-    put_known(&line, answer->rank ? answer->rank : UINT64_MAX);
-    line__text(&line, subject.place.function);
-    line__text(&line, subject.place.file);
-    line__source_line(&line, subject.place.line);
-    line__text(&line, subject.lock);
-    line__text(&line, subject.lock_name);
-    put_known(&line, answer->lost_ns);
-    line__number(&line, view->measured_ns);
-    line__number(&line, view->replayed_ns);
-    line__number(&line, view->unrecorded_ns);
-    put_predicted(&line, answer->prediction);
-    line__text(&line, answer->prediction ? "" : answer->refusal);
-    fputc('\n', out);
+    row->asked = answer->asked;
+    row->rank = answer->rank ? answer->rank : UINT64_MAX;
+    row->function = subject.place.function == subject.unknown
+                        ? table_rows__keep(rows, memory__text(subject.unknown))
+                        : subject.place.function;
+    row->file = subject.place.file;
+    row->line = subject.place.line ? subject.place.line : UINT64_MAX;
+    row->object = answer->has_lock ? answer->lock : UINT64_MAX;
+    row->object_name = subject.lock_name;
+    row->lost_ns = answer->lost_ns;
+    row->measured_ns = view->measured_ns;
+    row->replayed_ns = view->replayed_ns;
+    row->unrecorded_ns = view->unrecorded_ns;
+    fill_prediction(row, answer);
 }
+
+struct table_rows whatif_rows(const struct whatif_view *view)
+{
+    struct table_rows rows = table_rows__of(&whatif_table);
+    for (size_t i = 0; i < view->count; i++)
+        add_answer(&rows, view, &view->rows[i]);
+    return rows;
+}
+
+static struct table_rows rows_of_answers(const struct table_subject *subject)
+{
+    return whatif_rows(subject->whatif);
+}
+
+const struct table_source whatif_source = {&whatif_table, NEEDS_PROFILE | NEEDS_WHATIF,
+                                           rows_of_answers};
 
 static void put_csv(const struct whatif_view *view, const struct style *style, FILE *out)
 {
     (void)style;
-    fputs("asked,rank,function,file,line,object,object_name,lost_ns,measured_ns,replayed_ns,"
-          "unrecorded_ns,"
-          "wall_ns,least_ns,most_ns,wall_gain_low,wall_gain_high,threads,refusal\n",
-          out);
-    for (size_t i = 0; i < view->count; i++)
-        put_row(view, &view->rows[i], out);
+    struct table_rows rows = whatif_rows(view);
+    table_rows__put_csv(&rows, out);
+    table_rows__free(&rows);
 }
 
 const struct whatif_presenter whatif_csv = {put_csv, put_csv};

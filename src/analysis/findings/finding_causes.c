@@ -1,0 +1,152 @@
+#include "analysis/findings/internal.h"
+
+#include <string.h>
+
+const char *finding_category__name(enum finding_category category)
+{
+    static const char *const names[FINDING_CATEGORIES] = {
+        [FINDING_LOCK] = "lock",
+        [FINDING_CONDITION] = "condition",
+        [FINDING_BARRIER] = "barrier",
+        [FINDING_LATCH] = "latch",
+        [FINDING_SEMAPHORE] = "semaphore",
+        [FINDING_JOIN] = "join",
+        [FINDING_SPINNING] = "spinning",
+        [FINDING_YIELD] = "yield",
+        [FINDING_POLLING] = "polling",
+        [FINDING_DISK] = "disk",
+        [FINDING_FILE_LOCK] = "file lock",
+        [FINDING_STDIO] = "stdio",
+        [FINDING_ALLOCATOR] = "allocator",
+        [FINDING_NETWORK] = "network",
+        [FINDING_PIPE] = "pipe",
+        [FINDING_MESSAGE] = "message",
+        [FINDING_CPU] = "cpu",
+        [FINDING_PAGE_FAULT] = "page fault",
+        [FINDING_MEMORY_MAP] = "memory map",
+        [FINDING_IMBALANCE] = "imbalance",
+        [FINDING_CREATION] = "creation",
+        [FINDING_OVERLAP] = "overlap",
+        [FINDING_UNEXPLAINED] = "unexplained",
+    };
+    return names[category];
+}
+
+/* ---- how much -------------------------------------------------------------------------------- */
+
+double class__working_part(const struct finder *finder, const struct profile_class *class)
+{
+    uint64_t all = 0, working = 0;
+    VEC_EACH (row, &class->threads, struct profile_thread_row) {
+        all += row->excess_ns;
+        working += finder->findings->had_work[row->thread] ? row->excess_ns : 0;
+    }
+    return all ? (double)working / (double)all : 0;
+}
+
+/* Of a function: what happened while others ran. Its waits are classes of their own. */
+static uint64_t overlap_ns(const struct profile_class *class)
+{
+    int64_t ns = class->why_ns[REASON_OVERLAP] + class->why_ns[REASON_SPIN];
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* Of a wait: that who waited, or who was waited for, wanted a CPU; the two are mostly one time. */
+static double wanted_cpu_ns(const struct profile_class *class)
+{
+    double own = (double)class->why_ns[COMPONENT_RUNNABLE], others = 0;
+    VEC_EACH (blame, &class->blames, struct profile_blame)
+        others += (double)blame->doing_ns[COMPONENT_RUNNABLE];
+    return own > others ? own : others;
+}
+
+static double wait_ns(const struct finder *finder, const struct profile_class *class)
+{
+    double ns = (double)class->excess_ns - finder->shortage * wanted_cpu_ns(class);
+    return ns > 0 ? ns : 0;
+}
+
+uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
+{
+    const struct profile_class *class = class_at(finder->profile, place);
+    if (class->what.ignored || !class->excess_ns)
+        return 0;
+    if (class->idle && finder->partner[place] == NO_GROUP)
+        return 0;
+    double lost = class__is_call(class) ? (double)overlap_ns(class) : wait_ns(finder, class);
+    return (uint64_t)(lost * class__working_part(finder, class));
+}
+
+/* ---- what it is called ----------------------------------------------------------------------- */
+
+struct word_category {
+    const char *word;
+    enum finding_category category;
+};
+
+static enum finding_category category_of_words(const char *text, const struct word_category *words,
+                                               size_t count, enum finding_category otherwise)
+{
+    for (size_t i = 0; text && i < count; i++)
+        if (strstr(text, words[i].word))
+            return words[i].category;
+    return otherwise;
+}
+
+enum finding_category system_function__category(const char *function)
+{
+    static const struct word_category words[] = {
+        {"printf", FINDING_STDIO},        {"_IO_", FINDING_STDIO},
+        {"fputs", FINDING_STDIO},         {"fwrite", FINDING_STDIO},
+        {"fread", FINDING_STDIO},         {"fputc", FINDING_STDIO},
+        {"getc", FINDING_STDIO},          {"fgets", FINDING_STDIO},
+        {"fflush", FINDING_STDIO},        {"getline", FINDING_STDIO},
+        {"puts", FINDING_STDIO},          {"malloc", FINDING_ALLOCATOR},
+        {"calloc", FINDING_ALLOCATOR},    {"realloc", FINDING_ALLOCATOR},
+        {"arena", FINDING_ALLOCATOR},     {"_int_free", FINDING_ALLOCATOR},
+        {"cfree", FINDING_ALLOCATOR},     {"free", FINDING_ALLOCATOR},
+        {"mmap", FINDING_MEMORY_MAP},     {"munmap", FINDING_MEMORY_MAP},
+        {"mprotect", FINDING_MEMORY_MAP}, {"madvise", FINDING_MEMORY_MAP},
+        {"mremap", FINDING_MEMORY_MAP},   {"brk", FINDING_MEMORY_MAP},
+    };
+    return category_of_words(function, words, sizeof words / sizeof *words, FINDING_UNEXPLAINED);
+}
+
+/* What code that waits by futexes is, by the names of the calls that were inlined at the site. */
+static enum finding_category category_of_futex(const struct symbols *symbols,
+                                               const struct profile_class *class)
+{
+    static const struct word_category words[] = {
+        {"std::latch", FINDING_LATCH},     {"arrive_and_wait", FINDING_BARRIER},
+        {"std::barrier", FINDING_BARRIER}, {"barrier", FINDING_BARRIER},
+        {"semaphore", FINDING_SEMAPHORE},  {"mutex", FINDING_LOCK},
+        {"critical", FINDING_LOCK},        {"lock", FINDING_LOCK},
+    };
+    const struct symbol *symbol =
+        symbols__get(symbols, class->what.at.process, class->what.at.site);
+    enum finding_category category = FINDING_CONDITION;
+    for (; symbol && category == FINDING_CONDITION; symbol = symbol->inlined_by)
+        category = category_of_words(symbol->function, words, sizeof words / sizeof *words,
+                                     FINDING_CONDITION);
+    return category;
+}
+
+enum finding_category class__category(const struct finder *finder,
+                                      const struct profile_class *class)
+{
+    static const enum finding_category of_kind[CLASS_KINDS] = {
+        [CLASS_CALL] = FINDING_OVERLAP,        [CLASS_REGION] = FINDING_OVERLAP,
+        [CLASS_ITERATION] = FINDING_OVERLAP,   [CLASS_LOCK] = FINDING_LOCK,
+        [CLASS_CONDITION] = FINDING_CONDITION, [CLASS_BARRIER] = FINDING_BARRIER,
+        [CLASS_SEMAPHORE] = FINDING_SEMAPHORE, [CLASS_JOIN] = FINDING_JOIN,
+        [CLASS_DISK] = FINDING_DISK,           [CLASS_NETWORK] = FINDING_NETWORK,
+        [CLASS_PIPE] = FINDING_PIPE,           [CLASS_POLL] = FINDING_POLLING,
+        [CLASS_SLEEP] = FINDING_POLLING,       [CLASS_YIELD] = FINDING_YIELD,
+    };
+    if (class->what.at.kind == CLASS_FUTEX)
+        return category_of_futex(finder->symbols, class);
+    if (class__is_call(class))
+        return class->why_ns[REASON_SPIN] > class->why_ns[REASON_OVERLAP] ? FINDING_SPINNING
+                                                                          : FINDING_OVERLAP;
+    return of_kind[class->what.at.kind];
+}

@@ -1,0 +1,123 @@
+#include "analysis/findings/internal.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define LOSES_PART 8 /* of a thread's life: less lost than that is losing nothing */
+#define TOLD_PART 25 /* of the wall time: so soon after the others ends who is told to */
+#define TOLD_LEAST_NS 5000000u
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static const struct trace_thread *trace_thread_at(const struct finder *finder, size_t thread)
+{
+    return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
+}
+
+static bool loses(const struct finder *finder, const uint64_t *lost, size_t thread)
+{
+    const struct profile_thread *row =
+        VEC_AT(&finder->profile->threads, struct profile_thread, thread);
+    return finder->findings->had_work[thread] && lost[thread] > row->lifetime_ns / LOSES_PART;
+}
+
+/* The end of the last one that loses. */
+static uint64_t last_end(const struct finder *finder, const uint64_t *lost)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        if (loses(finder, lost, i))
+            end = most(end, trace_thread_at(finder, i)->end_tick);
+    return end;
+}
+
+/* A thread that loses nothing and ends as soon as the last of those that do has ended. */
+static bool runs_until_told(const struct finder *finder, const uint64_t *lost, size_t thread,
+                            uint64_t others_end)
+{
+    const struct trace_thread *what = trace_thread_at(finder, thread);
+    uint64_t soon_ns = most(finder->profile->wall_ns / TOLD_PART, TOLD_LEAST_NS);
+    return others_end && !loses(finder, lost, thread) && what->end_tick >= others_end &&
+           trace__ns(finder->trace, what->end_tick - others_end) <= soon_ns;
+}
+
+static unsigned cpu_count(const struct trace *trace)
+{
+    const char *text = trace__meta(trace, "cpus");
+    unsigned long cpus = text ? strtoul(text, NULL, 10) : 0;
+    return cpus ? (unsigned)cpus : 1;
+}
+
+static uint64_t cpu_ns_of(const struct profile_thread *thread)
+{
+    return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
+}
+
+/* Waits for what others ask it. */
+static bool serves(const struct finder *finder, uint32_t thread)
+{
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        if (class->what.at.kind != CLASS_POLL && class->what.at.kind != CLASS_NETWORK &&
+            class->what.at.kind != CLASS_PIPE)
+            continue;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            if (row->thread == thread)
+                return true;
+    }
+    return false;
+}
+
+double gain__without(const struct finder *finder, const uint64_t *lost, bool is_served,
+                     bool *is_assumed)
+{
+    uint64_t chain_ns = 0, cpu_ns = 0, end = last_end(finder, lost);
+    const struct vec *threads = &finder->profile->threads;
+    *is_assumed = false;
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
+        if (!finder->findings->had_work[i])
+            continue;
+        bool is_told = runs_until_told(finder, lost, i, end);
+        bool is_server = is_served && !loses(finder, lost, i) && serves(finder, (uint32_t)i);
+        *is_assumed |= is_told || is_server;
+        if (!is_told)
+            cpu_ns += cpu_ns_of(thread);
+        uint64_t rest = thread->lifetime_ns > lost[i] ? thread->lifetime_ns - lost[i] : 0;
+        if (!is_told && !is_server)
+            chain_ns = most(chain_ns, most(rest, cpu_ns_of(thread)));
+    }
+    uint64_t least_ns = most(chain_ns, cpu_ns / cpu_count(finder->trace));
+    uint64_t wall_ns = finder->profile->wall_ns;
+    return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
+}
+
+static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost)
+{
+    const struct profile_class *class = class_at(finder->profile, place);
+    double part = class__working_part(finder, class) * (double)class->excess_ns;
+    part = part > 0 ? (double)class__lost_ns(finder, place) / part : 0;
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (finder->findings->had_work[row->thread])
+            lost[row->thread] += (uint64_t)((double)row->excess_ns * part);
+}
+
+void finding__estimate_gain(const struct finder *finder, struct finding *finding)
+{
+    uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
+    bool is_served = finding->category == FINDING_NETWORK || finding->category == FINDING_PIPE ||
+                     finding->category == FINDING_POLLING;
+    bool is_assumed;
+    VEC_EACH (class, &finding->classes, uint32_t)
+        add_lost(finder, *class, lost);
+    double gain = gain__without(finder, lost, is_served, &is_assumed);
+    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
+    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
+        finding->confidence = CONFIDENCE_ESTIMATED;
+    finding->is_assumed = is_assumed;
+    free(lost);
+}

@@ -1,0 +1,64 @@
+#include "analysis/findings/internal.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+#define OFTEN 10 /* waits, at least */
+
+static bool is_same(const struct symbol *left, const struct symbol *right)
+{
+    return left && right && strcmp(left->function, right->function) == 0;
+}
+
+/* Who ended most of the waits, in the program's code. */
+static const struct symbol *ender(const struct finder *finder, const struct profile_class *class)
+{
+    if (class->blames.count == 0)
+        return NULL;
+    const struct profile_blame *blame = VEC_AT(&class->blames, struct profile_blame, 0);
+    return program_frame__inlined(symbols__get(finder->symbols, blame->process, blame->site));
+}
+
+static bool may_hand_over(const struct profile_class *class)
+{
+    return class->idle && class->count >= OFTEN && class->blames.count &&
+           (class->what.at.kind == CLASS_CONDITION || class->what.at.kind == CLASS_SEMAPHORE);
+}
+
+/* Each waits for the other about as often: the two go in lockstep. A pool's workers, and who waits
+ * until all is done, do not. */
+static bool is_lockstep(const struct profile_class *left, const struct profile_class *right)
+{
+    return left->count < 2 * right->count && right->count < 2 * left->count;
+}
+
+static bool answer_each_other(const struct finder *finder, const struct profile_class *left,
+                              const struct profile_class *right)
+{
+    return left->what.at.process == right->what.at.process &&
+           left->what.at.kind == right->what.at.kind && is_lockstep(left, right) &&
+           class__working_part(finder, left) > 0.5 && class__working_part(finder, right) > 0.5 &&
+           is_same(ender(finder, left), program_frame__of_class(finder->symbols, &right->what)) &&
+           is_same(ender(finder, right), program_frame__of_class(finder->symbols, &left->what));
+}
+
+uint32_t *handovers__find(const struct finder *finder)
+{
+    const struct vec *classes = &finder->profile->classes;
+    uint32_t *partner = memory__zeroed(classes->count, sizeof *partner);
+    memset(partner, 0xff, classes->count * sizeof *partner);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        if (!may_hand_over(class_at(finder->profile, i)))
+            continue;
+        for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++) {
+            if (partner[k] == NO_GROUP && may_hand_over(class_at(finder->profile, k)) &&
+                answer_each_other(finder, class_at(finder->profile, i),
+                                  class_at(finder->profile, k))) {
+                partner[i] = k;
+                partner[k] = i;
+            }
+        }
+    }
+    return partner;
+}

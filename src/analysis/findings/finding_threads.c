@@ -1,0 +1,235 @@
+#include "analysis/findings/internal.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+#define FAULTS_LEAST_NS 10000000u
+#define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
+
+static uint64_t cpu_ns_of(const struct profile_thread *thread)
+{
+    return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
+}
+
+void finder__find_workers(struct finder *finder)
+{
+    struct findings *findings = finder->findings;
+    const struct vec *threads = &finder->profile->threads;
+    findings->had_work = memory__zeroed(threads->count, sizeof *findings->had_work);
+    VEC_EACH (thread, threads, struct profile_thread)
+        if (cpu_ns_of(thread) > finder->most_cpu_ns)
+            finder->most_cpu_ns = cpu_ns_of(thread);
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
+        uint64_t cpu_ns = cpu_ns_of(thread);
+        if (!cpu_ns || cpu_ns < finder->most_cpu_ns / WORK_PART)
+            continue;
+        findings->had_work[i] = true;
+        findings->working_ns += thread->lifetime_ns;
+        findings->working_threads++;
+    }
+}
+
+struct finding *finder__add(struct finder *finder, enum finding_category category)
+{
+    struct finding finding = {.category = category,
+                              .leader = FINDING_NO_CLASS,
+                              .classes = VEC_OF(uint32_t),
+                              .thread = UINT32_MAX,
+                              .wall_gain = {1, 1}};
+    return vec__push(&finder->findings->rows, &finding);
+}
+
+/* ---- components that no call tells ----------------------------------------------------------- */
+
+static uint64_t component_ns(const struct finder *finder, const struct profile_class *class,
+                             enum component component)
+{
+    return trace__ns(finder->trace, class->accumulator->component_sum[component]);
+}
+
+uint64_t *finder__outside(const struct finder *finder, enum component component, uint64_t *sum)
+{
+    const struct vec *threads = &finder->profile->threads;
+    uint64_t *ns = memory__zeroed(threads->count, sizeof *ns);
+    for (size_t i = 0; i < threads->count; i++)
+        if (finder->findings->had_work[i])
+            ns[i] = VEC_AT(threads, struct profile_thread, i)->component_ns[component];
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        uint64_t in_class = class__is_call(class) ? 0 : component_ns(finder, class, component);
+        VEC_EACH (row, &class->threads, struct profile_thread_row) {
+            double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
+            uint64_t in_row = (uint64_t)((double)in_class * (part < 1 ? part : 1));
+            ns[row->thread] -= in_row < ns[row->thread] ? in_row : ns[row->thread];
+        }
+    }
+    *sum = 0;
+    for (size_t i = 0; i < threads->count; i++)
+        *sum += ns[i];
+    return ns;
+}
+
+/* The function in which most of it is, and least else: FINDING_NO_CLASS: none is known. */
+static uint32_t function_of(const struct finder *finder, enum component component, uint64_t sum)
+{
+    const struct vec *classes = &finder->profile->classes;
+    uint32_t found = FINDING_NO_CLASS;
+    double of_found = 0;
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const struct profile_class *class = class_at(finder->profile, i);
+        if (!class__is_call(class))
+            continue;
+        double ns =
+            (double)component_ns(finder, class, component) * class__working_part(finder, class);
+        if (ns < 0.3 * (double)sum)
+            continue;
+        double density = class->sum_ns ? ns / (double)class->sum_ns : 0;
+        if (density > of_found) {
+            of_found = density;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static void set_gain(const struct finder *finder, struct finding *finding, const uint64_t *lost)
+{
+    bool is_assumed;
+    double gain = gain__without(finder, lost, false, &is_assumed);
+    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
+    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    finding->is_assumed = is_assumed;
+    if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
+        finding->confidence = CONFIDENCE_ESTIMATED;
+}
+
+static enum finding_category category_of(const struct finder *finder, enum component component,
+                                         uint32_t class)
+{
+    if (component == COMPONENT_RUNNABLE)
+        return FINDING_CPU;
+    if (component == COMPONENT_PAGE_FAULT)
+        return FINDING_PAGE_FAULT;
+    return class == FINDING_NO_CLASS
+               ? FINDING_UNEXPLAINED
+               : system_function__category(class_at(finder->profile, class)->what.at.function);
+}
+
+static void add_of_component(struct finder *finder, enum component component)
+{
+    uint64_t sum, *ns = finder__outside(finder, component, &sum);
+    if (sum >= FAULTS_LEAST_NS) {
+        uint32_t class = function_of(finder, component, sum);
+        struct finding *finding = finder__add(finder, category_of(finder, component, class));
+        finding->lost_ns = sum;
+        finding->leader = class;
+        if (class != FINDING_NO_CLASS) {
+            finding->place =
+                program_frame__of_class(finder->symbols, &class_at(finder->profile, class)->what);
+            vec__push(&finding->classes, &class);
+        }
+        set_gain(finder, finding, ns);
+    }
+    free(ns);
+}
+
+/* ---- one thread is done long after the others ------------------------------------------------ */
+
+static const struct trace_thread *thread_at(const struct finder *finder, size_t thread)
+{
+    return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
+}
+
+static uint32_t last_worker(const struct finder *finder)
+{
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < finder->profile->threads.count; i++)
+        if (finder->findings->had_work[i] &&
+            (last == UINT32_MAX ||
+             thread_at(finder, i)->end_tick > thread_at(finder, last)->end_tick))
+            last = i;
+    return last;
+}
+
+static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t last)
+{
+    const struct trace_thread *what = thread_at(finder, thread), *of = thread_at(finder, last);
+    if (thread == last || !finder->findings->had_work[thread] || what->process != of->process ||
+        what->end_tick >= of->end_tick)
+        return false;
+    uint64_t from = what->start_tick > of->start_tick ? what->start_tick : of->start_tick;
+    uint64_t together = what->end_tick > from ? what->end_tick - from : 0;
+    return (double)together >= TOGETHER * (double)(what->end_tick - what->start_tick);
+}
+
+/* Those that live side by side with it and end before. */
+static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t *idle_ns,
+                            uint64_t *tail_ns)
+{
+    unsigned count = 0;
+    *idle_ns = 0;
+    *tail_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
+        if (!is_sibling(finder, i, last))
+            continue;
+        uint64_t ns = trace__ns(finder->trace,
+                                thread_at(finder, last)->end_tick - thread_at(finder, i)->end_tick);
+        *idle_ns += ns;
+        *tail_ns = ns < *tail_ns ? ns : *tail_ns;
+        count++;
+    }
+    return count;
+}
+
+static uint32_t longest_function(const struct finder *finder, uint32_t thread)
+{
+    uint32_t found = FINDING_NO_CLASS;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
+        const struct profile_class *class = class_at(finder->profile, i);
+        VEC_EACH (row, &class->threads, struct profile_thread_row) {
+            if (class__is_call(class) && row->thread == thread && row->sum_ns > most) {
+                most = row->sum_ns;
+                found = i;
+            }
+        }
+    }
+    return found;
+}
+
+static void add_imbalance(struct finder *finder)
+{
+    uint32_t last = last_worker(finder);
+    uint64_t idle_ns, tail_ns, wall_ns = finder->profile->wall_ns;
+    if (last == UINT32_MAX || !siblings_of(finder, last, &idle_ns, &tail_ns))
+        return;
+    const struct profile_thread *row =
+        VEC_AT(&finder->profile->threads, struct profile_thread, last);
+    bool works = cpu_ns_of(row) >= row->lifetime_ns / 2;
+    if (!works || tail_ns >= wall_ns)
+        return;
+    struct finding *finding = finder__add(finder, FINDING_IMBALANCE);
+    finding->lost_ns = idle_ns;
+    finding->thread = last;
+    finding->leader = longest_function(finder, last);
+    if (finding->leader != FINDING_NO_CLASS) {
+        vec__push(&finding->classes, &finding->leader);
+        finding->place = program_frame__of_class(finder->symbols,
+                                                 &class_at(finder->profile, finding->leader)->what);
+    }
+    double gain = (double)wall_ns / ((double)wall_ns - (double)tail_ns / 2);
+    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
+    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    finding->confidence = CONFIDENCE_ESTIMATED;
+}
+
+void finder__add_of_threads(struct finder *finder)
+{
+    if (finder->findings->working_ns == 0)
+        return;
+    add_of_component(finder, COMPONENT_RUNNABLE);
+    add_of_component(finder, COMPONENT_PAGE_FAULT);
+    add_of_component(finder, COMPONENT_OTHER_BLOCKED);
+    add_imbalance(finder);
+}

@@ -1,0 +1,287 @@
+#include "analysis/findings/internal.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUPS_MOST 64 /* findings; what is left over is little */
+#define CANDIDATES_MOST 4096
+#define BYTES_OF_KEY 512
+#define LEAST_PART 2000 /* of the working time: less is no candidate */
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static uint32_t number_of(struct map *numbers, const char *key)
+{
+    return (uint32_t)map__put(numbers, key, strlen(key) + 1, numbers->count);
+}
+
+static uint32_t place_number(struct map *numbers, const struct candidate *candidate,
+                             const struct profile_class *class)
+{
+    char key[BYTES_OF_KEY];
+    const struct symbol *place = candidate->place;
+    if (place)
+        snprintf(key, sizeof key, "%u %s %s", candidate->category, place->function,
+                 place->file ? place->file : "");
+    else
+        snprintf(
+            key, sizeof key, "%u %u %lx %s", candidate->category, class->what.at.process,
+            (unsigned long)(class->what.at.site ? class->what.at.site : class->what.at.address),
+            class->what.at.function);
+    return number_of(numbers, key);
+}
+
+/* The two ends of a hand-over are one. */
+static uint32_t object_number(struct map *numbers, const struct finder *finder, uint32_t place)
+{
+    char key[BYTES_OF_KEY];
+    const struct profile_class *class = class_at(finder->profile, place);
+    uint32_t partner = finder->partner[place];
+    if (partner != NO_GROUP)
+        snprintf(key, sizeof key, "pair %u", partner < place ? partner : place);
+    else if (class->what.has_object)
+        snprintf(key, sizeof key, "object %u %lx", class->what.at.kind,
+                 (unsigned long)class->what.object);
+    else
+        snprintf(key, sizeof key, "alone %u", place);
+    return number_of(numbers, key);
+}
+
+static int by_lost(const void *a, const void *b)
+{
+    const struct candidate *left = a, *right = b;
+    if (left->lost_ns != right->lost_ns)
+        return left->lost_ns < right->lost_ns ? 1 : -1;
+    return left->class < right->class ? -1 : left->class > right->class;
+}
+
+static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
+{
+    struct vec candidates = VEC_OF(struct candidate);
+    struct map numbers = {0};
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
+        const struct profile_class *class = class_at(finder->profile, i);
+        struct candidate candidate = {.class = i, .lost_ns = class__lost_ns(finder, i)};
+        if (!candidate.lost_ns || candidate.lost_ns < finder->findings->working_ns / LEAST_PART)
+            continue;
+        candidate.category = class__category(finder, class);
+        candidate.place = program_frame__of_class(finder->symbols, &class->what);
+        candidate.by_place = place_number(&numbers, &candidate, class);
+        candidate.by_object = object_number(&numbers, finder, i);
+        vec__push(&candidates, &candidate);
+    }
+    *numbers_used = numbers.count;
+    map__free(&numbers);
+    if (candidates.count)
+        qsort(candidates.items, candidates.count, sizeof(struct candidate), by_lost);
+    if (candidates.count > CANDIDATES_MOST)
+        candidates.count = CANDIDATES_MOST;
+    return candidates;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* The group, place or object, of which most was lost; NO_GROUP: nothing is left. */
+static uint32_t largest_group(const struct vec *candidates, uint64_t *sums, size_t numbers)
+{
+    uint32_t largest = NO_GROUP;
+    memset(sums, 0, numbers * sizeof *sums);
+    VEC_EACH (candidate, candidates, struct candidate) {
+        if (candidate->is_taken)
+            continue;
+        sums[candidate->by_place] += candidate->lost_ns;
+        sums[candidate->by_object] += candidate->lost_ns;
+    }
+    for (uint32_t i = 0; i < numbers; i++)
+        if (sums[i] && (largest == NO_GROUP || sums[i] > sums[largest]))
+            largest = i;
+    return largest;
+}
+
+static bool is_new_object(const struct finder *finder, const struct finding *finding,
+                          const struct profile_class *class)
+{
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct profile_class *other = class_at(finder->profile, *place);
+        if (other->what.object == class->what.object && other->what.at.kind == class->what.at.kind)
+            return false;
+    }
+    return true;
+}
+
+static void take(struct finder *finder, struct finding *finding, struct candidate *candidate)
+{
+    const struct profile_class *class = class_at(finder->profile, candidate->class);
+    candidate->is_taken = true;
+    if (finding->leader == FINDING_NO_CLASS) {
+        finding->leader = candidate->class;
+        finding->place = candidate->place;
+        finding->confidence = class->confidence;
+        finding->has_object = true;
+    }
+    finding->has_object &= class->what.has_object;
+    finding->objects += class->what.has_object && is_new_object(finder, finding, class);
+    finding->lost_ns += candidate->lost_ns;
+    finding->error_ns += class->sum_error_ns;
+    vec__push(&finding->classes, &candidate->class);
+}
+
+static enum finding_category category_of_group(const struct vec *candidates, uint32_t group)
+{
+    VEC_EACH (candidate, candidates, struct candidate)
+        if (!candidate->is_taken && (candidate->by_place == group || candidate->by_object == group))
+            return candidate->category;
+    return FINDING_UNEXPLAINED;
+}
+
+static void add_groups(struct finder *finder)
+{
+    size_t numbers;
+    struct vec candidates = candidates_of(finder, &numbers);
+    uint64_t *sums = memory__zeroed(numbers, sizeof *sums);
+    for (unsigned i = 0; i < GROUPS_MOST; i++) {
+        uint32_t group = largest_group(&candidates, sums, numbers);
+        if (group == NO_GROUP)
+            break;
+        struct finding *finding = finder__add(finder, category_of_group(&candidates, group));
+        VEC_EACH (candidate, &candidates, struct candidate)
+            if (!candidate->is_taken &&
+                (candidate->by_place == group || candidate->by_object == group))
+                take(finder, finding, candidate);
+        finding__estimate_gain(finder, finding);
+    }
+    free(sums);
+    vec__free(&candidates);
+}
+
+/* ---- the order ------------------------------------------------------------------------------- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_worth_it(const struct findings *findings, const struct finding *finding)
+{
+    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
+    /* What a wait costs beside what the machine lacked: of the time in which threads had a CPU. */
+    uint64_t without_ns = finding->category == FINDING_CPU ? 0 : findings->runnable_ns;
+    double of_ns = (double)(findings->working_ns - least(without_ns, findings->working_ns / 2));
+    bool is_long = of_ns > 0 && (double)finding->lost_ns >= FINDING_SHARE * of_ns;
+    switch (finding->category) {
+    case FINDING_UNEXPLAINED:
+        return false;
+    case FINDING_CPU:
+    case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
+        return is_long && gain >= FINDING_GAIN;
+    default:
+        return is_long || (gain >= FINDING_GAIN && finding->share >= FINDING_SHARE / 5);
+    }
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct finding *left = a, *right = b;
+    if (left->ranked != right->ranked)
+        return left->ranked ? -1 : 1;
+    /* What the program does to itself comes before what the machine lacked. */
+    bool left_cpu = left->category == FINDING_CPU, right_cpu = right->category == FINDING_CPU;
+    if (left_cpu != right_cpu)
+        return left_cpu ? 1 : -1;
+    if (left->lost_ns != right->lost_ns)
+        return left->lost_ns < right->lost_ns ? 1 : -1;
+    return left->leader < right->leader ? -1 : left->leader > right->leader;
+}
+
+void findings__rank(struct findings *findings)
+{
+    VEC_EACH (finding, &findings->rows, struct finding) {
+        finding->share =
+            findings->working_ns ? (double)finding->lost_ns / (double)findings->working_ns : 0;
+        finding->ranked =
+            is_worth_it(findings, finding) && finding->error_ns <= finding->lost_ns / 2;
+    }
+    if (findings->rows.count)
+        qsort(findings->rows.items, findings->rows.count, sizeof(struct finding), by_rank);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------
+ */
+
+#define SHORT_PART 4 /* one in so many ticks without a CPU: waits then tell of the machine */
+
+/* How often threads that had something to do had no CPU, outside of waits: there the wake-up has a
+ * part in it that no other load makes. */
+static void find_shortage(struct finder *finder)
+{
+    uint64_t runnable, running;
+    free(finder__outside(finder, COMPONENT_RUNNABLE, &runnable));
+    free(finder__outside(finder, COMPONENT_RUNNING, &running));
+    double all = (double)runnable + (double)running;
+    double part = all > 0 ? SHORT_PART * (double)runnable / all : 0;
+    finder->shortage = part < 1 ? part : 1;
+    finder->findings->runnable_ns = runnable;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+struct findings *findings__find(const struct trace *trace, const struct symbols *symbols,
+                                const struct profile *profile)
+{
+    struct finder finder = {.trace = trace,
+                            .symbols = symbols,
+                            .profile = profile,
+                            .findings = memory__zeroed(1, sizeof *finder.findings)};
+    finder.findings->rows = VEC_OF(struct finding);
+    finder__find_workers(&finder);
+    find_shortage(&finder);
+    uint32_t *partner = handovers__find(&finder);
+    finder.partner = partner;
+    add_groups(&finder);
+    finder__add_of_threads(&finder);
+    findings__rank(finder.findings);
+    free(partner);
+    return finder.findings;
+}
+
+void findings__free(struct findings *findings)
+{
+    if (!findings)
+        return;
+    VEC_EACH (finding, &findings->rows, struct finding)
+        vec__free(&finding->classes);
+    vec__free(&findings->rows);
+    free(findings->had_work);
+    free(findings);
+}
+
+/* ---- the replay's gain ----------------------------------------------------------------------- */
+
+bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding)
+{
+    if (finding->is_assumed || finding->classes.count == 0)
+        return false;
+    uint32_t process = class_at(profile, finding->leader)->what.at.process;
+    VEC_EACH (class, &finding->classes, uint32_t) {
+        enum class_kind kind = class_at(profile, *class)->what.at.kind;
+        bool is_known = kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
+                        kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX || kind == CLASS_DISK;
+        if (!is_known || class_at(profile, *class)->what.at.process != process)
+            return false;
+    }
+    return true;
+}
+
+void finding__set_gain(struct finding *finding, const struct profile *profile, const double gain[2])
+{
+    double wall_ns = (double)profile->wall_ns, lost_ns = (double)finding->lost_ns;
+    double limit = lost_ns < wall_ns ? wall_ns / (wall_ns - lost_ns) : gain[1];
+    for (int i = 0; i < 2; i++) {
+        double most = gain[i] < limit ? gain[i] : limit;
+        finding->wall_gain[i] = most > 1 ? most : 1;
+    }
+}

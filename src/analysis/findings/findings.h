@@ -1,0 +1,91 @@
+/* findings.h: causes of lost time, the most expensive first: what the first screen shows.
+ *
+ * A finding is one place of the program or one object at which threads keep each other, whichever
+ * explains more: classes of the ledger that belong together, with the gain of all of them.  What no
+ * class tells by itself comes from the threads' components: CPU shortage, page faults, waits inside
+ * the system's libraries, threads that are done long before the last one.
+ *
+ * Shares are of the life of threads that had work: those with at least WORK_PART of the CPU time of
+ * the busiest.  A finding is ranked when it costs FINDING_SHARE of that or is predicted to gain
+ * FINDING_GAIN, unless it is idle or an estimate whose error is more than half of it. Idle is a
+ * wait for work; not a hand-over: a queue's two ends that wait for one another about as often.
+ *
+ * All tables belong to the result. Not thread-safe. */
+#ifndef HEURT_ANALYSIS_FINDINGS_FINDINGS_H
+#define HEURT_ANALYSIS_FINDINGS_FINDINGS_H
+
+#include "analysis/ledger/profile.h"
+
+#define FINDING_SHARE 0.15
+#define FINDING_GAIN 1.1
+#define FINDING_NO_CLASS UINT32_MAX
+
+enum finding_category {
+    FINDING_LOCK,
+    FINDING_CONDITION,
+    FINDING_BARRIER,
+    FINDING_LATCH,
+    FINDING_SEMAPHORE,
+    FINDING_JOIN,
+    FINDING_SPINNING,
+    FINDING_YIELD,
+    FINDING_POLLING,
+    FINDING_DISK,
+    FINDING_FILE_LOCK,
+    FINDING_STDIO,
+    FINDING_ALLOCATOR,
+    FINDING_NETWORK,
+    FINDING_PIPE,
+    FINDING_MESSAGE,
+    FINDING_CPU,
+    FINDING_PAGE_FAULT,
+    FINDING_MEMORY_MAP,
+    FINDING_IMBALANCE,
+    FINDING_CREATION,
+    FINDING_OVERLAP,
+    FINDING_UNEXPLAINED,
+    FINDING_CATEGORIES
+};
+const char *finding_category__name(enum finding_category category); /* as in the JSON contract */
+
+struct finding {
+    enum finding_category category;
+    bool ranked;
+    uint32_t leader;            /* the class that lost most, or that it hit most: place in
+                                   profile->classes; FINDING_NO_CLASS: none is known */
+    struct vec classes;         /* uint32_t: places in profile->classes, by what they lost */
+    const struct symbol *place; /* in the program's own code; NULL: not known */
+    bool has_object; /* all of its classes have an object: the leader's; objects: how many */
+    uint32_t objects;
+    uint32_t thread;     /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
+    uint64_t lost_ns;    /* Σ over threads that had work */
+    uint64_t error_ns;   /* of it, where it was sampled */
+    double share;        /* of their lives */
+    double wall_gain[2]; /* at least, at most; 1, 1: none */
+    bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end */
+    enum confidence confidence;
+};
+
+struct findings {
+    struct vec rows;      /* struct finding: ranked ones first, by lost_ns */
+    bool *had_work;       /* by trace__threads */
+    uint64_t working_ns;  /* Σ lives of threads that had work */
+    uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits */
+    uint32_t working_threads;
+};
+
+/* symbols may be NULL. */
+struct findings *findings__find(const struct trace *trace, const struct symbols *symbols,
+                                const struct profile *profile);
+void findings__free(struct findings *findings); /* NULL is allowed */
+
+/* Whether a replay (whatif.h) models what the finding waits for. */
+bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding);
+/* Takes over a replay's gain, no more than is possible. Call findings__rank when all have theirs.
+ */
+void finding__set_gain(struct finding *finding, const struct profile *profile,
+                       const double gain[2]);
+/* Says which are ranked, and sorts. */
+void findings__rank(struct findings *findings);
+
+#endif

@@ -1,0 +1,84 @@
+/* internal.h: what the parts of the findings share.
+ *
+ *     findings.c           classes put together by place and object; the order
+ *     finding_causes.c     what a class lost, and what that is called
+ *     finding_handover.c   waits of two places for one another
+ *     finding_threads.c    what the threads' components tell besides
+ *     finding_gain.c       what could be gained, without a replay */
+#ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
+#define HEURT_ANALYSIS_FINDINGS_INTERNAL_H
+
+#include "analysis/findings/findings.h"
+#include "analysis/findings/program_frame.h"
+
+#define NO_GROUP UINT32_MAX
+#define WORK_PART 20 /* of the busiest thread's CPU time */
+
+/* A class that lost something to others. */
+struct candidate {
+    uint32_t class; /* place in profile->classes */
+    enum finding_category category;
+    uint64_t lost_ns; /* of threads that had work */
+    const struct symbol *place;
+    uint32_t by_place, by_object; /* numbers of the groups it may belong to */
+    bool is_taken;
+};
+
+struct finder {
+    const struct trace *trace;
+    const struct symbols *symbols;
+    const struct profile *profile;
+    struct findings *findings;
+    uint64_t most_cpu_ns;
+    double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
+    const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
+};
+
+static inline const struct profile_class *class_at(const struct profile *profile, uint32_t class)
+{
+    return VEC_AT(&profile->classes, struct profile_class, class);
+}
+
+/* Waits, calls that are hooked; else functions, regions, iterations. */
+static inline bool class__is_call(const struct profile_class *class)
+{
+    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
+           class->what.at.kind == CLASS_ITERATION;
+}
+
+/* ---- finding_causes.c ------------------------------------------------------------------------ */
+
+/* What threads that had work lost in it to others; 0: nothing, or it is idle. */
+uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
+enum finding_category class__category(const struct finder *finder,
+                                      const struct profile_class *class);
+/* What a system library does in a function: STDIO, ALLOCATOR, MEMORY_MAP, or UNEXPLAINED. */
+enum finding_category system_function__category(const char *function);
+/* Of class rows: Σ what threads that had work lost, of what all lost. */
+double class__working_part(const struct finder *finder, const struct profile_class *class);
+
+/* ---- finding_handover.c ---------------------------------------------------------------------- */
+
+/* By class; free() it. */
+uint32_t *handovers__find(const struct finder *finder);
+
+/* ---- finding_threads.c ----------------------------------------------------------------------- */
+
+void finder__find_workers(struct finder *finder);
+/* Appends CPU shortage, page faults, unknown waits, imbalance. */
+void finder__add_of_threads(struct finder *finder);
+/* By thread, of those that had work: time in the component outside of hooked calls; free() it. */
+uint64_t *finder__outside(const struct finder *finder, enum component component, uint64_t *sum);
+struct finding *finder__add(struct finder *finder, enum finding_category category);
+
+/* ---- finding_gain.c -------------------------------------------------------------------------- */
+
+/* Wall time over what it would be had each thread not lost that; by trace__threads. Threads that
+ * served (they lose nothing and waited for requests) and such that ran until they were told to end
+ * do not hold it up; is_assumed: there are some. */
+double gain__without(const struct finder *finder, const uint64_t *lost, bool is_served,
+                     bool *is_assumed);
+/* Sets the finding's gain from what its classes' threads lost. */
+void finding__estimate_gain(const struct finder *finder, struct finding *finding);
+
+#endif

@@ -1,0 +1,29 @@
+/* program_frame.h: the program's own code in a call: code of the system (libc, libstdc++, libgomp
+ * and their headers) works on behalf of its caller. Symbols belong to the table they come from. For
+ * analysis/ and present/. */
+#ifndef HEURT_ANALYSIS_FINDINGS_PROGRAM_FRAME_H
+#define HEURT_ANALYSIS_FINDINGS_PROGRAM_FRAME_H
+
+#include "analysis/callsite/definition.h"
+#include "format/symbols.h"
+
+/* Code of the system, or of heurt's own library. */
+bool symbol__is_system(const struct symbol *symbol);
+
+/* The stub that a patched function returns to. */
+bool symbol__is_stub(const struct symbol *symbol);
+
+/* The first frame of the program in a chain of inlined calls; NULL: none is. */
+const struct symbol *program_frame__inlined(const struct symbol *symbol);
+
+/* The first frame of the program in the class's most frequent stack, from its site (or, of a
+ * function, from the top) outwards; NULL: not known. */
+const struct symbol *program_frame__in_stack(const struct symbols *symbols,
+                                             const struct class_definition *class);
+
+/* Where the program is in an occurrence of the class: of a function of its own, that; else who
+ * calls. NULL: not known. */
+const struct symbol *program_frame__of_class(const struct symbols *symbols,
+                                             const struct class_definition *class);
+
+#endif

@@ -1,0 +1,37 @@
+#include "analysis/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct table_rows table_rows__of(const struct table *table)
+{
+    return (struct table_rows){table, {.item_bytes = table->row_bytes}, VEC_OF(char *)};
+}
+
+void *table_rows__add(struct table_rows *rows)
+{
+    return vec__push(&rows->rows, NULL);
+}
+
+const char *table_rows__keep(struct table_rows *rows, char *text)
+{
+    if (text)
+        vec__push(&rows->texts, &text);
+    return text;
+}
+
+void table_rows__free(struct table_rows *rows)
+{
+    VEC_EACH (text, &rows->texts, char *)
+        free(*text);
+    vec__free(&rows->texts);
+    vec__free(&rows->rows);
+}
+
+const struct column *table__column(const struct table *table, const char *key)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (strcmp(table->columns[i].key, key) == 0)
+            return &table->columns[i];
+    return NULL;
+}

@@ -1,0 +1,91 @@
+/* table.h: a table of results as the one who shows it must know it: rows of equal structs, and what
+ * each of their members is.
+ *
+ *     analysis ──► rows (structs) + columns (constant) ──► text, CSV, JSON, LaTeX, Markdown
+ *
+ * A table knows no presenter, and a presenter knows no analysis: what has a table is shown in every
+ * format.  Times are in ns, never in ticks; shares are from 0 to 1.  What is not known is
+ * UINT64_MAX, UINT32_MAX, NaN or a NULL text, and is shown as nothing (JSON: null).
+ *
+ * Columns and descriptions are constant; rows and their texts belong to struct table_rows. */
+#ifndef HEURT_ANALYSIS_TABLE_H
+#define HEURT_ANALYSIS_TABLE_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What stands at a column's offset. */
+enum column_type {
+    COLUMN_TEXT,    /* const char *; from the trace, so that it may hold anything */
+    COLUMN_COUNT,   /* uint64_t */
+    COLUMN_SMALL,   /* uint32_t */
+    COLUMN_SIGNED,  /* int64_t; always known */
+    COLUMN_REAL,    /* double */
+    COLUMN_FACTOR,  /* double: how many times as fast */
+    COLUMN_BOOLEAN, /* bool */
+    COLUMN_ADDRESS, /* uint64_t, shown as 0x… */
+};
+
+struct column {
+    const char *key;   /* as in JSON, CSV and on the command line: "wait_ns" */
+    const char *title; /* on a screen: "waited" */
+    const char *unit;  /* "ns", "share" (0 … 1), "×"; "" where there is none */
+    const char *help;  /* a sentence without a full stop */
+    enum column_type type;
+    size_t offset; /* in the row */
+};
+
+struct table {
+    const char *name; /* "lock_sites" */
+    const char *help; /* what a row is */
+    const struct column *columns;
+    size_t column_count;
+    size_t row_bytes;
+};
+
+/* The rows of a table. table_rows__free it. */
+struct table_rows {
+    const struct table *table;
+    struct vec rows;  /* table->row_bytes each */
+    struct vec texts; /* char *: those of the rows that nobody else keeps */
+};
+
+/* A double that is not known. */
+#define COLUMN_UNKNOWN __builtin_nan("")
+
+#define COLUMN_TYPE_OF(row, member) \
+    _Generic(((struct row *)0)->member,                                         \
+             char *: COLUMN_TEXT, const char *: COLUMN_TEXT, bool: COLUMN_BOOLEAN, \
+             uint64_t: COLUMN_COUNT, uint32_t: COLUMN_SMALL, int64_t: COLUMN_SIGNED, \
+             double: COLUMN_REAL)
+/* A column of the row's member (which may be a member of one, or an item of an array). */
+#define COLUMN_WHOLE(key, type, row, member, title, unit, help)    \
+    {                                                              \
+        key, title, unit, help, type, offsetof(struct row, member) \
+    }
+/* Its type is that of the member; its key the member's name, unless it is given. */
+#define COLUMN(row, member, title, unit, help) \
+    COLUMN_WHOLE(#member, COLUMN_TYPE_OF(row, member), row, member, title, unit, help)
+#define COLUMN_KEYED(key, row, member, title, unit, help) \
+    COLUMN_WHOLE(key, COLUMN_TYPE_OF(row, member), row, member, title, unit, help)
+#define COLUMN_AS(type, row, member, title, unit, help) \
+    COLUMN_WHOLE(#member, type, row, member, title, unit, help)
+#define TABLE(row, name, help, columns)                                               \
+    {                                                                                 \
+        name, help, columns, sizeof(columns) / sizeof(columns)[0], sizeof(struct row) \
+    }
+
+struct table_rows table_rows__of(const struct table *table);
+/* A row of zeroes at the end, to be filled. Valid until the next one. */
+void *table_rows__add(struct table_rows *rows);
+/* Takes over text (NULL: nothing); returns it. It is freed with the rows. */
+const char *table_rows__keep(struct table_rows *rows, char *text);
+void table_rows__free(struct table_rows *rows);
+
+/* The column of that key, or NULL. */
+const struct column *table__column(const struct table *table, const char *key);
+
+#endif

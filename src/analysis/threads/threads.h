@@ -1,0 +1,29 @@
+/* threads.h: what became of each thread: its life, its CPU time, its waits by kind, its switches.
+ *
+ *     profile (lives and components) + one walk (the kernel's records) ──► a row a thread
+ *
+ * The components add up to the life (fold/accumulate.h).  An aggregated run keeps no single records
+ * of the kernel: its switches and faults are not known.  Memory: threads. */
+#ifndef HEURT_ANALYSIS_THREADS_THREADS_H
+#define HEURT_ANALYSIS_THREADS_THREADS_H
+
+#include "analysis/ledger/profile.h"
+#include "analysis/table.h"
+
+struct thread_row {
+    uint32_t tid, pid;
+    const char *name; /* of the trace */
+    uint64_t start_ns, lifetime_ns, cpu_ns, runnable_ns;
+    uint64_t component_ns[COMPONENTS];
+    uint64_t switches, preemptions, faults;
+    uint64_t events;
+    bool ended;
+};
+
+extern const struct table threads_table;
+
+/* A row for each thread of the profile, in their order. The names are the trace's.
+ * table_rows__free it. */
+struct table_rows threads__rows(const struct trace *trace, const struct profile *profile);
+
+#endif

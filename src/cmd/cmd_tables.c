@@ -1,0 +1,388 @@
+/* heurt tables: any table of any analysis, in any format. */
+#include "analysis/iterations/iterations.h"
+#include "analysis/outliers/outliers.h"
+#include "analysis/sequences/sequences.h"
+#include "analysis/structure/outline.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "cmd/class_view.h"
+#include "cmd/command.h"
+#include "cmd/load.h"
+#include "cmd/pager_print.h"
+#include "cmd/predictions.h"
+#include "cmd/rules_file.h"
+#include "cmd/whatif_session.h"
+#include "present/table/table_format.h"
+#include "present/table/table_source.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THRESHOLD 0.2 /* as of heurt report: it numbers the classes */
+#define OUTLINE_ROWS_AT_MOST 20000
+
+/* A table that is asked for. */
+struct wanted {
+    const struct table_source *source;
+    const char *columns; /* "score,function"; NULL: the format's */
+};
+
+struct options {
+    const char *directory;
+    const struct table_format *format;
+    enum class_view view;
+    const char *sort;
+    struct vec conditions; /* const char * */
+    struct vec wanted;     /* struct wanted */
+    struct vec texts;      /* char *: what wanted refers to */
+};
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* All results that the wanted tables are made of; those that are not needed are NULL. */
+struct results {
+    struct report report;
+    struct profile *profile;
+    struct locks_filter filter;
+    struct locks_result *locks;
+    struct critical_path critical;
+    struct structure *structure;
+    struct outline_options outline_options;
+    struct outline *outline;
+    struct iterations *iterations;
+    struct stand_out *found;
+    struct whatif_session whatif;
+    bool has_critical, has_whatif;
+};
+
+static int make_profile(const struct options *options, struct results *results, struct error *error)
+{
+    struct rules rules;
+    int code = rules__load(options->directory, &rules, error);
+    if (code == 0) {
+        struct vec list = rules__list(&rules);
+        code = profile__compute_by(options->view, results->report.trace, results->report.symbols,
+                                   &list, THRESHOLD, &results->profile, error);
+        rules__free_list(&list);
+    }
+    rules__free(&rules);
+    results->report.profile = results->profile;
+    return code;
+}
+
+static int make_structure(struct results *results, struct error *error)
+{
+    int code = structure__compute(results->report.trace, &results->structure, error);
+    if (code == 0)
+        results->outline = outline__fitting(results->report.trace, results->structure,
+                                            &results->outline_options, OUTLINE_ROWS_AT_MOST);
+    return code;
+}
+
+static int make_whatif(struct results *results, struct error *error)
+{
+    int code = whatif_session__open(&results->whatif, &results->report, error);
+    if (code < 0)
+        return code;
+    results->has_whatif = true;
+    whatif_session__ask_about_all(&results->whatif, true);
+    whatif_session__answer(&results->whatif);
+    return 0;
+}
+
+/* Everything that is needed, in the order in which one stands on another. */
+static int make_results(const struct options *options, unsigned needs, struct results *results,
+                        struct error *error)
+{
+    const struct trace *trace = results->report.trace;
+    int code = 0;
+    if (needs & NEEDS_PROFILE)
+        code = make_profile(options, results, error);
+    if (code == 0 && needs & NEEDS_GAINS)
+        predictions__fill_gains(trace, results->report.symbols, results->profile, NULL, 0);
+    if (code == 0 && needs & NEEDS_LOCKS)
+        code = locks__compute(trace, results->report.symbols, &results->filter, &results->locks,
+                              error);
+    if (code == 0 && needs & NEEDS_PATH) {
+        critical_path__find(trace, &results->critical);
+        results->has_critical = true;
+    }
+    if (code == 0 && needs & NEEDS_STRUCTURE)
+        code = make_structure(results, error);
+    if (code == 0 && needs & NEEDS_ITERATIONS)
+        code = iterations__compute(trace, &results->iterations, error);
+    if (code == 0 && needs & NEEDS_POINTS)
+        code = stand_out__compute(trace, NULL, STAND_OUT_LIMIT, &results->found, error);
+    if (code == 0 && needs & NEEDS_WHATIF)
+        code = make_whatif(results, error);
+    return code;
+}
+
+static void free_results(struct results *results)
+{
+    if (results->has_whatif)
+        whatif_session__close(&results->whatif);
+    if (results->has_critical)
+        critical_path__free(&results->critical);
+    stand_out__free(results->found);
+    iterations__free(results->iterations);
+    outline__free(results->outline);
+    structure__free(results->structure);
+    if (results->locks)
+        locks__free(results->locks);
+    profile__free(results->profile);
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+struct showing {
+    const struct table_format *format;
+    struct vec views; /* struct table_view */
+};
+
+static void present(const void *subject, const struct style *style, FILE *out)
+{
+    const struct showing *showing = subject;
+    showing->format->put(showing->views.items, showing->views.count, style, out);
+}
+
+/* What is asked for of the columns and rows. */
+static int narrow(const struct options *options, const char *columns, struct table_view *view)
+{
+    struct error error;
+    int code = 0;
+    VEC_EACH (condition, &options->conditions, const char *)
+        code = code ? code : table_view__where(view, *condition, &error);
+    if (code == 0 && options->sort)
+        code = table_view__sort(view, options->sort, &error);
+    if (code == 0 && columns)
+        code = table_view__choose(view, columns, &error);
+    else if (code == 0 && !options->format->is_data)
+        table_view__choose_titled(view);
+    if (code == 0)
+        return 0;
+    say("%s", error.text);
+    return EXIT_USAGE;
+}
+
+/* Takes the rows of each table, narrowed, and shows them. columns: of each; NULL: the format's. */
+static int show_tables(const struct options *options, const struct table_rows *rows,
+                       const char *const *columns, size_t count)
+{
+    struct showing showing = {options->format, VEC_OF(struct table_view)};
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < count; i++) {
+        struct table_view view = table_view__of(&rows[i]);
+        vec__push(&showing.views, &view);
+        status = narrow(options, columns[i],
+                        VEC_AT(&showing.views, struct table_view, showing.views.count - 1));
+    }
+    if (status == 0)
+        status = show(present, &showing);
+    VEC_EACH (view, &showing.views, struct table_view)
+        table_view__free(view);
+    vec__free(&showing.views);
+    return status;
+}
+
+static int show_wanted(const struct options *options, const struct results *results)
+{
+    const struct locks_report locks = {&results->report, results->locks, &results->filter,
+                                       results->has_critical ? &results->critical : NULL};
+    const struct structure_report structure = {.report = &results->report,
+                                               .structure = results->structure,
+                                               .outline = results->outline,
+                                               .options = &results->outline_options};
+    const struct points_report points = {&results->report, results->found, NULL, SIZE_MAX};
+    const struct whatif_view whatif =
+        results->has_whatif ? whatif_session__view(&results->whatif) : (struct whatif_view){0};
+    const struct table_subject subject = {&results->report,    &locks,  &structure,
+                                          results->iterations, &points, &whatif};
+    size_t count = options->wanted.count;
+    struct table_rows *rows = memory__zeroed(count, sizeof *rows);
+    const char **columns = memory__zeroed(count, sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        const struct wanted *wanted = VEC_AT(&options->wanted, struct wanted, i);
+        rows[i] = wanted->source->rows(&subject);
+        columns[i] = wanted->columns;
+    }
+    int status = show_tables(options, rows, columns, count);
+    for (size_t i = 0; i < count; i++)
+        table_rows__free(&rows[i]);
+    free(rows);
+    free(columns);
+    return status;
+}
+
+static int tables_of(const struct options *options)
+{
+    struct loaded loaded;
+    struct error error;
+    unsigned needs = 0;
+    int status = loaded__open(options->directory, &loaded);
+    if (status)
+        return status;
+    struct results results = {.report = {.trace = loaded.trace,
+                                         .symbols = loaded.symbols,
+                                         .directory = options->directory,
+                                         .trace_bytes = trace__bytes_on_disk(options->directory)}};
+    VEC_EACH (wanted, &options->wanted, struct wanted)
+        needs |= wanted->source->needs;
+    if (make_results(options, needs, &results, &error) < 0) {
+        say("%s", error.text);
+        status = EXIT_HEURT;
+    } else {
+        status = show_wanted(options, &results);
+    }
+    free_results(&results);
+    loaded__close(&loaded);
+    return status;
+}
+
+/* ---- the list of all tables ------------------------------------------------------------------ */
+
+static void present_list(const void *subject, const struct style *style, FILE *out)
+{
+    (void)subject;
+    table_source__put_list(style, out);
+}
+
+/* On a screen by table; as data a table like others. */
+static int list_tables(const struct options *options)
+{
+    if (options->format == &table_text && !options->sort && !options->conditions.count)
+        return show(present_list, NULL);
+    struct table_rows rows = table_source__columns();
+    int status = show_tables(options, &rows, &(const char *){NULL}, 1);
+    table_rows__free(&rows);
+    return status;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum { OPTION_FORMAT = 256, OPTION_WHERE, OPTION_SORT, OPTION_CLASS };
+
+static const struct option long_options[] = {
+    {"input", required_argument, NULL, 'i'},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"where", required_argument, NULL, OPTION_WHERE},
+    {"sort", required_argument, NULL, OPTION_SORT},
+    {"class", required_argument, NULL, OPTION_CLASS},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int choose_format(const char *name, struct options *options)
+{
+    struct nearest nearest = nearest__to(name);
+    options->format = table_format__named(name);
+    if (options->format)
+        return 0;
+    for (const struct table_format *const *format = table_formats; *format; format++)
+        nearest__offer(&nearest, (*format)->name);
+    char *hint = nearest__question(&nearest);
+    int status = wrong_usage(&command_tables,
+                             "--format: expected text, csv, json, latex or markdown, found '%s'%s",
+                             name, hint);
+    free(hint);
+    return status;
+}
+
+/* 0, or the exit status of wrong usage. */
+static int take_option(int option, struct options *options)
+{
+    switch (option) {
+    case 'i':
+        options->directory = optarg;
+        return 0;
+    case OPTION_FORMAT:
+        return choose_format(optarg, options);
+    case OPTION_WHERE:
+        vec__push(&options->conditions, &optarg);
+        return 0;
+    case OPTION_SORT:
+        options->sort = optarg;
+        return 0;
+    case OPTION_CLASS:
+        return view__parse(&command_tables, optarg, &options->view);
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+static int no_such_table(const char *name)
+{
+    struct nearest nearest = nearest__to(name);
+    for (const struct table_source *const *source = table_sources; *source; source++)
+        nearest__offer(&nearest, (*source)->table->name);
+    char *hint = nearest__question(&nearest);
+    say("there is no table '%s'%s heurt tables lists them", name, *hint ? hint : ";");
+    free(hint);
+    return EXIT_USAGE;
+}
+
+/* "NAME:COLUMN,COLUMN" */
+static int take_table(const char *argument, struct options *options)
+{
+    char *name = memory__text(argument);
+    vec__push(&options->texts, &name);
+    char *colon = strchr(name, ':');
+    if (colon)
+        *colon = 0;
+    struct wanted wanted = {table_source__named(name), colon ? colon + 1 : NULL};
+    if (!wanted.source)
+        return no_such_table(name);
+    vec__push(&options->wanted, &wanted);
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    int status = 0;
+    optind = 0;
+    opterr = 0;
+    for (int option;
+         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;)
+        status = option == '?' ? wrong_usage(&command_tables,
+                                             "'%s' is no option of tables, or it lacks its value",
+                                             argv[optind - 1])
+                               : take_option(option, options);
+    for (; status == 0 && optind < argc; optind++)
+        status = take_table(argv[optind], options);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct options options = {.directory = DEFAULT_TRACE,
+                              .format = &table_text,
+                              .view = CLASSES_BY_STRUCTURE,
+                              .conditions = VEC_OF(const char *),
+                              .wanted = VEC_OF(struct wanted),
+                              .texts = VEC_OF(char *)};
+    if (wants_help(argc, argv))
+        return show_help(&command_tables);
+    int status = parse(argc, argv, &options);
+    if (status == 0)
+        status = options.wanted.count ? tables_of(&options) : list_tables(&options);
+    VEC_EACH (text, &options.texts, char *)
+        free(*text);
+    vec__free(&options.texts);
+    vec__free(&options.wanted);
+    vec__free(&options.conditions);
+    return status;
+}
+
+static const char options_help[] =
+    "  -i, --input DIR             the trace (heurt.data)\n"
+    "  NAME[:COLUMN,COLUMN…]       this table, with these columns; without one: which there are\n"
+    "  --format FORMAT             text, csv, json, latex or markdown\n"
+    "  --where COMPARISON          only rows such as score>0.1, wait_ns>=1ms, function~lock_*\n"
+    "  --sort COLUMN               the largest first; -COLUMN: the smallest first\n" VIEW_HELP;
+
+const struct command command_tables = {
+    "tables",
+    "[-i DIR] [--format text|csv|json|latex|markdown] [--where COMPARISON]… [--sort COLUMN] "
+    "[--class site|structure] [NAME[:COLUMN,COLUMN…]]…",
+    "list and print the tables that all analyses make, in any format", run, options_help};

@@ -1,0 +1,200 @@
+/* The tables of iterations: phases, what each thread did in them, which iterations stand out. */
+#include "present/shared.h"
+#include "present/table/table_source.h"
+
+#include <string.h>
+
+struct phase_cells {
+    uint64_t phase;
+    const char *what;
+    bool marked, between_waits, in_step;
+    uint64_t iterations, threads, start_ns, end_ns;
+    double share;
+    uint64_t min_ns, p50_ns, p99_ns, max_ns, sum_ns, excess_ns;
+    double score;
+    uint64_t imbalance_ns, threshold_ns, outliers;
+};
+
+static const struct column phase_columns[] = {
+    COLUMN(phase_cells, phase, "#", "", "number of the loop, from 1, in the order of time"),
+    COLUMN(phase_cells, what, "loop", "", "what an iteration does, by its first calls"),
+    COLUMN(phase_cells, marked, NULL, "", "whether the program marks its iterations"),
+    COLUMN(phase_cells, between_waits, NULL, "", "whether they are what is done between waits"),
+    COLUMN(phase_cells, in_step, NULL, "", "whether all threads do the same iteration together"),
+    COLUMN(phase_cells, iterations, "iterations", "", "how many; in step: of each thread"),
+    COLUMN(phase_cells, threads, "threads", "", "threads that run the loop"),
+    COLUMN(phase_cells, start_ns, NULL, "ns", "first begin, since the start of the run"),
+    COLUMN(phase_cells, end_ns, NULL, "ns", "last end, since the start of the run"),
+    COLUMN(phase_cells, share, "share", "share", "of the lives of its threads"),
+    COLUMN(phase_cells, min_ns, "min", "ns", "the fastest iteration"),
+    COLUMN(phase_cells, p50_ns, "median", "ns", "median of the durations"),
+    COLUMN(phase_cells, p99_ns, "p99", "ns", "99 % took no longer"),
+    COLUMN(phase_cells, max_ns, "max", "ns", "the slowest iteration"),
+    COLUMN(phase_cells, sum_ns, NULL, "ns", "all iterations together"),
+    COLUMN(phase_cells, excess_ns, "lost", "ns", "what they took longer than the fastest one"),
+    COLUMN(phase_cells, score, "score", "share", "the largest of the threads'"),
+    COLUMN(phase_cells, imbalance_ns, NULL, "ns",
+           "in step: what the longest thread took longer than the mean, over all iterations"),
+    COLUMN(phase_cells, threshold_ns, NULL, "ns", "what takes longer stands out"),
+    COLUMN(phase_cells, outliers, "outliers", "", "iterations that stand out"),
+};
+static const struct table iterations_table =
+    TABLE(phase_cells, "iterations", "the program's outermost loops, a row each", phase_columns);
+
+static void add_phase(struct table_rows *rows, const struct report *report,
+                      const struct iteration_phase *phase, uint64_t number)
+{
+    *(struct phase_cells *)table_rows__add(rows) = (struct phase_cells){
+        .phase = number,
+        .what = table_rows__keep(rows, phase__text(report, phase)),
+        .marked = phase->is_marked,
+        .between_waits = phase->is_between_waits,
+        .in_step = phase->is_matched,
+        .iterations = phase->turns,
+        .threads = phase->threads.count,
+        .start_ns = phase->start_ns,
+        .end_ns = phase->end_ns,
+        .share = phase->share,
+        .min_ns = phase->min_ns,
+        .p50_ns = phase->median_ns,
+        .p99_ns = phase->p99_ns,
+        .max_ns = phase->max_ns,
+        .sum_ns = phase->sum_ns,
+        .excess_ns = phase->excess_ns,
+        .score = phase->score,
+        .imbalance_ns = phase->is_matched ? phase->imbalance_ns : UINT64_MAX,
+        .threshold_ns = phase->threshold_ns,
+        .outliers = phase->outlier_count,
+    };
+}
+
+static struct table_rows phase_rows(const struct table_subject *subject)
+{
+    struct table_rows rows = table_rows__of(&iterations_table);
+    uint64_t number = 0;
+    VEC_EACH (phase, &subject->iterations->phases, struct iteration_phase)
+        add_phase(&rows, subject->report, phase, ++number);
+    return rows;
+}
+
+const struct table_source iterations_source = {&iterations_table, NEEDS_ITERATIONS, phase_rows};
+
+/* ---- threads of a loop ----------------------------------------------------------------------- */
+
+struct phase_thread_cells {
+    uint64_t phase;
+    uint32_t tid;
+    uint64_t iterations, min_ns, max_ns, sum_ns;
+};
+
+static const struct column thread_columns[] = {
+    COLUMN(phase_thread_cells, phase, "#", "", "number of the loop"),
+    COLUMN(phase_thread_cells, tid, "thread", "", "number that the kernel gave the thread"),
+    COLUMN(phase_thread_cells, iterations, "iterations", "", "its iterations"),
+    COLUMN(phase_thread_cells, min_ns, "min", "ns", "the fastest one"),
+    COLUMN(phase_thread_cells, max_ns, "max", "ns", "the slowest one"),
+    COLUMN(phase_thread_cells, sum_ns, "took", "ns", "all of them together"),
+};
+static const struct table iteration_threads_table =
+    TABLE(phase_thread_cells, "iteration_threads", "a row a loop and thread", thread_columns);
+
+static struct table_rows phase_thread_rows(const struct table_subject *subject)
+{
+    struct table_rows rows = table_rows__of(&iteration_threads_table);
+    uint64_t number = 0;
+    VEC_EACH (phase, &subject->iterations->phases, struct iteration_phase) {
+        number++;
+        VEC_EACH (thread, &phase->threads, struct iteration_thread)
+            *(struct phase_thread_cells *)table_rows__add(&rows) = (struct phase_thread_cells){
+                number,         report__tid(subject->report, thread->thread),
+                thread->turns,  thread->min_ns,
+                thread->max_ns, thread->sum_ns};
+    }
+    return rows;
+}
+
+const struct table_source iteration_threads_source = {&iteration_threads_table, NEEDS_ITERATIONS,
+                                                      phase_thread_rows};
+
+/* ---- iterations that stand out --------------------------------------------------------------- */
+
+struct outlier_cells {
+    uint64_t phase, iteration;
+    uint32_t tid;
+    uint64_t start_ns, duration_ns;
+    int64_t more_ns, component_more_ns[COMPONENTS];
+    const char *function, *file;
+    uint64_t line;
+    int64_t place_more_ns, place_more_calls;
+};
+
+#define MORE(component, key, help)                                                           \
+    COLUMN_KEYED("more_" key "_ns", outlier_cells, component_more_ns[component], NULL, "ns", \
+                 "of that: " help)
+
+static const struct column outlier_columns[] = {
+    COLUMN(outlier_cells, phase, "#", "", "number of the loop"),
+    COLUMN(outlier_cells, iteration, "iteration", "", "number of the iteration, from 0"),
+    COLUMN(outlier_cells, tid, "thread", "", "the thread; in step: that which took longer"),
+    COLUMN(outlier_cells, start_ns, "at", "ns", "since the start of the run"),
+    COLUMN(outlier_cells, duration_ns, "took", "ns", "how long it took"),
+    COLUMN(outlier_cells, more_ns, "more", "ns", "longer than a usual one"),
+    MORE(COMPONENT_RUNNING, "running", "worked"),
+    MORE(COMPONENT_LOCK, "lock", "waited for locks"),
+    MORE(COMPONENT_CONDITION, "condition", "waited at conditions and semaphores"),
+    MORE(COMPONENT_BARRIER, "barrier", "waited at barriers"),
+    MORE(COMPONENT_DISK, "disk", "waited for files"),
+    MORE(COMPONENT_NETWORK, "network", "waited for sockets"),
+    MORE(COMPONENT_MESSAGE, "message", "waited for messages"),
+    MORE(COMPONENT_SLEEP, "sleep", "slept"),
+    MORE(COMPONENT_PAGE_FAULT, "page_fault", "was in page faults"),
+    MORE(COMPONENT_RUNNABLE, "runnable", "wanted a CPU and had none"),
+    MORE(COMPONENT_OTHER_BLOCKED, "other_blocked", "other waits"),
+    MORE(COMPONENT_OVERHEAD, "overhead", "recording"),
+    COLUMN(outlier_cells, function, "most in", "", "place in it whose own time makes most of it"),
+    COLUMN(outlier_cells, file, NULL, "", "its source file"),
+    COLUMN(outlier_cells, line, NULL, "", "line in it"),
+    COLUMN(outlier_cells, place_more_ns, NULL, "ns", "how much longer that place took"),
+    COLUMN(outlier_cells, place_more_calls, NULL, "", "how many more calls of it there were"),
+};
+_Static_assert(COMPONENTS == 12, "every component has a column");
+
+static const struct table iteration_outliers_table = TABLE(
+    outlier_cells, "iteration_outliers", "a row an iteration that stands out", outlier_columns);
+
+static void add_outlier(struct table_rows *rows, const struct report *report,
+                        const struct iteration_outlier *outlier, uint64_t number)
+{
+    struct outlier_cells *row = table_rows__add(rows);
+    row->phase = number;
+    row->iteration = outlier->iteration.index;
+    row->tid = report__tid(report, outlier->iteration.thread);
+    row->start_ns = outlier->iteration.start_ns;
+    row->duration_ns = outlier->iteration.duration_ns;
+    row->more_ns = outlier->more_ns;
+    memcpy(row->component_more_ns, outlier->component_more_ns, sizeof row->component_more_ns);
+    row->place_more_ns = outlier->place_more_ns;
+    row->place_more_calls = outlier->place_more_calls;
+    row->line = UINT64_MAX;
+    if (!outlier->place.at.function)
+        return;
+    struct place_cells place = place_cells__of_class(rows, report, &outlier->place);
+    row->function = outlier->place.at.function;
+    row->file = place.file;
+    row->line = place.line;
+}
+
+static struct table_rows outlier_rows(const struct table_subject *subject)
+{
+    struct table_rows rows = table_rows__of(&iteration_outliers_table);
+    uint64_t number = 0;
+    VEC_EACH (phase, &subject->iterations->phases, struct iteration_phase) {
+        number++;
+        VEC_EACH (outlier, &phase->outliers, struct iteration_outlier)
+            add_outlier(&rows, subject->report, outlier, number);
+    }
+    return rows;
+}
+
+const struct table_source iteration_outliers_source = {&iteration_outliers_table, NEEDS_ITERATIONS,
+                                                       outlier_rows};

@@ -1,0 +1,100 @@
+#include "base/memory.h"
+#include "present/report/findings_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_MOST 8
+
+static size_t ranked_count(const struct report *report)
+{
+    size_t count = 0;
+    VEC_EACH (finding, &report->findings->rows, struct finding)
+        count += finding->ranked;
+    return count;
+}
+
+static void put_tries(const struct finding *finding, const struct style *style, FILE *out)
+{
+    char *text = memory__text("");
+    for (const char *const *what = finding__tries(finding); *what; what++) {
+        const char *between = style->unicode ? " · " : "; ";
+        char *longer = memory__format("%s%s%s", text, *text ? between : "", *what);
+        free(text);
+        text = longer;
+    }
+    paragraph__take(style, out, "     To try: ", text);
+}
+
+static void put_finding(const struct report *report, const struct finding *finding, size_t rank,
+                        const struct style *style, FILE *out)
+{
+    char gain[GAIN_BYTES], lead[16], *sentence = finding__sentence(report, finding);
+    const char *doubt = finding->confidence == CONFIDENCE_MEASURED ? "" : "~";
+    snprintf(lead, sizeof lead, "  %-2zu ", rank);
+    paragraph__take(style, out, lead,
+                    memory__format("%s Gain %s%s", sentence, doubt,
+                                   gain__format(finding->wall_gain, style->unicode, gain)));
+    put_tries(finding, style, out);
+    free(sentence);
+}
+
+/* Functions and loops of which occurrences were recorded. */
+static size_t functions_looked_at(const struct report *report, uint64_t *calls)
+{
+    size_t count = 0;
+    *calls = 0;
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        bool is_of_program = !class__is_hooked(&class->what) && class->count > 1;
+        count += is_of_program;
+        *calls += is_of_program ? class->count : 0;
+    }
+    return count;
+}
+
+static char *looked_at(const struct report *report)
+{
+    char number[32], calls_number[32];
+    uint64_t calls;
+    size_t functions = functions_looked_at(report, &calls);
+    const char *kernel = report__without_kernel(report) ? "" : ", page faults, CPU shortage";
+    if (functions == 0)
+        return memory__format("Looked at: locks, waits, input and output%s.", kernel);
+    return memory__format("Looked at: locks, waits, input and output%s, %s busy function%s (%s "
+                          "calls).",
+                          kernel, count__format(functions, number), functions == 1 ? "" : "s",
+                          count__format(calls, calls_number));
+}
+
+static char *not_looked_at(const struct report *report)
+{
+    uint64_t calls;
+    const char *functions = functions_looked_at(report, &calls)
+                                ? ""
+                                : ", the program's own functions (none was recorded)";
+    const char *kernel =
+        report__without_kernel(report) ? ", what threads did off the CPU in some threads" : "";
+    return memory__format("Not looked at: memory bandwidth, sharing of cache lines outside of "
+                          "recorded functions%s%s.",
+                          functions, kernel);
+}
+
+static void put_nothing(const struct report *report, const struct style *style, FILE *out)
+{
+    char *text = memory__format("No interference found that is worth a row. %s",
+                                "What was too little or not certain is in --json.");
+    paragraph__take(style, out, "  ", text);
+    paragraph__take(style, out, "  ", looked_at(report));
+    paragraph__take(style, out, "  ", not_looked_at(report));
+}
+
+void text__findings(const struct report *report, const struct style *style, FILE *out)
+{
+    size_t rank = 0, ranked = ranked_count(report);
+    fputc('\n', out);
+    if (ranked == 0)
+        put_nothing(report, style, out);
+    VEC_EACH (finding, &report->findings->rows, struct finding)
+        if (finding->ranked && ++rank <= SHOWN_MOST)
+            put_finding(report, finding, rank, style, out);
+}

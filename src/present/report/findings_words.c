@@ -1,0 +1,157 @@
+#include "present/report/findings_words.h"
+
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct profile_class *leader_of(const struct report *report,
+                                             const struct finding *finding)
+{
+    return finding->leader == FINDING_NO_CLASS
+               ? NULL
+               : VEC_AT(&report->profile->classes, struct profile_class, finding->leader);
+}
+
+bool finding__place(const struct report *report, const struct finding *finding, struct place *place,
+                    char unknown[32])
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    const struct symbol *symbol = finding->place;
+    if (symbol)
+        *place = (struct place){symbol->function, symbol->module, symbol->file, symbol->line};
+    else if (leader)
+        *place = place__of_class(report, &leader->what, unknown);
+    return symbol || leader;
+}
+
+const struct profile_blame *finding__by(const struct report *report, const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    bool waits = leader && class__is_hooked(&leader->what);
+    return waits && leader->blames.count ? VEC_AT(&leader->blames, struct profile_blame, 0) : NULL;
+}
+
+char *finding__object(const struct report *report, const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    if (!finding->has_object || !leader)
+        return NULL;
+    const char *name = class__object_name(report, &leader->what);
+    return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->what.object);
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+/* What threads do in it: "Threads wait …". */
+static const char *const doings[FINDING_CATEGORIES] = {
+    [FINDING_LOCK] = "Threads wait for a lock",
+    [FINDING_CONDITION] = "Threads wait for each other at a condition",
+    [FINDING_BARRIER] = "Threads wait at a barrier for the last one to arrive",
+    [FINDING_LATCH] = "Threads wait at a latch for a late one",
+    [FINDING_SEMAPHORE] = "Threads wait for a semaphore",
+    [FINDING_JOIN] = "A thread waits for another one to end",
+    [FINDING_SPINNING] = "Threads spin while another one has what they wait for",
+    [FINDING_YIELD] = "Threads yield in a loop until another one is done",
+    [FINDING_POLLING] = "Threads ask again and again whether something has come",
+    [FINDING_DISK] = "Threads wait for the disk",
+    [FINDING_FILE_LOCK] = "Processes wait for a file lock",
+    [FINDING_STDIO] = "Threads wait for the lock of a FILE that they share",
+    [FINDING_ALLOCATOR] = "Threads wait for the allocator's lock",
+    [FINDING_NETWORK] = "Threads wait for an answer over a socket",
+    [FINDING_PIPE] = "Threads wait for the other end of a pipe",
+    [FINDING_MESSAGE] = "Ranks wait for a message",
+    [FINDING_CPU] = "Threads wanted a CPU and had none",
+    [FINDING_PAGE_FAULT] = "Threads wait for memory pages",
+    [FINDING_MEMORY_MAP] = "Threads wait for the process's memory map",
+    [FINDING_IMBALANCE] = "One thread works on while the others are done",
+    [FINDING_CREATION] = "Threads are made and ended all the time",
+    [FINDING_OVERLAP] = "Code is slower while another thread runs",
+    [FINDING_UNEXPLAINED] = "Threads wait for what is not known",
+};
+
+static char *of_object(const struct report *report, const struct finding *finding)
+{
+    char *object = finding__object(report, finding), number[32];
+    char *text = !object ? memory__text("")
+                 : finding->objects > 1
+                     ? memory__format(" (%s objects, the first %s)",
+                                      count__format(finding->objects, number), object)
+                     : memory__format(" (%s)", object);
+    free(object);
+    return text;
+}
+
+static char *by_whom(const struct report *report, const struct finding *finding)
+{
+    const struct profile_blame *by = finding__by(report, finding);
+    char unknown[32];
+    if (!by)
+        return memory__text("");
+    struct place place = place__of_site(report, by->process, by->site, unknown);
+    char *function = function__short(place.function);
+    char *text = memory__format(", mostly because of %s", function);
+    free(function);
+    return text;
+}
+
+char *finding__sentence(const struct report *report, const struct finding *finding)
+{
+    char unknown[32], duration[16], share[16];
+    struct place place;
+    char *object = of_object(report, finding), *by = by_whom(report, finding);
+    char *where = finding__place(report, finding, &place, unknown) ? place__text(&place) : NULL;
+    char *text = memory__format("%s%s%s%s%s: %s, %s of the time of threads that had work.",
+                                doings[finding->category], where ? " in " : "", where ? where : "",
+                                object, by, duration__format(finding->lost_ns, duration),
+                                share__format(finding->share, share));
+    free(object);
+    free(by);
+    free(where);
+    return text;
+}
+
+/* ---- what to try ----------------------------------------------------------------------------- */
+
+#define TRIES_MOST 4 /* the NULL at the end included */
+
+static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
+    [FINDING_LOCK] = {"do less while the lock is held",
+                      "divide the lock: one for each part of the data", "let readers share it"},
+    [FINDING_CONDITION] = {"more room in the queue, so that its two sides need not go in step",
+                           "wake one thread for one item", "hand over several items at a time"},
+    [FINDING_BARRIER] = {"divide the late thread's work among the others",
+                         "deal out smaller pieces of work"},
+    [FINDING_LATCH] = {"divide the late thread's work among the others",
+                       "let the others begin without it"},
+    [FINDING_SEMAPHORE] = {"allow more threads at a time", "do less between wait and post"},
+    [FINDING_JOIN] = {"divide the late thread's work among the others"},
+    [FINDING_SPINNING] = {"wait with a mutex, a condition variable or a futex",
+                          "do less while others wait for the flag"},
+    [FINDING_YIELD] = {"wait with a mutex, a condition variable or a futex",
+                       "do less while others wait for the flag"},
+    [FINDING_POLLING] = {"wait with a condition variable or poll for what is to come"},
+    [FINDING_DISK] = {"let another thread do it", "larger pieces, fewer calls"},
+    [FINDING_FILE_LOCK] = {"hold the lock for less", "lock a part of the file"},
+    [FINDING_STDIO] = {"a FILE for each thread", "format into memory and write in one piece"},
+    [FINDING_ALLOCATOR] = {"reuse memory in place of freeing it",
+                           "an allocator with caches for each thread"},
+    [FINDING_NETWORK] = {"let several threads answer",
+                         "send several requests before waiting for an answer"},
+    [FINDING_PIPE] = {"let several threads answer", "larger pieces, fewer calls"},
+    [FINDING_MESSAGE] = {"send earlier, receive later"},
+    [FINDING_CPU] = {"measure on a quiet machine", "no more busy threads than CPUs"},
+    [FINDING_PAGE_FAULT] = {"keep memory in place of giving it back",
+                            "larger pages (madvise with MADV_HUGEPAGE)"},
+    [FINDING_MEMORY_MAP] = {"keep mappings in place of giving them back"},
+    [FINDING_IMBALANCE] = {"divide the last thread's work among the others",
+                           "deal out smaller pieces of work"},
+    [FINDING_CREATION] = {"keep threads and give them work"},
+    [FINDING_OVERLAP] = {"put what different threads write on different cache lines"},
+    [FINDING_UNEXPLAINED] = {"heurt report N tells more of a class"},
+};
+
+const char *const *finding__tries(const struct finding *finding)
+{
+    return tries[finding->category];
+}

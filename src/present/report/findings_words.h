@@ -1,0 +1,26 @@
+/* findings_words.h: findings as sentences. Private to the screens of reports. */
+#ifndef HEURT_PRESENT_REPORT_FINDINGS_WORDS_H
+#define HEURT_PRESENT_REPORT_FINDINGS_WORDS_H
+
+#include "present/shared.h"
+
+struct json_object;
+
+/* Where in the program's code; a class's place where no code of the program is known. False: not
+ * known at all. */
+bool finding__place(const struct report *report, const struct finding *finding, struct place *place,
+                    char unknown[32]);
+/* The leader's largest blame; NULL: nobody is known. */
+const struct profile_blame *finding__by(const struct report *report, const struct finding *finding);
+/* Each is to be freed. The object: its name, or its address; NULL: there is none. */
+char *finding__object(const struct report *report, const struct finding *finding);
+char *finding__sentence(const struct report *report, const struct finding *finding);
+/* What to try, ended by NULL. */
+const char *const *finding__tries(const struct finding *finding);
+
+/* Ranked findings, or what was looked at and what was not. */
+void text__findings(const struct report *report, const struct style *style, FILE *out);
+/* The member "findings". */
+struct json_object *json__new_findings(const struct report *report);
+
+#endif

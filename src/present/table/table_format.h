@@ -1,0 +1,32 @@
+/* table_format.h: tables as text for a screen, CSV, JSON, LaTeX and Markdown. */
+#ifndef HEURT_PRESENT_TABLE_TABLE_FORMAT_H
+#define HEURT_PRESENT_TABLE_TABLE_FORMAT_H
+
+#include "present/present.h"
+#include "present/table/table_view.h"
+
+struct json_object;
+
+struct table_format {
+    const char *name; /* "csv" */
+    bool is_data;     /* every column is wanted unless some are chosen; else those with a title */
+    /* All of a document: several tables, one after the other. */
+    void (*put)(const struct table_view *views, size_t count, const struct style *style, FILE *out);
+};
+
+extern const struct table_format table_text, table_csv, table_json, table_latex, table_markdown;
+/* The one of that name, or NULL. */
+const struct table_format *table_format__named(const char *name);
+/* All of them, NULL-ended. */
+extern const struct table_format *const table_formats[];
+
+/* ---- tables as parts of other documents ------------------------------------------------------ */
+
+/* The header, then a line a row; all columns. */
+void table_rows__put_csv(const struct table_rows *rows, FILE *out);
+/* An array of an object a row; all columns. The caller's. */
+struct json_object *table_rows__json(const struct table_rows *rows);
+/* Adds a member a column to the object. */
+void table__add_json(const struct table *table, const void *row, struct json_object *object);
+
+#endif

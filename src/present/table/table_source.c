@@ -1,0 +1,123 @@
+#include "present/table/table_source.h"
+
+#include "analysis/threads/threads.h"
+#include "base/memory.h"
+#include "present/shared.h"
+
+#include <string.h>
+
+const struct table_source *const table_sources[] = {
+    &classes_source,           &class_threads_source,
+    &blockers_source,          &evidence_source,
+    &threads_source,           &locks_source,
+    &lock_sites_source,        &lock_pairs_source,
+    &lock_waits_source,        &path_source,
+    &structure_source,         &iterations_source,
+    &iteration_threads_source, &iteration_outliers_source,
+    &outliers_source,          &whatif_source,
+    &coverage_source,          NULL};
+
+const struct table_source *table_source__named(const char *name)
+{
+    for (const struct table_source *const *source = table_sources; *source; source++)
+        if (strcmp((*source)->table->name, name) == 0)
+            return *source;
+    return NULL;
+}
+
+static struct table_rows rows_of_threads(const struct table_subject *subject)
+{
+    return threads__rows(subject->report->trace, subject->report->profile);
+}
+
+const struct table_source threads_source = {&threads_table, NEEDS_PROFILE, rows_of_threads};
+
+/* ---- the columns of all ---------------------------------------------------------------------- */
+
+struct column_row {
+    const char *table, *column, *unit, *help;
+};
+
+static const struct column column_columns[] = {
+    COLUMN(column_row, table, "table", "", "name of the table"),
+    COLUMN(column_row, column, "column", "", "key of the column"),
+    COLUMN(column_row, unit, "unit", "", "what its figures are counted in"),
+    COLUMN(column_row, help, "what it is", "", "what its figures say"),
+};
+static const struct table columns_table =
+    TABLE(column_row, "columns", "the columns of all tables", column_columns);
+
+struct table_rows table_source__columns(void)
+{
+    struct table_rows rows = table_rows__of(&columns_table);
+    for (const struct table_source *const *source = table_sources; *source; source++)
+        for (size_t i = 0; i < (*source)->table->column_count; i++) {
+            const struct column *column = &(*source)->table->columns[i];
+            struct column_row *row = table_rows__add(&rows);
+            *row = (struct column_row){(*source)->table->name, column->key,
+                                       *column->unit ? column->unit : NULL, column->help};
+        }
+    return rows;
+}
+
+static void put_columns(const struct table *table, const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {
+        {"", ALIGN_LEFT, false}, {"", ALIGN_LEFT, false}, {"", ALIGN_LEFT, true}};
+    struct grid grid = grid__start(columns, 3, 2);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        grid__cell(&grid, memory__text(column->key), INK_PLAIN);
+        grid__cell(&grid, memory__text(column->unit), INK_DIM);
+        grid__cell(&grid, memory__text(column->help), INK_PLAIN);
+    }
+    grid__end_without_titles(&grid, style, out);
+}
+
+void table_source__put_list(const struct style *style, FILE *out)
+{
+    for (const struct table_source *const *source = table_sources; *source; source++) {
+        const struct table *table = (*source)->table;
+        fputs(source == table_sources ? "" : "\n", out);
+        ink__put(style, out, INK_BOLD, table->name);
+        fprintf(out, ": %s\n", table->help);
+        put_columns(table, style, out);
+    }
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* unknown: a buffer that place->function may point to. */
+static struct place_cells cells_of(struct table_rows *rows, const struct place *place,
+                                   const char *unknown)
+{
+    const char *function = place->function;
+    if (function == unknown)
+        function = table_rows__keep(rows, memory__text(unknown));
+    return (struct place_cells){function, place->module, place->file,
+                                place->line ? place->line : UINT64_MAX};
+}
+
+struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
+                                        uint32_t process, uint64_t site)
+{
+    char unknown[32];
+    if (!site)
+        return (struct place_cells){NULL, NULL, NULL, UINT64_MAX};
+    struct place place = place__of_site(report, process, site, unknown);
+    return cells_of(rows, &place, unknown);
+}
+
+struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
+                                         const struct class_definition *class)
+{
+    char unknown[32];
+    struct place place = place__of_class(report, class, unknown);
+    return cells_of(rows, &place, unknown);
+}
+
+uint32_t report__tid(const struct report *report, uint32_t thread)
+{
+    const struct vec *threads = trace__threads(report->trace);
+    return thread < threads->count ? VEC_AT(threads, struct trace_thread, thread)->tid : UINT32_MAX;
+}

@@ -1,0 +1,87 @@
+/* table_source.h: all tables that heurt has, and what each is made of.
+ *
+ * A table's figures are its analysis' own; what is added here is what they are called: functions,
+ * files, names of objects, words for kinds. */
+#ifndef HEURT_PRESENT_TABLE_TABLE_SOURCE_H
+#define HEURT_PRESENT_TABLE_TABLE_SOURCE_H
+
+#include "analysis/table.h"
+#include "present/iterations/iterations_screens.h"
+#include "present/locks/locks_screens.h"
+#include "present/outliers/points.h"
+#include "present/present.h"
+#include "present/structure/structure_screens.h"
+#include "present/whatif/whatif_screens.h"
+
+/* Results that a table is made of. */
+enum table_need {
+    NEEDS_PROFILE = 1u << 0,
+    NEEDS_LOCKS = 1u << 1,
+    NEEDS_PATH = 1u << 2, /* with its pieces */
+    NEEDS_STRUCTURE = 1u << 3,
+    NEEDS_ITERATIONS = 1u << 4,
+    NEEDS_POINTS = 1u << 5,
+    NEEDS_WHATIF = 1u << 6,
+    NEEDS_GAINS = 1u << 7, /* of the profile: its classes' wall gains */
+};
+
+/* The results; NULL where no table needs them. */
+struct table_subject {
+    const struct report *report;
+    const struct locks_report *locks;
+    const struct structure_report *structure;
+    const struct iterations *iterations;
+    const struct points_report *points;
+    const struct whatif_view *whatif;
+};
+
+struct table_source {
+    const struct table *table;
+    unsigned needs; /* enum table_need */
+    /* table_rows__free it. Texts may be those of the trace, its symbols and the results. */
+    struct table_rows (*rows)(const struct table_subject *subject);
+};
+
+extern const struct table_source *const table_sources[]; /* NULL-ended */
+/* The one of that name, or NULL. */
+const struct table_source *table_source__named(const char *name);
+/* All tables with their columns: a row a column. table_rows__free it. */
+struct table_rows table_source__columns(void);
+/* The same for a screen: each table with its columns below it. */
+void table_source__put_list(const struct style *style, FILE *out);
+
+/* ---- one folder a screen --------------------------------------------------------------------- */
+
+#define EVERY_ROW 0 /* as a rank */
+
+/* Rank: only that row. */
+struct table_rows class_rows(const struct report *report, size_t rank);
+struct table_rows coverage_rows(const struct report *report);
+struct table_rows lock_rows(const struct locks_report *locks, size_t rank);
+struct table_rows lock_check_rows(const struct locks_report *locks);
+struct table_rows path_rows(const struct locks_report *locks);
+struct table_rows outline_rows(const struct structure_report *shown);
+struct table_rows point_rows(const struct points_report *shown);
+struct table_rows whatif_rows(const struct whatif_view *view);
+
+extern const struct table_source classes_source, class_threads_source, blockers_source,
+    evidence_source, coverage_source, threads_source, locks_source, lock_sites_source,
+    lock_pairs_source, lock_waits_source, path_source, structure_source, iterations_source,
+    iteration_threads_source, iteration_outliers_source, outliers_source, whatif_source;
+
+/* ---- cells that several tables have ---------------------------------------------------------- */
+
+/* A place as four columns. */
+struct place_cells {
+    const char *function, *module, *file;
+    uint64_t line; /* UINT64_MAX: not known */
+};
+/* Of an address in a process; nothing of address 0. */
+struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
+                                        uint32_t process, uint64_t site);
+struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
+                                         const struct class_definition *class);
+/* The number of a thread by its index in trace__threads; UINT32_MAX: there is none. */
+uint32_t report__tid(const struct report *report, uint32_t thread);
+
+#endif

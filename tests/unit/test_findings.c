@@ -1,0 +1,147 @@
+#include "analysis/findings/findings.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEFT | 1
+
+enum {
+    WAIT = HEURT_EVENT_LOCK_WAIT,
+    RELEASED = HEURT_EVENT_LOCK_RELEASED,
+    CONDITION = HEURT_EVENT_CONDITION_WAIT,
+    SIGNAL = HEURT_EVENT_CONDITION_SIGNALLED,
+};
+
+enum { PUT_SITE = 0x9a00, GET_SITE = 0x9b00, MUTEX = 0x7000, FULL = 0x7100, EMPTY = 0x7200 };
+enum { PUT_SIGNALS = 0x9a10, GET_SIGNALS = 0x9b10 };
+
+static struct findings *find(struct scene *scene, const char *put, const char *get)
+{
+    const uint64_t of_put[] = {PUT_SITE, PUT_SIGNALS}, of_get[] = {GET_SITE, GET_SIGNALS};
+    const struct profile *profile = scene__profile(scene);
+    if (!scene->symbols)
+        scene->symbols = symbols__new();
+    for (int i = 0; i < 2; i++) {
+        symbols__put(scene->symbols, 0, of_put[i], &(struct symbol){.function = put});
+        symbols__put(scene->symbols, 0, of_get[i], &(struct symbol){.function = get});
+    }
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+static const struct finding *finding_at(const struct findings *findings, size_t place)
+{
+    assert_true(place < findings->rows.count);
+    return VEC_AT(&findings->rows, struct finding, place);
+}
+
+static void wait_for_lock(struct scene *scene, uint32_t thread, uint64_t from, uint64_t site,
+                          uint64_t lock)
+{
+    PUT(scene, thread, from, WAIT, site, lock);
+    PUT(scene, thread, from + 50, WAIT LEFT, 0);
+    PUT(scene, thread, from + 60, RELEASED, site, lock);
+}
+
+static void locks_of_one_place_are_one_finding(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 4; i++)
+        wait_for_lock(scene, i & 1, 1000 + 100 * i, PUT_SITE, MUTEX + 64 * i);
+    scene__end(scene, 0, 1500);
+    scene__end(scene, 1, 1500);
+    struct findings *findings = find(scene, "store", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_LOCK);
+    assert_true(first->ranked);
+    assert_int_equal(first->classes.count, 4);
+    assert_int_equal(first->objects, 4);
+    assert_int_equal(first->lost_ns, 200);
+    assert_string_equal(first->place->function, "store");
+    findings__free(findings);
+}
+
+static void places_of_one_lock_are_one_finding(void **state)
+{
+    struct scene *scene = *state;
+    wait_for_lock(scene, 0, 1000, PUT_SITE, MUTEX);
+    wait_for_lock(scene, 1, 1100, GET_SITE, MUTEX);
+    wait_for_lock(scene, 1, 1200, GET_SITE, FULL);
+    scene__end(scene, 0, 1500);
+    scene__end(scene, 1, 1500);
+    struct findings *findings = find(scene, "store", "load");
+    /* Two waits of 50 each, by the place or by the object: the object was met first. */
+    assert_int_equal(finding_at(findings, 0)->lost_ns, 100);
+    assert_int_equal(finding_at(findings, 0)->classes.count, 2);
+    assert_int_equal(finding_at(findings, 1)->lost_ns, 50);
+    findings__free(findings);
+}
+
+static void wait_and_answer(struct scene *scene, uint64_t from, uint32_t waits, uint64_t site,
+                            uint64_t condition, uint64_t signals)
+{
+    PUT(scene, waits, from, CONDITION, site, condition, MUTEX);
+    PUT(scene, !waits, from + 40, SIGNAL, signals, condition);
+    PUT(scene, waits, from + 45, CONDITION LEFT, 0);
+}
+
+static void two_ends_that_wait_for_each_other_in_turn_are_ranked(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 20; i++) {
+        wait_and_answer(scene, 1000 + 100 * i, 0, PUT_SITE, FULL, GET_SIGNALS);
+        wait_and_answer(scene, 1050 + 100 * i, 1, GET_SITE, EMPTY, PUT_SIGNALS);
+    }
+    scene__end(scene, 0, 3050);
+    scene__end(scene, 1, 3050);
+    struct findings *findings = find(scene, "queue_put", "queue_get");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->ranked);
+    assert_int_equal(first->classes.count, 2);
+    findings__free(findings);
+}
+
+static void a_pool_that_waits_for_work_is_idle(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 20; i++)
+        wait_and_answer(scene, 1000 + 100 * i, 1, GET_SITE, EMPTY, PUT_SIGNALS);
+    wait_and_answer(scene, 3000, 0, PUT_SITE, FULL, GET_SIGNALS); /* until all is done */
+    scene__end(scene, 0, 3100);
+    scene__end(scene, 1, 3100);
+    struct findings *findings = find(scene, "submit", "work");
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_false(finding->ranked);
+    findings__free(findings);
+}
+
+static void a_gain_is_no_more_than_what_was_lost(void **state)
+{
+    struct scene *scene = *state;
+    wait_for_lock(scene, 0, 1000, PUT_SITE, MUTEX);
+    scene__end(scene, 0, 2000);
+    scene__end(scene, 1, 2000);
+    struct findings *findings = find(scene, "store", "load");
+    struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    finding__set_gain(first, scene->profile, (double[]){0.9, 30});
+    assert_true(first->wall_gain[0] == 1);
+    assert_true(first->wall_gain[1] < 1.1);
+    findings__free(findings);
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(locks_of_one_place_are_one_finding),
+        TEST(places_of_one_lock_are_one_finding),
+        TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
+        TEST(a_pool_that_waits_for_work_is_idle),
+        TEST(a_gain_is_no_more_than_what_was_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
