@@ -518,7 +518,7 @@ static void what_the_system_contradicts_is_doubted(void **state)
     for (unsigned i = 0; i < 1000; i++)
         call(&line, G, 100000 + random_of(&line) % 100);
     PUT(line.scene, 0, line.tick, HEURT_EVENT_THREAD_END, 50000000, UINT64_MAX);
-    struct profile *profile = scene__profile(*state);
+    const struct profile *profile = scene__profile(*state);
     const struct profile_check *check = &profile->checks[CHECK_RUNNING];
     assert_true(check->known);
     assert_false(check->holds);
