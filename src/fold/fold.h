@@ -116,6 +116,8 @@ struct fold_keeper {
     /* The class of a function's enter or a hooked call's event; NULL: an occurrence of none. */
     struct fold_class *(*function_class)(struct fold *fold, const struct event *event);
     struct fold_class *(*call_class)(struct fold *fold, const struct event *event);
+    /* The class of a page fault; NULL: it is an occurrence of none, and so are all if this is. */
+    struct fold_class *(*fault_class)(struct fold *fold, const struct event *event);
     /* Where an occurrence of a class with an outer one that is inside of it is counted. */
     struct fold_class *(*inner_class)(struct fold *fold, struct fold_class *class);
     /* Gives the class room for that block of its histogram, zeroed, or does not. */

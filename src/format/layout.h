@@ -392,9 +392,9 @@ struct heurt_thread_name {
      * In the stream before the leave of whatever span it was in, but perhaps after enters of      \
      * functions that came later: its ticks tell */                                               \
     POINT(OFF_CPU, 54, 3)                                                                        \
-    /* the end of a page fault: HEURT_OFF(ticks on a CPU, enum heurt_fault), address; placed as     \
-     * OFF_CPU is */                                                                             \
-    POINT(FAULT, 56, 2)                                                                          \
+    /* the end of a page fault: HEURT_OFF(ticks on a CPU, enum heurt_fault), address; the address of   \
+     * the instruction (0: not known); placed as OFF_CPU is */                                    \
+    POINT(FAULT, 56, 3)                                                                          \
     /* from here on OFF_CPU and FAULT tell all there was of the thread, which is on that CPU */   \
     POINT(KERNEL, 58, 1)                                                                         \
     /* so many records of the kernel were lost before this */                                    \
@@ -471,7 +471,8 @@ enum heurt_lock_kind {
 /* Which barrier. */
 enum heurt_barrier_kind {
     HEURT_BARRIER_PTHREAD = 0,
-    HEURT_BARRIER_OPENMP = 1, /* of a team; the object is the place that it is called at */
+    HEURT_BARRIER_OPENMP = 1,        /* of a team; the object is the place that it is called at */
+    HEURT_BARRIER_OPENMP_REGION = 2, /* the end of a parallel region, likewise */
 };
 
 /* Beside the kind, of LOCK_ACQUIRED: by a try, which would not have waited for it. */

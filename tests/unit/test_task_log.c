@@ -74,6 +74,7 @@ static void add(struct scene *scene, enum task_record_kind kind, uint32_t tid, u
                                                     .cpu = 3,
                                                     .time_ns = ns,
                                                     .address = 0x1000,
+                                                    .code = 0x2000,
                                                     .count = 5,
                                                     .name = "worker"});
 }
@@ -99,8 +100,8 @@ static void expect_off(struct scene *scene, uint64_t ns, uint64_t off_ns, enum h
 
 static void expect_fault(struct scene *scene, uint64_t ns, uint64_t on_ns)
 {
-    const uint64_t payload[] = {HEURT_OFF(on_ns / 2, HEURT_FAULT_MEASURED), 0x1000};
-    expect(scene, HEURT_EVENT_FAULT, ns, 2, payload);
+    const uint64_t payload[] = {HEURT_OFF(on_ns / 2, HEURT_FAULT_MEASURED), 0x1000, 0x2000};
+    expect(scene, HEURT_EVENT_FAULT, ns, 3, payload);
 }
 
 static void expect_gap(struct scene *scene, uint64_t ns)

@@ -131,6 +131,13 @@ static enum finding_category category_of_futex(const struct symbols *symbols,
     return category;
 }
 
+static enum finding_category category_of_lock(const struct profile_class *class)
+{
+    if (strcmp(class->what.at.function, "flockfile") == 0)
+        return FINDING_STDIO;
+    return strcmp(class->what.at.function, "file lock") == 0 ? FINDING_FILE_LOCK : FINDING_LOCK;
+}
+
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class)
 {
@@ -142,7 +149,10 @@ enum finding_category class__category(const struct finder *finder,
         [CLASS_DISK] = FINDING_DISK,           [CLASS_NETWORK] = FINDING_NETWORK,
         [CLASS_PIPE] = FINDING_PIPE,           [CLASS_POLL] = FINDING_POLLING,
         [CLASS_SLEEP] = FINDING_POLLING,       [CLASS_YIELD] = FINDING_YIELD,
+        [CLASS_FAULT] = FINDING_PAGE_FAULT,    [CLASS_MEMORY_MAP] = FINDING_MEMORY_MAP,
     };
+    if (class->what.at.kind == CLASS_LOCK)
+        return category_of_lock(class);
     if (class->what.at.kind == CLASS_FUTEX)
         return category_of_futex(finder->symbols, class);
     if (class__is_call(class))

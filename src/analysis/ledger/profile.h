@@ -160,4 +160,9 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
 bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);
 
+/* The table by which whoever walks over the trace again finds the classes of its events: they have
+ * the numbers of the profile's rows. Belongs to a profile that was computed; for one walk at a
+ * time. For analysis/ only. */
+struct class_table *profile__table(const struct profile *profile);
+
 #endif

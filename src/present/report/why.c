@@ -84,6 +84,8 @@ static char *subject(const struct report *report, const struct profile_class *cl
         [CLASS_MEMORY_MAP] = "memory map",
     };
     const char *noun = nouns[class->what.at.kind];
+    if (class->what.at.kind == CLASS_FAULT)
+        return memory__text("page faults at memory that it had touched before");
     if (class->what.at.kind == CLASS_LOCK && strstr(class->what.at.function, "spin"))
         noun = "spin lock";
     else if (class->what.at.kind == CLASS_LOCK && strstr(class->what.at.function, "rdlock"))
