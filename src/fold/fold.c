@@ -443,6 +443,22 @@ static void off_cpu(struct fold *fold, const struct event *event)
     if (!depth || how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT ||
         fold->spans[depth - 1].class->component == COMPONENT_RUNNING)
         parts[off__component(how)] += ticks;
+    state->fault_off += how == HEURT_OFF_FAULT ? ticks : 0;
+}
+
+/* It is nested in the span that is so deep. */
+static void count_fault(struct fold *fold, struct fold_class *class, uint32_t depth, uint64_t ticks)
+{
+    if (!class)
+        return;
+    if (depth)
+        fold->spans[depth - 1].nested += ticks;
+    else
+        fold->state->covered += ticks;
+    if (fold->watch)
+        return;
+    count_duration(fold, class, ticks, 1);
+    add_whole(class, ticks, ticks, 1);
 }
 
 static void page_fault(struct fold *fold, const struct event *event)
@@ -451,9 +467,10 @@ static void page_fault(struct fold *fold, const struct event *event)
         return;
     uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
     uint64_t begin = event->tick > ticks ? event->tick - ticks : 0;
-    parts_at(fold,
-             depth_at(fold, fold_state__own_time(fold->state, begin)))[COMPONENT_PAGE_FAULT] +=
-        ticks;
+    uint32_t depth = depth_at(fold, fold_state__own_time(fold->state, begin));
+    parts_at(fold, depth)[COMPONENT_PAGE_FAULT] += ticks;
+    if (fold->keeper->fault_class)
+        count_fault(fold, fold->keeper->fault_class(fold, event), depth, ticks);
     fold->state->fault_count++;
     if (HEURT_SITE_HOW(event->payload[0]) == HEURT_FAULT_ESTIMATED)
         fold->state->estimated += ticks;

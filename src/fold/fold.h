@@ -87,6 +87,7 @@ struct fold_state {
         kernel_since;     /* tick since when the kernel's records are complete; 0: there are none */
     uint64_t kernel_lost; /* records of the kernel that were lost */
     uint64_t off_cpu_count, fault_count; /* its records */
+    uint64_t fault_off;                  /* ticks off the CPU because of page faults */
     uint64_t estimated;                  /* ticks of page faults that were not measured */
     uint32_t depth;                      /* open spans */
     uint32_t meets; /* 1: has events of locks, conditions, barriers, semaphores or futexes */
@@ -115,6 +116,8 @@ struct fold_keeper {
     /* The class of a function's enter or a hooked call's event; NULL: an occurrence of none. */
     struct fold_class *(*function_class)(struct fold *fold, const struct event *event);
     struct fold_class *(*call_class)(struct fold *fold, const struct event *event);
+    /* The class of a page fault; NULL: it is an occurrence of none, and so are all if this is. */
+    struct fold_class *(*fault_class)(struct fold *fold, const struct event *event);
     /* Where an occurrence of a class with an outer one that is inside of it is counted. */
     struct fold_class *(*inner_class)(struct fold *fold, struct fold_class *class);
     /* Gives the class room for that block of its histogram, zeroed, or does not. */

@@ -18,6 +18,8 @@ enum component class_kind__component(enum class_kind kind)
         return COMPONENT_NETWORK;
     case CLASS_SLEEP:
         return COMPONENT_SLEEP;
+    case CLASS_FAULT:
+        return COMPONENT_PAGE_FAULT;
     case CLASS_JOIN:
     case CLASS_PIPE:
     case CLASS_POLL:
@@ -40,6 +42,7 @@ bool class_kind__waits_for_threads(enum class_kind kind)
     case CLASS_JOIN:
     case CLASS_YIELD:
     case CLASS_FUTEX:
+    case CLASS_FAULT:
         return true;
     default:
         return false;
@@ -108,6 +111,8 @@ enum class_kind call__kind(const struct event *event)
         return kind_of_sleep(HEURT_SITE_HOW(event->payload[0]));
     case HEURT_EVENT_MEMORY_MAP:
         return CLASS_MEMORY_MAP;
+    case HEURT_EVENT_FAULT:
+        return CLASS_FAULT;
     default:
         return CLASS_KINDS;
     }

@@ -26,7 +26,8 @@ enum class_kind {
     CLASS_YIELD,
     CLASS_FUTEX,
     CLASS_MEMORY_MAP,
-    CLASS_LOOP, /* iterations of a loop that the recorder marked */
+    CLASS_FAULT, /* page faults at one instruction */
+    CLASS_LOOP,  /* iterations of a loop that the recorder marked */
     CLASS_KINDS
 };
 
@@ -36,8 +37,9 @@ enum class_kind call__kind(const struct event *event);
 /* What a wait of that kind is; COMPONENT_RUNNING: functions and regions. */
 enum component class_kind__component(enum class_kind kind);
 
-/* Whether occurrences of that kind wait for other threads alone: undisturbed they take no time, so
- * that one is enough to know what was lost. False: the fastest occurrence has to tell. */
+/* Whether occurrences of that kind wait for other threads alone, or need not be at all: undisturbed
+ * they take no time, so that one is enough to know what was lost. False: the fastest occurrence has
+ * to tell. */
 bool class_kind__waits_for_threads(enum class_kind kind);
 
 /* What a thread was that was off its CPU outside of known waits, by enum heurt_off. */
@@ -67,7 +69,8 @@ static inline bool call__has_size(uint32_t id)
 /* Whether the second word is an object, or a descriptor, that is part of the key. */
 static inline bool call__has_subject(uint32_t id)
 {
-    return id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN && id != HEURT_EVENT_MEMORY_MAP;
+    return id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN && id != HEURT_EVENT_MEMORY_MAP &&
+           id != HEURT_EVENT_FAULT;
 }
 
 #define CALL_KEY_WORDS 3

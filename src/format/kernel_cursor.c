@@ -52,7 +52,7 @@ void life_cursor__stop(struct life_cursor *cursor)
 
 /* ---- the part of them that is the thread's --------------------------------------------------- */
 
-enum { OFF_CPU_WORDS = 3, FAULT_WORDS = 2 };
+enum { OFF_CPU_WORDS = 3, FAULT_WORDS = 3 };
 
 struct kernel_cursor {
     struct life_cursor life;

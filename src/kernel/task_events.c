@@ -30,6 +30,7 @@ struct tail {
 #define TAIL_BYTES_LEAST 16
 
 struct fault_begins {
+    uint64_t code;
     uint32_t pid, tid;
     uint64_t time, address;
     uint32_t cpu, reserved;
@@ -67,7 +68,8 @@ static int decode_sample(const unsigned char *body, size_t size, struct task_rec
                                        .tid = begins.tid,
                                        .cpu = begins.cpu,
                                        .time_ns = begins.time,
-                                       .address = begins.address};
+                                       .address = begins.address,
+                                       .code = begins.code};
         return 0;
     }
     if (size < sizeof ends)
@@ -221,7 +223,8 @@ static struct perf_event_attr begins_of(clockid_t clock, size_t ring_bytes)
 {
     struct perf_event_attr attributes = attributes_of(
         PERF_COUNT_SW_PAGE_FAULTS,
-        PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU, clock);
+        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU,
+        clock);
     attributes.context_switch = attributes.task = attributes.comm = attributes.comm_exec = 1;
     attributes.wakeup_watermark =
         (uint32_t)(ring_bytes / 4 < WATERMARK_BYTES ? ring_bytes / 4 : WATERMARK_BYTES);

@@ -25,7 +25,7 @@ enum task_record_kind {
     TASK_BLOCKED,   /* off the CPU, and waits */
     TASK_PREEMPTED, /* off the CPU, and wants it */
     TASK_ON_CPU,
-    TASK_FAULT_BEGINS, /* address */
+    TASK_FAULT_BEGINS, /* address, code */
     TASK_FAULT_ENDS,
     TASK_LOST, /* count records were, before this */
 };
@@ -37,6 +37,7 @@ struct task_record {
     uint32_t pid, tid, cpu;
     uint64_t time_ns; /* of the clock that was asked for */
     uint64_t address, count;
+    uint64_t code; /* address of the instruction */
     char name[TASK_NAME_BYTES];
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OFF_CPU_WORDS = 4, FAULT_WORDS = 3, LOST_WORDS = 2 };
+enum { OFF_CPU_WORDS = 4, FAULT_WORDS = 4, LOST_WORDS = 2 };
 enum { FLUSHED_WORDS = 400, WORDS_MOST = 512, WORDS_FIRST = 32 };
 
 enum { ON_CPU, OFF_BLOCKED, OFF_PREEMPTED };
@@ -22,6 +22,7 @@ struct task {
     /* The page fault that has begun and not ended. */
     uint64_t fault_ns; /* 0: there is none */
     uint64_t fault_address, fault_off_ns;
+    uint64_t fault_code;
     size_t fault_at; /* place in words at which it began */
     /* Waiting for a CPU, as the system counts it: when it was last asked, and what the records told
      * since. */
@@ -233,6 +234,8 @@ static void came_on(struct task_log *log, struct task *task, uint64_t now_ns)
     if (preempted)
         task->life.runnable_ns += off_ns;
     uint64_t tick = tick_at(log, now_ns), ticks = ticks_of(log, off_ns);
+    if (!task->life.cpu_ns)
+        task->life.wait_ticks = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     uint64_t *at = claim(task, tick, HEURT_EVENT_OFF_CPU, OFF_CPU_WORDS);
     at[1] = HEURT_OFF(ticks, preempted ? HEURT_OFF_PREEMPTED : HEURT_OFF_BLOCKED);
     at[2] = HEURT_BACK(preempted ? ticks : HEURT_NOT_KNOWN, task->cpu);
@@ -248,6 +251,7 @@ static void fault_began(struct task *task, const struct task_record *record)
     /* One that has no end became a signal, or its end was lost: nothing is told of it. */
     task->fault_ns = record->time_ns;
     task->fault_address = record->address;
+    task->fault_code = record->code;
     task->fault_off_ns = 0;
     task->fault_at = task->count;
 }
@@ -267,6 +271,7 @@ static void fault_ended(struct task_log *log, struct task *task, uint64_t now_ns
     uint64_t *at = claim(task, tick_at(log, now_ns), HEURT_EVENT_FAULT, FAULT_WORDS);
     at[1] = HEURT_OFF(ticks_of(log, on_ns > 0 ? (uint64_t)on_ns : 0), HEURT_FAULT_MEASURED);
     at[2] = task->fault_address;
+    at[3] = task->fault_code;
     task->fault_ns = 0;
 }
 

@@ -256,11 +256,12 @@ static void write_fault(struct drain *drain, uint64_t end_ns, uint64_t on_ns, en
         ticks = ticks > over ? ticks - over : 0;
         tick = drain->now;
     }
-    uint64_t *at = claim(drain, 3);
+    uint64_t *at = claim(drain, 4);
     if (!at)
         return;
     at[1] = HEURT_OFF(ticks, how);
     at[2] = drain->fault_address;
+    at[3] = 0; /* the instruction is not asked for */
     event__publish(at, tick, HEURT_EVENT_FAULT);
 }
 

@@ -302,6 +302,10 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
         keep_stack_of_wait(resolver, thread, &waits, &event);
         if (has_site(event.id) && event.words > 0) {
             add_call(resolver, thread, &event, &recent);
+        } else if (event.id == HEURT_EVENT_FAULT && event.words >= 3 && event.payload[2]) {
+            if (!is_recent(recent.sites, event.payload[2] + 1))
+                add_address(resolver, thread->process, event.payload[2] + 1, event.tick,
+                            ADDRESS_CALL);
         } else if (event.id == HEURT_EVENT_THREAD_START && event.words >= 3) {
             add_address(resolver, thread->process, event.payload[2], event.tick, ADDRESS_ENTRY);
         }

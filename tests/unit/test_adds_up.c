@@ -45,7 +45,7 @@ static void random_kernel_event(struct scene *scene, uint64_t *seed, uint32_t th
         PUT(scene, thread, tick, HEURT_EVENT_OFF_CPU, HEURT_OFF(ticks, how),
             HEURT_BACK(runnable, cpu), 0);
     else if (choice < 16)
-        PUT(scene, thread, tick, HEURT_EVENT_FAULT, HEURT_OFF(ticks, how % 2), 0x6000);
+        PUT(scene, thread, tick, HEURT_EVENT_FAULT, HEURT_OFF(ticks, how % 2), 0x6000, 0);
     else if (choice < 18)
         PUT(scene, thread, tick, HEURT_EVENT_KERNEL, cpu);
     else

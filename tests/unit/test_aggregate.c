@@ -466,7 +466,7 @@ static void some_records(struct pair *pair)
         break;
     case 5:
     case 6:
-        PUT(pair, HEURT_EVENT_FAULT, HEURT_OFF(off / 4, random_below(pair, 2)), 0x5000);
+        PUT(pair, HEURT_EVENT_FAULT, HEURT_OFF(off / 4, random_below(pair, 2)), 0x5000, 0);
         break;
     default:
         break;

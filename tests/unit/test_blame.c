@@ -276,7 +276,7 @@ static void the_kernel_tells_what_a_holder_did(void **state)
     off(scene, 0, 1160, 40, HEURT_OFF_BLOCKED, 15);
     off(scene, 0, 1200, 12, HEURT_OFF_FAULT, HEURT_NOT_KNOWN);
     off(scene, 0, 1250, 13, HEURT_OFF_DISK, 3);
-    PUT(scene, 0, 1300, HEURT_EVENT_FAULT, HEURT_OFF(7, HEURT_FAULT_MEASURED), 0x6000);
+    PUT(scene, 0, 1300, HEURT_EVENT_FAULT, HEURT_OFF(7, HEURT_FAULT_MEASURED), 0x6000, 0);
     wait_for_thread_0(scene);
     scene__profile(scene);
     check_doing(mutex_class(scene, B),

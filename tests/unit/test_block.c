@@ -216,7 +216,8 @@ static void put_surprise(struct program *program)
     case 1:
         payload[0] = HEURT_OFF(1000 + below(300), below(2));
         payload[1] = 0x7f0000000000 + below(1000) * 4096;
-        add_event(program->test, program->tick, HEURT_EVENT_FAULT, payload, 2);
+        payload[2] = 0x401000 + below(4) * 16;
+        add_event(program->test, program->tick, HEURT_EVENT_FAULT, payload, 3);
         break;
     case 2:
         for (size_t i = 1; i <= payload[0]; i++)

@@ -2,6 +2,8 @@
 #include "scene.h"
 
 #include "analysis/compare/difference.h"
+#include "analysis/events/spans.h"
+#include "analysis/ledger/profile.h"
 #include "analysis/replay/whatif.h"
 
 #include <setjmp.h>
@@ -116,6 +118,43 @@ static void what_calls_others_is_another_class(void **state)
     assert_int_equal(found[0]->excess_ns, CALLS * 900 + CALLS / 10 * (30 + 70));
     assert_null(found[0]->what.structure);
     profile__free(site);
+}
+
+/* Counts occurrences by the numbers that another walk finds. */
+struct counter {
+    struct thread_watcher watcher; /* first */
+    struct class_table *table;
+    uint64_t counts[16];
+};
+
+static void count(struct thread_watcher *watcher, struct class_entry *entry,
+                  const struct fold_occurrence *occurrence, const uint64_t *arguments,
+                  size_t argument_count)
+{
+    struct counter *counter = (struct counter *)watcher;
+    uint32_t number = class_entry__number(watcher__class(watcher, counter->table, entry));
+    (void)arguments, (void)argument_count;
+    assert_true(number < sizeof counter->counts / sizeof *counter->counts);
+    counter->counts[number] += occurrence->weight;
+}
+
+static void classes_have_one_number_in_all_walks(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__end(scene, 1, either_g_or_h(scene, 1, 1000));
+    scene__end(scene, 0, either_g_or_h(scene, 0, 2000));
+    const struct profile *profile = scene__profile(scene);
+    struct counter counter = {.watcher = {.occurrence = count, .at_once = true},
+                              .table = profile__table(profile)};
+    counter.watcher.nests = class_table__has_parts(counter.table);
+    assert_true(counter.watcher.nests);
+    for (unsigned walk = 1; walk <= 2; walk++) {
+        for (uint32_t i = 0; i < trace__threads(scene->trace)->count; i++)
+            thread__watch(counter.table, i, &counter.watcher);
+        VEC_EACH (class, &profile->classes, struct profile_class)
+            assert_int_equal(counter.counts[class->number], walk * class->count);
+    }
 }
 
 static void how_often_makes_no_class(void **state)
@@ -573,6 +612,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(of_calls_in_calls_the_outermost_lose, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(evidence_is_of_one_class, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(classes_have_one_number_in_all_walks, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(a_prediction_is_of_one_class, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(a_difference_is_of_one_class, scene__setup,

@@ -328,7 +328,7 @@ static void random_kernel(struct scene *scene, uint32_t thread, uint64_t *now)
             HEURT_OFF(ticks, below(2) ? HEURT_OFF_PREEMPTED : HEURT_OFF_BLOCKED),
             HEURT_SITE(HEURT_NOT_KNOWN, below(4)), 0);
     else
-        PUT(scene, thread, *now, HEURT_EVENT_FAULT, HEURT_OFF(ticks, HEURT_FAULT_MEASURED), 1);
+        PUT(scene, thread, *now, HEURT_EVENT_FAULT, HEURT_OFF(ticks, HEURT_FAULT_MEASURED), 1, 0);
 }
 
 /* Calls in calls; some are jumped out of. */

@@ -176,7 +176,8 @@ static void expect_off(struct scene *scene, uint64_t back, uint64_t ticks, enum 
 static void expect_fault(struct scene *scene, uint64_t ended, uint64_t ticks, enum heurt_fault how,
                          uint64_t address)
 {
-    expect(scene, ended, HEURT_EVENT_FAULT, 2, (const uint64_t[]){HEURT_OFF(ticks, how), address});
+    expect(scene, ended, HEURT_EVENT_FAULT, 3,
+           (const uint64_t[]){HEURT_OFF(ticks, how), address, 0});
 }
 
 static void expect_no_more(const struct scene *scene)

@@ -52,7 +52,7 @@ static void being_off_the_cpu_is_part_of_what_was_open(void **state)
     off_cpu(scene, 1100, 5, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN);
     off_cpu(scene, 1120, 7, HEURT_OFF_FAULT, 2);
     off_cpu(scene, 1140, 9, HEURT_OFF_DISK, HEURT_NOT_KNOWN);
-    PUT(scene, 0, 1150, HEURT_EVENT_FAULT, HEURT_OFF(3, HEURT_FAULT_ESTIMATED), 0x8000);
+    PUT(scene, 0, 1150, HEURT_EVENT_FAULT, HEURT_OFF(3, HEURT_FAULT_ESTIMATED), 0x8000, 0);
     PUT(scene, 0, 1210, F LEFT);
     off_cpu(scene, 1300, 50, HEURT_OFF_PREEMPTED, 50);
     scene__end(scene, 0, 2000);
@@ -69,6 +69,38 @@ static void being_off_the_cpu_is_part_of_what_was_open(void **state)
     assert_true(VEC_AT(&scene->profile->threads, struct profile_thread, 0)->has_kernel);
 }
 
+static void fault(struct scene *scene, uint64_t ended, uint64_t ticks, uint64_t address)
+{
+    PUT(scene, 0, ended, HEURT_EVENT_FAULT, HEURT_OFF(ticks, HEURT_FAULT_MEASURED), address,
+        0x4000);
+}
+
+/* What a page costs that is made again is lost; who touches it for the first time has to. */
+static void faults_at_known_pages_are_a_class_by_their_instruction(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, HEURT_EVENT_KERNEL, 0);
+    PUT(scene, 0, 1010, F);
+    fault(scene, 1050, 10, 0x8000);
+    fault(scene, 1080, 20, 0x8000);
+    fault(scene, 1100, 5, 0x8abc);
+    fault(scene, 1120, 6, 0x9000);
+    PUT(scene, 0, 1210, F LEFT);
+    fault(scene, 1300, 7, 0x8000);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene); /* its audit, too: each moment is in one class */
+    const struct profile_class *class = scene__class(scene, CLASS_FAULT, "page fault", 0x4001, 0);
+    assert_int_equal(class->count, 3);
+    assert_int_equal(class->sum_ns, 32);
+    assert_int_equal(class->excess_ns, 32);
+    assert_int_equal(class->why_ns[COMPONENT_PAGE_FAULT], 32);
+    assert_int_equal(scene__classes(scene, CLASS_FAULT), 1);
+    assert_int_equal(sums_of(scene, "f")[COMPONENT_PAGE_FAULT], 41);
+    assert_int_equal(thread_parts(scene)[COMPONENT_PAGE_FAULT], 48);
+}
+
 /* Records are read when a span ends: functions that were entered since then did not have them. */
 static void records_belong_to_what_was_open_at_their_time(void **state)
 {
@@ -81,7 +113,7 @@ static void records_belong_to_what_was_open_at_their_time(void **state)
     off_cpu(scene, 1009, 5, HEURT_OFF_PREEMPTED, 5);
     off_cpu(scene, 1090, 30, HEURT_OFF_PREEMPTED, 30);
     off_cpu(scene, 1190, 20, HEURT_OFF_PREEMPTED, 20);
-    PUT(scene, 0, 1195, HEURT_EVENT_FAULT, HEURT_OFF(4, HEURT_FAULT_MEASURED), 0x8000);
+    PUT(scene, 0, 1195, HEURT_EVENT_FAULT, HEURT_OFF(4, HEURT_FAULT_MEASURED), 0x8000, 0);
     off_cpu(scene, 1290, 10, HEURT_OFF_PREEMPTED, 10);
     PUT(scene, 0, 1300, H LEFT);
     PUT(scene, 0, 1400, G LEFT);
@@ -133,7 +165,7 @@ static void waits_are_divided_too(void **state)
     PUT(scene, 0, 1010, F);
     PUT(scene, 0, 1100, WAIT, MUTEX, 0x7000);
     off_cpu(scene, 1180, 70, HEURT_OFF_BLOCKED, 25);
-    PUT(scene, 0, 1190, HEURT_EVENT_FAULT, HEURT_OFF(3, HEURT_FAULT_MEASURED), 0x8000);
+    PUT(scene, 0, 1190, HEURT_EVENT_FAULT, HEURT_OFF(3, HEURT_FAULT_MEASURED), 0x8000, 0);
     PUT(scene, 0, 1200, WAIT LEFT, 0);
     PUT(scene, 0, 1300, F LEFT);
     scene__end(scene, 0, 2000);
@@ -275,6 +307,8 @@ int main(void)
                                         scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(being_off_in_a_pause_is_not_counted, scene__setup,
                                         scene__teardown),
+        cmocka_unit_test_setup_teardown(faults_at_known_pages_are_a_class_by_their_instruction,
+                                        scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it,
                                         scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(waiting_for_work_is_idle, scene__setup, scene__teardown),

@@ -251,9 +251,10 @@ static void put_off_cpu(struct trace_writer *writer, uint64_t *tick)
 static void put_fault(struct trace_writer *writer, uint64_t *tick)
 {
     static uint64_t address = 0x7f0000000000;
-    uint64_t words[] = {HEURT_OFF(about(1200, 256), HEURT_FAULT_MEASURED), address += 4096};
+    uint64_t words[] = {HEURT_OFF(about(1200, 256), HEURT_FAULT_MEASURED), address += 4096,
+                        0x401234};
     *tick += about(1600, 512);
-    assert_int_equal(trace_writer__event(writer, 0, 0, *tick, HEURT_EVENT_FAULT, words, 2), 0);
+    assert_int_equal(trace_writer__event(writer, 0, 0, *tick, HEURT_EVENT_FAULT, words, 3), 0);
 }
 
 static double packed_bytes_a_record(void (*put_record)(struct trace_writer *, uint64_t *))

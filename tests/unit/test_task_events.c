@@ -93,6 +93,7 @@ static void a_fault_begins_with_an_address_and_ends(void **state)
 {
     (void)state;
     struct bytes begins = record_of(PERF_RECORD_SAMPLE, 0), ends = record_of(PERF_RECORD_SAMPLE, 0);
+    put_word(&begins, 0x401234);
     put_word(&begins, 7 | 8ull << 32);
     put_word(&begins, 1000);
     put_word(&begins, 0xabc000);
@@ -100,6 +101,7 @@ static void a_fault_begins_with_an_address_and_ends(void **state)
     struct task_record record = decode(&begins);
     assert_int_equal(record.kind, TASK_FAULT_BEGINS);
     assert_int_equal(record.address, 0xabc000);
+    assert_int_equal(record.code, 0x401234);
     put_word(&ends, 7 | 8ull << 32);
     put_word(&ends, 1200);
     record = decode(&ends);

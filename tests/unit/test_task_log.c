@@ -74,6 +74,7 @@ static void add(struct scene *scene, enum task_record_kind kind, uint32_t tid, u
                                                     .cpu = 3,
                                                     .time_ns = ns,
                                                     .address = 0x1000,
+                                                    .code = 0x2000,
                                                     .count = 5,
                                                     .name = "worker"});
 }
@@ -99,8 +100,8 @@ static void expect_off(struct scene *scene, uint64_t ns, uint64_t off_ns, enum h
 
 static void expect_fault(struct scene *scene, uint64_t ns, uint64_t on_ns)
 {
-    const uint64_t payload[] = {HEURT_OFF(on_ns / 2, HEURT_FAULT_MEASURED), 0x1000};
-    expect(scene, HEURT_EVENT_FAULT, ns, 2, payload);
+    const uint64_t payload[] = {HEURT_OFF(on_ns / 2, HEURT_FAULT_MEASURED), 0x1000, 0x2000};
+    expect(scene, HEURT_EVENT_FAULT, ns, 3, payload);
 }
 
 static void expect_gap(struct scene *scene, uint64_t ns)
@@ -141,6 +142,7 @@ static void a_life_is_on_or_off_from_its_start_to_its_end(void **state)
     assert_int_equal(life->exec_tick, 5000);
     assert_int_equal(life->end_tick, 13000);
     assert_int_equal(life->cpu_ns, 4000);
+    assert_int_equal(life->wait_ticks, 0);
     assert_int_equal(life->runnable_ns, 4000);
     assert_int_equal(life->flags, HEURT_LIFE_ENDED);
     assert_string_equal(life->name, "worker");
@@ -156,6 +158,7 @@ static void a_new_thread_wants_a_cpu_and_may_do_nothing_else(void **state)
     add(scene, TASK_ENDED, 11, 40000);
     expect_off(scene, 15000, 4000, HEURT_OFF_PREEMPTED, 2000);
     assert_int_equal(life_of(scene, 11)->start_tick, 5500);
+    assert_int_equal(life_of(scene, 11)->wait_ticks, 2000);
     assert_int_equal(life_of(scene, 11)->cpu_ns, 25000);
     assert_string_equal(life_of(scene, 11)->name, "worker"); /* as the one that made it */
 }

@@ -11,7 +11,7 @@ const char *class_kind__name(enum class_kind kind)
         [CLASS_PIPE] = "pipe",           [CLASS_POLL] = "poll",
         [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
         [CLASS_FUTEX] = "futex",         [CLASS_MEMORY_MAP] = "memory map",
-        [CLASS_LOOP] = "loop",
+        [CLASS_FAULT] = "page fault",    [CLASS_LOOP] = "loop",
     };
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }
@@ -89,8 +89,9 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
-        call->function =
-            call->variant == HEURT_BARRIER_OPENMP ? "omp barrier" : "pthread_barrier_wait";
+        call->function = call->variant == HEURT_BARRIER_OPENMP          ? "omp barrier"
+                         : call->variant == HEURT_BARRIER_OPENMP_REGION ? "end of omp parallel"
+                                                                        : "pthread_barrier_wait";
         return;
     case CLASS_SEMAPHORE:
         call->function = "sem_wait";
@@ -108,6 +109,9 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_MEMORY_MAP:
         describe_memory_map(event, call);
+        return;
+    case CLASS_FAULT:
+        call->function = "page fault";
         return;
     default:
         describe_io(event, call);
@@ -129,7 +133,7 @@ bool call__describe(const struct event *event, struct call *call)
         return false;
     describe(event, call);
     call->has_object = kind_has_object(call->kind) &&
-                       !(call->kind == CLASS_BARRIER && call->variant == HEURT_BARRIER_OPENMP);
+                       !(call->kind == CLASS_BARRIER && call->variant != HEURT_BARRIER_PTHREAD);
     if (call->has_object)
         call->object = event->payload[1];
     return true;

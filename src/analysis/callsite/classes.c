@@ -38,7 +38,8 @@ void class_table__start(struct class_table *table, const struct trace *trace,
     table->warnings = VEC_OF(char *);
     table->occupied = VEC_OF(struct class_entry *);
     table->recent = memory__zeroed(RECENT_CLASSES, sizeof *table->recent);
-    table->functions = memory__zeroed(trace__processes(trace)->count, sizeof *table->functions);
+    table->process_count = trace__processes(trace)->count;
+    table->functions = memory__zeroed(table->process_count, sizeof *table->functions);
 }
 
 static void free_texts(struct vec *texts)
@@ -56,15 +57,22 @@ void profile_structure__free(struct profile_structure *structure)
     free(structure);
 }
 
-void class_entry__free(struct class_entry *entry)
+void class_entry__forget_results(struct class_entry *entry)
 {
-    if (!entry)
-        return;
     free(entry->histogram);
+    entry->histogram = NULL;
+    memset(entry->fold.histogram, 0, sizeof entry->fold.histogram);
     vec__free(&entry->cells);
     vec__free(&entry->stacks);
     vec__free(&entry->blames);
     vec__free(&entry->evidence);
+}
+
+void class_entry__free(struct class_entry *entry)
+{
+    if (!entry)
+        return;
+    class_entry__forget_results(entry);
     vec__free(&entry->what.keys);
     if (entry->division)
         vec__free(&entry->division->parts);
@@ -84,7 +92,7 @@ void class_table__free(struct class_table *table)
     map__free(&table->names);
     map__free(&table->warned);
     nests__free(table->nests);
-    for (size_t i = 0; i < trace__processes(table->trace)->count; i++) {
+    for (size_t i = 0; i < table->process_count; i++) {
         free(table->functions[i].slots);
         free(table->functions[i].classes);
         vec__free(&table->functions[i].used);
@@ -525,8 +533,8 @@ void class_table__number(struct class_table *table)
 {
     uint32_t number = 0;
     VEC_EACH (entry, &table->entries, struct class_entry *) {
-        if (*entry)
-            (*entry)->number = number++;
+        bool is_one = !(*entry)->joint || (*entry)->joint == *entry;
+        (*entry)->number = is_one ? number++ : CLASS_NOT_NUMBERED;
     }
 }
 
@@ -673,5 +681,23 @@ void class_entry__set_undisturbed(struct class_entry *entry)
 
 bool class_entry__is_shown(const struct class_entry *entry)
 {
-    return entry && (!entry->division || entry->total.accumulator.count || entry->total.unfinished);
+    if (entry->joint && entry->joint != entry)
+        return false;
+    return !entry->division || entry->total.accumulator.count || entry->total.unfinished;
+}
+
+uint32_t class_entry__number(const struct class_entry *entry)
+{
+    if (!entry || entry->joint || !class_entry__is_shown(entry) ||
+        entry->number >= CLASS_NOT_NUMBERED)
+        return CLASS_NOT_NUMBERED;
+    return entry->number;
+}
+
+bool class_table__has_parts(const struct class_table *table)
+{
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        if ((*entry)->division)
+            return true;
+    return false;
 }

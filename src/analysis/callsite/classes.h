@@ -79,10 +79,10 @@ struct class_entry {
     bool is_structural;              /* it is part of the nests that it is in */
     struct class_division *division; /* NULL: it is not divided */
     struct class_definition what;
-    uint32_t number;            /* 0, 1, 2 …: in the profile, too */
-    bool idle;                  /* it waits for work, events, time or the end of a thread */
-    bool is_looked_up;          /* for class_numbers.h */
-    size_t numbered_site_and_1; /* likewise */
+    uint32_t number;           /* 0, 1, 2 …: in the profile, too */
+    bool idle;                 /* it waits for work, events, time or the end of a thread */
+    struct class_entry *joint; /* the one class of many uncontended ones (uncontended.h) that it is
+                                  in, or is; NULL: it is itself alone */
 };
 
 /* A function or region of one process image. */
@@ -104,6 +104,7 @@ struct function_table {
 
 struct class_table {
     const struct trace *trace;
+    size_t process_count;
     const struct vec *rules;
     struct nests *nests;    /* NULL: no site is divided by them */
     struct vec entries;     /* struct class_entry * */
@@ -137,10 +138,14 @@ struct class_entry *class_entry__like(const struct class_entry *site);
 void class_entry__end_thread(struct class_entry *entry);
 /* Sets those (by index) on which it occurred. */
 void class_entry__mark_threads(const struct class_entry *entry, bool *threads);
+/* Frees what was found out about it, when results have been made of that. */
+void class_entry__forget_results(struct class_entry *entry);
 /* Adds what another class of the same site has. */
 void class_entry__merge(struct class_entry *into, const struct class_entry *from);
 /* Takes off what another class of the same site has of its call stacks. */
 void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of);
+/* Whether any site is divided: only then nests have to be known to tell a class. */
+bool class_table__has_parts(const struct class_table *table);
 /* The class of an occurrence at that site that has that nest (of the table's; NEST_NONE: not
  * known). */
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
@@ -149,7 +154,14 @@ struct class_entry *class_table__part(struct class_table *table, struct class_en
  * occurrence (fastest is set). */
 void class_entry__set_undisturbed(struct class_entry *entry);
 /* Whether it is a class of the result: a site whose parts have all of it is none. */
-bool class_entry__is_shown(const struct class_entry *entry); /* NULL is allowed */
+bool class_entry__is_shown(const struct class_entry *entry);
+
+#define CLASS_NOT_NUMBERED 0xffffffu /* numbers fit into 24 bits */
+
+/* The number of an event's class; it is the same in every walk once all classes have theirs.
+ * CLASS_NOT_NUMBERED: it is none of the result, or one of many uncontended ones that are one there.
+ * entry: NULL is allowed. */
+uint32_t class_entry__number(const struct class_entry *entry);
 
 /* The functions of a process image (index into trace__processes). */
 struct function_table *class_table__functions(struct class_table *table, size_t process);
@@ -176,7 +188,7 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
 /* The class's sums are those of the current thread from here on. */
 void class_table__occupy(struct class_table *table, struct class_entry *entry);
 
-/* Numbers the classes that are there (entry->number). */
+/* Numbers the classes that are there. */
 void class_table__number(struct class_table *table);
 
 /* Makes room for the histogram. */

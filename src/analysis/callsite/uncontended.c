@@ -44,7 +44,8 @@ static void put_into(struct class_entry *into, struct class_entry *from)
     into->total.accumulator.recorded += from->total.accumulator.recorded;
     VEC_EACH (cell, &from->cells, struct class_cell)
         add_cell(&into->cells, cell);
-    class_entry__free(from);
+    vec__free(&from->cells);
+    from->joint = into;
 }
 
 static void join_site(struct class_table *table, struct map *places, struct vec *sites)
@@ -57,10 +58,10 @@ static void join_site(struct class_table *table, struct map *places, struct vec 
             continue;
         if (!site->first) {
             site->first = *entry;
+            site->first->joint = *entry;
             continue;
         }
         put_into(site->first, *entry);
-        *entry = NULL;
     }
 }
 

@@ -8,7 +8,7 @@
  * waited for, they become one class without an object, with the key "objects": how many. */
 #define QUIET_OBJECTS_MAX 16
 
-/* The entries that were put into another one are freed and NULL. */
+/* The entries that were put into another one stay, empty, so that later walks find them. */
 void quiet_classes__join(struct class_table *table);
 
 #endif

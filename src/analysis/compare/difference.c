@@ -2,7 +2,6 @@
 
 #include "analysis/events/call_tree.h"
 #include "analysis/events/quantile.h"
-#include "analysis/ledger/class_numbers.h"
 #include "base/extremes.h"
 #include "base/memory.h"
 
@@ -15,7 +14,7 @@
 /* All occurrences of a class go by; which are wanted is kept. */
 struct search {
     struct thread_watcher watcher; /* first: the watch gives this */
-    struct class_numbers *numbers;
+    struct class_table *table;
     uint32_t number; /* of the class */
     uint32_t thread;
     uint64_t median; /* ticks */
@@ -48,7 +47,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     struct search *search = (struct search *)watcher;
     (void)arguments, (void)argument_count;
     if (occurrence->inner ||
-        class_numbers__of_watched(search->numbers, entry, watcher) != search->number)
+        class_entry__number(watcher__class(watcher, search->table, entry)) != search->number)
         return;
     struct extreme one = {.start = watcher->entered,
                           .end = occurrence->end,
@@ -64,19 +63,18 @@ static void search_all(struct search *search, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
         search->thread = i;
-        thread__watch(&search->numbers->table, i, &search->watcher);
+        thread__watch(search->table, i, &search->watcher);
     }
     extremes__sort(&search->slow);
     extremes__sort(&search->fast);
 }
 
 static struct search search_of(const struct trace *trace, const struct profile_class *class,
-                               const struct difference_choice *choice,
-                               struct class_numbers *numbers)
+                               const struct difference_choice *choice, struct class_table *table)
 {
     return (struct search){
         .watcher = {.at_once = true, .occurrence = occurrence},
-        .numbers = numbers,
+        .table = table,
         .number = class ? class->number : CLASS_NOT_NUMBERED,
         .median =
             class && class->histogram ? quantile__of(class->accumulator, class->histogram, 0.5) : 0,
@@ -333,24 +331,22 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
                          const struct profile_class *class, const struct difference_choice *choice,
                          struct difference **difference, struct error *error)
 {
-    struct class_numbers numbers;
+    struct class_table *table = profile__table(profile);
     struct extreme two[SIDES];
     if (trace__is_aggregated(trace))
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no single "
                           "occurrences; record it without to compare two");
-    class_numbers__start(&numbers, trace, profile);
-    struct search search = search_of(trace, class, choice, &numbers);
-    class_numbers__want_nests(&numbers, &search.watcher);
+    struct search search = search_of(trace, class, choice, table);
+    search.watcher.nests = class_table__has_parts(table);
     search_all(&search, trace);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {
-        *difference = make(&numbers.table, &class->what, two, false);
+        *difference = make(table, &class->what, two, false);
         describe(*difference, trace, class, search.count);
     }
     extremes__free(&search.slow);
     extremes__free(&search.fast);
-    class_numbers__free(&numbers);
     return code;
 }
 

@@ -17,6 +17,7 @@ struct thread_fold {
     struct vec passed;                /* struct passed_call: those that are open */
     struct nest_walk *nests;          /* NULL: nobody wants them */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
+    uint8_t *pages;                   /* a bit for each that may have been touched; NULL: none */
 };
 
 /* An open call that is passed over. */
@@ -85,6 +86,34 @@ static struct fold_class *call_class(struct fold *fold, const struct event *even
     return occupy(self->table, class_table__call(self->table, self->thread->process, event));
 }
 
+#define PAGE_BITS 12
+#define PAGES_BITS \
+    23 /* more pages of one thread than some millions would be taken for one another */
+
+/* Whether the thread has had a page fault at that page before. */
+static bool is_known_page(struct thread_fold *self, uint64_t address)
+{
+    uint64_t hash = (address >> PAGE_BITS) * 0x9e3779b97f4a7c15ull >> (64 - PAGES_BITS);
+    if (!self->pages)
+        self->pages = memory__zeroed((size_t)1 << (PAGES_BITS - 3), 1);
+    bool is_known = self->pages[hash / 8] & 1u << hash % 8;
+    self->pages[hash / 8] |= (uint8_t)(1u << hash % 8);
+    return is_known;
+}
+
+/* A page has to be made once. What it takes to have it made again, because it was given back or
+ * thrown away, is lost: these faults are classes by the instruction, which is as good as called. */
+static struct fold_class *fault_class(struct fold *fold, const struct event *event)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    if (event->words < 3 || !event->payload[2] || !is_known_page(self, event->payload[1]))
+        return NULL;
+    uint64_t payload[] = {HEURT_SITE(event->payload[2] + 1, 0), event->payload[1]};
+    const struct event call = {
+        .tick = event->tick, .id = HEURT_EVENT_FAULT, .words = 2, .payload = payload};
+    return occupy(self->table, class_table__call(self->table, self->thread->process, &call));
+}
+
 /* Keys of functions that a rule asks for are all there is: see class_of_keys. */
 static struct fold_class *inner_class(struct fold *fold, struct fold_class *class)
 {
@@ -118,6 +147,7 @@ static void take_stack(struct fold *fold, struct fold_class *class)
 static const struct fold_keeper keeper = {
     .function_class = function_class,
     .call_class = call_class,
+    .fault_class = fault_class,
     .inner_class = inner_class,
     .add_block = add_block,
     .add_spans = add_spans,
@@ -200,6 +230,7 @@ void thread__fold(struct class_table *table, const struct symbols *symbols, uint
     fold__close(&self.fold, 0);
     class_table__end_thread(table);
     free(self.fold.spans);
+    free(self.pages);
 }
 
 /* ---- one thread again ------------------------------------------------------------------------ */
@@ -217,11 +248,8 @@ static void find_nest(struct thread_fold *self, struct class_entry *entry,
     watcher->inside = NULL;
     if (!self->nests)
         return;
-    const struct nested nested = {.place = entry->place,
-                                  .depth = occurrence->depth,
-                                  .counts = watcher->is_structural
-                                                ? watcher->is_structural(self->table, entry)
-                                                : entry->is_structural};
+    const struct nested nested = {
+        .place = entry->place, .depth = occurrence->depth, .counts = entry->is_structural};
     uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
     if (is_of_function(entry))
         watcher->nest = nest;
@@ -347,6 +375,12 @@ static bool is_of_kernel(uint32_t id)
     return id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT || id == HEURT_EVENT_KERNEL;
 }
 
+struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
+                                   struct class_entry *entry)
+{
+    return class_table__part(table, entry, watcher->inside ? watcher->nest : NEST_NONE);
+}
+
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher)
 {
     struct thread_fold self;
@@ -388,6 +422,7 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     fold__close(&self.fold, 0); /* the classes' open spans are counted */
     class_table__forget_thread(table);
     free(self.fold.spans);
+    free(self.pages);
     free(self.arguments);
     vec__free(&self.passed);
     nest_walk__free(self.nests);

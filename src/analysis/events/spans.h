@@ -61,9 +61,12 @@ struct thread_watcher {
     bool nests;    /* the nests of what is told are wanted; the table has room for them: */
     uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
     const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */
-    /* Whether a class is part of the nests it is in; NULL: as the entry says. */
-    bool (*is_structural)(struct class_table *table, struct class_entry *entry);
 };
+
+/* The class of the occurrence that the watcher is told of, which wants nests if the table has
+ * parts. */
+struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
+                                   struct class_entry *entry);
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 
 #endif

@@ -21,7 +21,7 @@ struct idle_shares *idle__shares(const struct class_table *table,
     size_t threads = trace__threads(table->trace)->count;
     struct idle_shares *shares = memory__zeroed(threads, sizeof *shares);
     VEC_EACH (entry, &table->entries, struct class_entry *) {
-        enum component component = *entry ? (*entry)->fold.component : COMPONENT_RUNNING;
+        enum component component = (*entry)->fold.component;
         if (!may_be_idle(component) || !(*entry)->idle)
             continue;
         VEC_EACH (cell, &(*entry)->cells, struct class_cell)

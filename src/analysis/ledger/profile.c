@@ -8,6 +8,7 @@
 #include "analysis/events/spans.h"
 #include "analysis/events/unfinished_waits.h"
 #include "analysis/ledger/audit.h"
+#include "analysis/ledger/checks.h"
 #include "analysis/ledger/results.h"
 #include "analysis/ledger/subclasses.h"
 #include "base/memory.h"
@@ -19,7 +20,8 @@
 /* What callers see, and what it stands on. */
 struct owned_profile {
     struct profile shown;
-    struct vec strings; /* char *: names of keys */
+    struct class_table table; /* of who walks over the trace again */
+    struct vec strings;       /* char *: names of keys */
 };
 
 /* ---- the order ------------------------------------------------------------------------------- */
@@ -160,7 +162,7 @@ static void warn_of_aggregation(const struct class_table *table,
 {
     bool waited = false;
     VEC_EACH (entry, &table->entries, struct class_entry *)
-        waited |= *entry && (*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended;
+        waited |= (*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended;
     if (waited)
         warn(warnings, memory__text("who held the locks is not known of an aggregated run; record "
                                     "without --aggregate to see it"));
@@ -177,6 +179,8 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
         base.lifetime_sum += lifetimes[i];
     fill_threads(&owned->shown, &base, results);
+    checks__make(&owned->shown, table->trace, results);
+    base.doubts_running = checks__doubt_running(&owned->shown);
     if (trace__is_aggregated(table->trace))
         warn_of_aggregation(table, results, &table->warnings);
     audit__ticks(&owned->shown.audit, table, results);
@@ -188,6 +192,20 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     free(lifetimes);
     free(idle);
     return owned;
+}
+
+/* Later walks ask for an event's class alone. */
+static void keep_table(struct owned_profile *owned, const struct class_table *table)
+{
+    owned->table = *table;
+    owned->table.rules = NULL; /* the caller's; functions have their keys already */
+    VEC_EACH (entry, &owned->table.entries, struct class_entry *)
+        class_entry__forget_results(*entry);
+}
+
+struct class_table *profile__table(const struct profile *profile)
+{
+    return &((struct owned_profile *)profile)->table;
 }
 
 int profile__compute_by(enum class_view view, const struct trace *trace,
@@ -215,7 +233,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     quiet_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
     (*profile)->view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
-    class_table__free(&table);
+    keep_table((struct owned_profile *)*profile, &table);
     free(results);
     return 0;
 }
@@ -261,6 +279,7 @@ void profile__free(struct profile *profile)
     vec__free(&profile->classes);
     vec__free(&profile->threads);
     free_texts(&profile->warnings);
+    class_table__free(&owned->table);
     free_texts(&owned->strings);
     free(owned);
 }

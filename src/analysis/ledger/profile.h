@@ -109,6 +109,22 @@ struct profile_audit {
     uint64_t sampled_classes;  /* estimates: the exclusive column cannot add up */
 };
 
+/* A figure against what the system counted by other means. */
+enum profile_check_name {
+    CHECK_RUNNING,     /* Σ running, and Σ CPU time, ns: no more */
+    CHECK_LIVES,       /* Σ lifetimes, and those that the kernel told, ns: as many */
+    CHECK_FAULT_TIME,  /* page faults on a CPU, and CPU time in the kernel, ns: no more */
+    CHECK_FAULT_COUNT, /* page faults: no more */
+    PROFILE_CHECKS
+};
+
+/* Holds to one part in a hundred, and what the system's own count is wrong by. */
+struct profile_check {
+    bool known; /* both are */
+    bool holds;
+    uint64_t ours, counted;
+};
+
 /* What makes a class besides site and key. */
 enum class_view {
     CLASSES_BY_SITE,      /* nothing */
@@ -127,6 +143,7 @@ struct profile {
     uint64_t overhead_ns; /* estimate of what recording cost all threads; 0: not known */
     uint64_t lifetime_sum_ns;
     struct profile_audit audit;
+    struct profile_check checks[PROFILE_CHECKS];
     uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */
     double threshold;
     struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */
@@ -142,5 +159,10 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
 /* Whether acquisitions of locks were left out: who held one is then not always known. */
 bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);
+
+/* The table by which whoever walks over the trace again finds the classes of its events: they have
+ * the numbers of the profile's rows. Belongs to a profile that was computed; for one walk at a
+ * time. For analysis/ only. */
+struct class_table *profile__table(const struct profile *profile);
 
 #endif

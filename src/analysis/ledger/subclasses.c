@@ -78,6 +78,7 @@ bool class_kind__is_structural(enum class_kind kind)
     case CLASS_SLEEP:
     case CLASS_YIELD:
     case CLASS_MEMORY_MAP:
+    case CLASS_FAULT:
     case CLASS_FUTEX:
         return false;
     default:

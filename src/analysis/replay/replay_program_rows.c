@@ -7,8 +7,9 @@
  * work behind that.
  *
  * What the kernel tells stands behind what it happened in, so it is collected first. */
-#include "analysis/ledger/class_numbers.h"
+#include "analysis/events/spans.h"
 #include "analysis/replay/internal.h"
+#include "analysis/replay/part_ends.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -48,7 +49,9 @@ struct recent_object {
 struct builder {
     struct replay_program *program;
     struct thread_away *all_away; /* by thread */
-    struct class_numbers classes;
+    struct class_table *table;
+    bool has_parts;
+    struct part_ends parts;
     struct recent_object *recent;
     /* The current thread. */
     const struct trace_thread *thread;
@@ -218,8 +221,7 @@ static void owe(struct builder *self, uint64_t ticks)
 
 static uint32_t class_of_call(struct builder *self, const struct event *event)
 {
-    return class_numbers__of(&self->classes,
-                             class_table__call(&self->classes.table, self->thread->process, event));
+    return class_entry__number(class_table__call(self->table, self->thread->process, event));
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -341,6 +343,11 @@ static bool is_good(const struct event *event)
 static void stays_as_long(struct builder *self, const struct spent *spent, uint32_t class)
 {
     uint64_t work = spent->ticks[SPENT_WORK], blocked = spent->ticks[SPENT_BLOCKED];
+    uint64_t stolen = spent->ticks[SPENT_STOLEN];
+    if (self->call.id == HEURT_EVENT_SLEEP) { /* it gives the CPU away: whoever has it then */
+        blocked += stolen;
+        stolen = 0;
+    }
     if (!self->away->has_kernel) {
         blocked += work;
         work = 0;
@@ -349,8 +356,8 @@ static void stays_as_long(struct builder *self, const struct spent *spent, uint3
         add_apart(self, ROW_CALL, work, class);
     if (blocked)
         add_apart(self, REPLAY_DELAY, blocked, class);
-    if (spent->ticks[SPENT_STOLEN])
-        add_apart(self, ROW_STOLEN, spent->ticks[SPENT_STOLEN], class);
+    if (stolen)
+        add_apart(self, ROW_STOLEN, stolen, class);
 }
 
 /* A good end of a wait that a signal, a wake-up or the end of a thread ended. */
@@ -456,12 +463,12 @@ static void call_ends(struct builder *self, const struct event *event)
 
 static void function_begins(struct builder *self, const struct event *event)
 {
-    struct class_entry *entry =
-        class_table__function(&self->classes.table, self->thread->process, event);
+    struct class_entry *entry = class_table__function(self->table, self->thread->process, event);
     if (!entry)
         return;
-    bool divided = class_numbers__is_divided(&self->classes, entry);
-    struct open_function open = {event->id, class_numbers__of(&self->classes, entry),
+    bool divided = entry->division;
+    struct open_function open = {event->id,
+                                 divided ? CLASS_NOT_NUMBERED : class_entry__number(entry),
                                  entry->fold.bias, entry->fold.cost, divided ? entry : NULL};
     if (self->drawn > 1)
         owe(self, (uint64_t)(self->drawn - 1) * self->process->left_out_ticks);
@@ -474,7 +481,7 @@ static void function_begins(struct builder *self, const struct event *event)
 
 static void find_class(struct builder *self, struct open_function *open)
 {
-    open->class = class_numbers__of_end(&self->classes, open->divided, self->tick);
+    open->class = part_ends__class(&self->parts, open->divided, self->tick);
     if (!self->too_many)
         VEC_AT(self->row, struct row_op, open->enter)->class = open->class & ROW_NO_CLASS;
 }
@@ -669,8 +676,9 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->depth = self->drawn = 0;
     self->functions.count = self->held.count = 0;
     self->ended = false;
-    class_numbers__begin_thread(&self->classes, index);
-    class_table__begin_thread(&self->classes.table, index);
+    if (self->has_parts)
+        part_ends__collect(&self->parts, self->table, index);
+    class_table__begin_thread(self->table, index);
     if (program->links[index].is_created)
         add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
     else if (self->at > first_tick)
@@ -686,7 +694,7 @@ static void end_thread(struct builder *self)
             ROW_NO_CLASS);
     add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
     scale_to_cpu_time(self);
-    class_table__forget_thread(&self->classes.table);
+    class_table__forget_thread(self->table);
 }
 
 static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
@@ -713,15 +721,17 @@ static uint64_t first_tick_of(const struct trace *trace)
 int program__make_rows(struct replay_program *program, struct error *error)
 {
     struct builder self = {.program = program,
+                           .table = profile__table(program->profile),
+                           .parts = part_ends__new(),
                            .all_away = program__collect_away(program),
                            .functions = VEC_OF(struct open_function),
                            .held = VEC_OF(struct own_lock)};
     uint64_t first_tick = first_tick_of(program->trace);
+    self.has_parts = class_table__has_parts(self.table);
     self.recent = memory__zeroed(RECENT_OBJECTS, sizeof *self.recent);
-    class_numbers__start(&self.classes, program->trace, program->profile);
     for (uint32_t i = 0; i < program->thread_count && !self.too_many; i++)
         make_row(&self, i, first_tick);
-    class_numbers__free(&self.classes);
+    part_ends__free(&self.parts);
     program__free_away(program, self.all_away);
     vec__free(&self.functions);
     vec__free(&self.held);

@@ -23,6 +23,7 @@ enum field {
     FIELD_RUNNABLE,
     FIELD_CREATOR,
     FIELD_CODE, /* the address of a function */
+    FIELD_INSTRUCTION,
     FIELD_NUMBER,
     FIELD_STACK,
     FIELD_SAMPLED, /* a function and what its next occurrence stands for */
@@ -65,7 +66,7 @@ static const struct shape shapes[HEURT_EVENT_MEMORY_MAP + 1] = {
     [HEURT_EVENT_SAMPLED] = {"", {FIELD_SAMPLED}},
     [HEURT_EVENT_PAUSED] = {"took", {FIELD_TICKS}},
     [HEURT_EVENT_OFF_CPU] = {"off", {FIELD_OFF, FIELD_BACK, FIELD_WAKER}},
-    [HEURT_EVENT_FAULT] = {"took", {FIELD_OFF, FIELD_ADDRESS}},
+    [HEURT_EVENT_FAULT] = {"took", {FIELD_OFF, FIELD_ADDRESS, FIELD_INSTRUCTION}},
     [HEURT_EVENT_KERNEL] = {"cpu", {FIELD_NUMBER}},
     [HEURT_EVENT_KERNEL_LOST] = {"records", {FIELD_NUMBER}},
     [HEURT_EVENT_INSTRUCTIONS] = {"retired", {FIELD_NUMBER}},
@@ -334,6 +335,10 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         return;
     case FIELD_CODE:
         fields__text(fields, "routine", code_text(shown, thread, word, event->tick));
+        return;
+    case FIELD_INSTRUCTION:
+        if (word)
+            fields__text(fields, "site", code_text(shown, thread, word + 1, event->tick));
         return;
     case FIELD_NUMBER:
         fields__number(fields, shape->object, NULL, word);
