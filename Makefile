@@ -88,6 +88,9 @@ bench-kernel: bench-programs ## what the kernel's records of switches and page f
 bench-locks: bench-programs ## how fast the analysis of locks is, in how much memory, of 50 million events
 	@$(BUILD)/tests/bench/bench-locks
 
+bench-loops: bench-programs ## how many of the loops that take the time of programs can be marked
+	@tests/bench/loops.sh $(BUILD)
+
 bench-micro: bench-programs ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
 
