@@ -1,8 +1,8 @@
 /* How often the analyses walk over a trace: what it costs to ask a question of a long one.
  *
- * The trace has two threads, a lock that one of them waits for, and a function whose occurrences are
- * divided by structure and differ on the CPU, so that every walk there is takes place. Who saves a
- * walk lowers its number here; who needs one more has to say so here. */
+ * The trace has two threads, a lock that one of them waits for, and a function whose occurrences
+ * are divided by structure and differ on the CPU, so that every walk there is takes place. Who
+ * saves a walk lowers its number here; who needs one more has to say so here. */
 #include "scene.h"
 
 #include "analysis/locks/locks.h"
@@ -97,8 +97,8 @@ static void walks_of_locks_and_structure(void **state)
     struct error error = {""};
     fill(scene);
     uint64_t before = trace__cursors_started(scene->trace);
-    assert_int_equal(
-        locks__compute(scene->trace, NULL, &(struct locks_filter){0}, &locks, &error), 0);
+    assert_int_equal(locks__compute(scene->trace, NULL, &(struct locks_filter){0}, &locks, &error),
+                     0);
     assert_int_equal(walks_since(scene, before), 1);
     locks__free(locks);
     before = trace__cursors_started(scene->trace);
