@@ -88,6 +88,9 @@ bench-kernel: bench-programs ## what the kernel's records of switches and page f
 bench-locks: bench-programs ## how fast the analysis of locks is, in how much memory, of 50 million events
 	@$(BUILD)/tests/bench/bench-locks
 
+bench-loops: bench-programs ## how many of the loops that take the time of programs can be marked
+	@tests/bench/loops.sh $(BUILD)
+
 bench-micro: bench-programs ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
 
@@ -124,6 +127,7 @@ format: ## lay out all C files by .clang-format
 
 check-format: ## tell which C files .clang-format would change, and which lines of pages are too long
 	@scripts/dependencies develop
+	@for page in $$(git ls-files '*.md'); do scripts/check-pages "$$page" || exit 1; done
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format --dry-run --Werror
 
 tidy: configure-tests ## the checks of .clang-tidy, on all of src

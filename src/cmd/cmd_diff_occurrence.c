@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/durations.h"
 #include "cmd/load.h"
+#include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/rules_file.h"
 #include "present/compare/difference_screens.h"
@@ -268,16 +269,19 @@ enum {
     OPTION_JSON,
 };
 
-static const struct option long_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"slow", required_argument, NULL, OPTION_SLOW},
-    {"at", required_argument, NULL, OPTION_AT},
-    {"fast", required_argument, NULL, OPTION_FAST},
-    {"median", no_argument, NULL, OPTION_MEDIAN},
-    {"class", required_argument, NULL, OPTION_CLASS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    {OPTION_OPERAND, "CLASS", NULL,
+     "its number in heurt report, the name of a function (* and ? are any), or iteration;\n"
+     "                              iteration:2 for the second phase"},
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {OPTION_SLOW, "slow", "N", "the N-th slowest occurrence, not the slowest"},
+    {OPTION_AT, "at", "TIME", "the one at that time since the start: 1.2s, 350ms"},
+    {OPTION_FAST, "fast", "N", "the N-th fastest to compare with, not the fastest"},
+    {OPTION_MEDIAN, "median", NULL, "one that took about as long as the median to compare with"},
+    {OPTION_CLASS, "class", "site|structure",
+     "what calls other things is another class (structure), or not"},
+    {OPTION_JSON, "json", NULL, "everything as JSON"},
+    {0},
 };
 
 static int take_ordinal(const char *option, uint64_t *ordinal)
@@ -300,9 +304,19 @@ static int take_time(struct difference_choice *choice)
                        optarg);
 }
 
+/* While the command line is read: what was given of the options that exclude each other. */
+struct reading {
+    struct options *options;
+    bool given[OPTION_JSON - OPTION_SLOW];
+};
+
 /* 0, or the exit status of wrong usage. */
-static int take_option(int option, struct options *options)
+static int take_option(int option, void *request)
 {
+    struct reading *reading = request;
+    struct options *options = reading->options;
+    if (option >= OPTION_SLOW && option < OPTION_JSON)
+        reading->given[option - OPTION_SLOW] = true;
     switch (option) {
     case 'i':
         options->directory = optarg;
@@ -352,25 +366,10 @@ static int check(const bool given[OPTION_JSON - OPTION_SLOW])
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    int status = 0;
-    bool given[OPTION_JSON - OPTION_SLOW] = {false};
-    optind = 0;
-    opterr = 0;
-    for (int option;
-         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            show_help(&command_diff_occurrence);
-            return -1;
-        }
-        if (option >= OPTION_SLOW && option < OPTION_JSON)
-            given[option - OPTION_SLOW] = true;
-        status = option == '?'
-                     ? wrong_usage(&command_diff_occurrence,
-                                   "'%s' is no option of diff-occurrence, or it lacks its value",
-                                   argv[optind - 1])
-                     : take_option(option, options);
-    }
-    status = status ? status : check(given);
+    struct reading reading = {options, {false}};
+    int status =
+        options__read(&command_diff_occurrence, option_rows, argc, argv, take_option, &reading);
+    status = status ? status : check(reading.given);
     return status ? status : take_class(argc, argv, options);
 }
 
@@ -386,18 +385,10 @@ static int run(int argc, char **argv)
     return status < 0 ? 0 : status;
 }
 
-static const char options_help[] =
-    "  CLASS                       its number in heurt report, the name of a function (* and ? "
-    "are\n"
-    "                              any), or iteration; iteration:2 for the second phase\n"
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  --slow N                    the N-th slowest occurrence, not the slowest\n"
-    "  --at TIME                   the one at that time since the start: 1.2s, 350ms\n"
-    "  --fast N                    the N-th fastest to compare with, not the fastest\n"
-    "  --median                    one that took about as long as the median to compare "
-    "with\n" VIEW_HELP "  --json                      everything as data\n";
-
 const struct command command_diff_occurrence = {
     "diff-occurrence",
     "[-i DIR] [--slow N|--at TIME] [--fast N|--median] [--class site|structure] [--json] CLASS",
-    "show what makes one slow occurrence differ from a fast one", run, options_help};
+    "show what makes one slow occurrence differ from a fast one",
+    run,
+    NULL,
+    option_rows};

@@ -1,6 +1,7 @@
 /* cmd_dump.c: heurt dump: the trace as text, one line an event, all threads merged by time. */
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
+#include "cmd/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -83,49 +84,63 @@ static int dump_trace(const struct request *request, const struct trace *trace)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-/* Fills request; -1, or the exit status when there is nothing more to do. */
+enum { OPTION_FROM = 256, OPTION_TO, OPTION_RAW, OPTION_JSON };
+
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {'t', "thread", "TID", "only this thread: its id, its name, or #SERIAL; repeatable"},
+    {'f', "function", "GLOB", "only events of this name; repeatable"},
+    {OPTION_FROM, "from", "S", "only events from that second on, since the start"},
+    {OPTION_TO, "to", "S", "only events until that second, since the start"},
+    {OPTION_JSON, "json", NULL, "one JSON object an event and line"},
+    {OPTION_RAW, "raw", NULL, "ticks, numbers and payload words as they are in the file"},
+    {0},
+};
+
+static int take_time(const char *option, uint64_t *ns)
+{
+    return seconds__parse(optarg, ns)
+               ? 0
+               : wrong_usage(&command_dump, "--%s needs seconds since the start, not '%s'", option,
+                             optarg);
+}
+
+static int take_option(int option, void *argument)
+{
+    struct request *request = argument;
+    const char *value = optarg;
+    switch (option) {
+    case 'i':
+        request->directory = value;
+        return 0;
+    case 't':
+        vec__push(&request->choice.threads, &value);
+        return 0;
+    case 'f':
+        vec__push(&request->choice.functions, &value);
+        return 0;
+    case OPTION_RAW:
+        request->raw = true;
+        return 0;
+    case OPTION_JSON:
+        request->json = true;
+        return 0;
+    case OPTION_FROM:
+        return take_time("from", &request->choice.from_ns);
+    default:
+        return take_time("to", &request->choice.to_ns);
+    }
+}
+
 static int parse(int argc, char **argv, struct request *request)
 {
-    enum { OPTION_FROM = 256, OPTION_TO, OPTION_RAW, OPTION_JSON };
-    static const struct option options[] = {
-        {"input", required_argument, NULL, 'i'},
-        {"thread", required_argument, NULL, 't'},
-        {"function", required_argument, NULL, 'f'},
-        {"from", required_argument, NULL, OPTION_FROM},
-        {"to", required_argument, NULL, OPTION_TO},
-        {"raw", no_argument, NULL, OPTION_RAW},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-    optind = 0; /* other commands may have used getopt before */
-    for (int option; (option = getopt_long(argc, argv, "i:t:f:h", options, NULL)) != -1;) {
-        const char *argument = optarg;
-        if (option == 'h')
-            return show_help(&command_dump);
-        else if (option == 'i')
-            request->directory = argument;
-        else if (option == 't')
-            vec__push(&request->choice.threads, &argument);
-        else if (option == 'f')
-            vec__push(&request->choice.functions, &argument);
-        else if (option == OPTION_RAW)
-            request->raw = true;
-        else if (option == OPTION_JSON)
-            request->json = true;
-        else if (option == '?')
-            return wrong_usage(&command_dump, "these options are not understood");
-        else if (!seconds__parse(argument, option == OPTION_FROM ? &request->choice.from_ns
-                                                                 : &request->choice.to_ns))
-            return wrong_usage(&command_dump, "--%s needs seconds since the start, not '%s'",
-                               option == OPTION_FROM ? "from" : "to", argument);
-    }
-    if (optind < argc)
+    int status = options__read(&command_dump, option_rows, argc, argv, take_option, request);
+    if (status == 0 && optind < argc)
         return wrong_usage(&command_dump, "'%s' is not an option; a trace is named with -i",
                            argv[optind]);
-    if (request->raw && request->json)
+    if (status == 0 && request->raw && request->json)
         return wrong_usage(&command_dump, "--raw and --json cannot both be");
-    return -1;
+    return status;
 }
 
 static int run(int argc, char **argv)
@@ -134,30 +149,25 @@ static int run(int argc, char **argv)
     struct trace *trace;
     struct error error = {""};
     int status = parse(argc, argv, &request);
-    if (status < 0 && trace__open(request.directory, &trace, &error) < 0) {
+    if (status == 0 && trace__open(request.directory, &trace, &error) < 0) {
         say("%s", error.text);
         status = EXIT_HEURT;
     }
-    if (status < 0) {
+    if (status == 0) {
         /* A reader that goes away, or a pager that is left, is no reason to die by a signal. */
         signal(SIGPIPE, SIG_IGN);
         status = dump_trace(&request, trace);
         trace__close(trace);
     }
     event_choice__free(&request.choice);
-    return status;
+    return status < 0 ? 0 : status;
 }
-
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  -t, --thread TID            only this thread: its id, its name, or #SERIAL; repeatable\n"
-    "  -f, --function GLOB         only events of this name; repeatable\n"
-    "  --from S, --to S            only events between these seconds since the start\n"
-    "  --json                      one JSON object an event and line\n"
-    "  --raw                       ticks, numbers and payload words as they are in the file\n";
 
 const struct command command_dump = {
     "dump",
     "[-i DIR] [--thread TID|NAME|#SERIAL]… [--function GLOB]… [--from SECONDS] [--to SECONDS] "
     "[--json|--raw]",
-    "the events of a trace as text, one line an event", run, options_help};
+    "the events of a trace as text, one line an event",
+    run,
+    NULL,
+    option_rows};

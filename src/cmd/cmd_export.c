@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
+#include "cmd/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -127,38 +128,20 @@ static int export_trace(struct request *request, const struct trace *trace)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPTION_FROM = 256, OPTION_TO, OPTION_INTERESTING, OPTION_EXPORTER };
+enum { OPTION_FROM = 256, OPTION_TO, OPTION_INTERESTING, OPTION_TEXT, OPTION_JSON, OPTION_CSV };
 
-static const struct option fixed_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"output", required_argument, NULL, 'o'},
-    {"thread", required_argument, NULL, 't'},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"interesting", no_argument, NULL, OPTION_INTERESTING},
-    {"help", no_argument, NULL, 'h'},
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {'o', "output", "FILE", "where to write (standard output)"},
+    {OPTION_TEXT, "text", NULL, "a line an event, as heurt dump"},
+    {OPTION_JSON, "json", NULL, "a JSON object a line"},
+    {OPTION_CSV, "csv", NULL, "comma-separated values"},
+    {OPTION_INTERESTING, "interesting", NULL, "only what stands out, and what is around it"},
+    {'t', "thread", "TID", "only this thread: its id, its name, or #SERIAL; repeatable"},
+    {OPTION_FROM, "from", "S", "only events from that second on, since the start"},
+    {OPTION_TO, "to", "S", "only events until that second, since the start"},
+    {0},
 };
-#define FIXED_OPTIONS (sizeof fixed_options / sizeof fixed_options[0])
-
-static size_t exporter_count(void)
-{
-    size_t count = 0;
-    while (exporters[count])
-        count++;
-    return count;
-}
-
-/* The fixed ones and one for each exporter. free() it. */
-static struct option *all_options(void)
-{
-    size_t count = exporter_count();
-    struct option *options = memory__zeroed(FIXED_OPTIONS + count + 1, sizeof *options);
-    memcpy(options, fixed_options, sizeof fixed_options);
-    for (size_t i = 0; i < count; i++)
-        options[FIXED_OPTIONS + i] =
-            (struct option){exporters[i]->name, no_argument, NULL, OPTION_EXPORTER + (int)i};
-    return options;
-}
 
 static int choose_exporter(struct request *request, const struct exporter *exporter)
 {
@@ -166,47 +149,54 @@ static int choose_exporter(struct request *request, const struct exporter *expor
         return wrong_usage(&command_export, "--%s and --%s cannot both be", request->exporter->name,
                            exporter->name);
     request->exporter = exporter;
-    return -1;
+    return 0;
 }
 
-/* -1, or the exit status when there is nothing more to do. */
-static int parse_option(int option, const char *argument, struct request *request)
+static int take_time(const char *option, uint64_t *ns)
 {
-    if (option == 'h')
-        return show_help(&command_export);
-    if (option >= OPTION_EXPORTER)
-        return choose_exporter(request, exporters[option - OPTION_EXPORTER]);
-    if (option == 'i')
-        request->directory = argument;
-    else if (option == 'o')
-        request->output = argument;
-    else if (option == 't')
-        vec__push(&request->choice.threads, &argument);
-    else if (option == OPTION_INTERESTING)
+    return seconds__parse(optarg, ns)
+               ? 0
+               : wrong_usage(&command_export, "--%s needs seconds since the start, not '%s'",
+                             option, optarg);
+}
+
+/* 0, or the exit status of wrong usage. */
+static int take_option(int option, void *argument)
+{
+    struct request *request = argument;
+    const char *value = optarg;
+    switch (option) {
+    case 'i':
+        request->directory = value;
+        return 0;
+    case 'o':
+        request->output = value;
+        return 0;
+    case 't':
+        vec__push(&request->choice.threads, &value);
+        return 0;
+    case OPTION_INTERESTING:
         request->interesting = true;
-    else if (option == '?')
-        return wrong_usage(&command_export, "these options are not understood");
-    else if (!seconds__parse(argument, option == OPTION_FROM ? &request->choice.from_ns
-                                                             : &request->choice.to_ns))
-        return wrong_usage(&command_export, "--%s needs seconds since the start, not '%s'",
-                           option == OPTION_FROM ? "from" : "to", argument);
-    return -1;
+        return 0;
+    case OPTION_FROM:
+        return take_time("from", &request->choice.from_ns);
+    case OPTION_TO:
+        return take_time("to", &request->choice.to_ns);
+    default:
+        return choose_exporter(request, option == OPTION_TEXT   ? &exporter_text
+                                        : option == OPTION_JSON ? &exporter_json
+                                                                : &exporter_csv);
+    }
 }
 
 static int parse(int argc, char **argv, struct request *request)
 {
-    struct option *options = all_options();
-    int status = -1;
-    optind = 0; /* other commands may have used getopt before */
-    for (int option;
-         status < 0 && (option = getopt_long(argc, argv, "i:o:t:h", options, NULL)) != -1;)
-        status = parse_option(option, optarg, request);
-    free(options);
-    if (status < 0 && optind < argc)
+    int status = options__read(&command_export, option_rows, argc, argv, take_option, request);
+    if (status == 0 && optind < argc)
         return wrong_usage(&command_export, "'%s' is not an option; a trace is named with -i",
                            argv[optind]);
     if (!request->exporter)
-        request->exporter = exporters[0];
+        request->exporter = &exporter_text;
     return status;
 }
 
@@ -216,32 +206,25 @@ static int run(int argc, char **argv)
     struct trace *trace;
     struct error error = {""};
     int status = parse(argc, argv, &request);
-    if (status < 0 && trace__open(request.directory, &trace, &error) < 0) {
+    if (status == 0 && trace__open(request.directory, &trace, &error) < 0) {
         say("%s", error.text);
         status = EXIT_HEURT;
     }
-    if (status < 0) {
+    if (status == 0) {
         /* A reader that goes away, or a pager that is left, is no reason to die by a signal. */
         signal(SIGPIPE, SIG_IGN);
         status = export_trace(&request, trace);
         trace__close(trace);
     }
     event_choice__free(&request.choice);
-    return status;
+    return status < 0 ? 0 : status;
 }
-
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  -o, --output FILE           where to write (standard output)\n"
-    "  --text                      a line an event, as heurt dump\n"
-    "  --json                      a JSON object a line\n"
-    "  --csv                       comma-separated values\n"
-    "  --interesting               only what stands out, and what is around it\n"
-    "  -t, --thread TID            only this thread: its id, its name, or #SERIAL; repeatable\n"
-    "  --from S, --to S            only events between these seconds since the start\n";
 
 const struct command command_export = {
     "export",
     "[-i DIR] [-o FILE] [--text|--json|--csv] [--interesting] [--thread TID|NAME|#SERIAL]… "
     "[--from SECONDS] [--to SECONDS]",
-    "the events of a trace for other tools", run, options_help};
+    "the events of a trace for other tools",
+    run,
+    NULL,
+    option_rows};

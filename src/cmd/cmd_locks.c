@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/durations.h"
 #include "cmd/load.h"
+#include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "present/locks/locks_screens.h"
 
@@ -24,6 +25,7 @@ struct options {
     enum view view;
     size_t rank; /* of VIEW_ONE */
     struct locks_filter filter;
+    bool has_to; /* --to was given */
 };
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -157,21 +159,21 @@ enum {
     OPTION_TO,
 };
 
-static const struct option long_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"lock", required_argument, NULL, OPTION_LOCK},
-    {"site", required_argument, NULL, OPTION_SITE},
-    {"min-wait", required_argument, NULL, OPTION_MIN_WAIT},
-    {"thread", required_argument, NULL, OPTION_THREAD},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"path", no_argument, NULL, OPTION_PATH},
-    {"dot", no_argument, NULL, OPTION_DOT},
-    {"audit", no_argument, NULL, OPTION_AUDIT},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {OPTION_OPERAND, "N", NULL, "the lock of that number in depth"},
+    {OPTION_PATH, "path", NULL, "the critical path, piece by piece"},
+    {OPTION_DOT, "dot", NULL, "who was waited for, by whom, as a graph for Graphviz"},
+    {OPTION_AUDIT, "audit", NULL, "whether the parts add up to the whole; 1 when they do not"},
+    {OPTION_JSON, "json", NULL, "everything as JSON"},
+    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
+    {OPTION_LOCK, "lock", "ADDR|NAME", "only this lock: its address, or a pattern of variables"},
+    {OPTION_SITE, "site", "FUNC", "only what functions do whose names match"},
+    {OPTION_MIN_WAIT, "min-wait", "TIME", "only what waited so long: 1ms, 20us, 0.5s"},
+    {OPTION_THREAD, "thread", "TID|NAME", "only what this thread did"},
+    {OPTION_FROM, "from", "TIME", "only what ended from then on, since the start"},
+    {OPTION_TO, "to", "TIME", "only what ended until then, since the start"},
+    {0},
 };
 
 static int choose_presenter(struct options *options, const struct locks_presenter *presenter)
@@ -229,8 +231,10 @@ static int take_filter(int option, struct locks_filter *filter)
 }
 
 /* 0, or the exit status of wrong usage. */
-static int take_option(int option, struct options *options)
+static int take_option(int option, void *request)
 {
+    struct options *options = request;
+    options->has_to |= option == OPTION_TO;
     switch (option) {
     case 'i':
         options->directory = optarg;
@@ -270,12 +274,12 @@ static int take_rank(int argc, char **argv, struct options *options)
 }
 
 /* What does not go together. */
-static int check(const struct options *options, bool has_to)
+static int check(const struct options *options)
 {
     const struct locks_filter *filter = &options->filter;
     bool filters = filter->lock || filter->site || filter->thread || filter->min_wait_ns ||
                    filter->from_ns || filter->to_ns;
-    if (has_to && filter->to_ns <= filter->from_ns)
+    if (options->has_to && filter->to_ns <= filter->from_ns)
         return wrong_usage(&command_locks, "--to must be later than %s",
                            filter->from_ns ? "--from" : "0s");
     if (options->view == VIEW_DOT && options->presenter != &locks_text)
@@ -290,48 +294,24 @@ static int check(const struct options *options, bool has_to)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    int status = 0;
-    bool has_to = false;
-    optind = 0;
-    opterr = 0;
-    for (int option;
-         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;) {
-        has_to |= option == OPTION_TO;
-        status = option == '?' ? wrong_usage(&command_locks,
-                                             "'%s' is no option of locks, or it lacks its value",
-                                             argv[optind - 1])
-                               : take_option(option, options);
-    }
+    int status = options__read(&command_locks, option_rows, argc, argv, take_option, options);
     if (status == 0)
         status = take_rank(argc, argv, options);
-    return status ? status : check(options, has_to);
+    return status ? status : check(options);
 }
 
 static int run(int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE, .presenter = &locks_text};
-    if (wants_help(argc, argv))
-        return show_help(&command_locks);
     int status = parse(argc, argv, &options);
-    return status ? status : locks_of(&options);
+    return status < 0 ? 0 : status ? status : locks_of(&options);
 }
-
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  N                           the lock of that number in depth\n"
-    "  --path                      the critical path, piece by piece\n"
-    "  --dot                       who was waited for, by whom, as a graph for Graphviz\n"
-    "  --audit                     whether the parts add up to the whole; 1 when they do not\n"
-    "  --json, --csv               everything as data\n"
-    "  --lock ADDR|NAME            only this lock: its address, or a pattern of variables\n"
-    "  --site FUNC                 only what functions do whose names match\n"
-    "  --min-wait TIME             only what waited so long: 1ms, 20us, 0.5s\n"
-    "  --thread TID|NAME           only what this thread did\n"
-    "  --from TIME, --to TIME      only what ended between these, since the start\n";
 
 const struct command command_locks = {
     "locks",
     "[-i DIR] [--lock ADDR|NAME] [--site FUNC] [--min-wait TIME] [--thread TID|NAME] [--from TIME] "
     "[--to TIME] [--json|--csv] [--path|--dot|--audit|N]",
-    "say what threads did with each lock, and how much of it was on the critical path", run,
-    options_help};
+    "say what threads did with each lock, and how much of it was on the critical path",
+    run,
+    NULL,
+    option_rows};

@@ -8,6 +8,7 @@
 #include "format/symbols.h"
 #include "format/writer.h"
 #include "kernel/instruction_count.h"
+#include "kernel/machine_time.h"
 #include "kernel/thread_events.h"
 #include "recorder/cache.h"
 #include "recorder/environment.h"
@@ -555,6 +556,27 @@ static int conclude(const struct recording *recording, bool expected,
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* CPU time of everybody but this process and the command, which had command_ns. */
+static uint64_t of_others(uint64_t command_ns)
+{
+    uint64_t busy_ns = machine_time__busy_ns(), ours_ns = machine_time__own_ns() + command_ns;
+    return busy_ns == UINT64_MAX ? UINT64_MAX : busy_ns > ours_ns ? busy_ns - ours_ns : 0;
+}
+
+/* others_ns: as of_others told it when the command began. */
+static void keep_usage(struct heurt_session *session, const struct launch *launch,
+                       uint64_t others_ns)
+{
+    const struct rusage *usage = &launch->usage;
+    session->system_ns = ns_of(&usage->ru_stime);
+    session->cpu_ns = ns_of(&usage->ru_utime) + session->system_ns;
+    session->faults = (uint64_t)usage->ru_minflt + (uint64_t)usage->ru_majflt;
+    uint64_t now_ns = of_others(session->cpu_ns);
+    session->others_ns = now_ns == UINT64_MAX || others_ns == UINT64_MAX ? UINT64_MAX
+                         : now_ns > others_ns                            ? now_ns - others_ns
+                                                                         : 0;
+}
+
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
 static int run_command(const struct recording *recording, const struct binary *binary,
@@ -572,6 +594,7 @@ static int run_command(const struct recording *recording, const struct binary *b
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)
         automatic__attach(attendants->automatic, launch.pid);
+    uint64_t others_ns = of_others(0);
     struct kernel_log *kernel_log = NULL;
     if (code == 0 && !recording->no_kernel && !recording->aggregate)
         kernel_log = kernel_log__start(launch.pid, writer);
@@ -583,8 +606,7 @@ static int run_command(const struct recording *recording, const struct binary *b
         serve(&launch, attendants, writer);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
-        trace_writer__session(writer)->cpu_ns =
-            ns_of(&launch.usage.ru_utime) + ns_of(&launch.usage.ru_stime);
+        keep_usage(trace_writer__session(writer), &launch, others_ns);
     }
     kernel_log__stop(kernel_log);
     if (code < 0)

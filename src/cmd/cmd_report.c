@@ -7,6 +7,7 @@
 #include "cmd/class_view.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
+#include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/predictions.h"
 #include "cmd/rules_file.h"
@@ -180,22 +181,31 @@ enum {
     OPTION_FORGET,
     OPTION_NO_RULES,
     OPTION_CLASS,
+    OPTION_COMPARE,
+    OPTION_OF_COMPARE,
 };
 
-static const struct option long_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"coverage", no_argument, NULL, OPTION_COVERAGE},
-    {"audit", no_argument, NULL, OPTION_AUDIT},
-    {"threshold", required_argument, NULL, OPTION_THRESHOLD},
-    {"key", required_argument, NULL, OPTION_KEY},
-    {"ignore", required_argument, NULL, OPTION_IGNORE},
-    {"forget", required_argument, NULL, OPTION_FORGET},
-    {"no-rules", no_argument, NULL, OPTION_NO_RULES},
-    {"class", required_argument, NULL, OPTION_CLASS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {OPTION_OPERAND, "N", NULL, "the class of that rank in depth"},
+    {OPTION_COMPARE, "compare", NULL,
+     "with N, a function's name or iteration: a slow occurrence against a fast one"},
+    {OPTION_OF_COMPARE, "slow", "N", "--compare: the N-th slowest occurrence, not the slowest"},
+    {OPTION_OF_COMPARE, "at", "TIME", "--compare: the one at that time since the start: 1.2s"},
+    {OPTION_OF_COMPARE, "fast", "N", "--compare: with the N-th fastest, not the fastest"},
+    {OPTION_OF_COMPARE, "median", NULL, "--compare: with one that took about the median"},
+    {OPTION_JSON, "json", NULL, "everything as JSON"},
+    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
+    {OPTION_COVERAGE, "coverage", NULL, "which functions were instrumented, and why others not"},
+    {OPTION_AUDIT, "audit", NULL, "whether the parts add up to the whole; 1 when they do not"},
+    {OPTION_THRESHOLD, "threshold", "X", "show classes with a score of at least X (0.2; 0: all)"},
+    {OPTION_KEY, "key", "FUNC=ARG,…", "compare only calls with equal arguments; remembered"},
+    {OPTION_IGNORE, "ignore", "FUNC", "leave these classes out; remembered"},
+    {OPTION_FORGET, "forget", "FUNC", "drop what is remembered of FUNC"},
+    {OPTION_NO_RULES, "no-rules", NULL, "neither use nor change what is remembered"},
+    {OPTION_CLASS, "class", "site|structure",
+     "what calls other things is another class (structure), or not"},
+    {0},
 };
 
 static int parse_threshold(const char *text, struct options *options)
@@ -219,8 +229,9 @@ static int choose_presenter(struct options *options, const struct presenter *pre
 }
 
 /* 0, or the exit status of wrong usage. */
-static int take_option(int option, struct options *options)
+static int take_option(int option, void *request)
 {
+    struct options *options = request;
     switch (option) {
     case 'i':
         options->directory = optarg;
@@ -252,6 +263,8 @@ static int take_option(int option, struct options *options)
     case OPTION_CLASS:
         options->asked_for_view = true;
         return view__parse(&command_report, optarg, &options->view);
+    case OPTION_OF_COMPARE:
+        return wrong_usage(&command_report, "--slow, --at, --fast and --median go with --compare");
     default:
         return EXIT_USAGE;
     }
@@ -282,22 +295,32 @@ static int take_rank(int argc, char **argv, struct options *options)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    int status = 0;
-    optind = 0;
-    opterr = 0;
-    for (int option;
-         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;)
-        status = option == '?' ? wrong_usage(&command_report,
-                                             "'%s' is no option of report, or it lacks its value",
-                                             argv[optind - 1])
-                               : take_option(option, options);
+    int status = options__read(&command_report, option_rows, argc, argv, take_option, options);
     if (status == 0 && options->coverage && options->audit)
         status = wrong_usage(&command_report, "--coverage and --audit exclude each other");
     return status ? status : take_rank(argc, argv, options);
 }
 
+/* heurt report N --compare … is heurt diff-occurrence N …. True: *status is that of it. */
+static bool compares(int argc, char **argv, int *status)
+{
+    char **others = memory__zeroed((size_t)argc + 1, sizeof *others);
+    int count = 0;
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--compare") != 0)
+            others[count++] = argv[i];
+    bool is_asked = count < argc && !wants_help(argc, argv);
+    if (is_asked)
+        *status = command_diff_occurrence.run(count, others);
+    free(others);
+    return is_asked;
+}
+
 static int run(int argc, char **argv)
 {
+    int compared;
+    if (compares(argc, argv, &compared))
+        return compared;
     struct options options = {.directory = DEFAULT_TRACE,
                               .presenter = &presenter_text,
                               .threshold = THRESHOLD,
@@ -305,32 +328,22 @@ static int run(int argc, char **argv)
                               .keys = VEC_OF(const char *),
                               .ignores = VEC_OF(const char *),
                               .forgets = VEC_OF(const char *)};
-    if (wants_help(argc, argv))
-        return show_help(&command_report);
     int status = parse(argc, argv, &options);
     if (status == 0)
         status = report_with_rules(&options);
     vec__free(&options.keys);
     vec__free(&options.ignores);
     vec__free(&options.forgets);
-    return status;
+    return status < 0 ? 0 : status;
 }
-
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  N                           the class of that rank in depth\n"
-    "  --json, --csv               everything as data\n"
-    "  --coverage                  which functions were instrumented, and why others not\n"
-    "  --audit                     whether the parts add up to the whole; 1 when they do not\n"
-    "  --threshold X               show classes with a score of at least X (0.2; 0: all)\n"
-    "  --key FUNC=ARG,…            compare only calls with equal arguments; remembered\n"
-    "  --ignore FUNC               leave these classes out; remembered\n"
-    "  --forget FUNC               drop what is remembered of FUNC\n"
-    "  --no-rules                  neither use nor change what is remembered\n" VIEW_HELP;
 
 const struct command command_report = {"report",
                                        "[-i DIR] [--json|--csv] [--coverage|--audit] [--threshold "
                                        "X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
-                                       "[--forget FUNC] [--no-rules] [--class site|structure] [N]",
+                                       "[--forget FUNC] [--no-rules] [--class site|structure] "
+                                       "[N [--compare [--slow N|--at TIME] "
+                                       "[--fast N|--median]]]",
                                        "say where a recorded program loses time, how much, and why",
-                                       run, options_help};
+                                       run,
+                                       NULL,
+                                       option_rows};

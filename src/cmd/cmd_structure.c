@@ -6,6 +6,7 @@
 #include "analysis/structure/outline.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
+#include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "present/outliers/points.h"
 #include "present/structure/structure_grammar.h"
@@ -217,17 +218,16 @@ enum {
     OPTION_GRAMMAR,
 };
 
-static const struct option long_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"thread", required_argument, NULL, OPTION_THREAD},
-    {"depth", required_argument, NULL, OPTION_DEPTH},
-    {"all", no_argument, NULL, OPTION_ALL},
-    {"grammar", no_argument, NULL, OPTION_GRAMMAR},
-    {"interesting", no_argument, NULL, OPTION_INTERESTING},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {OPTION_THREAD, "thread", "TID|NAME", "only what these threads do"},
+    {OPTION_DEPTH, "depth", "N", "only so many levels"},
+    {OPTION_ALL, "all", NULL, "also what takes little time"},
+    {OPTION_GRAMMAR, "grammar", NULL, "every call of one thread, as rules"},
+    {OPTION_INTERESTING, "interesting", NULL, "only what stands out of its like"},
+    {OPTION_JSON, "json", NULL, "everything as JSON"},
+    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
+    {0},
 };
 
 static int choose_presenter(struct options *options, const struct structure_presenter *presenter)
@@ -262,8 +262,9 @@ static int take_depth(struct options *options)
 }
 
 /* 0, or the exit status of wrong usage. */
-static int take_option(int option, struct options *options)
+static int take_option(int option, void *request)
 {
+    struct options *options = request;
     switch (option) {
     case 'i':
         options->directory = optarg;
@@ -292,16 +293,7 @@ static int take_option(int option, struct options *options)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    int status = 0;
-    optind = 0;
-    opterr = 0;
-    for (int option;
-         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;)
-        status = option == '?'
-                     ? wrong_usage(&command_structure,
-                                   "'%s' is no option of structure, or it lacks its value",
-                                   argv[optind - 1])
-                     : take_option(option, options);
+    int status = options__read(&command_structure, option_rows, argc, argv, take_option, options);
     if (status == 0 && options->interesting + options->grammar + (options->depth > 0) > 1)
         return wrong_usage(&command_structure,
                            "--interesting, --grammar and --depth exclude each other");
@@ -315,23 +307,14 @@ static int parse(int argc, char **argv, struct options *options)
 static int run(int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE, .presenter = &structure_text};
-    if (wants_help(argc, argv))
-        return show_help(&command_structure);
     int status = parse(argc, argv, &options);
-    return status ? status : structure_of(&options);
+    return status < 0 ? 0 : status ? status : structure_of(&options);
 }
-
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  --thread TID|NAME           only what these threads do\n"
-    "  --depth N                   only so many levels\n"
-    "  --all                       also what takes little time\n"
-    "  --grammar                   every call of one thread, as rules\n"
-    "  --interesting               only what stands out of its like\n"
-    "  --json, --csv               everything as data\n";
 
 const struct command command_structure = {
     "structure",
     "[-i DIR] [--thread TID|NAME] [--depth N] [--all] [--grammar|--interesting] [--json|--csv]",
-    "show the program's shape: its loops, what they consist of, and their times", run,
-    options_help};
+    "show the program's shape: its loops, what they consist of, and their times",
+    run,
+    NULL,
+    option_rows};

@@ -8,6 +8,7 @@
 #include "cmd/class_view.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
+#include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/predictions.h"
 #include "cmd/rules_file.h"
@@ -263,14 +264,16 @@ static int list_tables(const struct options *options)
 
 enum { OPTION_FORMAT = 256, OPTION_WHERE, OPTION_SORT, OPTION_CLASS };
 
-static const struct option long_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"where", required_argument, NULL, OPTION_WHERE},
-    {"sort", required_argument, NULL, OPTION_SORT},
-    {"class", required_argument, NULL, OPTION_CLASS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {OPTION_OPERAND, "NAME[:COLUMN,COLUMN…]", NULL,
+     "this table, with these columns; without one: which there are"},
+    {OPTION_FORMAT, "format", "FORMAT", "text, csv, json, latex or markdown"},
+    {OPTION_WHERE, "where", "COMPARISON", "only rows as score>0.1, wait_ns>=1ms, name~lock_*"},
+    {OPTION_SORT, "sort", "COLUMN", "the largest first; -COLUMN: the smallest first"},
+    {OPTION_CLASS, "class", "site|structure",
+     "what calls other things is another class (structure), or not"},
+    {0},
 };
 
 static int choose_format(const char *name, struct options *options)
@@ -290,8 +293,9 @@ static int choose_format(const char *name, struct options *options)
 }
 
 /* 0, or the exit status of wrong usage. */
-static int take_option(int option, struct options *options)
+static int take_option(int option, void *request)
 {
+    struct options *options = request;
     switch (option) {
     case 'i':
         options->directory = optarg;
@@ -339,15 +343,7 @@ static int take_table(const char *argument, struct options *options)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    int status = 0;
-    optind = 0;
-    opterr = 0;
-    for (int option;
-         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;)
-        status = option == '?' ? wrong_usage(&command_tables,
-                                             "'%s' is no option of tables, or it lacks its value",
-                                             argv[optind - 1])
-                               : take_option(option, options);
+    int status = options__read(&command_tables, option_rows, argc, argv, take_option, options);
     for (; status == 0 && optind < argc; optind++)
         status = take_table(argv[optind], options);
     return status;
@@ -361,8 +357,6 @@ static int run(int argc, char **argv)
                               .conditions = VEC_OF(const char *),
                               .wanted = VEC_OF(struct wanted),
                               .texts = VEC_OF(char *)};
-    if (wants_help(argc, argv))
-        return show_help(&command_tables);
     int status = parse(argc, argv, &options);
     if (status == 0)
         status = options.wanted.count ? tables_of(&options) : list_tables(&options);
@@ -371,18 +365,14 @@ static int run(int argc, char **argv)
     vec__free(&options.texts);
     vec__free(&options.wanted);
     vec__free(&options.conditions);
-    return status;
+    return status < 0 ? 0 : status;
 }
-
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  NAME[:COLUMN,COLUMN…]       this table, with these columns; without one: which there are\n"
-    "  --format FORMAT             text, csv, json, latex or markdown\n"
-    "  --where COMPARISON          only rows such as score>0.1, wait_ns>=1ms, function~lock_*\n"
-    "  --sort COLUMN               the largest first; -COLUMN: the smallest first\n" VIEW_HELP;
 
 const struct command command_tables = {
     "tables",
     "[-i DIR] [--format text|csv|json|latex|markdown] [--where COMPARISON]… [--sort COLUMN] "
     "[--class site|structure] [NAME[:COLUMN,COLUMN…]]…",
-    "list and print the tables that all analyses make, in any format", run, options_help};
+    "list and print the tables that all analyses make, in any format",
+    run,
+    NULL,
+    option_rows};

@@ -4,6 +4,7 @@
 #include "cmd/class_view.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
+#include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/rules_file.h"
 #include "cmd/targets.h"
@@ -191,19 +192,23 @@ enum {
     OPTION_CSV,
 };
 
-static const struct option long_options[] = {
-    {"input", required_argument, NULL, 'i'},
-    {"remove", required_argument, NULL, OPTION_REMOVE},
-    {"speed", required_argument, NULL, OPTION_SPEED},
-    {"shrink", required_argument, NULL, OPTION_SHRINK},
-    {"split", required_argument, NULL, OPTION_SPLIT},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"all", no_argument, NULL, OPTION_ALL},
-    {"class", required_argument, NULL, OPTION_CLASS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row option_rows[] = {
+    {'i', "input", "DIR", "the trace (heurt.data)"},
+    {OPTION_OPERAND, "N", NULL, "as --remove N"},
+    {OPTION_REMOVE, "remove", "N|FUNC", "every occurrence of that class is as its fastest one"},
+    {OPTION_OPERAND, "--remove lock=ADDR|NAME", NULL, "nobody waits for that lock"},
+    {OPTION_SPEED, "speed", "FUNC=2x", "the time on a CPU in that function, over so much"},
+    {OPTION_SHRINK, "shrink", "lock=ADDR:50%",
+     "what is left of the time on a CPU with that lock held"},
+    {OPTION_SPLIT, "split", "lock=ADDR:2",
+     "so many locks in its place; lock=ADDR:site: one a place"},
+    {OPTION_THREADS, "threads", "N", "the same work by so many threads"},
+    {OPTION_ALL, "all", NULL, "without a change: a row for every class, not 20"},
+    {OPTION_CLASS, "class", "site|structure",
+     "what calls other things is another class (structure), or not"},
+    {OPTION_JSON, "json", NULL, "everything as JSON"},
+    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
+    {0},
 };
 
 static int take_change(struct options *options,
@@ -229,8 +234,9 @@ static int choose_presenter(struct options *options, const struct whatif_present
 }
 
 /* 0, or the exit status of wrong usage. */
-static int take_option(int option, struct options *options)
+static int take_option(int option, void *request)
 {
+    struct options *options = request;
     switch (option) {
     case 'i':
         options->directory = optarg;
@@ -278,20 +284,7 @@ static int take_ranks(int argc, char **argv, struct options *options)
 
 static int parse(int argc, char **argv, struct options *options)
 {
-    int status = 0;
-    optind = 0;
-    opterr = 0;
-    for (int option;
-         status == 0 && (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1;) {
-        if (option == 'h') {
-            show_help(&command_whatif);
-            return -1;
-        }
-        status = option == '?' ? wrong_usage(&command_whatif,
-                                             "'%s' is no option of whatif, or it lacks its value",
-                                             argv[optind - 1])
-                               : take_option(option, options);
-    }
+    int status = options__read(&command_whatif, option_rows, argc, argv, take_option, options);
     return status ? status : take_ranks(argc, argv, options);
 }
 
@@ -310,20 +303,12 @@ static int run(int argc, char **argv)
     return status < 0 ? 0 : status;
 }
 
-static const char options_help[] =
-    "  -i, --input DIR             the trace (heurt.data)\n"
-    "  N, --remove N|FUNC          every occurrence of that class is as its fastest one\n"
-    "  --remove lock=ADDR|NAME     nobody waits for that lock\n"
-    "  --speed FUNC=2x             the time on a CPU in that function, over so much\n"
-    "  --shrink lock=ADDR:50%      what is left of the time on a CPU with that lock held\n"
-    "  --split lock=ADDR:2         so many locks in its place; lock=ADDR:site: one a place\n"
-    "  --threads N                 the same work by so many threads\n"
-    "  --all                       without a change: a row for every class, not 20\n" VIEW_HELP
-    "  --json, --csv               everything as data\n";
-
 const struct command command_whatif = {
     "whatif",
     "[-i DIR] [--json|--csv] [--all] [--class site|structure] [--remove N|FUNC|lock=ADDR] [--speed "
     "FUNC=2x] "
     "[--shrink lock=ADDR:50%] [--split lock=ADDR:2] [--threads N] [N]…",
-    "predict the wall time of a recorded program without one cause", run, options_help};
+    "predict the wall time of a recorded program without one cause",
+    run,
+    NULL,
+    option_rows};

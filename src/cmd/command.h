@@ -17,12 +17,15 @@ enum {
     EXIT_NOT_FOUND = 127,
 };
 
+struct option_row;
+
 struct command {
     const char *name;
     const char *usage;   /* after the name, e.g. "[-o DIR] [-f NAME]… -- CMD [ARG]…" */
     const char *summary; /* one line */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
-    const char *options;               /* a line each, for --help */
+    const char *options;               /* a line each, for --help; NULL: rows tell */
+    const struct option_row *rows;     /* options.h; NULL: it reads its options itself */
 };
 
 extern const struct command command_record, command_report, command_hot, command_dump,

@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "cmd/options.h"
 
 #include <langinfo.h>
 #include <stdarg.h>
@@ -42,8 +43,12 @@ bool wants_help(int argc, char **argv)
 
 int show_help(const struct command *command)
 {
-    printf("usage: heurt %s %s\n\n%s\n\n%s\nThe whole manual: man heurt-%s\n", command->name,
-           command->usage, command->summary, command->options, command->name);
+    printf("usage: heurt %s %s\n\n%s\n\n", command->name, command->usage, command->summary);
+    if (command->rows)
+        options__put(command->rows, stdout);
+    else
+        fputs(command->options, stdout);
+    printf("\nThe whole manual: man heurt-%s\n", command->name);
     return 0;
 }
 

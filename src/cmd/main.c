@@ -1,5 +1,6 @@
 /* main.c: the table of subcommands. Each one lives in the file of its name. */
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cmd/command.h"
 
 #include <locale.h>
@@ -44,6 +45,30 @@ static int record_and_report(int argc, char **argv)
     return status;
 }
 
+/* Whether a program of that name can be found: main's, so that nothing is said of commands then. */
+static bool is_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *copy = memory__text(path ? path : ""), *rest = copy;
+    bool found = strchr(name, '/') != NULL;
+    for (char *directory; !found && (directory = strsep(&rest, ":"));) {
+        char *file = memory__format("%s/%s", *directory ? directory : ".", name);
+        found = access(file, X_OK) == 0;
+        free(file);
+    }
+    free(copy);
+    return found;
+}
+
+/* NULL: the word is an option, or a program, or near to no command. */
+static const char *meant_command(const char *word)
+{
+    struct nearest nearest = nearest__to(word);
+    for (size_t i = 0; i < COMMANDS; i++)
+        nearest__offer(&nearest, commands[i]->name);
+    return *word == '-' || !nearest.word || is_program(word) ? NULL : nearest.word;
+}
+
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
@@ -57,5 +82,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i]->name) == 0)
             return commands[i]->run(argc - 1, argv + 1);
-    return record_and_report(argc, argv);
+    const char *meant = meant_command(argv[1]);
+    if (!meant)
+        return record_and_report(argc, argv);
+    say("there is no command and no program '%s'; did you mean 'heurt %s'?", argv[1], meant);
+    return EXIT_NOT_FOUND;
 }

@@ -443,6 +443,7 @@ static void off_cpu(struct fold *fold, const struct event *event)
     if (!depth || how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT ||
         fold->spans[depth - 1].class->component == COMPONENT_RUNNING)
         parts[off__component(how)] += ticks;
+    state->fault_off += how == HEURT_OFF_FAULT ? ticks : 0;
 }
 
 /* It is nested in the span that is so deep. */

@@ -114,6 +114,11 @@ static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
     return true;
 }
 
+uint64_t trace__cursors_started(const struct trace *trace)
+{
+    return __atomic_load_n(trace->cursors, __ATOMIC_RELAXED);
+}
+
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
                          const struct trace_thread *thread)
 {
@@ -126,6 +131,7 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
         .payload_ids = process->payload_ids,
         .kernel = thread->life ? kernel_cursor__new(trace, thread) : NULL,
     };
+    __atomic_fetch_add(trace->cursors, 1, __ATOMIC_RELAXED);
 }
 
 /* Words of a FUNCTION event behind its first: the id, then what that function's events have. */

@@ -112,6 +112,11 @@ struct heurt_session {
                               HEURT_PACKED_UNIT_BYTES; limit_units and next_unit are still those of
                               the recording */
     uint64_t kernel_lost;  /* (atomic) with KERNEL_LOG: records of the kernel that were lost */
+    /* What the system counted of the command and its awaited descendants, when it had ended; */
+    uint64_t system_ns; /* of cpu_ns, in the kernel */
+    uint64_t faults;    /* page faults; 0: not known */
+    uint64_t
+        others_ns; /* CPU time that all others had meanwhile, but the recorder; ~0: not known */
 };
 
 enum heurt_chunk_kind {
@@ -157,7 +162,7 @@ struct heurt_life {
     uint64_t cpu_ns;      /* that it was on a CPU */
     uint64_t runnable_ns; /* that it wanted one and had none; ~0: not known */
     uint32_t flags;       /* enum heurt_life_flag */
-    uint32_t reserved;
+    uint32_t wait_ticks;  /* from its start until it first had a CPU, at most UINT32_MAX */
     char name[16];
 };
 
@@ -466,7 +471,8 @@ enum heurt_lock_kind {
 /* Which barrier. */
 enum heurt_barrier_kind {
     HEURT_BARRIER_PTHREAD = 0,
-    HEURT_BARRIER_OPENMP = 1, /* of a team; the object is the place that it is called at */
+    HEURT_BARRIER_OPENMP = 1,        /* of a team; the object is the place that it is called at */
+    HEURT_BARRIER_OPENMP_REGION = 2, /* the end of a parallel region, likewise */
 };
 
 /* An object from there on is no address (those of a program end below): it is the same in all
@@ -608,7 +614,7 @@ struct heurt_record {
     uint32_t type;  /* enum heurt_record_type */
 };
 
-#define HEURT_FOLD_STATE_WORDS 29 /* struct fold_state */
+#define HEURT_FOLD_STATE_WORDS 30 /* struct fold_state */
 #define HEURT_CLASS_SUMS_WORDS 36 /* struct class_sums */
 #define HEURT_OPEN_SPAN_WORDS 16  /* struct open_span */
 #define HEURT_BLOCK_BUCKETS 32    /* HISTOGRAM_BLOCK_BUCKETS */

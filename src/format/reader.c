@@ -400,6 +400,7 @@ static void make_tables(struct trace *trace)
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
     trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
     trace->unpacker = memory__zeroed(1, sizeof *trace->unpacker);
+    trace->cursors = memory__zeroed(1, sizeof *trace->cursors);
     find_chunks(trace, &chunks);
     sort(&chunks.definitions, by_process);
     sort(&chunks.events, by_thread);
@@ -573,6 +574,7 @@ void trace__close(struct trace *trace)
     if (trace->unpacker)
         block_unpacker__free(*trace->unpacker);
     free(trace->unpacker);
+    free(trace->cursors);
     free(trace->copy);
     if (trace->mapped_bytes)
         munmap((void *)(uintptr_t)trace->bytes, trace->mapped_bytes);

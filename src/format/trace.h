@@ -30,6 +30,7 @@ struct trace {
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;
+    uint64_t *cursors;                /* (atomic) that were started */
     struct block_unpacker **unpacker; /* (atomic) one that no thread uses at the moment, or NULL */
 };
 
@@ -39,6 +40,9 @@ extern const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS];
 
 /* reader.c: a trace from an open events file; name is for the error. */
 int trace__open_file(int fd, const char *name, struct trace **trace, struct error *error);
+/* Cursors over its threads that were started until now: by how much a command raises it tells how
+ * often the command walks over the trace. Any thread may ask. */
+uint64_t trace__cursors_started(const struct trace *trace);
 bool trace__is_packed(const struct trace *trace, const struct heurt_chunk *chunk);
 size_t trace__unit_bytes(const struct trace *trace);
 

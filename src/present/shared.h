@@ -159,6 +159,7 @@ char *report__hint(const struct report *report, const char *verb, const char *re
 size_t report__without_kernel(const struct report *report);
 char *report__why_no_kernel(const struct report *report);
 uint64_t report__kernel_lost(const struct report *report);
+const char *check__name(enum profile_check_name name); /* in data */
 /* What recording was allowed to cost, as part of a sentence; free() it. */
 char *report__budget(const struct report *report);
 /* Everything that makes the report less certain, as far as its profile (which may be NULL here) and

@@ -234,6 +234,8 @@ static void came_on(struct task_log *log, struct task *task, uint64_t now_ns)
     if (preempted)
         task->life.runnable_ns += off_ns;
     uint64_t tick = tick_at(log, now_ns), ticks = ticks_of(log, off_ns);
+    if (!task->life.cpu_ns)
+        task->life.wait_ticks = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     uint64_t *at = claim(task, tick, HEURT_EVENT_OFF_CPU, OFF_CPU_WORDS);
     at[1] = HEURT_OFF(ticks, preempted ? HEURT_OFF_PREEMPTED : HEURT_OFF_BLOCKED);
     at[2] = HEURT_BACK(preempted ? ticks : HEURT_NOT_KNOWN, task->cpu);

@@ -14,39 +14,53 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Those of gcc 13; older compilers pass less, and what is read beyond that is never looked at. */
 #define TASK_PARAMETERS (void *, void *, void *, long, long, bool, unsigned, void **, int, void *)
 #define TASKLOOP_PARAMETERS \
     (void *, void *, void *, long, long, unsigned, unsigned long, int, long, long, long)
 
+#define LOOP_PARAMETERS (void (*)(void *), void *, unsigned, long, long, long, long, unsigned)
+#define LOOP_RUNTIME_PARAMETERS (void (*)(void *), void *, unsigned, long, long, long, unsigned)
+
 /* X(name, result, parameters): as the runtimes export them. */
-#define OPENMP_FUNCTIONS(X)                                                 \
-    X(GOMP_critical_start, void, (void))                                    \
-    X(GOMP_critical_end, void, (void))                                      \
-    X(GOMP_critical_name_start, void, (void **))                            \
-    X(GOMP_critical_name_end, void, (void **))                              \
-    X(GOMP_atomic_start, void, (void))                                      \
-    X(GOMP_atomic_end, void, (void))                                        \
-    X(GOMP_barrier, void, (void))                                           \
-    X(GOMP_loop_end, void, (void))                                          \
-    X(GOMP_sections_end, void, (void))                                      \
-    X(omp_set_lock, void, (void *))                                         \
-    X(omp_test_lock, int, (void *))                                         \
-    X(omp_unset_lock, void, (void *))                                       \
-    X(omp_set_nest_lock, void, (void *))                                    \
-    X(omp_test_nest_lock, int, (void *))                                    \
-    X(omp_unset_nest_lock, void, (void *))                                  \
-    X(omp_set_lock_, void, (void *))                                        \
-    X(omp_test_lock_, int, (void *))                                        \
-    X(omp_unset_lock_, void, (void *))                                      \
-    X(__kmpc_critical, void, (void *, int32_t, void *))                     \
-    X(__kmpc_critical_with_hint, void, (void *, int32_t, void *, uint32_t)) \
-    X(__kmpc_end_critical, void, (void *, int32_t, void *))                 \
-    X(__kmpc_barrier, void, (void *, int32_t))                              \
-    X(GOMP_task, void, TASK_PARAMETERS)                                     \
-    X(GOMP_taskloop, void, TASKLOOP_PARAMETERS)                             \
-    X(GOMP_taskloop_ull, void, TASKLOOP_PARAMETERS)                         \
+#define OPENMP_FUNCTIONS(X)                                                                   \
+    X(GOMP_critical_start, void, (void))                                                      \
+    X(GOMP_critical_end, void, (void))                                                        \
+    X(GOMP_critical_name_start, void, (void **))                                              \
+    X(GOMP_critical_name_end, void, (void **))                                                \
+    X(GOMP_atomic_start, void, (void))                                                        \
+    X(GOMP_atomic_end, void, (void))                                                          \
+    X(GOMP_barrier, void, (void))                                                             \
+    X(GOMP_loop_end, void, (void))                                                            \
+    X(GOMP_sections_end, void, (void))                                                        \
+    X(omp_set_lock, void, (void *))                                                           \
+    X(omp_test_lock, int, (void *))                                                           \
+    X(omp_unset_lock, void, (void *))                                                         \
+    X(omp_set_nest_lock, void, (void *))                                                      \
+    X(omp_test_nest_lock, int, (void *))                                                      \
+    X(omp_unset_nest_lock, void, (void *))                                                    \
+    X(omp_set_lock_, void, (void *))                                                          \
+    X(omp_test_lock_, int, (void *))                                                          \
+    X(omp_unset_lock_, void, (void *))                                                        \
+    X(__kmpc_critical, void, (void *, int32_t, void *))                                       \
+    X(__kmpc_critical_with_hint, void, (void *, int32_t, void *, uint32_t))                   \
+    X(__kmpc_end_critical, void, (void *, int32_t, void *))                                   \
+    X(__kmpc_barrier, void, (void *, int32_t))                                                \
+    X(GOMP_parallel, void, (void (*)(void *), void *, unsigned, unsigned))                    \
+    X(GOMP_parallel_sections, void, (void (*)(void *), void *, unsigned, unsigned, unsigned)) \
+    X(GOMP_parallel_loop_static, void, LOOP_PARAMETERS)                                       \
+    X(GOMP_parallel_loop_dynamic, void, LOOP_PARAMETERS)                                      \
+    X(GOMP_parallel_loop_guided, void, LOOP_PARAMETERS)                                       \
+    X(GOMP_parallel_loop_nonmonotonic_dynamic, void, LOOP_PARAMETERS)                         \
+    X(GOMP_parallel_loop_nonmonotonic_guided, void, LOOP_PARAMETERS)                          \
+    X(GOMP_parallel_loop_runtime, void, LOOP_RUNTIME_PARAMETERS)                              \
+    X(GOMP_parallel_loop_nonmonotonic_runtime, void, LOOP_RUNTIME_PARAMETERS)                 \
+    X(GOMP_parallel_loop_maybe_nonmonotonic_runtime, void, LOOP_RUNTIME_PARAMETERS)           \
+    X(GOMP_task, void, TASK_PARAMETERS)                                                       \
+    X(GOMP_taskloop, void, TASKLOOP_PARAMETERS)                                               \
+    X(GOMP_taskloop_ull, void, TASKLOOP_PARAMETERS)                                           \
     X(__kmpc_omp_task_alloc, void *, (void *, int32_t, int32_t, size_t, size_t, void *))
 
 #define OPENMP_DECLARE(name, result, parameters) result name parameters;
@@ -333,44 +347,155 @@ EXPORT void omp_unset_lock_(void *lock)
 /* ---- barriers -------------------------------------------------------------------------------- */
 
 /* A barrier of a team is told by the place that it is called at: the runtimes tell no other name.
- * Where the program has tasks, threads do these in barriers, so that a barrier is no wait. */
-#define MEET(real)                                                                           \
-    do {                                                                                     \
-        struct thread *thread = hook__thread();                                              \
-        uint64_t site = SITE(HEURT_BARRIER_OPENMP), since = 0;                               \
-        if (heurt_state.openmp.has_tasks)                                                    \
-            thread = NULL;                                                                   \
-        if (thread) {                                                                        \
-            hook__stack(thread, site, NULL);                                                 \
-            event__write2(thread, HEURT_EVENT_BARRIER_WAIT, site, HEURT_SITE_ADDRESS(site)); \
-            since = clock__tick();                                                           \
-        }                                                                                    \
-        wait__is_told(thread, true);                                                         \
-        real;                                                                                \
-        wait__is_told(thread, false);                                                        \
-        if (thread)                                                                          \
-            wait__end(thread, HEURT_EVENT_BARRIER_WAIT | 1, since, 0);                       \
+ * Where the program has tasks, threads do these in barriers, so that a barrier is no wait; as the
+ * first task may come while some are already there, a wait is told when it is over. */
+static void barrier__met(struct thread *thread, uint64_t site, uint64_t since)
+{
+    wait__is_told(thread, false);
+    if (!thread || heurt_state.openmp.has_tasks)
+        return;
+    hook__stack(thread, site, NULL);
+    uint64_t *at = event__claim(thread, 3);
+    if (!at)
+        return;
+    at[1] = site;
+    at[2] = HEURT_SITE_ADDRESS(site);
+    event__publish(at, since, HEURT_EVENT_BARRIER_WAIT);
+    wait__end(thread, HEURT_EVENT_BARRIER_WAIT | 1, since, 0);
+}
+
+static struct thread *barrier__meets(void)
+{
+    struct thread *thread = hook__thread();
+    wait__is_told(thread, !heurt_state.openmp.has_tasks);
+    return thread;
+}
+
+#define MEET(name, arguments)                                    \
+    do {                                                         \
+        __typeof__(&name) meet = OPENMP_REAL(name);              \
+        struct thread *thread = barrier__meets();                \
+        uint64_t since = thread ? clock__tick() : 0;             \
+        meet arguments;                                          \
+        barrier__met(thread, SITE(HEURT_BARRIER_OPENMP), since); \
     } while (0)
 
 EXPORT void GOMP_barrier(void)
 {
-    MEET(OPENMP_REAL(GOMP_barrier)());
+    MEET(GOMP_barrier, ());
 }
 
 EXPORT void GOMP_loop_end(void)
 {
-    MEET(OPENMP_REAL(GOMP_loop_end)());
+    MEET(GOMP_loop_end, ());
 }
 
 EXPORT void GOMP_sections_end(void)
 {
-    MEET(OPENMP_REAL(GOMP_sections_end)());
+    MEET(GOMP_sections_end, ());
 }
 
 EXPORT void __kmpc_barrier(void *location, int32_t thread_number)
 {
-    MEET(OPENMP_REAL(__kmpc_barrier)(location, thread_number));
+    MEET(__kmpc_barrier, (location, thread_number));
 }
+
+/* ---- the end of a parallel region ------------------------------------------------------------ */
+
+/* What libgomp's threads wait in at the end of a region is called by nobody.  So they meet at a
+ * barrier of ours just before: all return from the region's function, or none does.  A region that
+ * was short when it was last run at that place is left alone: that would cost more than it tells.
+ */
+struct parallel {
+    void (*routine)(void *);
+    void *data;
+    uint64_t site;
+    void (*meet)(void); /* NULL: left alone; the same for all threads of the team */
+};
+
+#define LONG_REGION_TICKS 200000
+
+static uint64_t *ticks_of(uint64_t site)
+{
+    uint64_t place = HEURT_SITE_ADDRESS(site) * 0x9e3779b97f4a7c15ull >> 32;
+    return &heurt_state.openmp.region_ticks[place & (OPENMP_SITES - 1)];
+}
+
+static void parallel__begin(struct parallel *parallel, void (**routine)(void *), void **data,
+                            uint64_t site)
+{
+    *parallel = (struct parallel){*routine, *data, site, NULL};
+    uint64_t before = __atomic_load_n(ticks_of(site), __ATOMIC_RELAXED);
+    if (!hook__thread() || (before && before < LONG_REGION_TICKS) || heurt_state.openmp.has_tasks ||
+        getenv("OMP_CANCELLATION"))
+        return;
+    parallel->meet = real(OPENMP_GOMP_barrier, (const void *)HEURT_SITE_ADDRESS(site));
+}
+
+static void parallel__end(const struct parallel *parallel, uint64_t since)
+{
+    uint64_t *known = ticks_of(parallel->site), before = __atomic_load_n(known, __ATOMIC_RELAXED);
+    uint64_t ticks = clock__tick() - since;
+    if (before && ticks > 2 * before) /* it may have waited for a CPU */
+        ticks = 2 * before;
+    __atomic_store_n(known, ticks ? ticks : 1, __ATOMIC_RELAXED);
+}
+
+/* Called by each thread of the team in place of the region's function. */
+static void parallel__run(void *data)
+{
+    const struct parallel parallel = *(const struct parallel *)data;
+    parallel.routine(parallel.data);
+    if (!parallel.meet)
+        return;
+    struct thread *thread = barrier__meets();
+    uint64_t since = thread ? clock__tick() : 0;
+    parallel.meet();
+    barrier__met(thread, parallel.site, since);
+}
+
+#define PARALLEL(name, ...)                                                             \
+    do {                                                                                \
+        struct parallel parallel;                                                       \
+        __typeof__(&name) begin = OPENMP_REAL(name);                                    \
+        parallel__begin(&parallel, &routine, &data, SITE(HEURT_BARRIER_OPENMP_REGION)); \
+        uint64_t since = clock__tick();                                                 \
+        begin(parallel__run, &parallel, __VA_ARGS__);                                   \
+        parallel__end(&parallel, since);                                                \
+    } while (0)
+
+EXPORT void GOMP_parallel(void (*routine)(void *), void *data, unsigned threads, unsigned flags)
+{
+    PARALLEL(GOMP_parallel, threads, flags);
+}
+
+EXPORT void GOMP_parallel_sections(void (*routine)(void *), void *data, unsigned threads,
+                                   unsigned count, unsigned flags)
+{
+    PARALLEL(GOMP_parallel_sections, threads, count, flags);
+}
+
+#define PARALLEL_LOOP(name)                                                                       \
+    EXPORT void name(void (*routine)(void *), void *data, unsigned threads, long start, long end, \
+                     long step, long chunk, unsigned flags)                                       \
+    {                                                                                             \
+        PARALLEL(name, threads, start, end, step, chunk, flags);                                  \
+    }
+PARALLEL_LOOP(GOMP_parallel_loop_static)
+PARALLEL_LOOP(GOMP_parallel_loop_dynamic)
+PARALLEL_LOOP(GOMP_parallel_loop_guided)
+PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+
+#define PARALLEL_LOOP_RUNTIME(name)                                                               \
+    EXPORT void name(void (*routine)(void *), void *data, unsigned threads, long start, long end, \
+                     long step, unsigned flags)                                                   \
+    {                                                                                             \
+        PARALLEL(name, threads, start, end, step, flags);                                         \
+    }
+PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_runtime)
+PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_nonmonotonic_runtime)
+PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 

@@ -165,7 +165,7 @@ struct region {
 };
 
 /* What hook_openmp.c knows. */
-#define OPENMP_FUNCTIONS_MAX 32
+#define OPENMP_FUNCTIONS_MAX 48
 #define OPENMP_SITES 64
 #define OPENMP_TAKEN 64
 struct openmp_site {
@@ -176,6 +176,7 @@ struct openmp_site {
 struct openmp {
     void *functions[OPENMP_FUNCTIONS_MAX]; /* of the program's own runtime; NULL: not asked for */
     bool has_tasks;
+    uint64_t region_ticks[OPENMP_SITES];    /* that a region took, by its place; 0: not run yet */
     struct openmp_site sites[OPENMP_SITES]; /* those of runtimes that only a plugin sees */
     struct {
         uint32_t is_taken; /* a critical section with such an address, as far as is known */

@@ -30,6 +30,9 @@ record_waits() { # KIND
     [ "$(json 'classes[function=omp critical].count' | sum)" = "$(sed -n 's/^critical=//p' <<<"$output")" ]
     # The end of the loop, and the one that is called.
     [ "$(json 'classes[function=omp barrier].count' | sum)" = $((2 * regions * threads)) ]
+    if ldd "$PROGRAMS/openmp" | grep -q libgomp; then # of the first region at least
+        is_number_above $((threads - 1)) "$(json 'classes[function=end of omp parallel].count' | sum)"
+    fi
     json 'classes[kind=barrier].caller.file' | grep -F openmp.c
     ! json 'classes[kind=lock].caller.file' | grep -vF openmp.c
 }

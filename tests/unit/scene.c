@@ -112,7 +112,7 @@ void scene__start(struct scene *scene, uint32_t thread, uint64_t tick)
 
 void scene__end(struct scene *scene, uint32_t thread, uint64_t tick)
 {
-    PUT(scene, thread, tick, HEURT_EVENT_THREAD_END, 77, UINT64_MAX);
+    PUT(scene, thread, tick, HEURT_EVENT_THREAD_END, UINT64_MAX, UINT64_MAX);
 }
 
 void scene__ignore(struct scene *scene, const char *function)

@@ -511,6 +511,23 @@ static void a_steady_class_has_no_doubts(void **state)
     assert_int_equal(class_of(*state, "g")->confidence, CONFIDENCE_MEASURED);
 }
 
+/* The thread had less CPU time than its calls ran: some of that was something else. */
+static void what_the_system_contradicts_is_doubted(void **state)
+{
+    struct line line = begin_line(*state, 0, 7);
+    for (unsigned i = 0; i < 1000; i++)
+        call(&line, G, 100000 + random_of(&line) % 100);
+    PUT(line.scene, 0, line.tick, HEURT_EVENT_THREAD_END, 50000000, UINT64_MAX);
+    const struct profile *profile = scene__profile(*state);
+    const struct profile_check *check = &profile->checks[CHECK_RUNNING];
+    assert_true(check->known);
+    assert_false(check->holds);
+    assert_int_equal(check->counted, 50000000);
+    assert_false(profile->checks[CHECK_LIVES].known);
+    assert_int_equal(class_of(*state, "g")->doubts, DOUBT_KERNEL);
+    assert_int_equal(class_of(*state, "g")->confidence, CONFIDENCE_ESTIMATED);
+}
+
 static void few_are_doubted(void **state)
 {
     struct line line = begin_line(*state, 0, 7);
@@ -621,6 +638,7 @@ int main(void)
         TEST(coincidence_is_no_spinning),
         TEST(what_has_no_locks_does_not_spin),
         TEST(a_steady_class_has_no_doubts),
+        TEST(what_the_system_contradicts_is_doubted),
         TEST(few_are_doubted),
         TEST(an_outlier_is_doubted),
         TEST(halves_that_differ_are_doubted),

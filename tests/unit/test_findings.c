@@ -1,4 +1,5 @@
 #include "analysis/findings/findings.h"
+#include "analysis/findings/program_frame.h"
 #include "scene.h"
 
 #include <setjmp.h>
@@ -133,6 +134,18 @@ static void a_gain_is_no_more_than_what_was_lost(void **state)
     findings__free(findings);
 }
 
+static void rusts_library_is_not_the_program(void **state)
+{
+    (void)state;
+    static const struct symbol futex = {"std::sys::pal::unix::futex::futex_wait", "/home/a/app",
+                                        "/rustc/5980/library/std/src/sys/pal/unix/futex.rs", 73};
+    static const struct symbol update = {"app::update", "/home/a/app", "/home/a/src/main.rs", 5};
+    static const struct symbol openmp = {"__kmp_wait_4", "/usr/lib/llvm-14/lib/libomp.so.5"};
+    assert_true(symbol__is_system(&futex));
+    assert_true(symbol__is_system(&openmp));
+    assert_false(symbol__is_system(&update));
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
@@ -142,6 +155,7 @@ int main(void)
         TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),
+        TEST(rusts_library_is_not_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

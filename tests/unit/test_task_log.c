@@ -142,6 +142,7 @@ static void a_life_is_on_or_off_from_its_start_to_its_end(void **state)
     assert_int_equal(life->exec_tick, 5000);
     assert_int_equal(life->end_tick, 13000);
     assert_int_equal(life->cpu_ns, 4000);
+    assert_int_equal(life->wait_ticks, 0);
     assert_int_equal(life->runnable_ns, 4000);
     assert_int_equal(life->flags, HEURT_LIFE_ENDED);
     assert_string_equal(life->name, "worker");
@@ -157,6 +158,7 @@ static void a_new_thread_wants_a_cpu_and_may_do_nothing_else(void **state)
     add(scene, TASK_ENDED, 11, 40000);
     expect_off(scene, 15000, 4000, HEURT_OFF_PREEMPTED, 2000);
     assert_int_equal(life_of(scene, 11)->start_tick, 5500);
+    assert_int_equal(life_of(scene, 11)->wait_ticks, 2000);
     assert_int_equal(life_of(scene, 11)->cpu_ns, 25000);
     assert_string_equal(life_of(scene, 11)->name, "worker"); /* as the one that made it */
 }

@@ -89,8 +89,9 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
-        call->function =
-            call->variant == HEURT_BARRIER_OPENMP ? "omp barrier" : "pthread_barrier_wait";
+        call->function = call->variant == HEURT_BARRIER_OPENMP          ? "omp barrier"
+                         : call->variant == HEURT_BARRIER_OPENMP_REGION ? "end of omp parallel"
+                                                                        : "pthread_barrier_wait";
         return;
     case CLASS_SEMAPHORE:
         call->function = "sem_wait";
@@ -132,7 +133,7 @@ bool call__describe(const struct event *event, struct call *call)
         return false;
     describe(event, call);
     call->has_object = kind_has_object(call->kind) &&
-                       !(call->kind == CLASS_BARRIER && call->variant == HEURT_BARRIER_OPENMP);
+                       !(call->kind == CLASS_BARRIER && call->variant != HEURT_BARRIER_PTHREAD);
     if (call->has_object)
         call->object = event->payload[1];
     return true;

@@ -96,18 +96,19 @@ static enum finding_category category_of_words(const char *text, const struct wo
 enum finding_category system_function__category(const char *function)
 {
     static const struct word_category words[] = {
-        {"printf", FINDING_STDIO},        {"_IO_", FINDING_STDIO},
-        {"fputs", FINDING_STDIO},         {"fwrite", FINDING_STDIO},
-        {"fread", FINDING_STDIO},         {"fputc", FINDING_STDIO},
-        {"getc", FINDING_STDIO},          {"fgets", FINDING_STDIO},
-        {"fflush", FINDING_STDIO},        {"getline", FINDING_STDIO},
-        {"puts", FINDING_STDIO},          {"malloc", FINDING_ALLOCATOR},
-        {"calloc", FINDING_ALLOCATOR},    {"realloc", FINDING_ALLOCATOR},
-        {"arena", FINDING_ALLOCATOR},     {"_int_free", FINDING_ALLOCATOR},
-        {"cfree", FINDING_ALLOCATOR},     {"free", FINDING_ALLOCATOR},
-        {"mmap", FINDING_MEMORY_MAP},     {"munmap", FINDING_MEMORY_MAP},
-        {"mprotect", FINDING_MEMORY_MAP}, {"madvise", FINDING_MEMORY_MAP},
-        {"mremap", FINDING_MEMORY_MAP},   {"brk", FINDING_MEMORY_MAP},
+        {"printf", FINDING_STDIO},        {"flockfile", FINDING_STDIO},
+        {"_IO_", FINDING_STDIO},          {"fputs", FINDING_STDIO},
+        {"fwrite", FINDING_STDIO},        {"fread", FINDING_STDIO},
+        {"fputc", FINDING_STDIO},         {"getc", FINDING_STDIO},
+        {"fgets", FINDING_STDIO},         {"fflush", FINDING_STDIO},
+        {"getline", FINDING_STDIO},       {"puts", FINDING_STDIO},
+        {"malloc", FINDING_ALLOCATOR},    {"calloc", FINDING_ALLOCATOR},
+        {"realloc", FINDING_ALLOCATOR},   {"arena", FINDING_ALLOCATOR},
+        {"_int_free", FINDING_ALLOCATOR}, {"cfree", FINDING_ALLOCATOR},
+        {"free", FINDING_ALLOCATOR},      {"mmap", FINDING_MEMORY_MAP},
+        {"munmap", FINDING_MEMORY_MAP},   {"mprotect", FINDING_MEMORY_MAP},
+        {"madvise", FINDING_MEMORY_MAP},  {"mremap", FINDING_MEMORY_MAP},
+        {"brk", FINDING_MEMORY_MAP},
     };
     return category_of_words(function, words, sizeof words / sizeof *words, FINDING_UNEXPLAINED);
 }
@@ -142,14 +143,23 @@ enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class)
 {
     static const enum finding_category of_kind[CLASS_KINDS] = {
-        [CLASS_CALL] = FINDING_OVERLAP,        [CLASS_REGION] = FINDING_OVERLAP,
-        [CLASS_ITERATION] = FINDING_OVERLAP,   [CLASS_LOCK] = FINDING_LOCK,
-        [CLASS_CONDITION] = FINDING_CONDITION, [CLASS_BARRIER] = FINDING_BARRIER,
-        [CLASS_SEMAPHORE] = FINDING_SEMAPHORE, [CLASS_JOIN] = FINDING_JOIN,
-        [CLASS_DISK] = FINDING_DISK,           [CLASS_NETWORK] = FINDING_NETWORK,
-        [CLASS_PIPE] = FINDING_PIPE,           [CLASS_POLL] = FINDING_POLLING,
-        [CLASS_SLEEP] = FINDING_POLLING,       [CLASS_YIELD] = FINDING_YIELD,
-        [CLASS_FAULT] = FINDING_PAGE_FAULT,    [CLASS_MEMORY_MAP] = FINDING_MEMORY_MAP,
+        [CLASS_CALL] = FINDING_OVERLAP,
+        [CLASS_REGION] = FINDING_OVERLAP,
+        [CLASS_ITERATION] = FINDING_OVERLAP,
+        [CLASS_LOCK] = FINDING_LOCK,
+        [CLASS_CONDITION] = FINDING_CONDITION,
+        [CLASS_BARRIER] = FINDING_BARRIER,
+        [CLASS_SEMAPHORE] = FINDING_SEMAPHORE,
+        [CLASS_JOIN] = FINDING_JOIN,
+        [CLASS_DISK] = FINDING_DISK,
+        [CLASS_NETWORK] = FINDING_NETWORK,
+        [CLASS_PIPE] = FINDING_PIPE,
+        [CLASS_POLL] = FINDING_POLLING,
+        [CLASS_SLEEP] = FINDING_POLLING,
+        [CLASS_YIELD] = FINDING_YIELD,
+        [CLASS_LOOP] = FINDING_OVERLAP,
+        [CLASS_FAULT] = FINDING_PAGE_FAULT,
+        [CLASS_MEMORY_MAP] = FINDING_MEMORY_MAP,
     };
     if (class->what.at.kind == CLASS_LOCK)
         return category_of_lock(class);

@@ -13,11 +13,6 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static const struct trace_thread *trace_thread_at(const struct finder *finder, size_t thread)
-{
-    return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
-}
-
 static bool loses(const struct finder *finder, const uint64_t *lost, size_t thread)
 {
     const struct profile_thread *row =
@@ -74,7 +69,7 @@ static bool serves(const struct finder *finder, uint32_t thread)
 double gain__without(const struct finder *finder, const uint64_t *lost, bool is_served,
                      bool *is_assumed)
 {
-    uint64_t chain_ns = 0, cpu_ns = 0, end = last_end(finder, lost);
+    uint64_t chain_ns = 0, cpu_ns = 0, lost_ns = 0, end = last_end(finder, lost);
     const struct vec *threads = &finder->profile->threads;
     *is_assumed = false;
     for (size_t i = 0; i < threads->count; i++) {
@@ -86,12 +81,16 @@ double gain__without(const struct finder *finder, const uint64_t *lost, bool is_
         *is_assumed |= is_told || is_server;
         if (!is_told)
             cpu_ns += cpu_ns_of(thread);
-        uint64_t rest = thread->lifetime_ns > lost[i] ? thread->lifetime_ns - lost[i] : 0;
+        uint64_t gone = lost[i] + finder->idle_ns[i];
+        uint64_t rest = thread->lifetime_ns > gone ? thread->lifetime_ns - gone : 0;
+        lost_ns = most(lost_ns, lost[i]);
         if (!is_told && !is_server)
             chain_ns = most(chain_ns, most(rest, cpu_ns_of(thread)));
     }
     uint64_t least_ns = most(chain_ns, cpu_ns / cpu_count(finder->trace));
     uint64_t wall_ns = finder->profile->wall_ns;
+    /* No more is gained than one thread lost, however idle the others are. */
+    least_ns = most(least_ns, wall_ns > lost_ns ? wall_ns - lost_ns : 0);
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }
 
@@ -105,19 +104,25 @@ static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost
             lost[row->thread] += (uint64_t)((double)row->excess_ns * part);
 }
 
+void finding__set_estimate(const struct finder *finder, struct finding *finding,
+                           const uint64_t *lost, bool is_served)
+{
+    bool is_assumed;
+    double gain = gain__without(finder, lost, is_served, &is_assumed);
+    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
+    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    finding->is_assumed = is_assumed;
+    if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
+        finding->confidence = CONFIDENCE_ESTIMATED;
+}
+
 void finding__estimate_gain(const struct finder *finder, struct finding *finding)
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
     bool is_served = finding->category == FINDING_NETWORK || finding->category == FINDING_PIPE ||
                      finding->category == FINDING_POLLING;
-    bool is_assumed;
     VEC_EACH (class, &finding->classes, uint32_t)
         add_lost(finder, *class, lost);
-    double gain = gain__without(finder, lost, is_served, &is_assumed);
-    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
-    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
-    if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
-        finding->confidence = CONFIDENCE_ESTIMATED;
-    finding->is_assumed = is_assumed;
+    finding__set_estimate(finder, finding, lost, is_served);
     free(lost);
 }

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define FAULTS_LEAST_NS 10000000u
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
 
 static uint64_t cpu_ns_of(const struct profile_thread *thread)
@@ -12,23 +12,50 @@ static uint64_t cpu_ns_of(const struct profile_thread *thread)
     return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
 }
 
+/* A process other than the first whose threads never ended by themselves: it was killed, so
+ * nobody waited for what it did. */
+static bool was_killed(const struct trace *trace, uint32_t process)
+{
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        if (thread->process == process && thread->ended)
+            return false;
+    return process != VEC_AT(trace__threads(trace), struct trace_thread, 0)->process;
+}
+
 void finder__find_workers(struct finder *finder)
 {
     struct findings *findings = finder->findings;
     const struct vec *threads = &finder->profile->threads;
     findings->had_work = memory__zeroed(threads->count, sizeof *findings->had_work);
-    VEC_EACH (thread, threads, struct profile_thread)
-        if (cpu_ns_of(thread) > finder->most_cpu_ns)
-            finder->most_cpu_ns = cpu_ns_of(thread);
+    for (uint32_t i = 0; i < threads->count; i++) {
+        uint64_t cpu_ns = cpu_ns_of(VEC_AT(threads, struct profile_thread, i));
+        bool counts = !was_killed(finder->trace, trace_thread_at(finder, i)->process);
+        if (counts && cpu_ns > finder->most_cpu_ns)
+            finder->most_cpu_ns = cpu_ns;
+    }
     for (size_t i = 0; i < threads->count; i++) {
         const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
         uint64_t cpu_ns = cpu_ns_of(thread);
-        if (!cpu_ns || cpu_ns < finder->most_cpu_ns / WORK_PART)
+        if (!cpu_ns || cpu_ns < finder->most_cpu_ns / WORK_PART ||
+            was_killed(finder->trace, trace_thread_at(finder, i)->process))
             continue;
         findings->had_work[i] = true;
         findings->working_ns += thread->lifetime_ns;
         findings->working_threads++;
     }
+}
+
+uint64_t *finder__idle(const struct finder *finder)
+{
+    uint64_t *ns = memory__zeroed(finder->profile->threads.count, sizeof *ns);
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
+        const struct profile_class *class = class_at(finder->profile, i);
+        if (!class->idle || class__is_call(class) || finder->partner[i] != NO_GROUP)
+            continue;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            ns[row->thread] += row->sum_ns;
+    }
+    return ns;
 }
 
 struct finding *finder__add(struct finder *finder, enum finding_category category)
@@ -93,15 +120,35 @@ static uint32_t function_of(const struct finder *finder, enum component componen
     return found;
 }
 
-static void set_gain(const struct finder *finder, struct finding *finding, const uint64_t *lost)
+/* Where no function's calls are known, because it was entered before it was recorded: the first
+ * of those that samples chose, main last. */
+static const struct symbol *chosen_function(const struct finder *finder, uint32_t process)
 {
-    bool is_assumed;
-    double gain = gain__without(finder, lost, false, &is_assumed);
-    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
-    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
-    finding->is_assumed = is_assumed;
-    if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
-        finding->confidence = CONFIDENCE_ESTIMATED;
+    const struct symbol *found = NULL;
+    VEC_EACH (image, trace__processes(finder->trace), struct trace_process) {
+        if (image->serial != process)
+            continue;
+        VEC_EACH (function, &image->functions, struct trace_function) {
+            const struct symbol *symbol = symbols__get(finder->symbols, process, function->address);
+            while (symbol && symbol->inlined_by && strcmp(symbol->function, function->name) != 0)
+                symbol = symbol->inlined_by;
+            if (symbol && !symbol__is_system(symbol) &&
+                (!found || strcmp(found->function, "main") == 0))
+                found = symbol;
+        }
+    }
+    return found;
+}
+
+/* The process of the thread that has most of it. */
+static uint32_t process_of(const struct finder *finder, const uint64_t *ns)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < finder->profile->threads.count; i++)
+        if (ns[i] > ns[most])
+            most = i;
+    uint32_t process = trace_thread_at(finder, most)->process;
+    return VEC_AT(trace__processes(finder->trace), struct trace_process, process)->serial;
 }
 
 static enum finding_category category_of(const struct finder *finder, enum component component,
@@ -128,18 +175,16 @@ static void add_of_component(struct finder *finder, enum component component)
             finding->place =
                 program_frame__of_class(finder->symbols, &class_at(finder->profile, class)->what);
             vec__push(&finding->classes, &class);
+        } else {
+            finding->place = chosen_function(finder, process_of(finder, ns));
+            finding->confidence = CONFIDENCE_ESTIMATED;
         }
-        set_gain(finder, finding, ns);
+        finding__set_estimate(finder, finding, ns, false);
     }
     free(ns);
 }
 
 /* ---- one thread is done long after the others ------------------------------------------------ */
-
-static const struct trace_thread *thread_at(const struct finder *finder, size_t thread)
-{
-    return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
-}
 
 static uint32_t last_worker(const struct finder *finder)
 {
@@ -147,14 +192,15 @@ static uint32_t last_worker(const struct finder *finder)
     for (uint32_t i = 0; i < finder->profile->threads.count; i++)
         if (finder->findings->had_work[i] &&
             (last == UINT32_MAX ||
-             thread_at(finder, i)->end_tick > thread_at(finder, last)->end_tick))
+             trace_thread_at(finder, i)->end_tick > trace_thread_at(finder, last)->end_tick))
             last = i;
     return last;
 }
 
 static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t last)
 {
-    const struct trace_thread *what = thread_at(finder, thread), *of = thread_at(finder, last);
+    const struct trace_thread *what = trace_thread_at(finder, thread),
+                              *of = trace_thread_at(finder, last);
     if (thread == last || !finder->findings->had_work[thread] || what->process != of->process ||
         what->end_tick >= of->end_tick)
         return false;
@@ -173,8 +219,8 @@ static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
         if (!is_sibling(finder, i, last))
             continue;
-        uint64_t ns = trace__ns(finder->trace,
-                                thread_at(finder, last)->end_tick - thread_at(finder, i)->end_tick);
+        uint64_t ns = trace__ns(finder->trace, trace_thread_at(finder, last)->end_tick -
+                                                   trace_thread_at(finder, i)->end_tick);
         *idle_ns += ns;
         *tail_ns = ns < *tail_ns ? ns : *tail_ns;
         count++;

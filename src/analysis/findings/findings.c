@@ -10,6 +10,7 @@
 #define GROUPS_MOST 64 /* findings; what is left over is little */
 #define CANDIDATES_MOST 4096
 #define BYTES_OF_KEY 512
+#define LITTLE_PART 5   /* of the share that is enough by itself: below it nothing is ranked */
 #define LEAST_PART 2000 /* of the working time: less is no candidate */
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -170,16 +171,20 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
     /* What a wait costs beside what the machine lacked: of the time in which threads had a CPU. */
     uint64_t without_ns = finding->category == FINDING_CPU ? 0 : findings->runnable_ns;
-    double of_ns = (double)(findings->working_ns - least(without_ns, findings->working_ns / 2));
-    bool is_long = of_ns > 0 && (double)finding->lost_ns >= FINDING_SHARE * of_ns;
+    without_ns = least(without_ns + findings->idle_ns, findings->working_ns);
+    double of_ns = (double)(findings->working_ns - without_ns);
+    bool is_long = (double)finding->lost_ns >= FINDING_SHARE * of_ns &&
+                   finding->share >= FINDING_SHARE / LITTLE_PART;
     switch (finding->category) {
     case FINDING_UNEXPLAINED:
         return false;
+    case FINDING_PAGE_FAULT:
+        return is_long && finding->lost_ns >= FAULTS_LEAST_NS;
     case FINDING_CPU:
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
     default:
-        return is_long || (gain >= FINDING_GAIN && finding->share >= FINDING_SHARE / 5);
+        return is_long || (gain >= FINDING_GAIN && finding->share >= FINDING_SHARE / LITTLE_PART);
     }
 }
 
@@ -241,9 +246,14 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     find_shortage(&finder);
     uint32_t *partner = handovers__find(&finder);
     finder.partner = partner;
+    finder.idle_ns = finder__idle(&finder);
+    for (size_t i = 0; i < profile->threads.count; i++)
+        finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;
     add_groups(&finder);
+    finder__add_herds(&finder);
     finder__add_of_threads(&finder);
     findings__rank(finder.findings);
+    free(finder.idle_ns);
     free(partner);
     return finder.findings;
 }
@@ -263,7 +273,7 @@ void findings__free(struct findings *findings)
 
 bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding)
 {
-    if (finding->is_assumed || finding->classes.count == 0)
+    if (finding->is_assumed || finding->is_herd || finding->classes.count == 0)
         return false;
     uint32_t process = class_at(profile, finding->leader)->what.at.process;
     VEC_EACH (class, &finding->classes, uint32_t) {

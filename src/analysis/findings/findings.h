@@ -62,6 +62,7 @@ struct finding {
     uint64_t error_ns;   /* of it, where it was sampled */
     double share;        /* of their lives */
     double wall_gain[2]; /* at least, at most; 1, 1: none */
+    bool is_herd;        /* CONDITION: most of those that are woken find nothing */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end */
     enum confidence confidence;
 };
@@ -71,6 +72,7 @@ struct findings {
     bool *had_work;       /* by trace__threads */
     uint64_t working_ns;  /* Σ lives of threads that had work */
     uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits */
+    uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
 };
 

@@ -3,6 +3,7 @@
  *     findings.c           classes put together by place and object; the order
  *     finding_causes.c     what a class lost, and what that is called
  *     finding_handover.c   waits of two places for one another
+ *     finding_herd.c       threads that are woken for nothing
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay */
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
@@ -12,6 +13,8 @@
 #include "analysis/findings/program_frame.h"
 
 #define NO_GROUP UINT32_MAX
+#define FAULTS_LEAST_NS \
+    10000000u        /* less of page faults, or of what else no call tells, is little */
 #define WORK_PART 20 /* of the busiest thread's CPU time */
 
 /* A class that lost something to others. */
@@ -30,7 +33,8 @@ struct finder {
     const struct profile *profile;
     struct findings *findings;
     uint64_t most_cpu_ns;
-    double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
+    uint64_t *idle_ns; /* by thread: waits for work */
+    double shortage;   /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
     const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
 };
 
@@ -39,11 +43,16 @@ static inline const struct profile_class *class_at(const struct profile *profile
     return VEC_AT(&profile->classes, struct profile_class, class);
 }
 
+static inline const struct trace_thread *trace_thread_at(const struct finder *finder, size_t thread)
+{
+    return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
+}
+
 /* Waits, calls that are hooked; else functions, regions, iterations. */
 static inline bool class__is_call(const struct profile_class *class)
 {
     return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION;
+           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
 }
 
 /* ---- finding_causes.c ------------------------------------------------------------------------ */
@@ -62,9 +71,20 @@ double class__working_part(const struct finder *finder, const struct profile_cla
 /* By class; free() it. */
 uint32_t *handovers__find(const struct finder *finder);
 
+/* ---- finding_herd.c ----------------------------------------------------------------------------
+ */
+
+/* Appends conditions at which each signal wakes several threads, of which one goes on. */
+void finder__add_herds(struct finder *finder);
+
 /* ---- finding_threads.c ----------------------------------------------------------------------- */
 
 void finder__find_workers(struct finder *finder);
+/* By thread, once partners are known; free() it. */
+uint64_t *finder__idle(const struct finder *finder);
+/* Sets the gain without what threads lost. */
+void finding__set_estimate(const struct finder *finder, struct finding *finding,
+                           const uint64_t *lost, bool is_served);
 /* Appends CPU shortage, page faults, unknown waits, imbalance. */
 void finder__add_of_threads(struct finder *finder);
 /* By thread, of those that had work: time in the component outside of hooked calls; free() it. */

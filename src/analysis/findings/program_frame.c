@@ -18,12 +18,23 @@ bool symbol__is_stub(const struct symbol *symbol)
     return is_of_module(symbol, "libheurt.so");
 }
 
+/* Headers of the system and of the C++ library, and Rust's own library. */
+static bool is_of_system(const char *file)
+{
+    static const char *const parts[] = {"/include/c++/", "library/std/src/", "library/core/src/",
+                                        "library/alloc/src/"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strstr(file, parts[i]))
+            return true;
+    return strncmp(file, "/usr/include/", 13) == 0;
+}
+
 bool symbol__is_system(const struct symbol *symbol)
 {
     static const char *const libraries[] = {"libc.so.",       "libstdc++.so.", "libc++.so.",
-                                            "libpthread.so.", "libgomp.so.",   "ld-linux"};
-    if (symbol->file && (strncmp(symbol->file, "/usr/include/", 13) == 0 ||
-                         strstr(symbol->file, "/include/c++/") != NULL))
+                                            "libpthread.so.", "libgomp.so.",   "libomp.so.",
+                                            "libabsl_",       "ld-linux"};
+    if (symbol->file && is_of_system(symbol->file))
         return true;
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
         if (is_of_module(symbol, libraries[i]))

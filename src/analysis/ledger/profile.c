@@ -8,6 +8,7 @@
 #include "analysis/events/spans.h"
 #include "analysis/events/unfinished_waits.h"
 #include "analysis/ledger/audit.h"
+#include "analysis/ledger/checks.h"
 #include "analysis/ledger/results.h"
 #include "analysis/ledger/subclasses.h"
 #include "base/memory.h"
@@ -178,6 +179,8 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
         base.lifetime_sum += lifetimes[i];
     fill_threads(&owned->shown, &base, results);
+    checks__make(&owned->shown, table->trace, results);
+    base.doubts_running = checks__doubt_running(&owned->shown);
     if (trace__is_aggregated(table->trace))
         warn_of_aggregation(table, results, &table->warnings);
     audit__ticks(&owned->shown.audit, table, results);

@@ -109,6 +109,22 @@ struct profile_audit {
     uint64_t sampled_classes;  /* estimates: the exclusive column cannot add up */
 };
 
+/* A figure against what the system counted by other means. */
+enum profile_check_name {
+    CHECK_RUNNING,     /* Σ running, and Σ CPU time, ns: no more */
+    CHECK_LIVES,       /* Σ lifetimes, and those that the kernel told, ns: as many */
+    CHECK_FAULT_TIME,  /* page faults on a CPU, and CPU time in the kernel, ns: no more */
+    CHECK_FAULT_COUNT, /* page faults: no more */
+    PROFILE_CHECKS
+};
+
+/* Holds to one part in a hundred, and what the system's own count is wrong by. */
+struct profile_check {
+    bool known; /* both are */
+    bool holds;
+    uint64_t ours, counted;
+};
+
 /* What makes a class besides site and key. */
 enum class_view {
     CLASSES_BY_SITE,      /* nothing */
@@ -127,6 +143,7 @@ struct profile {
     uint64_t overhead_ns; /* estimate of what recording cost all threads; 0: not known */
     uint64_t lifetime_sum_ns;
     struct profile_audit audit;
+    struct profile_check checks[PROFILE_CHECKS];
     uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */
     double threshold;
     struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */

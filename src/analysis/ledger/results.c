@@ -246,6 +246,8 @@ void class__result(const struct result_base *base, struct class_entry *entry,
     entry->what.keys = VEC_OF(struct profile_key);
     entry->what.structure = NULL;
     result->doubts = entry->doubts;
+    if (base->doubts_running && !class_kind__waits_for_threads(result->what.at.kind))
+        result->doubts |= DOUBT_KERNEL;
     take_sums(entry, result);
     fill_durations(base->trace, entry->fastest, result);
     fill_why(base->trace, entry, result);

@@ -11,6 +11,7 @@ struct result_base {
     const uint64_t *lifetimes;      /* ticks, by thread */
     uint64_t lifetime_sum;          /* ticks */
     const struct idle_shares *idle; /* by thread */
+    bool doubts_running;            /* a check fails that the time which classes ran stands on */
 };
 
 /* Moves a class out of entry, which then no longer owns what the result has. */

@@ -343,6 +343,11 @@ static bool is_good(const struct event *event)
 static void stays_as_long(struct builder *self, const struct spent *spent, uint32_t class)
 {
     uint64_t work = spent->ticks[SPENT_WORK], blocked = spent->ticks[SPENT_BLOCKED];
+    uint64_t stolen = spent->ticks[SPENT_STOLEN];
+    if (self->call.id == HEURT_EVENT_SLEEP) { /* it gives the CPU away: whoever has it then */
+        blocked += stolen;
+        stolen = 0;
+    }
     if (!self->away->has_kernel) {
         blocked += work;
         work = 0;
@@ -351,8 +356,8 @@ static void stays_as_long(struct builder *self, const struct spent *spent, uint3
         add_apart(self, ROW_CALL, work, class);
     if (blocked)
         add_apart(self, REPLAY_DELAY, blocked, class);
-    if (spent->ticks[SPENT_STOLEN])
-        add_apart(self, ROW_STOLEN, spent->ticks[SPENT_STOLEN], class);
+    if (stolen)
+        add_apart(self, ROW_STOLEN, stolen, class);
 }
 
 /* A good end of a wait that a signal, a wake-up or the end of a thread ended. */

@@ -108,6 +108,81 @@ static const char *kept_by(const struct lock_row *row)
     }
 }
 
+#define NOBODY_HELD_IT                                                                    \
+    "In the other %s nobody is known to have held it: it was free again, and who waited " \
+    "did not have it yet."
+#define NOBODY_ENDED_THEM "Of the other %s it is not known who ended the waits."
+
+/* What is missing in a table of a lock's waits. */
+static void put_rest(bool by_holders, uint64_t known_ns, const struct lock_row *row,
+                     const struct style *style, FILE *out)
+{
+    char rest[16];
+    uint64_t all_ns = row__wait_ns(row);
+    if (row->object.kind != CLASS_LOCK || known_ns >= all_ns ||
+        ratio(all_ns - known_ns, all_ns) < REST_FROM)
+        return;
+    duration__format(all_ns - known_ns, rest);
+    paragraph__take(style, out, "  ",
+                    by_holders ? memory__format(NOBODY_HELD_IT, rest)
+                               : memory__format(NOBODY_ENDED_THEM, rest));
+}
+
+static int by_pair_wait(const void *left, const void *right)
+{
+    const struct lock_pair *a = left, *b = right;
+    if (a->wait_ns != b->wait_ns)
+        return (a->wait_ns < b->wait_ns) - (a->wait_ns > b->wait_ns);
+    if (a->holder_site != b->holder_site)
+        return (a->holder_site > b->holder_site) - (a->holder_site < b->holder_site);
+    return (a->waiter_site > b->waiter_site) - (a->waiter_site < b->waiter_site);
+}
+
+static void add_pair(struct vec *pairs, const struct lock_pair *added)
+{
+    VEC_EACH (pair, pairs, struct lock_pair) {
+        if (pair->holder_site != added->holder_site || pair->waiter_site != added->waiter_site)
+            continue;
+        pair->waits += added->waits;
+        pair->wait_ns += added->wait_ns;
+        return;
+    }
+    vec__push(pairs, added);
+}
+
+/* Of locks by everybody who held it meanwhile, each for its time, as the table below. */
+static struct vec pairs_of_holders(const struct locks_report *locks, const struct lock_row *row)
+{
+    struct vec pairs = VEC_OF(struct lock_pair);
+    if (row->object.kind != CLASS_LOCK || !locks->report->profile)
+        return pairs;
+    VEC_EACH (class, &locks->report->profile->classes, struct profile_class) {
+        if (!is_class_of(class, row))
+            continue;
+        VEC_EACH (blame, &class->blames, struct profile_blame)
+            add_pair(&pairs, &(struct lock_pair){.holder_site = blame->site,
+                                                 .waiter_site = class->what.at.site,
+                                                 .waits = blame->waits,
+                                                 .wait_ns = blame->wait_ns});
+    }
+    if (pairs.count)
+        qsort(pairs.items, pairs.count, pairs.item_bytes, by_pair_wait);
+    return pairs;
+}
+
+static void put_pair(struct grid *grid, const struct locks_report *locks,
+                     const struct lock_row *row, const struct lock_pair *pair,
+                     const struct style *style)
+{
+    uint32_t process = row->object.process;
+    grid__duration(grid, pair->wait_ns);
+    grid__share(grid, ratio(pair->wait_ns, row__wait_ns(row)));
+    grid__count(grid, pair->waits);
+    grid__take(grid, site__text(locks->report, process, pair->holder_site), INK_BOLD);
+    grid__cell(grid, memory__text(style->unicode ? "→" : "->"), INK_DIM);
+    grid__take(grid, site__text(locks->report, process, pair->waiter_site), INK_PLAIN);
+}
+
 void row__put_pairs(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out)
 {
@@ -115,24 +190,26 @@ void row__put_pairs(const struct locks_report *locks, const struct lock_row *row
         {"waited", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false},
         {"waits", ALIGN_RIGHT, false},  {kept_by(row), ALIGN_LEFT, true},
         {"", ALIGN_LEFT, false},        {"waited in", ALIGN_LEFT, true}};
-    if (row->pairs.count == 0)
-        return;
-    heading__put(style, out, "who kept whom");
-    struct grid grid = grid__start(columns, 6, 2);
-    for (size_t i = 0; i < row->pairs.count && i < PAIRS_AT_MOST; i++) {
-        const struct lock_pair *pair = VEC_AT(&row->pairs, struct lock_pair, i);
-        uint32_t process = row->object.process;
-        grid__duration(&grid, pair->wait_ns);
-        grid__share(&grid, ratio(pair->wait_ns, row__wait_ns(row)));
-        grid__count(&grid, pair->waits);
-        grid__take(&grid, site__text(locks->report, process, pair->holder_site), INK_BOLD);
-        grid__cell(&grid, memory__text(style->unicode ? "→" : "->"), INK_DIM);
-        grid__take(&grid, site__text(locks->report, process, pair->waiter_site), INK_PLAIN);
+    struct vec pairs = pairs_of_holders(locks, row);
+    bool by_holders = pairs.count > 0;
+    VEC_EACH (pair, &row->pairs, struct lock_pair) /* else by who ended the wait */
+        if (!by_holders)
+            vec__push(&pairs, pair);
+    uint64_t known_ns = 0;
+    if (pairs.count) {
+        heading__put(style, out, "who kept whom");
+        struct grid grid = grid__start(columns, 6, 2);
+        for (size_t i = 0; i < pairs.count && i < PAIRS_AT_MOST; i++)
+            put_pair(&grid, locks, row, VEC_AT(&pairs, struct lock_pair, i), style);
+        VEC_EACH (pair, &pairs, struct lock_pair)
+            known_ns += pair->wait_ns;
+        if (pairs.count > PAIRS_AT_MOST)
+            grid__note(&grid, memory__format("and %zu more (--json has them all)",
+                                             pairs.count - PAIRS_AT_MOST));
+        grid__end(&grid, style, out);
+        put_rest(by_holders, known_ns, row, style, out);
     }
-    if (row->pairs.count > PAIRS_AT_MOST)
-        grid__note(&grid, memory__format("and %zu more (--json has them all)",
-                                         row->pairs.count - PAIRS_AT_MOST));
-    grid__end(&grid, style, out);
+    vec__free(&pairs);
 }
 
 /* ---- what holders did meanwhile -------------------------------------------------------------- */
@@ -158,23 +235,6 @@ static void put_blames(const struct locks_report *locks, const struct vec *blame
     grid__end(&grid, style, out);
 }
 
-/* Who held it meanwhile is asked here; it can be free, and who waited not yet on a CPU. */
-static void put_rest(const struct vec *blames, const struct lock_row *row,
-                     const struct style *style, FILE *out)
-{
-    char rest[16];
-    uint64_t known_ns = 0, all_ns = row__wait_ns(row);
-    VEC_EACH (blame, blames, struct profile_blame)
-        known_ns += blame->wait_ns;
-    if (row->object.kind != CLASS_LOCK || known_ns >= all_ns ||
-        ratio(all_ns - known_ns, all_ns) < REST_FROM)
-        return;
-    paragraph__take(style, out, "  ",
-                    memory__format("In the other %s nobody is known to have held it: it was free "
-                                   "again, and who waited did not have it yet.",
-                                   duration__format(all_ns - known_ns, rest)));
-}
-
 void row__put_doing(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out)
 {
@@ -190,8 +250,11 @@ void row__put_doing(const struct locks_report *locks, const struct lock_row *row
     }
     struct vec blames = row__blames(locks, row);
     if (blames.count) {
+        uint64_t known_ns = 0;
+        VEC_EACH (blame, &blames, struct profile_blame)
+            known_ns += blame->wait_ns;
         put_blames(locks, &blames, row, style, out);
-        put_rest(&blames, row, style, out);
+        put_rest(true, known_ns, row, style, out);
     } else
         paragraph__put(style, out, INK_PLAIN, "  ", "Of no wait is it known who ended it.");
     vec__free(&blames);

@@ -155,6 +155,45 @@ static void warn_of_the_kernel(const struct report *report, struct vec *warnings
     free(why);
 }
 
+const char *check__name(enum profile_check_name name)
+{
+    static const char *const names[PROFILE_CHECKS] = {
+        [CHECK_RUNNING] = "running",
+        [CHECK_LIVES] = "lives",
+        [CHECK_FAULT_TIME] = "page_fault_time",
+        [CHECK_FAULT_COUNT] = "page_fault_count",
+    };
+    return names[name];
+}
+
+static char *check__sentence(enum profile_check_name name, const struct profile_check *check)
+{
+    char ours[32], counted[32];
+    if (name == CHECK_FAULT_COUNT)
+        return memory__format("%s page faults are told, and the system counted only %s",
+                              count__format(check->ours, ours),
+                              count__format(check->counted, counted));
+    static const char *const forms[PROFILE_CHECKS] = {
+        [CHECK_RUNNING] = "the threads' running time adds up to %s, and their CPU time only to %s, "
+                          "so some waiting counts as running",
+        [CHECK_LIVES] = "the threads' lives add up to %s, and the kernel knew of %s, so something "
+                        "about some threads is missing",
+        [CHECK_FAULT_TIME] = "page faults took %s of CPU time, and the program had only %s in the "
+                             "kernel, so something else counts as page faults",
+    };
+    return memory__format(forms[name], duration__format(check->ours, ours),
+                          duration__format(check->counted, counted));
+}
+
+static void warn_of_checks(const struct report *report, struct vec *warnings)
+{
+    for (int i = 0; i < PROFILE_CHECKS; i++) {
+        const struct profile_check *check = &report->profile->checks[i];
+        if (check->known && !check->holds)
+            warn(warnings, check__sentence((enum profile_check_name)i, check));
+    }
+}
+
 static void warn_of_notes(const struct report *report, struct vec *warnings)
 {
     VEC_EACH (process, trace__processes(report->trace), struct trace_process)
@@ -200,8 +239,10 @@ struct vec report__warnings(const struct report *report)
     struct vec warnings = VEC_OF(char *);
     warn_about_the_end(report, &warnings);
     warn_about_losses(report, &warnings);
-    if (report->profile)
+    if (report->profile) {
         warn_of_the_kernel(report, &warnings);
+        warn_of_checks(report, &warnings);
+    }
     warn_of_notes(report, &warnings);
     warn_of_too_frequent(report, &warnings);
     const char *const *sentences = NULL;

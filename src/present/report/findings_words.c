@@ -70,6 +70,8 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_UNEXPLAINED] = "Threads wait for what is not known",
 };
 
+#define WOKEN_IN_VAIN "Threads are woken for nothing, and wait again"
+
 static char *of_object(const struct report *report, const struct finding *finding)
 {
     char *object = finding__object(report, finding), number[32];
@@ -102,8 +104,9 @@ char *finding__sentence(const struct report *report, const struct finding *findi
     char *object = of_object(report, finding), *by = by_whom(report, finding);
     char *where = finding__place(report, finding, &place, unknown) ? place__text(&place) : NULL;
     char *text = memory__format("%s%s%s%s%s: %s, %s of the time of threads that had work.",
-                                doings[finding->category], where ? " in " : "", where ? where : "",
-                                object, by, duration__format(finding->lost_ns, duration),
+                                finding->is_herd ? WOKEN_IN_VAIN : doings[finding->category],
+                                where ? " in " : "", where ? where : "", object, by,
+                                duration__format(finding->lost_ns, duration),
                                 share__format(finding->share, share));
     free(object);
     free(by);

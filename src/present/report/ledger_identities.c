@@ -208,6 +208,33 @@ static void put_sampled(const struct report *report, const struct style *style, 
     free(text);
 }
 
+/* Against what the system counted. */
+static void put_system_checks(const struct report *report, FILE *out)
+{
+    static const char *const names[PROFILE_CHECKS] = {
+        [CHECK_RUNNING] = "running time, at most the CPU time",
+        [CHECK_LIVES] = "lives of threads, as long as the kernel's",
+        [CHECK_FAULT_TIME] = "page faults on a CPU, at most the CPU time in the kernel",
+        [CHECK_FAULT_COUNT] = "page faults, at most the system's count",
+    };
+    char ours[32], counted[32];
+    bool any = false;
+    for (int i = 0; i < PROFILE_CHECKS; i++) {
+        const struct profile_check *check = &report->profile->checks[i];
+        bool counts = i == CHECK_FAULT_COUNT;
+        if (!check->known)
+            continue;
+        if (!any)
+            fputs("\nagainst what the system counted (to 1 %):\n", out);
+        any = true;
+        fprintf(out, "  %s: %s of %s, %s\n", names[i],
+                counts ? count__format(check->ours, ours) : duration__format(check->ours, ours),
+                counts ? count__format(check->counted, counted)
+                       : duration__format(check->counted, counted),
+                check->holds ? "holds" : "does not hold");
+    }
+}
+
 void text__audit(const struct report *report, const struct style *style, FILE *out)
 {
     bool holds = report__adds_up(report);
@@ -215,6 +242,7 @@ void text__audit(const struct report *report, const struct style *style, FILE *o
     fputc('\n', out);
     put_checks(report, style, out);
     put_sampled(report, style, out);
+    put_system_checks(report, out);
     put_largest(report, style, out);
     fputc('\n', out);
     if (holds)

@@ -279,6 +279,22 @@ static void add_audit(struct json_object *root, const struct report *report)
     json__add(root, "audit", object);
 }
 
+/* What heurt found against what the system counted. */
+static void add_checks(struct json_object *root, const struct report *report)
+{
+    struct json_object *list = json_object_new_array();
+    for (int i = 0; i < PROFILE_CHECKS; i++) {
+        const struct profile_check *check = &report->profile->checks[i];
+        struct json_object *entry = json_object_new_object();
+        json__text(entry, "name", check__name((enum profile_check_name)i));
+        json__add(entry, "holds", check->known ? json_object_new_boolean(check->holds) : NULL);
+        json__known(entry, "ours", check->known ? check->ours : UINT64_MAX);
+        json__known(entry, "counted", check->known ? check->counted : UINT64_MAX);
+        json_object_array_add(list, entry);
+    }
+    json__add(root, "checks", list);
+}
+
 static void add_threads(struct json_object *root, const struct report *report)
 {
     const struct vec *threads = trace__threads(report->trace);
@@ -355,6 +371,7 @@ static void add_run(struct json_object *root, const struct report *report)
     json__add(root, "overhead", overhead);
     add_kernel(root, report);
     add_audit(root, report);
+    add_checks(root, report);
     add_coverage(root, report);
     json__warnings(root, report);
     add_thread_time(root, report);

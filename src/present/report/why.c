@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUSY_PART 20 /* of the wall time that a busy thread wants a CPU, at least */
+#define BUSY_PART 20   /* of the wall time that a busy thread wants a CPU, at least */
+#define OTHERS_PART 10 /* of the wall time, a tenth of a CPU */
 
 #define DOING_FROM 0.25  /* share of the wait from which on it is said what the other did */
 #define SECOND_FROM 0.05 /* share of the excess from which on the second reason is named */
@@ -274,8 +275,18 @@ static size_t busy_threads(const struct report *report)
     return count;
 }
 
+/* Whether programs besides this one had so much of the CPUs that threads may have waited for them.
+ * Of a recording that was cut off it is not known. */
+static bool others_worked(const struct report *report)
+{
+    const struct heurt_session *session = trace__session(report->trace);
+    return session->finished && session->others_ns != UINT64_MAX &&
+           session->others_ns >= report->profile->wall_ns / OTHERS_PART;
+}
+
 /* "runnable 60 %: 8 busy threads, 4 CPUs"; share is "" or " 60 %". Where the program's own threads
- * are no more than the CPUs, it was others who had these. */
+ * are no more than the CPUs it was others who had these, if any worked; else it is the time from
+ * being woken to running, which hand-overs take even on a machine of one's own. */
 static char *runnable_phrase(const struct report *report, const char *share)
 {
     const char *cpus = trace__meta(report->trace, "cpus");
@@ -284,9 +295,10 @@ static char *runnable_phrase(const struct report *report, const char *share)
         return memory__format("runnable%s", share);
     char *counts = memory__format("%zu busy thread%s, %s CPU%s", threads, threads == 1 ? "" : "s",
                                   cpus, strcmp(cpus, "1") ? "s" : "");
-    char *text = threads > strtoul(cpus, NULL, 10)
-                     ? memory__format("runnable%s: %s", share, counts)
-                     : memory__format("runnable%s: other programs (%s)", share, counts);
+    const char *who = threads > strtoul(cpus, NULL, 10) ? ""
+                      : others_worked(report)           ? "other programs, "
+                                                        : "from being woken to running, ";
+    char *text = memory__format("runnable%s: %s%s", share, who, counts);
     free(counts);
     return text;
 }

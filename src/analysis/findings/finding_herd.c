@@ -1,0 +1,85 @@
+#include "analysis/findings/internal.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OFTEN 1000  /* waits, at least */
+#define TOO_OFTEN 2 /* waits for one time that the function takes the lock */
+
+static bool is_of(const struct finder *finder, const struct profile_class *class,
+                  const struct symbol *place)
+{
+    const struct symbol *own = program_frame__of_class(finder->symbols, &class->what);
+    return own && strcmp(own->function, place->function) == 0;
+}
+
+/* How often the function took locks: once for each thing that it waits for. */
+static uint64_t acquisitions_in(const struct finder *finder, const struct symbol *place)
+{
+    uint64_t count = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        if (class->what.at.kind == CLASS_LOCK && is_of(finder, class, place))
+            count += class->count;
+    return count;
+}
+
+/* Of waits that were repeated: those in which nothing was had. */
+static double in_vain(const struct finder *finder, const struct profile_class *class)
+{
+    const struct symbol *place = program_frame__of_class(finder->symbols, &class->what);
+    if (class->what.at.kind != CLASS_CONDITION || class->count < OFTEN || !place)
+        return 0;
+    uint64_t had = acquisitions_in(finder, place);
+    return had && class->count >= TOO_OFTEN * had
+               ? (double)(class->count - had) / (double)class->count
+               : 0;
+}
+
+static void add_to(const struct finder *finder, enum component component, uint32_t thread,
+                   uint64_t *lost)
+{
+    uint64_t sum, *ns = finder__outside(finder, component, &sum);
+    lost[thread] += ns[thread];
+    free(ns);
+}
+
+/* Those who are woken want a CPU for nothing, and who wakes them waits until they are away. */
+static void add_herd(struct finder *finder, uint32_t place, double vain)
+{
+    const struct profile_class *class = class_at(finder->profile, place);
+    uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
+    double wakes = class->excess_ns
+                       ? vain * (double)class->why_ns[COMPONENT_RUNNABLE] / (double)class->excess_ns
+                       : 0;
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        lost[row->thread] += (uint64_t)(wakes * (double)row->excess_ns);
+    const struct profile_blame *by =
+        class->blames.count ? VEC_AT(&class->blames, struct profile_blame, 0) : NULL;
+    if (by && by->thread != UINT32_MAX) {
+        add_to(finder, COMPONENT_OTHER_BLOCKED, by->thread, lost);
+        add_to(finder, COMPONENT_RUNNABLE, by->thread, lost);
+    }
+    struct finding *finding = finder__add(finder, FINDING_CONDITION);
+    finding->leader = place;
+    finding->place = program_frame__of_class(finder->symbols, &class->what);
+    finding->has_object = true;
+    finding->objects = 1;
+    finding->is_herd = true;
+    finding->confidence = CONFIDENCE_ESTIMATED;
+    vec__push(&finding->classes, &place);
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        finding->lost_ns += finder->findings->had_work[i] ? lost[i] : 0;
+    finding__set_estimate(finder, finding, lost, false);
+    free(lost);
+}
+
+void finder__add_herds(struct finder *finder)
+{
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
+        double vain = in_vain(finder, class_at(finder->profile, i));
+        if (vain > 0)
+            add_herd(finder, i, vain);
+    }
+}
