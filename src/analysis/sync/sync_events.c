@@ -233,7 +233,8 @@ static void point(struct encounters *walk, struct thread_state *thread, const st
     }
 }
 
-static void change(struct encounters *walk, struct thread_state *thread, const struct step *step)
+static void take_point(struct encounters *walk, struct thread_state *thread,
+                       const struct step *step)
 {
     switch (step->id) {
     case HEURT_EVENT_THREAD_END:
@@ -292,7 +293,7 @@ static void take_step(struct encounters *walk, struct thread_state *thread)
     } else if (is_wait(step->id)) {
         wait__begins(walk, thread, step);
     } else {
-        change(walk, thread, step);
+        take_point(walk, thread, step);
     }
 }
 
