@@ -14,6 +14,12 @@ struct event {
     const uint64_t *payload; /* until the next event is asked for */
 };
 
+/* The serial of the process whose object it is; HEURT_NO_SERIAL: all have it in common. */
+static inline uint32_t event__process_of_object(uint32_t process, uint64_t object)
+{
+    return object >= HEURT_SHARED_OBJECT ? HEURT_NO_SERIAL : process;
+}
+
 /* All 64 bits of the tick in an event's first word, told the one before. */
 static inline uint64_t event__whole_tick(uint64_t before, uint64_t word)
 {

@@ -475,6 +475,10 @@ enum heurt_barrier_kind {
     HEURT_BARRIER_OPENMP_REGION = 2, /* the end of a parallel region, likewise */
 };
 
+/* An object from there on is no address (those of a program end below): it is the same in all
+ * processes. */
+#define HEURT_SHARED_OBJECT (1ull << 47)
+
 /* Beside the kind, of LOCK_ACQUIRED: by a try, which would not have waited for it. */
 #define HEURT_LOCK_TRIED 0x100u
 #define HEURT_LOCK_KIND(site_word) (HEURT_SITE_HOW(site_word) & 0xffu)

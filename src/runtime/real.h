@@ -89,6 +89,9 @@
     X(mprotect, int, (void *, size_t, int))                                                        \
     X(madvise, int, (void *, size_t, int))                                                         \
     X(mremap, void *, (void *, size_t, size_t, int, void *))                                       \
+    X(flock, int, (int, int))                                                                      \
+    X(fcntl, int, (int, int, ...))                                                                 \
+    X(lockf, int, (int, int, off_t))                                                               \
     X(flockfile, void, (FILE *))                                                                   \
     X(ftrylockfile, int, (FILE *))                                                                 \
     X(funlockfile, void, (FILE *))                                                                 \

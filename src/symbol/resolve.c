@@ -148,9 +148,14 @@ static void add_named_object(struct symbols *symbols, uint32_t process,
 
 static void add_named_objects(struct resolver *resolver)
 {
-    VEC_EACH (process, trace__processes(resolver->trace), const struct trace_process)
+    const struct vec *processes = trace__processes(resolver->trace);
+    VEC_EACH (process, processes, const struct trace_process)
         VEC_EACH (object, &process->objects, const struct trace_object)
-            add_named_object(resolver->symbols, process->serial, object);
+            if (object->address < HEURT_SHARED_OBJECT)
+                add_named_object(resolver->symbols, process->serial, object);
+            else
+                VEC_EACH (other, processes, const struct trace_process)
+                    add_named_object(resolver->symbols, other->serial, object);
 }
 
 /* Entries come first: an address that is both an entry and a return address (behind a call that

@@ -51,3 +51,35 @@ field() {
         [ "$(field "function=$call" kind | sort -u)" = 'memory map' ]
     done
 }
+
+@test "waits of one process for a file lock of another: the file, and who has it" {
+    [ -r /proc/locks ] || skip "the kernel lists no locks here"
+    "$HEURT" record --quiet --overhead none -o l "$PROGRAMS/file_locks_known" >out
+    report_json l
+    [ "$(field kind=lock contended | sum)" -eq "$(sed -n s/^waits=//p out)" ]
+    [ "$(field kind=lock object_name | sort -u)" = "$PWD/file_locks_known.tmp" ]
+    "$HEURT" report -i l --threshold 0 | grep -q 'file lock .*file_locks_known.tmp, held by set_lock'
+    "$HEURT" locks -i l | grep -q 'file_locks_known.tmp.* file lock '
+}
+
+@test "page faults at memory that is taken and given back again and again have their place" {
+    compile churn <<'END'
+#include <sys/mman.h>
+__attribute__((noinline)) void touch(char *p) { for (int i = 0; i < 64; i++) p[i * 4096] = 1; }
+int main(void) {
+    for (int i = 0; i < 200; i++) {
+        char *p = mmap(0, 64 * 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        madvise(p, 64 * 4096, MADV_NOHUGEPAGE);
+        touch(p);
+        munmap(p, 64 * 4096);
+    }
+}
+END
+    record -o c ./churn
+    report_json c
+    [ "$(json kernel.records)" = true ] || skip "the kernel tells nothing here"
+    local count
+    count=$(json 'classes[kind=page fault].count') || skip "threads keep the kernel's records here"
+    [ "$(json 'classes[kind=page fault].caller.function')" = touch ]
+    [ "$count" -gt 6400 ] && [ "$count" -le 12736 ]
+}

@@ -22,8 +22,9 @@ static struct lock_state *lock_at(const struct blame_walk *walk, uint64_t place)
     return VEC_AT(&walk->locks, struct lock_state, place);
 }
 
-static uint64_t place_of(struct blame_walk *walk, uint32_t process, uint64_t address)
+static uint64_t place_of(struct blame_walk *walk, uint32_t own, uint64_t address)
 {
+    uint32_t process = event__process_of_object(own, address);
     uint64_t hash = (address + process) * 0x9e3779b97f4a7c15ull;
     if (!walk->recent)
         walk->recent = memory__zeroed(RECENT_LOCKS, sizeof *walk->recent);
@@ -238,7 +239,9 @@ void locks__forget(struct blame_walk *walk, struct blame_thread *thread)
 {
     VEC_EACH (lock, &walk->locks, struct lock_state) {
         struct lock_holder *holder =
-            lock->process == thread->serial ? holder_of(lock, thread->index) : NULL;
+            lock->process == thread->serial || lock->process == HEURT_NO_SERIAL
+                ? holder_of(lock, thread->index)
+                : NULL;
         if (holder)
             drop(walk, lock, holder, thread->steps.tick);
     }
@@ -279,14 +282,16 @@ void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
 }
 
 /* The waiter's share of what was done by those who held the lock from that place. */
-static void blame_site(const struct lock_state *lock, struct blame_thread *thread, size_t place,
-                       uint64_t *left)
+static void blame_site(const struct blame_walk *walk, const struct lock_state *lock,
+                       struct blame_thread *thread, size_t place, uint64_t *left)
 {
     static const struct doing nothing;
     const struct holder_site *site = VEC_AT(&lock->contention->sites, struct holder_site, place);
     const struct doing *before =
         place < thread->before.count ? VEC_AT(&thread->before, struct doing, place) : &nothing;
-    struct culprit culprit = {lock->process, site->thread, false, site->site};
+    bool is_shared = lock->process == HEURT_NO_SERIAL && site->thread < walk->thread_count;
+    uint32_t process = is_shared ? walk->threads[site->thread].serial : lock->process;
+    struct culprit culprit = {process, site->thread, false, site->site};
     struct doing part;
     for (unsigned i = 0; i < COMPONENTS; i++)
         part.ticks[i] = take_ticks(left, site->doing.ticks[i] - before->ticks[i]);
@@ -299,7 +304,7 @@ void lock__blame(struct blame_walk *walk, struct blame_thread *thread)
     bring_forward(walk, lock, thread->steps.tick, 0);
     uint64_t left = wait__ticks(thread);
     for (size_t i = 0; thread->entry && i < lock->contention->sites.count; i++)
-        blame_site(lock, thread, i, &left);
+        blame_site(walk, lock, thread, i, &left);
 }
 
 void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread)

@@ -23,7 +23,7 @@ static uint32_t new_object(struct encounters *walk, uint32_t process, enum class
 uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
                     enum class_kind kind, uint32_t lock, uint64_t address)
 {
-    uint32_t process = thread->serial;
+    uint32_t process = event__process_of_object(thread->serial, address);
     lock = kind == CLASS_LOCK ? kind_of_lock(lock) : 0;
     uint32_t both = (uint32_t)kind << 8 | lock;
     uint64_t hash = (address + both + ((uint64_t)process << 7)) * 0x9e3779b97f4a7c15ull;
@@ -34,7 +34,7 @@ uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
     uint64_t key[2] = {(uint64_t)process << 32 | both, address};
     uint64_t place = map__put(&walk->by_address, key, sizeof key, walk->objects.count);
     if (place == walk->objects.count)
-        new_object(walk, process, kind, lock, address);
+        new_object(walk, thread->serial, kind, lock, address);
     *recent = (struct recent_object){address, process, both, (uint32_t)place + 1};
     return (uint32_t)place;
 }
