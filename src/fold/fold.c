@@ -27,7 +27,7 @@ static uint64_t *parts_at(struct fold *fold, uint32_t depth)
     return span->parts;
 }
 
-/* To what encloses the span that was just popped. */
+/* To what encloses the span that was just relocated return address. */
 static void pass_on(struct fold *fold, const uint64_t parts[PARTS])
 {
     uint64_t *into = parts_at(fold, fold->state->depth);
@@ -111,7 +111,8 @@ static void add_whole(struct fold_class *class, uint64_t duration, uint64_t own,
     accumulator__add_nested(accumulator, duration, own, components, weight);
 }
 
-/* The class in which an occurrence of class is counted whose span was just popped. */
+/* The class in which an occurrence of class is counted whose span was just relocated return
+ * address. */
 static inline struct fold_class *counting_class(struct fold *fold, struct fold_class *class)
 {
     class->open--;

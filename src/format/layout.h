@@ -707,10 +707,11 @@ struct heurt_plan_fixup {
 
 /* How the stub calls the moved code. */
 enum heurt_mechanism {
-    HEURT_MECHANISM_FRAME = 0,  /* from a frame of its own: the function's view of the stack from
-                                   its return address upwards is shifted */
-    HEURT_MECHANISM_POPPED = 1, /* with the caller's return address put aside: nothing is shifted;
-                                   for functions that take, or may take, arguments on the stack */
+    HEURT_MECHANISM_FRAME = 0, /* from a frame of its own: the function's view of the stack from
+                                  its return address upwards is shifted */
+    HEURT_MECHANISM_RETURN_SLOT =
+        1, /* with the caller's return address put aside: nothing is shifted;
+         for functions that take, or may take, arguments on the stack */
 };
 
 /* How to instrument one function.  The runtime copies code to executable memory within ±2 GiB,

@@ -168,7 +168,7 @@ static bool leads_to_entry(const struct proof *proof, const struct node *node,
  * jumped to, except by a function that is to be patched itself. */
 static bool is_harmless(const struct proof *proof, const struct node *node, enum frame_fault fault)
 {
-    return !fault || (proof->mechanism == HEURT_MECHANISM_POPPED && !is_root(proof, node) &&
+    return !fault || (proof->mechanism == HEURT_MECHANISM_RETURN_SLOT && !is_root(proof, node) &&
                       fault != FRAME_LOOKS_UP && fault != FRAME_SWITCHES && fault != FRAME_FAR);
 }
 
@@ -213,7 +213,7 @@ static char *follow_tail(struct proof *proof, const struct node *node, const str
             vec__push(&proof->reached, &next);
         return NULL;
     }
-    if (proof->mechanism == HEURT_MECHANISM_POPPED || fits_registers(node))
+    if (proof->mechanism == HEURT_MECHANISM_RETURN_SLOT || fits_registers(node))
         return NULL;
     return refusal_through(proof, node,
                            "it may end in a jump to a function that is not known here "
@@ -285,8 +285,8 @@ char *world__refusal(struct world *world, struct world_module *module,
     if (!reason)
         return NULL;
     free(reason);
-    *mechanism = HEURT_MECHANISM_POPPED;
-    reason = prove(world, &root, HEURT_MECHANISM_POPPED);
+    *mechanism = HEURT_MECHANISM_RETURN_SLOT;
+    reason = prove(world, &root, HEURT_MECHANISM_RETURN_SLOT);
     if (reason)
         return reason;
     if (world->unwinder == UNWINDER_NOT_ASKED)

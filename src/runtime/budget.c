@@ -525,6 +525,6 @@ void budget__drawn(struct thread *thread, uint32_t id)
         at[1] = HEURT_SAMPLED(id, weight);
         event__publish(at, tick, HEURT_EVENT_SAMPLED);
     }
-    if (tick - budget->tick > budget->period && !thread__caged(thread))
+    if (tick - budget->tick > budget->period && !thread__in_seccomp(thread))
         end_window(thread);
 }

@@ -107,7 +107,7 @@ static void calibrate_stubs(struct thread *thread, uint32_t bare)
         return;
     state->bodies[ID / 2] = heurt_calibrate_body;
     thread->countdowns->function[ID / 2].stack = INT32_MAX; /* no call stack is due */
-    popped__prepare(thread);
+    return_slot__prepare(thread);
     for (unsigned mechanism = 0; mechanism < 2; mechanism++)
         for (unsigned kind = 0; kind < STUB_KINDS; kind++) {
             const struct measured measured = {

@@ -86,7 +86,7 @@ struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uin
                                  uint64_t sequence)
 {
     uint64_t first;
-    if (thread__caged(&heurt_thread))
+    if (thread__in_seccomp(&heurt_thread))
         return NULL;
     if (heurt_state.full || !claim_units(units, &first)) {
         heurt_state.full = true;
@@ -214,7 +214,7 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
         thread->next = thread->limit = NULL;
         return NULL;
     }
-    if (thread__caged(thread)) {
+    if (thread__in_seccomp(thread)) {
         thread->next = thread->limit = NULL;
         event__count_lost(thread);
         return NULL;

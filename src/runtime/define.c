@@ -65,7 +65,7 @@ static bool define(enum heurt_definition_type type, const struct text_part *part
 
 bool define__parts(enum heurt_definition_type type, const struct text_part *parts, unsigned count)
 {
-    if (thread__caged(&heurt_thread))
+    if (thread__in_seccomp(&heurt_thread))
         return false;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.definitions_lock);
@@ -148,7 +148,7 @@ void define__object(const void *address, const char *name)
 void define__thread_name(struct thread *thread)
 {
     struct heurt_thread_name definition = {.thread = thread->serial};
-    if (thread__caged(thread) || RAW2(prctl, 16 /* PR_GET_NAME */, definition.name) != 0)
+    if (thread__in_seccomp(thread) || RAW2(prctl, 16 /* PR_GET_NAME */, definition.name) != 0)
         return;
     bool same = true;
     for (unsigned i = 0; i < sizeof thread->name; i++) {

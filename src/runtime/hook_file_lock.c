@@ -37,7 +37,7 @@ static void tell_file(uint64_t object, int descriptor)
 static struct thread *locking_thread(void)
 {
     struct thread *thread = hook__thread();
-    return thread && !thread__caged(thread) ? thread : NULL;
+    return thread && !thread__in_seccomp(thread) ? thread : NULL;
 }
 
 static bool is_refused(long error)

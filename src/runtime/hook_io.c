@@ -35,7 +35,7 @@ static uint64_t descriptor__kind(int descriptor)
     uint8_t *known = descriptor < KINDS ? &heurt_state.descriptor_kinds[descriptor] : NULL;
     if (known && *known)
         return *known;
-    if (thread__caged(&heurt_thread))
+    if (thread__in_seccomp(&heurt_thread))
         return HEURT_DESCRIPTOR_UNKNOWN;
     struct stat status;
     uint8_t kind = RAW2(fstat, descriptor, &status) == 0 ? kind_of_mode(status.st_mode)

@@ -15,7 +15,7 @@ extern char **environ;
 /* Not what a filter of system calls holds: it would hold the new image's runtime too. */
 static bool is_to_be_recorded(void)
 {
-    return heurt_state.recording && heurt_state.library[0] && !thread__caged(&heurt_thread) &&
+    return heurt_state.recording && heurt_state.library[0] && !thread__in_seccomp(&heurt_thread) &&
            !(heurt_state.session->flags & HEURT_SESSION_CLOSED);
 }
 
@@ -37,7 +37,7 @@ static bool is_to_be_recorded(void)
 static void exec__begins(void)
 {
     struct thread *thread = hook__thread();
-    if (thread && !thread__caged(thread) && (uint32_t)RAW0(getpid) == heurt_state.pid)
+    if (thread && !thread__in_seccomp(thread) && (uint32_t)RAW0(getpid) == heurt_state.pid)
         event__write0(thread, HEURT_EVENT_EXEC);
 }
 

@@ -99,7 +99,7 @@ static inline void stream__unlocked(const struct use *use)
         lock__releasing(use->thread, use->site, use->stream);
     if (unlikely(use->is_locked)) {
         REAL(funlockfile)(use->stream);
-        if (!thread__caged(use->thread))
+        if (!thread__in_seccomp(use->thread))
             tell_name(use->stream);
     }
 }
@@ -426,7 +426,7 @@ EXPORT void flockfile(FILE *stream)
     } else {
         struct use use = {.thread = thread, .stream = stream, .site = HERE};
         stream__wait(&use);
-        if (!thread__caged(thread))
+        if (!thread__in_seccomp(thread))
             tell_name(stream);
     }
 }

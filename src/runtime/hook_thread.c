@@ -28,8 +28,8 @@ static void begin_thread(const struct beginning *beginning, uint64_t routine)
     struct thread *thread = &heurt_thread;
     thread->creator = beginning->creator;
     thread->start_routine = routine;
-    thread->caged = beginning->caged;
-    thread->roams = !beginning->caged;
+    thread->in_seccomp = beginning->in_seccomp;
+    thread->roams = !beginning->in_seccomp;
     /* The thread's descriptor lies above its first frame, in the same mapping. */
     thread->stack_high = (uint64_t)pthread_self();
     thread->stack_low = thread->stack_high - beginning->stack_bytes + STACK_MARGIN;
@@ -78,7 +78,7 @@ static int c11_main(void *data)
 static void fill(struct beginning *beginning, const pthread_attr_t *attributes)
 {
     const struct thread *thread = &heurt_thread;
-    beginning->caged = thread->caged;
+    beginning->in_seccomp = thread->in_seccomp;
     beginning->creator = thread->started ? thread->serial : HEURT_NO_SERIAL;
     size_t bytes = 0;
     pthread_attr_t defaults;

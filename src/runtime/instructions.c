@@ -109,7 +109,7 @@ void instructions__prepare(void)
 void instructions__begin(struct thread *thread)
 {
     /* The child of a vfork has its parent's memory, not a record of its own. */
-    if (!is_wanted() || thread->instructions || thread__caged(thread) ||
+    if (!is_wanted() || thread->instructions || thread__in_seccomp(thread) ||
         (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
     if (!heurt_state.counts_instructions || !open_counter(thread))

@@ -226,7 +226,7 @@ void kernel__grow(struct thread *thread)
     struct kernel *kernel = &thread->kernel;
     struct kernel_ring longer = {0};
     uint64_t pages = (kernel->records.word_mask + 1) * 8 / PAGE_BYTES * 4;
-    if (pages > RING_PAGES_MOST || thread__caged(thread))
+    if (pages > RING_PAGES_MOST || thread__in_seccomp(thread))
         return;
     uint64_t mask = signals__block();
     long descriptor = RAW6(perf_event_open, &records_of[heurt_state.uses_tsc], 0, -1, -1,
@@ -270,7 +270,7 @@ void kernel__balance(struct thread *thread)
         return;
     bool wanted = kernel->faults >= kernel->switches / 4;
     kernel->switches = kernel->faults = 0;
-    if (wanted == (kernel->ends.page != NULL) || thread__caged(thread))
+    if (wanted == (kernel->ends.page != NULL) || thread__in_seccomp(thread))
         return;
     uint64_t mask = signals__block();
     if (wanted)
@@ -316,7 +316,7 @@ void kernel__begin(struct thread *thread)
     kernel->knows_delay = is_wanted();
     kernel->first_delay_ns = 0;
     /* The child of a vfork has its parent's memory, not a record of its own. */
-    if (!is_ours() || thread__caged(thread) || (uint32_t)RAW0(getpid) != heurt_state.pid)
+    if (!is_ours() || thread__in_seccomp(thread) || (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
     uint64_t began = clock__tick();
     kernel->clock = heurt_state.kernel_clock;

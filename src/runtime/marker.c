@@ -63,7 +63,7 @@ static uint32_t marker__id(struct heurt_marker *marker, enum heurt_function_kind
     uint32_t id = __atomic_load_n(&marker->id, __ATOMIC_ACQUIRE);
     if (likely(id))
         return id;
-    if (thread__caged(&heurt_thread))
+    if (thread__in_seccomp(&heurt_thread))
         return NO_ID;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.regions_lock);

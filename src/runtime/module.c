@@ -135,7 +135,7 @@ static void forget_unseen(void)
 
 void module__scan(void)
 {
-    if (thread__caged(&heurt_thread))
+    if (thread__in_seccomp(&heurt_thread))
         return;
     struct walk walk = {.capacity = WALK_BYTES};
     long memory =

@@ -15,8 +15,8 @@
 /* stub.S */
 void heurt_stub(void), heurt_stub_ordered(void), heurt_stub_wide(void);
 void heurt_stub_wide_ordered(void), heurt_stub_full(void);
-void heurt_popped(void), heurt_popped_ordered(void), heurt_popped_wide(void);
-void heurt_popped_wide_ordered(void), heurt_popped_full(void);
+void heurt_return_slot(void), heurt_return_slot_ordered(void), heurt_return_slot_wide(void);
+void heurt_return_slot_wide_ordered(void), heurt_return_slot_full(void);
 
 /* ---- memory near code ------------------------------------------------------------------------ */
 
@@ -209,32 +209,32 @@ void heurt_stub_refill(struct stub_frame *frame)
         function__publish(at, clock__tick(), (uint32_t)frame->id);
 }
 
-/* A caged thread without a chunk may have no clock any more, either. */
+/* A under seccomp thread without a chunk may have no clock any more, either. */
 static uint64_t tick_if_any(void)
 {
-    return heurt_thread.limit || !thread__caged(&heurt_thread) ? clock__tick() : 0;
+    return heurt_thread.limit || !thread__in_seccomp(&heurt_thread) ? clock__tick() : 0;
 }
 
-/* The same for popped calls, whose record rbx leads to; to leave its caller's rbx is in there. */
-void heurt_popped_take(struct stub_frame *frame);
-void heurt_popped_take(struct stub_frame *frame)
+/* The same for return slots, whose record rbx leads to; to leave its caller's rbx is in there. */
+void heurt_return_slot_take(struct stub_frame *frame);
+void heurt_return_slot_take(struct stub_frame *frame)
 {
-    frame->rbx = (uint64_t)popped__take(&heurt_thread);
+    frame->rbx = (uint64_t)return_slot__take(&heurt_thread);
 }
 
-void heurt_popped_enter(struct stub_frame *frame);
-void heurt_popped_enter(struct stub_frame *frame)
+void heurt_return_slot_enter(struct stub_frame *frame);
+void heurt_return_slot_enter(struct stub_frame *frame)
 {
-    struct popped_call *call = (struct popped_call *)frame->rbx;
-    enter(frame, popped__caller_rbx(call));
-    popped__begin(call, tick_if_any());
+    struct return_slot *call = (struct return_slot *)frame->rbx;
+    enter(frame, return_slot__caller_rbx(call));
+    return_slot__begin(call, tick_if_any());
 }
 
-void heurt_popped_refill(struct stub_frame *frame);
-void heurt_popped_refill(struct stub_frame *frame)
+void heurt_return_slot_refill(struct stub_frame *frame);
+void heurt_return_slot_refill(struct stub_frame *frame)
 {
     heurt_stub_refill(frame);
-    popped__begin((struct popped_call *)frame->rbx, tick_if_any());
+    return_slot__begin((struct return_slot *)frame->rbx, tick_if_any());
 }
 
 void heurt_stub_leave(struct stub_frame *frame);
@@ -411,8 +411,9 @@ void *patch__stub(enum heurt_mechanism mechanism, bool wide, bool ordered, bool 
     static void (*const stubs[2][5])(void) = {
         [HEURT_MECHANISM_FRAME] = {heurt_stub, heurt_stub_ordered, heurt_stub_wide,
                                    heurt_stub_wide_ordered, heurt_stub_full},
-        [HEURT_MECHANISM_POPPED] = {heurt_popped, heurt_popped_ordered, heurt_popped_wide,
-                                    heurt_popped_wide_ordered, heurt_popped_full},
+        [HEURT_MECHANISM_RETURN_SLOT] = {heurt_return_slot, heurt_return_slot_ordered,
+                                         heurt_return_slot_wide, heurt_return_slot_wide_ordered,
+                                         heurt_return_slot_full},
     };
     enum stub_kind kind = patch__stub_kind(ordered, arguments);
     return (void *)stubs[mechanism][kind == STUB_FULL ? 4 : 2 * wide + (kind == STUB_ORDERED)];
@@ -435,7 +436,7 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
     const uint8_t *entry = (const uint8_t *)plan->address + plan->skip;
     const char *name = (const char *)(plan + 1);
     const char *argument_names = name + strlen(name) + 1;
-    if (plan->mechanism > HEURT_MECHANISM_POPPED)
+    if (plan->mechanism > HEURT_MECHANISM_RETURN_SLOT)
         return "its plan is of a kind that this runtime does not know";
     if (memcmp(entry, plan->original, plan->moved) != 0)
         return "its bytes in memory are not those of its file";

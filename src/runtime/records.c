@@ -74,7 +74,7 @@ void kernel_clock__refresh(struct kernel_clock *clock, uint64_t tick)
     if (tick - clock->base_tick < 2 * known &&
         tick - clock->tick < kernel_clock__ticks(clock, ONE_SECOND_NS))
         return;
-    if (thread__caged(&heurt_thread) ||
+    if (thread__in_seccomp(&heurt_thread) ||
         (take_pair(&tick_now, &ns_now) > PAIR_TICKS_MOST && known) || ns_now <= clock->base_ns)
         return;
     clock->tick = tick_now;
@@ -155,7 +155,7 @@ struct drain {
 /* A thread that must make no system call writes as long as it has room. */
 static bool has_room(const struct thread *thread, unsigned words)
 {
-    return !thread__caged(thread) || (thread->limit && thread->next + words <= thread->limit);
+    return !thread__in_seccomp(thread) || (thread->limit && thread->next + words <= thread->limit);
 }
 
 static uint64_t *claim(struct drain *drain, unsigned words)
@@ -325,7 +325,7 @@ uint64_t kernel__major_faults(void)
 static bool takes_major_fault(struct drain *drain)
 {
     struct kernel *kernel = drain->kernel;
-    if (thread__caged(drain->thread))
+    if (thread__in_seccomp(drain->thread))
         return false;
     drain->counted_majors = true;
     if (kernel__major_faults() <= kernel->major_faults)
@@ -498,7 +498,7 @@ static void read_rings(struct drain *drain)
     kernel_clock__refresh(&kernel->clock, drain->now);
     add_up(drain);
     if (kernel->blocked_ns >= DELAY_WORTH_NS && kernel->knows_delay &&
-        !thread__caged(drain->thread))
+        !thread__in_seccomp(drain->thread))
         paused = find_share(drain);
     while (drain->at < drain->head)
         read_record(drain);

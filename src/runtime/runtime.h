@@ -79,7 +79,8 @@ struct thread {
     uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
     uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
     struct countdowns *countdowns;
-    uint64_t popped; /* head of the list of free records of popped calls (popped.c) */
+    uint64_t return_slot; /* head of the list of free records of return slots (relocated return
+                             address.c) */
     /* Where the address stands of the word that tells how far the kernel's records go (kernel.h),
      * or 0: there are none. Never NULL. */
     const volatile uint64_t *kernel_gate;
@@ -97,9 +98,9 @@ struct thread {
     uint64_t long_wait;     /* ticks of a wait that is worth a call stack (stack.c) */
     uint32_t end_rounds;    /* rounds of destructors seen at the thread's end */
     uint64_t *instructions; /* the way to the page of its counter (instructions.c); NULL: none */
-    uint64_t popped_taken, popped_sweep_at; /* records; when to look for dead ones next */
+    uint64_t return_slot_taken, return_slot_sweep_at; /* records; when to look for dead ones next */
     bool started, ended;
-    bool caged;         /* a filter of system calls holds this thread (cage.c) */
+    bool in_seccomp;    /* a filter of system calls holds this thread (seccomp filter.c) */
     bool roams;         /* its creator was not held, so it is not */
     bool leaves_itself; /* its record ends where its routine returns (hook_key.c) */
     bool is_in_wait;    /* a wait is told: futexes and yields that it is made of are not */
@@ -144,12 +145,12 @@ struct beginning {
     void *argument;
     uint64_t stack_bytes;
     uint32_t creator;
-    bool caged;
+    bool in_seccomp;
     uint32_t taken;
 };
 
 #define LIVE_ROOMS_MAX 16
-#define POPPED_BLOCKS_MAX 10
+#define RETURN_SLOT_BLOCKS_MAX 10
 
 /* What recording an occurrence costs, in ticks (calibrate.c; struct heurt_function). */
 struct calibration {
@@ -193,8 +194,8 @@ struct state {
     struct heurt_session *session;
     uint64_t mapped_units; /* of the events file */
     bool full;             /* no chunk could be had: count, write no more */
-    bool caged;            /* a filter of system calls holds all threads */
-    bool caged_some;       /* or some, and so perhaps those that have only begun */
+    bool in_seccomp;       /* a filter of system calls holds all threads */
+    bool seccomp_some;     /* or some, and so perhaps those that have only begun */
     uint32_t process;      /* serial */
     uint32_t pid;
     uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end (hook_key.c) */
@@ -243,11 +244,11 @@ struct state {
     struct gone_code gone;
     uint64_t stacks_kept[STACKS_KEPT_WORDS]; /* (atomic) a bit for each of which one was kept */
 
-    uint32_t popped_lock;
-    unsigned popped_blocks; /* how many there are; each is twice as long as the one before */
-    size_t popped_used;     /* records of the last one */
-    struct popped_call *popped_block[POPPED_BLOCKS_MAX];
-    struct popped_call *popped_spare; /* of threads that have ended */
+    uint32_t return_slot_lock;
+    unsigned return_slot_blocks; /* how many there are; each is twice as long as the one before */
+    size_t return_slot_used;     /* records of the last one */
+    struct return_slot *return_slot_block[RETURN_SLOT_BLOCKS_MAX];
+    struct return_slot *return_slot_spare; /* of threads that have ended */
 
     uint32_t regions_lock;
     unsigned region_count;
@@ -281,7 +282,7 @@ extern struct state heurt_state __attribute__((visibility("hidden")));
 
 /* ---- spin locks for rare paths; signals are blocked by the caller where handlers may come ---- */
 
-/* Not for caged threads. */
+/* Not for under seccomp threads. */
 static inline void spin__lock(uint32_t *lock)
 {
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
@@ -487,10 +488,10 @@ static inline struct thread *hook__thread(void)
 }
 
 /* Whether this thread must make no system call that the program did not ask for. */
-static inline bool thread__caged(const struct thread *thread)
+static inline bool thread__in_seccomp(const struct thread *thread)
 {
-    return unlikely(thread->caged || heurt_state.caged ||
-                    (heurt_state.caged_some && !thread->started && !thread->roams));
+    return unlikely(thread->in_seccomp || heurt_state.in_seccomp ||
+                    (heurt_state.seccomp_some && !thread->started && !thread->roams));
 }
 
 /* Whether the program has had no second thread yet, as far as its libc tells that. */
@@ -598,20 +599,22 @@ static inline bool lock__was_left_out(struct thread *thread, const void *lock)
 /* Fills in what is known of costs (calibrate.c). Of this thread, before it has a record. */
 void calibrate__all(void);
 
-/* ---- calls whose return address is put aside (popped.c) -------------------------------------- */
+/* ---- calls whose return address is put aside (relocated return address.c)
+ * -------------------------------------- */
 
-struct popped_call;
+struct return_slot;
 
 /* Gives the thread's empty list records. With signals blocked. */
-void popped__prepare(struct thread *thread);
+void return_slot__prepare(struct thread *thread);
 /* A record for one call, when the list is empty; NULL: it goes unrecorded. */
-struct popped_call *popped__take(struct thread *thread);
+struct return_slot *return_slot__take(struct thread *thread);
 /* The thread has ended: others use its records. */
-void popped__pass_on(struct thread *thread);
+void return_slot__pass_on(struct thread *thread);
 /* Makes a copied call stack, whose words begin at rsp, what it would be without the stubs. */
-void popped__translate(uint64_t registers[HEURT_STACK_REGISTERS], uint64_t *words, size_t count);
-void popped__begin(struct popped_call *call, uint64_t tick);
-uint64_t popped__caller_rbx(const struct popped_call *call);
+void return_slot__translate(uint64_t registers[HEURT_STACK_REGISTERS], uint64_t *words,
+                            size_t count);
+void return_slot__begin(struct return_slot *call, uint64_t tick);
+uint64_t return_slot__caller_rbx(const struct return_slot *call);
 
 /* ---- definitions (define.c) ------------------------------------------------------------------ */
 

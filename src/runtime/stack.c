@@ -15,7 +15,7 @@ static size_t copy_readable(void *to, uint64_t from, size_t bytes)
         return bytes;
     }
     /* A coroutine's or a signal handler's stack, whose end nobody told. */
-    if (thread__caged(thread))
+    if (thread__in_seccomp(thread))
         return 0;
     struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
     long copied = RAW6(process_vm_readv, heurt_state.pid, &local, 1, &remote, 1, 0);
@@ -32,7 +32,7 @@ static void write_stack(struct thread *thread, const uint64_t registers[HEURT_ST
         return;
     bytes__copy(at + 2, registers, HEURT_STACK_REGISTERS * 8);
     size_t copied = copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
-    popped__translate(at + 2, at + 2 + HEURT_STACK_REGISTERS, copied / 8);
+    return_slot__translate(at + 2, at + 2 + HEURT_STACK_REGISTERS, copied / 8);
     at[1] = HEURT_STACK_REGISTERS + words;
     event__publish(at, tick ? tick : clock__tick(), HEURT_EVENT_STACK);
 }

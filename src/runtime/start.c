@@ -39,7 +39,7 @@ void thread__end(void)
 {
     struct thread *thread = hook__thread();
     /* A child of vfork that exits has its parent's memory, not a record of its own. */
-    if (!thread || !thread->started || thread->ended || thread__caged(thread) ||
+    if (!thread || !thread->started || thread->ended || thread__in_seccomp(thread) ||
         (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
     thread->ended = true;
@@ -49,7 +49,7 @@ void thread__end(void)
                   kernel__runnable_ns(thread));
     kernel__end(thread);
     instructions__end(thread);
-    popped__pass_on(thread);
+    return_slot__pass_on(thread);
     struct countdowns *countdowns = thread->countdowns;
     uint64_t mask = signals__block();
     spin__lock(&heurt_state.countdowns_lock);
@@ -77,14 +77,14 @@ static void after_fork(void)
     if (!heurt_state.recording)
         return;
     struct thread *thread = &heurt_thread;
-    if (thread__caged(thread)) {
+    if (thread__in_seccomp(thread)) {
         heurt_state.recording = false;
         return;
     }
     struct heurt_chunk *definitions = heurt_state.definitions;
     uint32_t used = heurt_state.definitions_used;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
-    heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.popped_lock = 0;
+    heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.return_slot_lock = 0;
     heurt_state.end_key_lock = 0;
     heurt_state.chunks_lock = heurt_state.ended_lock = heurt_state.threads_kept = 0;
     heurt_state.chunks_free = NULL;
@@ -171,7 +171,7 @@ static bool attach(void)
 void trace__shrink(uint64_t bytes)
 {
     struct state *state = &heurt_state;
-    if (!state->recording || thread__caged(&heurt_thread))
+    if (!state->recording || thread__in_seccomp(&heurt_thread))
         return;
     uint64_t old = state->mapped_units, units = bytes / HEURT_UNIT_BYTES;
     uint64_t claimed = __atomic_load_n(&state->session->next_unit, __ATOMIC_SEQ_CST);

@@ -17,9 +17,9 @@
  * caller's return address stays where it is, so every unwinder, debugger and shadow stack sees a
  * plain call chain with one frame more, described by this file's unwind information.
  *
- * "popped" puts all of the picture aside first, the caller's return address included, and its own
+ * "relocated return address" puts all of the picture aside first, the caller's return address included, and its own
  * call stores a return address in the very same slot: the function finds its arguments where they
- * belong.  What is put aside is a struct popped_call (popped.c) of this thread's list, and rbx,
+ * belong.  What is put aside is a struct return_slot (relocated return address.c) of this thread's list, and rbx,
  * which functions preserve, leads to it.  Calls and returns still pair, so the processor predicts
  * returns, and shadow stacks agree.  For unwinders the stub's frame has no room of its own: its
  * stack pointer is the caller's.  They tell frames apart by the CFA that they came by (libgcc's
@@ -28,17 +28,17 @@
 #define THREAD_NEXT 0
 #define THREAD_LIMIT 8
 #define THREAD_COUNTDOWNS 16
-#define THREAD_POPPED 24
+#define THREAD_RETURN_SLOT 24
 #define THREAD_KERNEL_GATE 32
 #define THREAD_KERNEL_SEEN 40
 
-#define POPPED_CALLER 0
-#define POPPED_RBX 8
-#define POPPED_NEXT 16
-#define POPPED_SLOT 24
-#define POPPED_BODY 32
-#define POPPED_TICK 40
-#define POPPED_ID 48
+#define RETURN_SLOT_CALLER 0
+#define RETURN_SLOT_RBX 8
+#define RETURN_SLOT_NEXT 16
+#define RETURN_SLOT_SLOT 24
+#define RETURN_SLOT_BODY 32
+#define RETURN_SLOT_TICK 40
+#define RETURN_SLOT_ID 48
 
 #define EVENT_FUNCTION 50
 
@@ -48,13 +48,13 @@
 
         .text
 
-/* The unwind rules of a popped call: the caller's return address is in rbx->caller and its rbx in
+/* The unwind rules of a return slot: the caller's return address is in rbx->caller and its rbx in
  * rbx->rbx (DW_CFA_expression, DW_OP_breg3); its rsp is rsp (DW_CFA_val_expression, DW_OP_breg7);
  * and a CFA of its own. */
-        .macro  CFI_POPPED
+        .macro  CFI_RETURN_SLOT
         .cfi_def_cfa %rsp, 2
-        .cfi_escape 0x10, 16, 2, 0x73, POPPED_CALLER
-        .cfi_escape 0x10, 3, 2, 0x73, POPPED_RBX
+        .cfi_escape 0x10, 16, 2, 0x73, RETURN_SLOT_CALLER
+        .cfi_escape 0x10, 3, 2, 0x73, RETURN_SLOT_RBX
         .cfi_escape 0x16, 7, 2, 0x77, 0
         .endm
 
@@ -152,63 +152,63 @@
         .cfi_restore_state
         .endm
 
-/* Takes a struct popped_call off this thread's list and makes rbx lead to it. The list's head is its
+/* Takes a struct return_slot off this thread's list and makes rbx lead to it. The list's head is its
  * address << 16 and a number that each return to the list changes: whatever handlers do between our
  * two looks at it, cmpxchg notices. What else is in it is written when nobody else can find it. */
         .macro  POP_CALL none
         mov     %rbx, (%rsp)
         .cfi_rel_offset %rbx, 0
-11:     mov     %fs:THREAD_POPPED(%rcx), %rax
+11:     mov     %fs:THREAD_RETURN_SLOT(%rcx), %rax
         mov     %rax, %rbx
         shr     $16, %rbx
         jz      \none
-        mov     POPPED_NEXT(%rbx), %rdx
+        mov     RETURN_SLOT_NEXT(%rbx), %rdx
         mov     %ax, %dx
-        cmpxchg %rdx, %fs:THREAD_POPPED(%rcx)
+        cmpxchg %rdx, %fs:THREAD_RETURN_SLOT(%rcx)
         jne     11b
 12:     mov     (%rsp), %rdx
-        mov     %rdx, POPPED_RBX(%rbx)
-        .cfi_escape 0x10, 3, 2, 0x73, POPPED_RBX
+        mov     %rdx, RETURN_SLOT_RBX(%rbx)
+        .cfi_escape 0x10, 3, 2, 0x73, RETURN_SLOT_RBX
         mov     40(%rsp), %rdx
-        mov     %rdx, POPPED_CALLER(%rbx)
+        mov     %rdx, RETURN_SLOT_CALLER(%rbx)
         mov     32(%rsp), %ecx
-        mov     %rcx, POPPED_ID(%rbx)
+        mov     %rcx, RETURN_SLOT_ID(%rbx)
         FIND_BODY
-        mov     %rax, POPPED_BODY(%rbx)
+        mov     %rax, RETURN_SLOT_BODY(%rbx)
         .endm
 
         .macro  PUSH_CALL
-        mov     POPPED_RBX(%rbx), %rdx
+        mov     RETURN_SLOT_RBX(%rbx), %rdx
         mov     %rdx, (%rsp)
         .cfi_rel_offset %rbx, 0
-        movq    $0, POPPED_SLOT(%rbx)
+        movq    $0, RETURN_SLOT_SLOT(%rbx)
         mov     heurt_thread@gottpoff(%rip), %rcx
-13:     mov     %fs:THREAD_POPPED(%rcx), %rax
-        mov     %rax, POPPED_NEXT(%rbx)
+13:     mov     %fs:THREAD_RETURN_SLOT(%rcx), %rax
+        mov     %rax, RETURN_SLOT_NEXT(%rbx)
         mov     %rbx, %rdx
         shl     $16, %rdx
         mov     %ax, %dx
         inc     %dx
-        cmpxchg %rdx, %fs:THREAD_POPPED(%rcx)
+        cmpxchg %rdx, %fs:THREAD_RETURN_SLOT(%rcx)
         jne     13b
         mov     (%rsp), %rbx
         .cfi_restore %rbx
         .endm
 
 /* The call of the moved code, from the picture above and back to it. */
-        .macro  CALL_BODY popped
-        .if     \popped
+        .macro  CALL_BODY return_slot
+        .if     \return_slot
         lea     40(%rsp), %rdx
-        mov     %rdx, POPPED_SLOT(%rbx)         /* tells that the rest is valid */
+        mov     %rdx, RETURN_SLOT_SLOT(%rbx)         /* tells that the rest is valid */
         RESTORE
         .cfi_remember_state
         add     $48, %rsp
-        CFI_POPPED
-        call    *POPPED_BODY(%rbx)
-        pushq   POPPED_CALLER(%rbx)
+        CFI_RETURN_SLOT
+        call    *RETURN_SLOT_BODY(%rbx)
+        pushq   RETURN_SLOT_CALLER(%rbx)
         .cfi_restore_state
         .cfi_def_cfa_offset 8
-        pushq   POPPED_ID(%rbx)
+        pushq   RETURN_SLOT_ID(%rbx)
         .cfi_adjust_cfa_offset 8
         sub     $32, %rsp
         .cfi_adjust_cfa_offset 32
@@ -229,7 +229,7 @@
  * wide: the id does not fit into an event's word; it is the word after that of FUNCTION.
  * full: the events are written in C: functions whose arguments are recorded, or where the clock is
  * not the TSC. */
-        .macro  STUB name, popped=0, ordered=0, wide=0, full=0
+        .macro  STUB name, return_slot=0, ordered=0, wide=0, full=0
         .globl  \name
         .hidden \name
         .type   \name, @function
@@ -243,11 +243,11 @@
         .cfi_adjust_cfa_offset 32
         SAVE
         LEAVE_OUT
-        .if     \popped
+        .if     \return_slot
         POP_CALL 6f
         .endif
         .if     !\full
-        .if     \popped
+        .if     \return_slot
         mov     heurt_thread@gottpoff(%rip), %rcx
         mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
         mov     32(%rsp), %eax
@@ -259,8 +259,8 @@
         CLAIM   \wide, 2f
         mov     %rax, (%rsp)
         READ_TICK
-        .if     \popped
-        mov     %rax, POPPED_TICK(%rbx)
+        .if     \return_slot
+        mov     %rax, RETURN_SLOT_TICK(%rbx)
         .endif
         shl     $16, %rax
         mov     32(%rsp), %ecx
@@ -272,7 +272,7 @@
         or      %rcx, %rax
         .endif
         mov     %rax, (%rdx)
-3:      CALL_BODY \popped
+3:      CALL_BODY \return_slot
         mov     heurt_thread@gottpoff(%rip), %rcx
         LOOK    15f
         CLAIM   \wide, 4f
@@ -292,17 +292,17 @@
         .endif
         mov     %rax, (%rcx)
         .else
-        .if     \popped
-        call    heurt_popped_enter_saved
+        .if     \return_slot
+        call    heurt_return_slot_enter_saved
         .else
         call    heurt_stub_enter_saved
         .endif
-        CALL_BODY \popped
+        CALL_BODY \return_slot
         movq    $0, (%rsp)
         call    heurt_stub_leave_saved
         .endif
 5:
-        .if     \popped
+        .if     \return_slot
         PUSH_CALL
         .endif
         RESTORE
@@ -314,12 +314,12 @@
 
         .if     !\full
         /* Slow ways: the chunk is full, or a call stack is due. */
-        .if     \popped
-        .cfi_escape 0x10, 3, 2, 0x73, POPPED_RBX
-1:      call    heurt_popped_enter_saved
+        .if     \return_slot
+        .cfi_escape 0x10, 3, 2, 0x73, RETURN_SLOT_RBX
+1:      call    heurt_return_slot_enter_saved
         jmp     3b
 2:      mov     %rax, (%rsp)
-        call    heurt_popped_refill_saved
+        call    heurt_return_slot_refill_saved
         jmp     3b
         .else
 1:      call    heurt_stub_enter_saved
@@ -334,10 +334,10 @@
         jmp     5b
         .endif
 
-        .if     \popped
+        .if     \return_slot
         /* The list is empty. When there is no more, the function runs unrecorded. */
 6:      .cfi_rel_offset %rbx, 0
-        call    heurt_popped_take_saved
+        call    heurt_return_slot_take_saved
         test    %rbx, %rbx
         jnz     12b
         mov     (%rsp), %rbx
@@ -355,15 +355,15 @@
         STUB    heurt_stub_wide, wide=1
         STUB    heurt_stub_wide_ordered, wide=1, ordered=1
         STUB    heurt_stub_full, full=1
-        .globl  heurt_popped_first, heurt_popped_last
-        .hidden heurt_popped_first, heurt_popped_last
-heurt_popped_first:
-        STUB    heurt_popped, popped=1
-        STUB    heurt_popped_ordered, popped=1, ordered=1
-        STUB    heurt_popped_wide, popped=1, wide=1
-        STUB    heurt_popped_wide_ordered, popped=1, wide=1, ordered=1
-        STUB    heurt_popped_full, popped=1, full=1
-heurt_popped_last:
+        .globl  heurt_return_slot_first, heurt_return_slot_last
+        .hidden heurt_return_slot_first, heurt_return_slot_last
+heurt_return_slot_first:
+        STUB    heurt_return_slot, return_slot=1
+        STUB    heurt_return_slot_ordered, return_slot=1, ordered=1
+        STUB    heurt_return_slot_wide, return_slot=1, wide=1
+        STUB    heurt_return_slot_wide_ordered, return_slot=1, wide=1, ordered=1
+        STUB    heurt_return_slot_full, return_slot=1, full=1
+heurt_return_slot_last:
 
 /* void heurt_calibrate_call(const void *stub, uint64_t id): calls it as a patched function's own
  * piece of code does. */
@@ -494,9 +494,9 @@ heurt_loop:
         SAVED   heurt_stub_enter_saved, heurt_stub_enter
         SAVED   heurt_stub_refill_saved, heurt_stub_refill
         SAVED   heurt_stub_leave_saved, heurt_stub_leave
-        SAVED   heurt_popped_take_saved, heurt_popped_take
-        SAVED   heurt_popped_enter_saved, heurt_popped_enter
-        SAVED   heurt_popped_refill_saved, heurt_popped_refill
+        SAVED   heurt_return_slot_take_saved, heurt_return_slot_take
+        SAVED   heurt_return_slot_enter_saved, heurt_return_slot_enter
+        SAVED   heurt_return_slot_refill_saved, heurt_return_slot_refill
 
 /* syscall(2)'s wrapper: futex, and what sets a filter of system calls, are looked at; everything
  * else goes on untouched, also calls that return twice. */

@@ -7,7 +7,7 @@
  *     kernel_known preempted   two that share one CPU and compute in known_window
  *     kernel_known forks       a child by fork, one by the bare call, one that is another program
  *     kernel_known unchanged   says which descriptors are open in threads, and errno
- *     kernel_known caged       sleeps SLEEPS times when only few system calls are allowed
+ *     kernel_known under seccomp       sleeps SLEEPS times when only few system calls are allowed
  *
  * What it prints of a thread is between two looks at the system's own counts just around the call
  * of known_window.  Before it the thread releases a lock, so that what was before is recorded

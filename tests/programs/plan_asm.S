@@ -525,11 +525,11 @@ function p_copy
     ret
 end p_copy
 
-function p_popped
+function p_return_slot
     mov eax, edi
     add eax, dword ptr [rsp + 8]
     ret 8
-end p_popped
+end p_return_slot
 
 /* Keeps rbx in the frame, not by a push. */
 function p_saves_rbx
@@ -585,8 +585,8 @@ end p_tail_virtual
 /* The stub of what is called with its return address put aside, as plainly as it can be:
  * moved code, return address on the stack. */
     .p2align 4
-    .globl popped_stub
-popped_stub:
+    .globl return_slot_stub
+return_slot_stub:
     push rax
     mov rax, qword ptr [rip + aside_top]
     add qword ptr [rip + aside_top], 24

@@ -31,7 +31,7 @@ int call_variadic(int n);
 
 /* In plan_asm.S: what is called finds n on the stack, too. */
 int call_stacked(int n, int (*function)(int n));
-void popped_stub(void);
+void return_slot_stub(void);
 
 /* clang-format off */
 #define PLAN_ASM(X)                                                                             \
@@ -44,16 +44,16 @@ void popped_stub(void);
 #define PLAN_ASM_STACKED(X)                                                                     \
     X(s_call_register) X(s_call_high_register) X(s_call_memory) X(s_call_indexed)               \
     X(s_call_stack) X(s_call_deep_stack) X(s_loopne) X(s_loope)
-#define PLAN_ASM_POPPED(X)                                                                      \
+#define PLAN_ASM_RETURN_SLOT(X)                                                                      \
     X(p_read) X(p_write) X(p_indexed) X(p_address) X(p_drap) X(p_frame) X(p_framed_rsp)         \
-    X(p_copy) X(p_popped) X(p_saves_rbx) X(p_tail_stack) X(p_falls_through) X(p_tail_unknown)   \
+    X(p_copy) X(p_return_slot) X(p_saves_rbx) X(p_tail_stack) X(p_falls_through) X(p_tail_unknown)   \
     X(p_tail_virtual)
 /* clang-format on */
 
 #define DECLARE(name) int name(int n);
 PLAN_ASM(DECLARE)
 PLAN_ASM_STACKED(DECLARE)
-PLAN_ASM_POPPED(DECLARE)
+PLAN_ASM_RETURN_SLOT(DECLARE)
 #undef DECLARE
 
 #endif

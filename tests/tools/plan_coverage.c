@@ -132,12 +132,12 @@ int main(int count, char **arguments)
         return 1;
     }
     double end = cpu_time();
-    size_t popped = 0, planned = plan->functions.count;
+    size_t return_slot = 0, planned = plan->functions.count;
     VEC_EACH (function, &plan->functions, struct planned_function)
-        popped += function->plan.mechanism == HEURT_MECHANISM_POPPED;
+        return_slot += function->plan.mechanism == HEURT_MECHANISM_RETURN_SLOT;
     size_t asked = planned + plan->refusals.count;
-    printf("functions %zu\nplanned %zu\nframe %zu\npopped %zu\n", asked, planned, planned - popped,
-           popped);
+    printf("functions %zu\nplanned %zu\nframe %zu\npopped %zu\n", asked, planned,
+           planned - return_slot, return_slot);
     printf("share %.2f %%\nseconds %.3f\n", 100.0 * (double)planned / (double)(asked ? asked : 1),
            end - start);
     print_reasons(&plan->refusals);

@@ -39,9 +39,9 @@ static struct lock_times times_of(uint64_t count, uint64_t mean_ns, uint64_t max
 static struct lock_row *add_row(struct locks_fixture *locks, enum class_kind kind, uint64_t address)
 {
     struct lock_row *row = vec__push(&locks->result.rows, NULL);
-    row->object = (struct encounter_object){
-        .kind = kind, .address = address, .initialised_by = ENCOUNTER_NOBODY};
-    row->last_arriver = ENCOUNTER_NOBODY;
+    row->object =
+        (struct sync_object){.kind = kind, .address = address, .initialised_by = SYNC_EVENT_NOBODY};
+    row->last_arriver = SYNC_EVENT_NOBODY;
     row->sites = VEC_OF(struct lock_site);
     row->pairs = VEC_OF(struct lock_pair);
     row->longest = VEC_OF(struct lock_wait);
@@ -91,7 +91,7 @@ static void add_queue_lock(struct locks_fixture *locks)
     add_pair(row, AT_STEAL, AT_PUSH, 100, SECOND);
     const struct lock_wait waits[] = {
         {3, 2, AT_PUSH, AT_WRITE_BATCH, 4 * SECOND, 40 * MILLISECOND, 4 * SECOND + START},
-        {4, ENCOUNTER_NOBODY, AT_PUSH, 0, 9 * SECOND, 31 * MILLISECOND, 9 * SECOND + START}};
+        {4, SYNC_EVENT_NOBODY, AT_PUSH, 0, 9 * SECOND, 31 * MILLISECOND, 9 * SECOND + START}};
     for (size_t i = 0; i < 2; i++)
         vec__push(&row->longest, &waits[i]);
     const uint64_t frames[] = {AT_PUSH, AT_PARSE_CALLER, AT_WORKER};
@@ -242,7 +242,7 @@ static void add_inversion(struct locks_fixture *locks, const uint32_t *rows, siz
 }
 
 static void add_piece(struct locks_fixture *locks, uint32_t thread, uint64_t from_ns,
-                      uint64_t to_ns, uint32_t object, enum encounter_type how)
+                      uint64_t to_ns, uint32_t object, enum sync_event_type how)
 {
     struct path_result *path = &locks->critical.path;
     const struct path_piece piece = {thread, START + from_ns, START + to_ns, object, how};
@@ -253,17 +253,17 @@ static void add_piece(struct locks_fixture *locks, uint32_t thread, uint64_t fro
 /* Two threads in turns, 2 ms between them; the whole is joined by the first one. */
 static void add_pieces(struct locks_fixture *locks)
 {
-    add_piece(locks, 0, 0, 100 * MILLISECOND, ENCOUNTER_NO_OBJECT, ENCOUNTER_STARTED);
-    add_piece(locks, 2, 102 * MILLISECOND, 400 * MILLISECOND, ENCOUNTER_NO_OBJECT,
-              ENCOUNTER_STARTED);
+    add_piece(locks, 0, 0, 100 * MILLISECOND, SYNC_EVENT_NO_OBJECT, SYNC_EVENT_STARTED);
+    add_piece(locks, 2, 102 * MILLISECOND, 400 * MILLISECOND, SYNC_EVENT_NO_OBJECT,
+              SYNC_EVENT_STARTED);
     for (uint64_t i = 1; i < 30; i++)
         add_piece(locks, 2 + i % 2, i * 400 * MILLISECOND + 2 * MILLISECOND,
                   (i + 1) * 400 * MILLISECOND, i % 5 ? 0 : 1 + i / 5 % 2,
-                  i % 5       ? ENCOUNTER_ACQUIRED
-                  : i / 5 % 2 ? ENCOUNTER_WOKEN
-                              : ENCOUNTER_LEFT);
-    add_piece(locks, 0, 12002 * MILLISECOND, 12410 * MILLISECOND, ENCOUNTER_NO_OBJECT,
-              ENCOUNTER_JOINED);
+                  i % 5       ? SYNC_EVENT_ACQUIRED
+                  : i / 5 % 2 ? SYNC_EVENT_WOKEN
+                              : SYNC_EVENT_LEFT);
+    add_piece(locks, 0, 12002 * MILLISECOND, 12410 * MILLISECOND, SYNC_EVENT_NO_OBJECT,
+              SYNC_EVENT_JOINED);
 }
 
 static void add_path(struct locks_fixture *locks)
@@ -282,7 +282,7 @@ static void add_path(struct locks_fixture *locks)
         vec__push(&path->threads, NULL);
     const struct path_lock lock = {0, 1600, 1500, 31 * SECOND, 7700 * MILLISECOND};
     vec__push(&path->locks, &lock);
-    locks->critical.objects = VEC_OF(struct encounter_object);
+    locks->critical.objects = VEC_OF(struct sync_object);
     for (size_t i = 0; i < 3; i++)
         vec__push(&locks->critical.objects,
                   &VEC_AT(&locks->result.rows, struct lock_row, rows[i])->object);

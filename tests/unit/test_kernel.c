@@ -517,7 +517,7 @@ static void test_runnable_at_most(void **state)
 static void test_caged(void **state)
 {
     struct scene *scene = *state;
-    scene->thread->caged = scene->thread->kernel.knows_delay = true;
+    scene->thread->in_seccomp = scene->thread->kernel.knows_delay = true;
     scene->thread->limit = scene->events + 6;
     out(scene, 10 * MS, false);
     in(scene, 20 * MS, 0);

@@ -7,7 +7,7 @@
 
 /* Made threads: thread 0 is asked, thread 1 goes its way and may cost thread 0 time. */
 
-enum { ASKED, FIRST_OTHER, CULPRIT = 3, OUTER = 6, INSIDE, AROUND, CLASSES };
+enum { ASKED, FIRST_OTHER, BLOCKER = 3, OUTER = 6, INSIDE, AROUND, CLASSES };
 
 struct stage {
     uint64_t random;
@@ -144,7 +144,7 @@ static void play_others(struct stage *stage, uint64_t shortest, uint64_t longest
 }
 
 /* How an occurrence of thread 0 lasts: shortest … longest, whatever others do, and cost times the
- * share that it is overlapped by the culprit. */
+ * share that it is overlapped by the blocker. */
 struct play {
     uint64_t shortest, longest, pause;
     double cost;
@@ -152,7 +152,7 @@ struct play {
 
 static void play_asked(struct stage *stage, const struct play *play)
 {
-    const struct vec *culprit = &line_of(stage, CULPRIT, 1)->running;
+    const struct vec *blocker = &line_of(stage, BLOCKER, 1)->running;
     size_t from = 0;
     for (uint32_t i = 0; i < stage->all.windows.count; i++) {
         const struct window *window = VEC_AT(&stage->all.windows, struct window, i);
@@ -162,7 +162,7 @@ static void play_asked(struct stage *stage, const struct play *play)
             uint64_t base = between(stage, play->shortest, play->longest), ticks = base;
             /* The longer it takes, the more it may meet. */
             for (unsigned turn = 0; turn < 30; turn++)
-                ticks = base + (uint64_t)(play->cost * share_of(culprit, &from, now, now + ticks));
+                ticks = base + (uint64_t)(play->cost * share_of(blocker, &from, now, now + ticks));
             add_occurrence(stage, 0, i, now, ticks);
             now += ticks + between(stage, 0, play->pause);
         }
@@ -194,7 +194,7 @@ static void the_function_that_costs_time_is_named(void **state)
             play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
             struct overlap_answer answer = ask(&stage, false);
             assert_true(answer.is_found);
-            assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+            assert_ptr_equal(answer.other, &stage.entries[BLOCKER]);
             assert_int_equal(answer.thread, 1);
             assert_near(answer.slope, 60000, 0.1);
             strike_stage(&stage);
@@ -252,7 +252,7 @@ static void what_a_long_one_lives_to_see_is_no_overlap(void **state)
         for (unsigned i = 0; i < 1000; i++) {
             uint64_t first = between(&stage, 45000, 55000), ticks = between(&stage, 40000, 160000);
             add_interval(&stage, FIRST_OTHER, 1, now, now + first);
-            add_interval(&stage, CULPRIT, 1, now + first, now + 190000);
+            add_interval(&stage, BLOCKER, 1, now + first, now + 190000);
             add_occurrence(&stage, 0, 0, now, ticks);
             now += 200000 + between(&stage, 0, 100000);
         }
@@ -275,7 +275,7 @@ static struct overlap_answer play_phases(uint64_t seed, unsigned phases, uint64_
         }
         for (uint64_t now = begin; now < end && phase % 2;) {
             uint64_t length = between(&stage, 10000, 60000);
-            add_interval(&stage, CULPRIT, 1, now, now + length);
+            add_interval(&stage, BLOCKER, 1, now, now + length);
             now += length + between(&stage, 0, 60000);
         }
     }
@@ -300,7 +300,7 @@ static void once_is_not_enough(void **state)
         struct stage stage;
         raise_stage(&stage, seed, 1, 50000000);
         uint64_t begin = 21000000 + seed * 100000, end = begin + 600000;
-        add_interval(&stage, CULPRIT, 1, begin, end);
+        add_interval(&stage, BLOCKER, 1, begin, end);
         for (uint64_t now = 1000000; now < 50000000;) {
             uint64_t length = between(&stage, 20000, 22000) + (now > begin && now < end) * 20000;
             add_occurrence(&stage, 0, 0, now, length);
@@ -310,7 +310,7 @@ static void once_is_not_enough(void **state)
     }
 }
 
-/* An outer function around the culprit and little else, one around everything, and short ones
+/* An outer function around the blocker and little else, one around everything, and short ones
  * inside that are only a part of it. */
 static void of_nested_functions_the_inner_one_is_named(void **state)
 {
@@ -319,18 +319,18 @@ static void of_nested_functions_the_inner_one_is_named(void **state)
         struct stage stage;
         raise_stage(&stage, seed, 1, 200000000);
         play_others(&stage, 20000, 200000);
-        struct vec culprits = line_of(&stage, CULPRIT, 1)->running;
-        VEC_EACH (culprit, &culprits, struct interval) {
-            uint64_t ticks = culprit->end - culprit->begin;
-            add_interval(&stage, OUTER, 1, culprit->begin - 200, culprit->end + 200);
-            add_interval(&stage, INSIDE, 1, culprit->begin + ticks / 2,
-                         culprit->begin + ticks / 2 + ticks / 10);
+        struct vec blockers = line_of(&stage, BLOCKER, 1)->running;
+        VEC_EACH (blocker, &blockers, struct interval) {
+            uint64_t ticks = blocker->end - blocker->begin;
+            add_interval(&stage, OUTER, 1, blocker->begin - 200, blocker->end + 200);
+            add_interval(&stage, INSIDE, 1, blocker->begin + ticks / 2,
+                         blocker->begin + ticks / 2 + ticks / 10);
         }
         add_interval(&stage, AROUND, 1, 1000000, 201000000);
         play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
         struct overlap_answer answer = ask(&stage, false);
         assert_true(answer.is_found);
-        assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+        assert_ptr_equal(answer.other, &stage.entries[BLOCKER]);
         strike_stage(&stage);
     }
 }
@@ -406,18 +406,18 @@ static void regular_loops_are_seen_through(void **state)
     struct stage stage;
     raise_stage(&stage, 5, 1, 100000000);
     for (uint64_t now = 1000000; now < 100000000; now += 101000 + between(&stage, 0, 100))
-        add_interval(&stage, CULPRIT, 1, now, now + 50000);
+        add_interval(&stage, BLOCKER, 1, now, now + 50000);
     size_t from = 0;
     for (uint64_t now = 1000000; now < 100000000;) {
-        const struct vec *culprit = &line_of(&stage, CULPRIT, 1)->running;
+        const struct vec *blocker = &line_of(&stage, BLOCKER, 1)->running;
         uint64_t ticks = 40000 + between(&stage, 0, 1000);
-        ticks += (uint64_t)(20000 * share_of(culprit, &from, now, now + ticks));
+        ticks += (uint64_t)(20000 * share_of(blocker, &from, now, now + ticks));
         add_occurrence(&stage, 0, 0, now, ticks);
         now += ticks + 80000;
     }
     struct overlap_answer answer = ask(&stage, false);
     assert_true(answer.is_found);
-    assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+    assert_ptr_equal(answer.other, &stage.entries[BLOCKER]);
     strike_stage(&stage);
 }
 
@@ -438,14 +438,14 @@ static void many_occurrences_are_sampled(void **state)
         const struct occurrence *asked = VEC_AT(&stage.asked.occurrences, struct occurrence, i);
         excess += *VEC_AT(&stage.left, double, i) - 50000;
         cost += 60000 *
-                share_of(&line_of(&stage, CULPRIT, 1)->running, &from, asked->start, asked->end);
+                share_of(&line_of(&stage, BLOCKER, 1)->running, &from, asked->start, asked->end);
     }
     assert_near(answer.share, cost / excess, 0.1);
     strike_stage(&stage);
 }
 
-/* Both threads run on one CPU. An occurrence that is preempted by the culprit takes longer
- * afterwards; but not because of what the culprit does on another CPU. many: most occurrences are
+/* Both threads run on one CPU. An occurrence that is preempted by the blocker takes longer
+ * afterwards; but not because of what the blocker does on another CPU. many: most occurrences are
  * preempted, and all of them have to be gone by. */
 static struct overlap_answer play_turns(uint64_t seed, bool many)
 {
@@ -469,7 +469,7 @@ static struct overlap_answer play_turns(uint64_t seed, bool many)
             struct class_timeline *line = line_of(&stage, ASKED, 0);
             line->running.count--;
             add_interval(&stage, ASKED, 0, now, now + first);
-            add_interval(&stage, CULPRIT, 1, now + first, now + first + off);
+            add_interval(&stage, BLOCKER, 1, now + first, now + first + off);
             add_interval(&stage, ASKED, 0, now + first + off, now + first + off + rest);
             now += first + off + rest;
         }
@@ -500,18 +500,18 @@ static void too_little_to_tell(void **state)
     assert_null(answer.other);
     /* Always overlapped. */
     raise_stage(&stage, 1, 1, 200000000);
-    add_interval(&stage, CULPRIT, 1, 1000000, 201000000);
+    add_interval(&stage, BLOCKER, 1, 1000000, 201000000);
     play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
     assert_false(ask_and_strike(&stage, false).is_found);
     /* Nobody else. */
     raise_stage(&stage, 1, 1, 200000000);
-    line_of(&stage, CULPRIT, 1);
+    line_of(&stage, BLOCKER, 1);
     play_asked(&stage, &(struct play){50000, 53000, 50000, 60000});
     assert_false(ask_and_strike(&stage, false).is_found);
 }
 
-/* Thread 1 is preempted now and then, in the culprit or elsewhere; thread 0 turns until it is back,
- * when it was in the culprit. Else the occurrences are short, but for some that are long anyway. */
+/* Thread 1 is preempted now and then, in the blocker or elsewhere; thread 0 turns until it is back,
+ * when it was in the blocker. Else the occurrences are short, but for some that are long anyway. */
 static struct overlap_answer play_spinning(uint64_t seed, bool spins)
 {
     struct stage stage;
@@ -521,7 +521,7 @@ static struct overlap_answer play_spinning(uint64_t seed, bool spins)
         uint64_t preempted = now + between(&stage, 20000000, 40000000);
         uint64_t back = preempted + between(&stage, 200000, 10000000);
         bool inside = i % 2;
-        add_preempted(&stage, inside ? CULPRIT : FIRST_OTHER, 1, preempted, back);
+        add_preempted(&stage, inside ? BLOCKER : FIRST_OTHER, 1, preempted, back);
         while (now < back) {
             uint64_t ticks = between(&stage, 2000, 3000);
             bool turns = spins ? inside && now + ticks > preempted : random_of(&stage) % 12000 == 0;
@@ -533,7 +533,7 @@ static struct overlap_answer play_spinning(uint64_t seed, bool spins)
     }
     struct overlap_answer answer = ask(&stage, true);
     if (answer.is_found)
-        assert_ptr_equal(answer.other, &stage.entries[CULPRIT]);
+        assert_ptr_equal(answer.other, &stage.entries[BLOCKER]);
     strike_stage(&stage);
     return answer;
 }

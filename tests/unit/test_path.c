@@ -53,14 +53,14 @@ static void check_sums(const struct path_result *result)
 }
 
 /* The walk goes to its end. Returns how many branches there were at most. */
-static size_t find_path(const struct trace *trace, struct encounters *walk, bool keep_pieces,
+static size_t find_path(const struct trace *trace, struct sync_events *walk, bool keep_pieces,
                         struct path_result *result)
 {
     struct path *path = path__start(trace, walk, keep_pieces);
-    struct encounter encounter;
+    struct sync_event sync_event;
     size_t most = 0;
-    while (encounters__next(walk, &encounter)) {
-        path__take(path, &encounter);
+    while (sync_events__next(walk, &sync_event)) {
+        path__take(path, &sync_event);
         most = path__branches(path) > most ? path__branches(path) : most;
     }
     assert_int_equal(path__branches(path), 1); /* the end */
@@ -107,48 +107,48 @@ static void check_same_pieces(const struct path_result *a, const struct path_res
 
 /* ---- paths known by hand --------------------------------------------------------------------- */
 
-static const char *how_text(enum encounter_type how)
+static const char *how_text(enum sync_event_type how)
 {
     switch (how) {
-    case ENCOUNTER_STARTED:
+    case SYNC_EVENT_STARTED:
         return "started";
-    case ENCOUNTER_ACQUIRED:
+    case SYNC_EVENT_ACQUIRED:
         return "acquired";
-    case ENCOUNTER_WOKEN:
+    case SYNC_EVENT_WOKEN:
         return "woken";
-    case ENCOUNTER_LEFT:
+    case SYNC_EVENT_LEFT:
         return "left";
-    case ENCOUNTER_JOINED:
+    case SYNC_EVENT_JOINED:
         return "joined";
     default:
         return "?";
     }
 }
 
-static void write_piece(FILE *file, const struct encounters *walk, const struct path_piece *piece)
+static void write_piece(FILE *file, const struct sync_events *walk, const struct path_piece *piece)
 {
     fprintf(file, "piece %u %" PRIu64 " %" PRIu64 " %s", piece->thread, piece->start, piece->end,
             how_text(piece->how));
-    if (piece->object != ENCOUNTER_NO_OBJECT)
-        fprintf(file, " %" PRIx64, encounters__object(walk, piece->object)->address);
+    if (piece->object != SYNC_EVENT_NO_OBJECT)
+        fprintf(file, " %" PRIx64, sync_events__object(walk, piece->object)->address);
     fputc('\n', file);
 }
 
-static const struct encounters *sorting; /* qsort's comparison has no room for it */
+static const struct sync_events *sorting; /* qsort's comparison has no room for it */
 
 static int by_address(const void *left, const void *right)
 {
-    const struct encounter_object *a =
-        encounters__object(sorting, ((const struct path_lock *)left)->object);
-    const struct encounter_object *b =
-        encounters__object(sorting, ((const struct path_lock *)right)->object);
+    const struct sync_object *a =
+        sync_events__object(sorting, ((const struct path_lock *)left)->object);
+    const struct sync_object *b =
+        sync_events__object(sorting, ((const struct path_lock *)right)->object);
     if (a->address != b->address)
         return a->address < b->address ? -1 : 1;
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
 /* By address, as who writes a fixture thinks of them. */
-static void write_locks(FILE *file, const struct encounters *walk, const struct vec *locks)
+static void write_locks(FILE *file, const struct sync_events *walk, const struct vec *locks)
 {
     struct vec rows = VEC_OF(struct path_lock);
     VEC_EACH (lock, locks, struct path_lock)
@@ -160,12 +160,12 @@ static void write_locks(FILE *file, const struct encounters *walk, const struct 
         fprintf(file,
                 "lock %" PRIx64 " acquisitions %" PRIu64 " contended %" PRIu64 " wait %" PRIu64
                 " hold %" PRIu64 "\n",
-                encounters__object(walk, lock->object)->address, lock->acquisitions,
+                sync_events__object(walk, lock->object)->address, lock->acquisitions,
                 lock->contended, lock->wait, lock->hold);
     vec__free(&rows);
 }
 
-static char *text_of(const struct encounters *walk, const struct path_result *result)
+static char *text_of(const struct sync_events *walk, const struct path_result *result)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -193,10 +193,10 @@ static char *read_file(const char *name)
     return text;
 }
 
-static bool knows_locks_only(const struct encounters *walk)
+static bool knows_locks_only(const struct sync_events *walk)
 {
-    for (uint32_t i = 0; i < encounters__objects(walk); i++) {
-        if (encounters__object(walk, i)->kind != CLASS_LOCK)
+    for (uint32_t i = 0; i < sync_events__objects(walk); i++) {
+        if (sync_events__object(walk, i)->kind != CLASS_LOCK)
             return false;
     }
     return true;
@@ -208,7 +208,7 @@ static void check_fixture(const char *name)
     char *expected_name = memory__format("%.*s.expected", (int)(strlen(name) - 6), name);
     char *expected = read_file(expected_name);
     struct trace *trace = fixture__open(fixture);
-    struct encounters *walk = encounters__start(trace), *again = encounters__start(trace);
+    struct sync_events *walk = sync_events__start(trace), *again = sync_events__start(trace);
     struct path_result kept, figures;
     find_path(trace, walk, true, &kept);
     find_path(trace, again, false, &figures);
@@ -228,8 +228,8 @@ static void check_fixture(const char *name)
     }
     path_result__free(&kept);
     path_result__free(&figures);
-    encounters__free(walk);
-    encounters__free(again);
+    sync_events__free(walk);
+    sync_events__free(again);
     trace__close(trace);
     free(text);
     free(expected);
@@ -260,7 +260,7 @@ static uint64_t check_seed(uint64_t seed)
 {
     char *fixture = lock_program__trace(seed);
     struct trace *trace = fixture__open(fixture);
-    struct encounters *walk = encounters__start(trace), *again = encounters__start(trace);
+    struct sync_events *walk = sync_events__start(trace), *again = sync_events__start(trace);
     struct path_result kept, figures, marked;
     find_path(trace, walk, true, &kept);
     assert_true(find_path(trace, again, false, &figures) <= BRANCHES_AT_MOST);
@@ -273,8 +273,8 @@ static uint64_t check_seed(uint64_t seed)
     path_result__free(&kept);
     path_result__free(&figures);
     path_result__free(&marked);
-    encounters__free(walk);
-    encounters__free(again);
+    sync_events__free(walk);
+    sync_events__free(again);
     trace__close(trace);
     free(fixture);
     return hand_overs;
@@ -304,22 +304,22 @@ static const char crowd[] = "thread 0 main\n1000 thread_start 0x11 0xffffffff 0x
                             "thread 2 b\n1010 thread_start 0x33 0 0x400000\n"
                             "thread 3 c\n1010 thread_start 0x44 0 0x400000\n";
 
-static struct encounter encounter_of(enum encounter_type type, uint32_t thread, uint64_t tick,
-                                     uint32_t object)
+static struct sync_event sync_event_of(enum sync_event_type type, uint32_t thread, uint64_t tick,
+                                       uint32_t object)
 {
-    return (struct encounter){.type = type,
-                              .thread = thread,
-                              .tick = tick,
-                              .object = object,
-                              .weight = 1,
-                              .by = ENCOUNTER_NOBODY};
+    return (struct sync_event){.type = type,
+                               .thread = thread,
+                               .tick = tick,
+                               .object = object,
+                               .weight = 1,
+                               .by = SYNC_EVENT_NOBODY};
 }
 
-static void take(struct path *path, enum encounter_type type, uint32_t thread, uint64_t tick,
+static void take(struct path *path, enum sync_event_type type, uint32_t thread, uint64_t tick,
                  uint32_t object)
 {
-    struct encounter encounter = encounter_of(type, thread, tick, object);
-    path__take(path, &encounter);
+    struct sync_event sync_event = sync_event_of(type, thread, tick, object);
+    path__take(path, &sync_event);
 }
 
 /* The n-th hand-over, from tick on: thread n, which has lock n, lets thread n + 1 have it 10 ticks
@@ -328,37 +328,37 @@ static void take(struct path *path, enum encounter_type type, uint32_t thread, u
 static void hand_over(struct path *path, uint64_t n, uint64_t tick)
 {
     uint32_t lock = n % LOCKS, giver = n % THREADS, taker = (n + 1) % THREADS;
-    struct encounter acquired = encounter_of(ENCOUNTER_ACQUIRED, taker, tick + 12, lock);
-    take(path, ENCOUNTER_ACQUIRED, giver, tick - 1, lock);
-    take(path, ENCOUNTER_WAITS, taker, tick, lock);
-    take(path, ENCOUNTER_WAITS, (n + 2) % THREADS, tick + 1, lock);
-    take(path, ENCOUNTER_RELEASED, giver, tick + 10, lock);
+    struct sync_event acquired = sync_event_of(SYNC_EVENT_ACQUIRED, taker, tick + 12, lock);
+    take(path, SYNC_EVENT_ACQUIRED, giver, tick - 1, lock);
+    take(path, SYNC_EVENT_WAITS, taker, tick, lock);
+    take(path, SYNC_EVENT_WAITS, (n + 2) % THREADS, tick + 1, lock);
+    take(path, SYNC_EVENT_RELEASED, giver, tick + 10, lock);
     acquired.since = tick;
     acquired.by = giver;
     acquired.by_tick = tick + 10;
     path__take(path, &acquired);
-    take(path, ENCOUNTER_RELEASED, taker, tick + 14, lock);
-    take(path, ENCOUNTER_GAVE_UP, (n + 2) % THREADS, tick + 15, lock);
+    take(path, SYNC_EVENT_RELEASED, taker, tick + 14, lock);
+    take(path, SYNC_EVENT_GAVE_UP, (n + 2) % THREADS, tick + 15, lock);
 }
 
 static void check_long_chain(bool keep_pieces)
 {
     struct trace *trace = fixture__open(crowd);
-    struct encounters *walk = encounters__start(trace);
-    struct encounter encounter;
+    struct sync_events *walk = sync_events__start(trace);
+    struct sync_event sync_event;
     struct path_result result;
-    while (encounters__next(walk, &encounter))
+    while (sync_events__next(walk, &sync_event))
         ;
     struct path *path = path__start(trace, walk, keep_pieces);
     for (uint32_t i = 0; i < THREADS; i++)
-        take(path, ENCOUNTER_STARTED, i, 1000, ENCOUNTER_NO_OBJECT);
+        take(path, SYNC_EVENT_STARTED, i, 1000, SYNC_EVENT_NO_OBJECT);
     for (uint64_t n = 0; n < HAND_OVERS; n++) {
         hand_over(path, n, 2000 + 20 * n);
         assert_true(path__branches(path) <= 2 * THREADS); /* nobody waits */
     }
     uint64_t end = 2000 + 20 * (uint64_t)HAND_OVERS;
     for (uint32_t i = 0; i < THREADS; i++)
-        take(path, ENCOUNTER_ENDED, i, end + (i == HAND_OVERS % THREADS), ENCOUNTER_NO_OBJECT);
+        take(path, SYNC_EVENT_ENDED, i, end + (i == HAND_OVERS % THREADS), SYNC_EVENT_NO_OBJECT);
     path__finish(path, &result);
     check_sums(&result);
     assert_int_equal(result.start, 1000);
@@ -370,7 +370,7 @@ static void check_long_chain(bool keep_pieces)
     assert_int_equal(result.pieces.count, keep_pieces ? HAND_OVERS + 1 : 0);
     path_result__free(&result);
     path__free(path);
-    encounters__free(walk);
+    sync_events__free(walk);
     trace__close(trace);
 }
 

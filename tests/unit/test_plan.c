@@ -177,12 +177,13 @@ static uint8_t *make_stub(struct area *area, const uint8_t *moved, volatile uint
     return stub;
 }
 
-/* inc dword [rip + hits]; push qword [rip + moved]; jmp qword [rip + popped_stub] */
-static uint8_t *make_popped_stub(struct area *area, const uint8_t *moved, volatile uint32_t *hits)
+/* inc dword [rip + hits]; push qword [rip + moved]; jmp qword [rip + return_slot_stub] */
+static uint8_t *make_return_slot_stub(struct area *area, const uint8_t *moved,
+                                      volatile uint32_t *hits)
 {
     static const uint8_t text[] = {0xff, 0x05, 0, 0,    0,    0, 0xff, 0x35, 6,
                                    0,    0,    0, 0xff, 0x25, 8, 0,    0,    0};
-    void (*common)(void) = popped_stub;
+    void (*common)(void) = return_slot_stub;
     uint8_t *stub = area->code + area->used;
     area->used += STUB_BYTES;
     memcpy(stub, text, sizeof text);
@@ -199,8 +200,9 @@ static void apply(struct area *area, const struct heurt_plan *plan, volatile uin
     assert_true(plan->code_bytes <= HEURT_PLAN_CODE_MAX);
     assert_memory_equal(entry, plan->original, plan->moved);
     uint8_t *moved = copy_moved(area, plan);
-    uint8_t *stub = plan->mechanism == HEURT_MECHANISM_POPPED ? make_popped_stub(area, moved, hits)
-                                                              : make_stub(area, moved, hits);
+    uint8_t *stub = plan->mechanism == HEURT_MECHANISM_RETURN_SLOT
+                        ? make_return_slot_stub(area, moved, hits)
+                        : make_stub(area, moved, hits);
     uint64_t page = (uint64_t)entry & ~0xfffull;
     assert_int_equal(mprotect((void *)page, 0x2000, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
     entry[0] = 0xe9;
@@ -221,14 +223,14 @@ struct subject {
         return call_stacked(n, name); \
     }
 PLAN_ASM_STACKED(STACKED)
-PLAN_ASM_POPPED(STACKED)
+PLAN_ASM_RETURN_SLOT(STACKED)
 #undef STACKED
 
 #define SUBJECT(name) {#name, name},
 #define STACKED_SUBJECT(name) {#name, stacked_##name},
 static const struct subject assembled[] = {PLAN_ASM(SUBJECT)};
 static const struct subject assembled_stacked[] = {PLAN_ASM_STACKED(STACKED_SUBJECT)};
-static const struct subject assembled_popped[] = {PLAN_ASM_POPPED(STACKED_SUBJECT)};
+static const struct subject assembled_return_slot[] = {PLAN_ASM_RETURN_SLOT(STACKED_SUBJECT)};
 #undef SUBJECT
 #undef STACKED_SUBJECT
 
@@ -240,7 +242,7 @@ static const struct subject compiled[] = {
     {"ok_tail", ok_tail},       {"ok_double", ok_double},
 };
 
-static const struct subject compiled_popped[] = {
+static const struct subject compiled_return_slot[] = {
     {"pop_seven", call_seven},
     {"pop_forward_seven", call_forward_seven},
     {"pop_big", call_big},
@@ -301,14 +303,14 @@ static void assembled_functions_run_moved(void **state)
 static void assembled_functions_run_with_their_return_address_put_aside(void **state)
 {
     (void)state;
-    RUN_PATCHED("p_*", assembled_popped, HEURT_MECHANISM_POPPED);
+    RUN_PATCHED("p_*", assembled_return_slot, HEURT_MECHANISM_RETURN_SLOT);
 }
 
 static void compiled_functions_run_moved(void **state)
 {
     (void)state;
     RUN_PATCHED("[mo][ak]*_*", compiled, HEURT_MECHANISM_FRAME);
-    RUN_PATCHED("pop_*", compiled_popped, HEURT_MECHANISM_POPPED);
+    RUN_PATCHED("pop_*", compiled_return_slot, HEURT_MECHANISM_RETURN_SLOT);
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -362,7 +364,7 @@ static void compiled_functions_that_look_at_their_caller_are_refused(void **stat
     plan__free(plan);
 }
 
-static void unwinders_that_would_not_find_popped_frames_are_minded(void **state)
+static void unwinders_that_would_not_find_return_slot_frames_are_minded(void **state)
 {
     (void)state;
     const char *unwinder = getenv("PLAN_UNWINDER");
@@ -607,7 +609,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_proven_is_refused),
         cmocka_unit_test(compiled_functions_that_look_at_their_caller_are_refused),
-        cmocka_unit_test(unwinders_that_would_not_find_popped_frames_are_minded),
+        cmocka_unit_test(unwinders_that_would_not_find_return_slot_frames_are_minded),
         cmocka_unit_test(code_that_depends_on_its_place_is_fixed),
         cmocka_unit_test(names_of_one_function_are_one),
         cmocka_unit_test(cold_parts_are_not_functions),

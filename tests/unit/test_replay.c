@@ -104,7 +104,7 @@ static const struct replay_object barriers[] = {
 struct outcome {
     uint64_t wall, worked, runnable;
     uint64_t waited, held, acquisitions, contended; /* of object 0, if there is one */
-    uint32_t stuck;
+    uint32_t unfinished;
 };
 
 static void expect(struct play *play, struct outcome expected)
@@ -113,7 +113,7 @@ static void expect(struct play *play, struct outcome expected)
     assert_int_equal(result.wall, expected.wall);
     assert_int_equal(result.worked, expected.worked);
     assert_int_equal(result.runnable, expected.runnable);
-    assert_int_equal(result.stuck, expected.stuck);
+    assert_int_equal(result.unfinished, expected.unfinished);
     if (play->model.object_count) {
         assert_int_equal(result.objects[0].acquisitions, expected.acquisitions);
         assert_int_equal(result.objects[0].contended, expected.contended);
@@ -546,12 +546,15 @@ static const struct replay_object two_locks[] = {{.kind = REPLAY_LOCK}, {.kind =
 static void a_deadlock_is_counted(void **state)
 {
     (void)state;
-    expect(
-        with_objects(PLAY(3, "10a0 10a1 10r1 10r0", "10a1 10a0 10r0 10r1", "50x"), two_locks, 2),
-        (struct outcome){
-            .wall = 50, .worked = 90, .held = 40, .acquisitions = 1, .contended = 1, .stuck = 2});
+    expect(with_objects(PLAY(3, "10a0 10a1 10r1 10r0", "10a1 10a0 10r0 10r1", "50x"), two_locks, 2),
+           (struct outcome){.wall = 50,
+                            .worked = 90,
+                            .held = 40,
+                            .acquisitions = 1,
+                            .contended = 1,
+                            .unfinished = 2});
     expect(PLAY(1, "10w0", "20x"),
-           (struct outcome){.wall = 30, .worked = 30, .runnable = 10, .stuck = 1});
+           (struct outcome){.wall = 30, .worked = 30, .runnable = 10, .unfinished = 1});
 }
 
 /* One holder is gone, the others spin for ever, by turns. */
@@ -562,7 +565,7 @@ static void spinning_for_ever_ends(void **state)
         struct play *play = PLAY(cpus, "10a0 5x", "20a0", "30a0", "10a1 5a0");
         struct replay_result result =
             replay(with_objects(play, (struct replay_object[]){spinlock, spinlock}, 2));
-        assert_int_equal(result.stuck, 3);
+        assert_int_equal(result.unfinished, 3);
         assert_int_equal(result.objects[0].acquisitions, 1);
         assert_int_equal(result.objects[0].contended, 3);
         replay_result__free(&result);
@@ -598,7 +601,7 @@ static void huge_times_end(void **state)
     play->model.slice_ticks = UINT64_MAX / 8;
     play->model.switch_ticks = UINT64_MAX / 2;
     struct replay_result result = replay(play);
-    assert_int_equal(result.stuck, 0);
+    assert_int_equal(result.unfinished, 0);
     assert_int_equal(result.wall, UINT64_MAX);
     replay_result__free(&result);
     close_play(play);

@@ -76,7 +76,7 @@ static uint64_t replay(const struct replay_program *program, const struct change
     if (!source)
         fail_msg("%s", error.text);
     replay__run(&model, source, &result);
-    assert_int_equal(result.stuck, 0);
+    assert_int_equal(result.unfinished, 0);
     uint64_t wall = result.wall;
     replay_result__free(&result);
     replay_program__close(source);

@@ -192,7 +192,7 @@ static void assert_same(const struct replay_result *a, const struct replay_resul
     assert_int_equal(a->wall, b->wall);
     assert_int_equal(a->worked, b->worked);
     assert_int_equal(a->runnable, b->runnable);
-    assert_int_equal(a->stuck, b->stuck);
+    assert_int_equal(a->unfinished, b->unfinished);
     assert_memory_equal(a->objects, b->objects, OBJECTS * sizeof *a->objects);
 }
 
@@ -215,7 +215,7 @@ static void check_time(struct program *program)
     uint64_t spun = spin->waited;
     if (program->objects[BARRIER].spins)
         spun += result.objects[BARRIER].waited;
-    assert_int_equal(result.stuck, 0);
+    assert_int_equal(result.unfinished, 0);
     assert_true(result.worked >= bounds.work && result.worked <= bounds.work + spun);
     assert_true(result.wall >= bounds.longest);
     assert_true(result.wall * program->model.cpus >= result.worked);
@@ -250,7 +250,7 @@ static void check_switches(struct program *program)
     program->objects[SPIN].spins = program->objects[BARRIER].spins = false;
     struct replay_result result = replay(program);
     struct bounds bounds = bounds_of(program);
-    assert_int_equal(result.stuck, 0);
+    assert_int_equal(result.unfinished, 0);
     assert_true(result.worked >= bounds.work);
     assert_int_equal((result.worked - bounds.work) % program->model.switch_ticks, 0);
     replay_result__free(&result);
@@ -401,7 +401,7 @@ static void check_garbage(struct program *program)
     program->model.slice_ticks = below(program, 2) ? 0 : (uint64_t)1 << 44;
     program->model.switch_ticks = below(program, 3);
     struct replay_result first = replay(program), second = replay(program);
-    assert_true(first.stuck <= program->model.thread_count);
+    assert_true(first.unfinished <= program->model.thread_count);
     assert_same(&first, &second);
     replay_result__free(&first);
     replay_result__free(&second);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The quiet classes of one call site. */
-struct quiet_site {
+struct uncontended_site {
     struct class_entry *first;
     uint64_t objects;
 };
@@ -16,14 +16,14 @@ static bool is_quiet(const struct class_entry *entry)
            !entry->total.contended && !entry->total.unfinished;
 }
 
-static struct quiet_site *site_of(struct map *places, struct vec *sites,
-                                  const struct class_entry *entry)
+static struct uncontended_site *site_of(struct map *places, struct vec *sites,
+                                        const struct class_entry *entry)
 {
     uint64_t key[4] = {entry->what.at.kind, (uintptr_t)entry->what.at.function,
                        entry->what.at.process, entry->what.at.site};
     uint64_t place = map__put(places, key, sizeof key, sites->count);
     if (place < sites->count)
-        return VEC_AT(sites, struct quiet_site, place);
+        return VEC_AT(sites, struct uncontended_site, place);
     return vec__push(sites, NULL);
 }
 
@@ -53,7 +53,7 @@ static void join_site(struct class_table *table, struct map *places, struct vec 
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (!is_quiet(*entry))
             continue;
-        struct quiet_site *site = site_of(places, sites, *entry);
+        struct uncontended_site *site = site_of(places, sites, *entry);
         if (site->objects <= QUIET_OBJECTS_MAX)
             continue;
         if (!site->first) {
@@ -65,16 +65,16 @@ static void join_site(struct class_table *table, struct map *places, struct vec 
     }
 }
 
-void quiet_classes__join(struct class_table *table)
+void uncontended_classes__join(struct class_table *table)
 {
     struct map places = {0};
-    struct vec sites = VEC_OF(struct quiet_site);
+    struct vec sites = VEC_OF(struct uncontended_site);
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         if (is_quiet(*entry))
             site_of(&places, &sites, *entry)->objects++;
     }
     join_site(table, &places, &sites);
-    VEC_EACH (site, &sites, struct quiet_site) {
+    VEC_EACH (site, &sites, struct uncontended_site) {
         if (!site->first)
             continue;
         struct profile_key key = {"objects", site->objects};

@@ -9,6 +9,6 @@
 #define QUIET_OBJECTS_MAX 16
 
 /* The entries that were put into another one stay, empty, so that later walks find them. */
-void quiet_classes__join(struct class_table *table);
+void uncontended_classes__join(struct class_table *table);
 
 #endif

@@ -15,19 +15,19 @@ uint64_t wait__ticks(const struct blame_thread *thread)
     return ticks > paused ? ticks - paused : 0;
 }
 
-static struct class_blame *blame_of(struct class_entry *entry, const struct culprit *culprit)
+static struct class_blame *blame_of(struct class_entry *entry, const struct blocker *blocker)
 {
     VEC_EACH (blame, &entry->blames, struct class_blame) {
-        if (blame->site == culprit->site && blame->process == culprit->process &&
-            (!culprit->apart || blame->thread == culprit->thread))
+        if (blame->site == blocker->site && blame->process == blocker->process &&
+            (!blocker->apart || blame->thread == blocker->thread))
             return blame;
     }
     struct class_blame fresh = {
-        .process = culprit->process, .thread = culprit->thread, .site = culprit->site};
+        .process = blocker->process, .thread = blocker->thread, .site = blocker->site};
     return vec__push(&entry->blames, &fresh);
 }
 
-void entry__blame(struct class_entry *entry, const struct culprit *culprit,
+void entry__blame(struct class_entry *entry, const struct blocker *blocker,
                   const struct doing *doing)
 {
     uint64_t ticks = 0;
@@ -35,8 +35,8 @@ void entry__blame(struct class_entry *entry, const struct culprit *culprit,
         ticks += doing->ticks[i];
     if (!ticks)
         return;
-    struct class_blame *blame = blame_of(entry, culprit);
-    if (blame->thread != culprit->thread)
+    struct class_blame *blame = blame_of(entry, blocker);
+    if (blame->thread != blocker->thread)
         blame->thread = NOBODY;
     blame->wait += ticks;
     blame->waits++;
@@ -324,7 +324,7 @@ static void close_waits(struct blame_walk *walk)
     for (size_t i = 0; i < walk->thread_count; i++) {
         struct blame_thread *thread = &walk->threads[i];
         if (!thread->depth || thread->waits[0].id != HEURT_EVENT_LOCK_WAIT ||
-            !walk->results[i].stuck)
+            !walk->results[i].unfinished)
             continue;
         if (walk->results[i].end > thread->steps.tick)
             thread->steps.tick = walk->results[i].end;

@@ -291,11 +291,11 @@ static void blame_site(const struct blame_walk *walk, const struct lock_state *l
         place < thread->before.count ? VEC_AT(&thread->before, struct doing, place) : &nothing;
     bool is_shared = lock->process == HEURT_NO_SERIAL && site->thread < walk->thread_count;
     uint32_t process = is_shared ? walk->threads[site->thread].serial : lock->process;
-    struct culprit culprit = {process, site->thread, false, site->site};
+    struct blocker blocker = {process, site->thread, false, site->site};
     struct doing part;
     for (unsigned i = 0; i < COMPONENTS; i++)
         part.ticks[i] = take_ticks(left, site->doing.ticks[i] - before->ticks[i]);
-    entry__blame(thread->entry, &culprit, &part);
+    entry__blame(thread->entry, &blocker, &part);
 }
 
 void lock__blame(struct blame_walk *walk, struct blame_thread *thread)

@@ -93,7 +93,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier)
     const struct arrival *last =
         VEC_AT(&barrier->arrivals, struct arrival, barrier->arrivals.count - 1);
     const struct doing *before = before_round(barrier, last->thread);
-    struct culprit culprit = {barrier->turnstile.process, last->thread, true, last->site};
+    struct blocker blocker = {barrier->turnstile.process, last->thread, true, last->site};
     VEC_EACH (arrival, &barrier->arrivals, struct arrival) {
         struct blame_thread *waiter = &walk->threads[arrival->thread];
         uint64_t ticks = last->tick - arrival->tick, most = wait__ticks(waiter);
@@ -101,7 +101,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier)
         if (!waiter->entry)
             continue;
         divide(&last->did, before, ticks < most ? ticks : most, &part);
-        entry__blame(waiter->entry, &culprit, &part);
+        entry__blame(waiter->entry, &blocker, &part);
     }
 }
 
@@ -167,18 +167,18 @@ static void watch_signallers(struct blame_walk *walk, struct blame_thread *threa
 }
 
 static void blame_watched(struct blame_walk *walk, struct blame_thread *thread,
-                          const struct culprit *culprit)
+                          const struct blocker *blocker)
 {
     static const struct doing nothing;
     const struct doing *before = &nothing;
     for (uint32_t i = 0; i < thread->watched_count; i++) {
-        if (thread->watched[i].thread == culprit->thread)
+        if (thread->watched[i].thread == blocker->thread)
             before = &thread->watched[i].before;
     }
     struct doing part;
-    divide(thread__did(walk, &walk->threads[culprit->thread], thread->steps.tick), before,
+    divide(thread__did(walk, &walk->threads[blocker->thread], thread->steps.tick), before,
            wait__ticks(thread), &part);
-    entry__blame(thread->entry, culprit, &part);
+    entry__blame(thread->entry, blocker, &part);
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */
@@ -226,14 +226,14 @@ void signal__wait_ends(struct blame_walk *walk, struct blame_thread *thread, boo
 {
     struct meeting *meeting = meeting_at(walk, thread->place);
     uint64_t ticks = wait__ticks(thread);
-    struct culprit culprit = {meeting->turnstile.process, meeting->signaller, false, meeting->site};
+    struct blocker blocker = {meeting->turnstile.process, meeting->signaller, false, meeting->site};
     meeting->turnstile.waited += ticks;
     turnstile__member(&meeting->turnstile, thread->index)->waited += ticks;
-    if (!blame || meeting->signals == thread->number || culprit.thread == thread->index)
+    if (!blame || meeting->signals == thread->number || blocker.thread == thread->index)
         return;
-    turnstile__member(&meeting->turnstile, culprit.thread)->ended += ticks;
+    turnstile__member(&meeting->turnstile, blocker.thread)->ended += ticks;
     if (thread->entry)
-        blame_watched(walk, thread, &culprit);
+        blame_watched(walk, thread, &blocker);
 }
 
 void semaphore__taken(struct blame_walk *walk, const struct blame_thread *thread, uint64_t object,

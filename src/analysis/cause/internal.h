@@ -140,7 +140,7 @@ struct blame_walk {
 /* Of the outermost wait, until the thread's tick. */
 uint64_t wait__ticks(const struct blame_thread *thread);
 
-struct culprit {
+struct blocker {
     uint32_t process; /* serial */
     uint32_t thread;  /* NOBODY: several */
     bool apart;       /* each thread is blamed apart */
@@ -148,7 +148,7 @@ struct culprit {
 };
 
 /* Blames it for a wait of the class; doing adds up to the time. */
-void entry__blame(struct class_entry *entry, const struct culprit *culprit,
+void entry__blame(struct class_entry *entry, const struct blocker *blocker,
                   const struct doing *doing);
 
 /* Takes from *left at most what is wanted. */

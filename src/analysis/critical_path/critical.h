@@ -6,7 +6,7 @@
 
 struct critical_path {
     struct path_result path;
-    struct vec objects; /* struct encounter_object, by the numbers in path */
+    struct vec objects; /* struct sync_object, by the numbers in path */
 };
 
 /* Memory grows with the hand-overs. critical_path__free it. */

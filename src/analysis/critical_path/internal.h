@@ -24,7 +24,8 @@ struct path_sum {
     uint32_t key;   /* object; index of the thread */
     uint64_t ticks; /* lock: held; thread: the path is on it */
     uint64_t acquisitions, contended, wait;
-    uint64_t last; /* thread: number of the encounter at which the chain was last closed on it */
+    uint64_t last; /* thread: number of the synchronisation event at which the chain was last closed
+                      on it */
 };
 
 /* A hash table of them by key. */
@@ -48,8 +49,8 @@ struct branch {
     struct branch *first_child;
     struct branch *previous, *next; /* children of the same parent */
     uint64_t holders;               /* children are among them */
-    uint64_t closed;                /* number of the encounter; UINT64_MAX: it is open */
-    uint64_t start;                 /* tick at which the whole chain began */
+    uint64_t closed; /* number of the synchronisation event; UINT64_MAX: it is open */
+    uint64_t start;  /* tick at which the whole chain began */
     uint64_t hand_over, hand_overs, in_sections, blocked;
     struct path_sums locks, threads;
     struct kept_piece *last_piece; /* of the chain up to here; NULL: none was closed */
@@ -73,8 +74,8 @@ void branch__hold(struct branch *branch);
 void tree__drop(struct branch_tree *tree, struct branch *branch); /* NULL is allowed */
 void tree__free(struct branch_tree *tree); /* when all branches are dropped */
 
-/* The closed chain was on the thread after that encounter. */
-bool branch__was_on(const struct branch *branch, uint32_t thread, uint64_t encounter);
+/* The closed chain was on the thread after that synchronisation event. */
+bool branch__was_on(const struct branch *branch, uint32_t thread, uint64_t sync_event);
 
 /* How many branches there are now. */
 size_t path__branches(const struct path *path);

@@ -22,7 +22,7 @@ struct section {
     uint32_t object, weight;
     bool contended;
     uint64_t since, wait;
-    uint64_t encounter; /* number of its acquisition */
+    uint64_t sync_event; /* number of its acquisition */
 };
 
 struct path_thread {
@@ -53,21 +53,22 @@ struct path_end {
 
 struct path {
     const struct trace *trace;
-    const struct encounters *walk;
+    const struct sync_events *walk;
     struct branch_tree tree;
     bool keep_pieces;
     struct path_thread *threads;
     uint32_t thread_count;
-    uint32_t main;       /* the first thread that began; ENCOUNTER_NOBODY: none did */
-    uint64_t not_begun;  /* threads */
-    struct vec objects;  /* struct path_object */
-    uint64_t joining;    /* threads that wait for another one's end */
-    struct vec ended;    /* struct cut: since somebody has been joining */
-    struct path_end end; /* of those that ended until now */
-    uint64_t encounters; /* taken */
+    uint32_t main;        /* the first thread that began; SYNC_EVENT_NOBODY: none did */
+    uint64_t not_begun;   /* threads */
+    struct vec objects;   /* struct path_object */
+    uint64_t joining;     /* threads that wait for another one's end */
+    struct vec ended;     /* struct cut: since somebody has been joining */
+    struct path_end end;  /* of those that ended until now */
+    uint64_t sync_events; /* taken */
 };
 
-struct path *path__start(const struct trace *trace, const struct encounters *walk, bool keep_pieces)
+struct path *path__start(const struct trace *trace, const struct sync_events *walk,
+                         bool keep_pieces)
 {
     struct path *path = memory__zeroed(1, sizeof *path);
     path->trace = trace;
@@ -75,7 +76,7 @@ struct path *path__start(const struct trace *trace, const struct encounters *wal
     path->keep_pieces = keep_pieces;
     path->thread_count = (uint32_t)trace__threads(trace)->count;
     path->threads = memory__zeroed(path->thread_count, sizeof *path->threads);
-    path->main = ENCOUNTER_NOBODY;
+    path->main = SYNC_EVENT_NOBODY;
     path->not_begun = path->thread_count;
     path->objects = VEC_OF(struct path_object);
     path->ended = VEC_OF(struct cut);
@@ -182,7 +183,7 @@ static void charge(struct path *path, uint32_t index, uint64_t tick)
         charge_covered(thread, tick);
     struct path_sum *sum = path_sums__at(&thread->open->threads, index);
     sum->ticks += tick - thread->from;
-    sum->last = path->encounters;
+    sum->last = path->sync_events;
     keep_piece(path, thread, tick);
     thread->from = tick;
 }
@@ -194,47 +195,48 @@ static struct cut cut_chain(struct path *path, uint32_t index, uint64_t tick)
     struct path_thread *thread = &path->threads[index];
     struct cut cut = {.thread = index, .tick = later(tick, thread->from), .branch = thread->open};
     charge(path, index, cut.tick);
-    cut.branch->closed = path->encounters;
+    cut.branch->closed = path->sync_events;
     thread->open = tree__branch(&path->tree, cut.branch);
     return cut;
 }
 
 /* From that tick on the thread is on a new chain: the one that was closed at the cut, whose branch
  * stays the caller's. NULL: a chain of its own. */
-static void begin_chain(struct path *path, const struct encounter *encounter, const struct cut *cut)
+static void begin_chain(struct path *path, const struct sync_event *sync_event,
+                        const struct cut *cut)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
+    struct path_thread *thread = &path->threads[sync_event->thread];
     tree__drop(&path->tree, thread->open);
     thread->open = tree__branch(&path->tree, cut ? cut->branch : NULL);
-    thread->from = encounter->tick;
+    thread->from = sync_event->tick;
     thread->came = true;
     thread->piece = (struct path_piece){
-        .thread = encounter->thread,
-        .object = encounter->object,
-        .how = encounter->type,
+        .thread = sync_event->thread,
+        .object = sync_event->object,
+        .how = sync_event->type,
     };
     if (!cut) {
-        thread->open->start = encounter->tick;
+        thread->open->start = sync_event->tick;
         return;
     }
     thread->open->hand_overs = 1;
-    thread->open->hand_over = ticks_between(cut->tick, encounter->tick);
+    thread->open->hand_over = ticks_between(cut->tick, sync_event->tick);
     VEC_EACH (section, &thread->sections, struct section) {
-        if (!branch__was_on(cut->branch, encounter->thread, section->encounter))
+        if (!branch__was_on(cut->branch, sync_event->thread, section->sync_event))
             count_section(thread->open, section);
     }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void thread__created(struct path *path, const struct encounter *encounter)
+static void thread__created(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
+    struct path_thread *thread = &path->threads[sync_event->thread];
     bool has_begun = thread->has_created;
     thread->has_created = false;
     if (has_begun || !path->not_begun)
         return;
-    struct cut cut = cut_chain(path, encounter->thread, encounter->tick);
+    struct cut cut = cut_chain(path, sync_event->thread, sync_event->tick);
     if (thread->creations.count >= path->not_begun)
         drop_cut(path, &thread->creations, 0);
     vec__push(&thread->creations, &cut);
@@ -257,30 +259,30 @@ static uint32_t process_of(const struct path *path, uint32_t thread)
 
 /* The creator's chain when it created the thread. Mostly the thread begins before its creator
  * tells of it. */
-static bool creation_of(struct path *path, const struct encounter *encounter, struct cut *cut)
+static bool creation_of(struct path *path, const struct sync_event *sync_event, struct cut *cut)
 {
-    struct path_thread *creator = &path->threads[encounter->by];
-    size_t place = find_cut(&creator->creations, encounter->by, encounter->by_tick);
+    struct path_thread *creator = &path->threads[sync_event->by];
+    size_t place = find_cut(&creator->creations, sync_event->by, sync_event->by_tick);
     if (place < creator->creations.count) {
         *cut = *VEC_AT(&creator->creations, struct cut, place);
         branch__hold(cut->branch);
         drop_cut(path, &creator->creations, place);
         return true;
     }
-    creator->has_created = encounter->by_tick >= encounter->tick &&
-                           process_of(path, encounter->by) == process_of(path, encounter->thread);
-    return cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
+    creator->has_created = sync_event->by_tick >= sync_event->tick &&
+                           process_of(path, sync_event->by) == process_of(path, sync_event->thread);
+    return cut_now(path, sync_event->by, sync_event->by_tick, sync_event->tick, cut);
 }
 
-static void thread__started(struct path *path, const struct encounter *encounter)
+static void thread__started(struct path *path, const struct sync_event *sync_event)
 {
     struct cut cut;
-    bool is_created = encounter->by < path->thread_count && encounter->by != encounter->thread &&
-                      creation_of(path, encounter, &cut);
-    begin_chain(path, encounter, is_created ? &cut : NULL);
+    bool is_created = sync_event->by < path->thread_count && sync_event->by != sync_event->thread &&
+                      creation_of(path, sync_event, &cut);
+    begin_chain(path, sync_event, is_created ? &cut : NULL);
     path->not_begun -= path->not_begun > 0;
-    if (path->main == ENCOUNTER_NOBODY)
-        path->main = encounter->thread;
+    if (path->main == SYNC_EVENT_NOBODY)
+        path->main = sync_event->thread;
     if (is_created)
         tree__drop(&path->tree, cut.branch);
 }
@@ -303,14 +305,14 @@ static void consider_end(struct path *path, const struct cut *cut)
 }
 
 /* Threads whose end is not in the trace end late in the walk, but perhaps at an early tick. */
-static void thread__ended(struct path *path, const struct encounter *encounter)
+static void thread__ended(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
-    struct cut cut = {.thread = encounter->thread,
-                      .tick = later(encounter->tick, thread->from),
+    struct path_thread *thread = &path->threads[sync_event->thread];
+    struct cut cut = {.thread = sync_event->thread,
+                      .tick = later(sync_event->tick, thread->from),
                       .branch = thread->open};
     charge(path, cut.thread, cut.tick);
-    cut.branch->closed = path->encounters;
+    cut.branch->closed = path->sync_events;
     thread->open = NULL;
     vec__free(&thread->sections);
     consider_end(path, &cut);
@@ -321,58 +323,58 @@ static void thread__ended(struct path *path, const struct encounter *encounter)
 }
 
 /* What it was off its CPU for. If another thread ends a wait around it, none of it stays. */
-static void thread__back(struct path *path, const struct encounter *encounter)
+static void thread__back(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
-    if (encounter->how != COMPONENT_RUNNABLE && encounter->how != COMPONENT_PAGE_FAULT)
+    struct path_thread *thread = &path->threads[sync_event->thread];
+    if (sync_event->how != COMPONENT_RUNNABLE && sync_event->how != COMPONENT_PAGE_FAULT)
         thread->open->blocked +=
-            ticks_between(later(encounter->since, thread->from), encounter->tick);
+            ticks_between(later(sync_event->since, thread->from), sync_event->tick);
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
 static bool is_of_kind(const struct path *path, uint32_t object, enum class_kind kind)
 {
-    return object != ENCOUNTER_NO_OBJECT && encounters__object(path->walk, object)->kind == kind;
+    return object != SYNC_EVENT_NO_OBJECT && sync_events__object(path->walk, object)->kind == kind;
 }
 
 /* Keeps the thread's chain as it is for who waits at the object. */
-static void cut_at(struct path *path, const struct encounter *encounter)
+static void cut_at(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_object *object = object_at(path, encounter->object);
-    struct cut cut = cut_chain(path, encounter->thread, encounter->tick);
-    cut.round = encounter->round;
+    struct path_object *object = object_at(path, sync_event->object);
+    struct cut cut = cut_chain(path, sync_event->thread, sync_event->tick);
+    cut.round = sync_event->round;
     struct cut *last =
         object->cuts.count ? VEC_AT(&object->cuts, struct cut, object->cuts.count - 1) : NULL;
-    if (encounter->type == ENCOUNTER_WAITS && last && last->round == cut.round)
+    if (sync_event->type == SYNC_EVENT_WAITS && last && last->round == cut.round)
         drop_cut(path, &object->cuts, object->cuts.count - 1); /* it was not the last to arrive */
     else if (object->cuts.count == CUTS_KEPT)
         drop_cut(path, &object->cuts, 0);
     vec__push(&object->cuts, &cut);
 }
 
-static void thread__waits(struct path *path, const struct encounter *encounter)
+static void thread__waits(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
+    struct path_thread *thread = &path->threads[sync_event->thread];
     thread->waits = true;
-    thread->waits_at = encounter->object;
-    if (encounter->object == ENCOUNTER_NO_OBJECT) {
+    thread->waits_at = sync_event->object;
+    if (sync_event->object == SYNC_EVENT_NO_OBJECT) {
         path->joining++;
         return;
     }
-    object_at(path, encounter->object)->waiting++;
-    if (is_of_kind(path, encounter->object, CLASS_BARRIER))
-        cut_at(path, encounter);
+    object_at(path, sync_event->object)->waiting++;
+    if (is_of_kind(path, sync_event->object, CLASS_BARRIER))
+        cut_at(path, sync_event);
 }
 
 /* The thread waits no longer. When nobody does, nobody goes on from what was kept for it. */
-static void wait__ends(struct path *path, const struct encounter *encounter)
+static void wait__ends(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
+    struct path_thread *thread = &path->threads[sync_event->thread];
     if (!thread->waits)
         return;
     thread->waits = false;
-    if (thread->waits_at == ENCOUNTER_NO_OBJECT) {
+    if (thread->waits_at == SYNC_EVENT_NO_OBJECT) {
         if (--path->joining == 0)
             drop_cuts(path, &path->ended);
         return;
@@ -384,27 +386,27 @@ static void wait__ends(struct path *path, const struct encounter *encounter)
 
 /* The chain of who ended the wait, as it was then; a thread whose end is not in the trace is joined
  * as it is. */
-static bool waker_of(struct path *path, const struct encounter *encounter, struct cut *cut)
+static bool waker_of(struct path *path, const struct sync_event *sync_event, struct cut *cut)
 {
-    bool is_join = encounter->object == ENCOUNTER_NO_OBJECT;
-    const struct vec *cuts = is_join ? &path->ended : &object_at(path, encounter->object)->cuts;
-    size_t place = find_cut(cuts, encounter->by, encounter->by_tick);
+    bool is_join = sync_event->object == SYNC_EVENT_NO_OBJECT;
+    const struct vec *cuts = is_join ? &path->ended : &object_at(path, sync_event->object)->cuts;
+    size_t place = find_cut(cuts, sync_event->by, sync_event->by_tick);
     if (place == cuts->count)
-        return is_join && cut_now(path, encounter->by, encounter->by_tick, encounter->tick, cut);
+        return is_join && cut_now(path, sync_event->by, sync_event->by_tick, sync_event->tick, cut);
     *cut = *VEC_AT(cuts, struct cut, place);
     branch__hold(cut->branch);
     return true;
 }
 
 /* Goes over to the chain of who ended the wait, if anybody did. */
-static void follow(struct path *path, const struct encounter *encounter)
+static void follow(struct path *path, const struct sync_event *sync_event)
 {
     struct cut cut;
-    if (!encounter->since || encounter->by >= path->thread_count ||
-        encounter->by == encounter->thread || encounter->by_tick <= encounter->since ||
-        !waker_of(path, encounter, &cut))
+    if (!sync_event->since || sync_event->by >= path->thread_count ||
+        sync_event->by == sync_event->thread || sync_event->by_tick <= sync_event->since ||
+        !waker_of(path, sync_event, &cut))
         return;
-    begin_chain(path, encounter, &cut);
+    begin_chain(path, sync_event, &cut);
     tree__drop(&path->tree, cut.branch);
 }
 
@@ -422,7 +424,7 @@ static void end_section(struct path_thread *thread, size_t place, uint64_t tick)
 
 static bool is_held(const struct path *path, uint32_t thread, uint32_t object)
 {
-    VEC_EACH (held, encounters__held(path->walk, thread), struct held_lock) {
+    VEC_EACH (held, sync_events__held(path->walk, thread), struct held_lock) {
         if (held->object == object)
             return true;
     }
@@ -430,96 +432,97 @@ static bool is_held(const struct path *path, uint32_t thread, uint32_t object)
 }
 
 /* Where events were lost, releases may be among them. */
-static void end_lost_sections(struct path *path, const struct encounter *encounter)
+static void end_lost_sections(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
-    if (thread->sections.count == encounter->held)
+    struct path_thread *thread = &path->threads[sync_event->thread];
+    if (thread->sections.count == sync_event->held)
         return;
     for (size_t i = thread->sections.count; i-- > 0;) {
-        if (!is_held(path, encounter->thread, VEC_AT(&thread->sections, struct section, i)->object))
-            end_section(thread, i, encounter->tick);
+        if (!is_held(path, sync_event->thread,
+                     VEC_AT(&thread->sections, struct section, i)->object))
+            end_section(thread, i, sync_event->tick);
     }
 }
 
-static void lock__acquired(struct path *path, const struct encounter *encounter)
+static void lock__acquired(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
+    struct path_thread *thread = &path->threads[sync_event->thread];
     struct section section = {
-        .object = encounter->object,
-        .weight = encounter->weight,
-        .contended = encounter->since != 0,
-        .since = encounter->tick,
-        .encounter = path->encounters,
+        .object = sync_event->object,
+        .weight = sync_event->weight,
+        .contended = sync_event->since != 0,
+        .since = sync_event->tick,
+        .sync_event = path->sync_events,
     };
-    end_lost_sections(path, encounter);
+    end_lost_sections(path, sync_event);
     if (section.contended)
-        section.wait = ticks_between(encounter->since + encounter->paused, encounter->tick);
+        section.wait = ticks_between(sync_event->since + sync_event->paused, sync_event->tick);
     count_section(thread->open, &section);
-    if (is_of_kind(path, encounter->object, CLASS_SEMAPHORE))
+    if (is_of_kind(path, sync_event->object, CLASS_SEMAPHORE))
         return; /* nobody has it */
     if (!thread->sections.count)
-        thread->covered = encounter->tick;
+        thread->covered = sync_event->tick;
     vec__push(&thread->sections, &section);
 }
 
-static void lock__released(struct path *path, const struct encounter *encounter)
+static void lock__released(struct path *path, const struct sync_event *sync_event)
 {
-    struct path_thread *thread = &path->threads[encounter->thread];
+    struct path_thread *thread = &path->threads[sync_event->thread];
     for (size_t i = thread->sections.count; i-- > 0;) {
-        if (VEC_AT(&thread->sections, struct section, i)->object != encounter->object)
+        if (VEC_AT(&thread->sections, struct section, i)->object != sync_event->object)
             continue;
-        end_section(thread, i, encounter->tick);
+        end_section(thread, i, sync_event->tick);
         break;
     }
-    if (object_at(path, encounter->object)->waiting)
-        cut_at(path, encounter);
+    if (object_at(path, sync_event->object)->waiting)
+        cut_at(path, sync_event);
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-void path__take(struct path *path, const struct encounter *encounter)
+void path__take(struct path *path, const struct sync_event *sync_event)
 {
-    path->encounters++;
-    if (encounter->type != ENCOUNTER_STARTED && !path->threads[encounter->thread].open)
+    path->sync_events++;
+    if (sync_event->type != SYNC_EVENT_STARTED && !path->threads[sync_event->thread].open)
         return;
-    switch (encounter->type) {
-    case ENCOUNTER_STARTED:
-        thread__started(path, encounter);
+    switch (sync_event->type) {
+    case SYNC_EVENT_STARTED:
+        thread__started(path, sync_event);
         break;
-    case ENCOUNTER_ENDED:
-        thread__ended(path, encounter);
+    case SYNC_EVENT_ENDED:
+        thread__ended(path, sync_event);
         break;
-    case ENCOUNTER_CREATED:
-        thread__created(path, encounter);
+    case SYNC_EVENT_CREATED:
+        thread__created(path, sync_event);
         break;
-    case ENCOUNTER_WAITS:
-        thread__waits(path, encounter);
+    case SYNC_EVENT_WAITS:
+        thread__waits(path, sync_event);
         break;
-    case ENCOUNTER_ACQUIRED:
-        follow(path, encounter);
-        wait__ends(path, encounter);
-        lock__acquired(path, encounter);
+    case SYNC_EVENT_ACQUIRED:
+        follow(path, sync_event);
+        wait__ends(path, sync_event);
+        lock__acquired(path, sync_event);
         break;
-    case ENCOUNTER_RELEASED:
-        lock__released(path, encounter);
+    case SYNC_EVENT_RELEASED:
+        lock__released(path, sync_event);
         break;
-    case ENCOUNTER_WOKEN:
-    case ENCOUNTER_LEFT:
-    case ENCOUNTER_JOINED:
-        follow(path, encounter);
-        wait__ends(path, encounter);
+    case SYNC_EVENT_WOKEN:
+    case SYNC_EVENT_LEFT:
+    case SYNC_EVENT_JOINED:
+        follow(path, sync_event);
+        wait__ends(path, sync_event);
         break;
-    case ENCOUNTER_GAVE_UP:
-        wait__ends(path, encounter);
+    case SYNC_EVENT_GAVE_UP:
+        wait__ends(path, sync_event);
         break;
-    case ENCOUNTER_SIGNALLED:
-        if (object_at(path, encounter->object)->waiting)
-            cut_at(path, encounter);
+    case SYNC_EVENT_SIGNALLED:
+        if (object_at(path, sync_event->object)->waiting)
+            cut_at(path, sync_event);
         break;
-    case ENCOUNTER_BACK:
-        thread__back(path, encounter);
+    case SYNC_EVENT_BACK:
+        thread__back(path, sync_event);
         break;
-    case ENCOUNTER_BUSY:
+    case SYNC_EVENT_BUSY:
         break;
     }
 }

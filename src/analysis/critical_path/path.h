@@ -6,11 +6,11 @@
  * known to have ended (sleep, I/O, a time-out) is part of the path. Chen and Stenström, "Critical
  * Lock Analysis" (SC 2012), for locks; this is the general graph.
  *
- * It is found forwards, in the same walk in which encounters come by, in memory bounded by threads
- * times locks, not by events: each thread has the path that would be the critical one if the
- * program ended there. A wait's end makes it a branch of the path of who ended it, as that was at
- * that time; branches that nobody can go on from are dropped, and pieces between branches are added
- * up.  For analysis/ only, but for struct path_piece. */
+ * It is found forwards, in the same walk in which synchronisation events come by, in memory bounded
+ * by threads times locks, not by events: each thread has the path that would be the critical one if
+ * the program ended there. A wait's end makes it a branch of the path of who ended it, as that was
+ * at that time; branches that nobody can go on from are dropped, and pieces between branches are
+ * added up.  For analysis/ only, but for struct path_piece. */
 #ifndef HEURT_ANALYSIS_CRITICAL_PATH_PATH_H
 #define HEURT_ANALYSIS_CRITICAL_PATH_PATH_H
 
@@ -18,11 +18,11 @@
 
 /* A stretch of the path. From its end to the next one's start goes the hand-over (a wake-up). */
 struct path_piece {
-    uint32_t thread;         /* index into trace__threads */
-    uint64_t start, end;     /* ticks */
-    uint32_t object;         /* at which the path came to this thread; ENCOUNTER_NO_OBJECT: created,
-                                joined, or the first piece */
-    enum encounter_type how; /* ACQUIRED, WOKEN, LEFT, JOINED, STARTED */
+    uint32_t thread;     /* index into trace__threads */
+    uint64_t start, end; /* ticks */
+    uint32_t object;     /* at which the path came to this thread; SYNC_EVENT_NO_OBJECT: created,
+                            joined, or the first piece */
+    enum sync_event_type how; /* ACQUIRED, WOKEN, LEFT, JOINED, STARTED */
 };
 
 /* What of a lock is on the path. Ticks. Where acquisitions were sampled, each counts for those that
@@ -49,10 +49,10 @@ struct path_result {
 struct path;
 
 /* keep_pieces: memory grows with the hand-overs then. */
-struct path *path__start(const struct trace *trace, const struct encounters *walk,
+struct path *path__start(const struct trace *trace, const struct sync_events *walk,
                          bool keep_pieces);
-/* Every encounter of the walk, in its order. */
-void path__take(struct path *path, const struct encounter *encounter);
+/* Every synchronisation event of the walk, in its order. */
+void path__take(struct path *path, const struct sync_event *sync_event);
 /* Ends at the end of the thread that ended last; of several that did, the main thread. When the
  * walk has ended. */
 void path__finish(struct path *path, struct path_result *result);

@@ -13,16 +13,16 @@
 /* Where the walk back may leave a thread (ACQUIRED, JOINED, STARTED), or come to one (RELEASED,
  * ENDED, CREATED). */
 struct moment {
-    enum encounter_type type;
+    enum sync_event_type type;
     uint32_t object, by;
-    uint64_t number; /* of the encounter */
+    uint64_t number; /* of the synchronisation event */
     uint64_t tick, by_tick;
 };
 
 struct marked_section {
     uint32_t object, weight;
     bool contended, counted;
-    uint64_t acquired, released; /* numbers of encounters; NEVER */
+    uint64_t acquired, released; /* numbers of synchronisation events; NEVER */
     uint64_t since, until, wait;
 };
 
@@ -33,14 +33,14 @@ struct marked_thread {
     size_t first;        /* of sections: those before ended before the piece that is looked at */
 };
 
-/* A piece with the encounters that it lies between. */
+/* A piece with the synchronisation events that it lies between. */
 struct marked_piece {
     struct path_piece piece;
     uint64_t from, to;
 };
 
 struct marking {
-    struct encounters *walk;
+    struct sync_events *walk;
     struct marked_thread *threads;
     uint32_t count;
     uint32_t main, last; /* the first that began, the last that ended (of several: main) */
@@ -51,105 +51,105 @@ struct marking {
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-static void add_moment(struct marking *marking, const struct encounter *encounter)
+static void add_moment(struct marking *marking, const struct sync_event *sync_event)
 {
     struct moment moment = {
-        .type = encounter->type,
-        .object = encounter->object,
-        .by = encounter->by,
+        .type = sync_event->type,
+        .object = sync_event->object,
+        .by = sync_event->by,
         .number = marking->number,
-        .tick = encounter->tick,
-        .by_tick = encounter->by_tick,
+        .tick = sync_event->tick,
+        .by_tick = sync_event->by_tick,
     };
-    vec__push(&marking->threads[encounter->thread].moments, &moment);
+    vec__push(&marking->threads[sync_event->thread].moments, &moment);
 }
 
-static bool was_kept(const struct encounter *encounter)
+static bool was_kept(const struct sync_event *sync_event)
 {
-    return encounter->since && encounter->by != ENCOUNTER_NOBODY &&
-           encounter->by != encounter->thread && encounter->by_tick > encounter->since;
+    return sync_event->since && sync_event->by != SYNC_EVENT_NOBODY &&
+           sync_event->by != sync_event->thread && sync_event->by_tick > sync_event->since;
 }
 
-static void add_section(struct marking *marking, const struct encounter *encounter)
+static void add_section(struct marking *marking, const struct sync_event *sync_event)
 {
-    struct marked_thread *thread = &marking->threads[encounter->thread];
+    struct marked_thread *thread = &marking->threads[sync_event->thread];
     struct marked_section section = {
-        .object = encounter->object,
-        .weight = encounter->weight,
-        .contended = encounter->since > 0,
+        .object = sync_event->object,
+        .weight = sync_event->weight,
+        .contended = sync_event->since > 0,
         .acquired = marking->number,
         .released = NEVER,
-        .since = encounter->tick,
+        .since = sync_event->tick,
         .until = NEVER,
-        .wait = encounter->since ? encounter->tick - encounter->since - encounter->paused : 0,
+        .wait = sync_event->since ? sync_event->tick - sync_event->since - sync_event->paused : 0,
     };
     vec__push(&thread->open, &thread->sections.count);
     vec__push(&thread->sections, &section);
 }
 
-static void end_section(struct marking *marking, const struct encounter *encounter)
+static void end_section(struct marking *marking, const struct sync_event *sync_event)
 {
-    struct marked_thread *thread = &marking->threads[encounter->thread];
+    struct marked_thread *thread = &marking->threads[sync_event->thread];
     for (size_t i = thread->open.count; i-- > 0;) {
         size_t *place = VEC_AT(&thread->open, size_t, i);
         struct marked_section *section = VEC_AT(&thread->sections, struct marked_section, *place);
-        if (section->object != encounter->object)
+        if (section->object != sync_event->object)
             continue;
         section->released = marking->number;
-        section->until = encounter->tick;
+        section->until = sync_event->tick;
         for (; i + 1 < thread->open.count; i++, place++)
             place[0] = place[1];
         thread->open.count--;
     }
 }
 
-static void collect_lock(struct marking *marking, const struct encounter *encounter)
+static void collect_lock(struct marking *marking, const struct sync_event *sync_event)
 {
-    if (encounters__object(marking->walk, encounter->object)->kind != CLASS_LOCK)
+    if (sync_events__object(marking->walk, sync_event->object)->kind != CLASS_LOCK)
         return;
-    if (encounter->type == ENCOUNTER_RELEASED) {
-        end_section(marking, encounter);
-        add_moment(marking, encounter);
+    if (sync_event->type == SYNC_EVENT_RELEASED) {
+        end_section(marking, sync_event);
+        add_moment(marking, sync_event);
         return;
     }
-    add_section(marking, encounter);
-    if (was_kept(encounter))
-        add_moment(marking, encounter);
+    add_section(marking, sync_event);
+    if (was_kept(sync_event))
+        add_moment(marking, sync_event);
 }
 
-static void note_end(struct marking *marking, const struct encounter *encounter)
+static void note_end(struct marking *marking, const struct sync_event *sync_event)
 {
-    bool is_main = encounter->thread == marking->main;
-    if (marking->last != ENCOUNTER_NOBODY && encounter->tick <= marking->end &&
-        !(is_main && encounter->tick == marking->end))
+    bool is_main = sync_event->thread == marking->main;
+    if (marking->last != SYNC_EVENT_NOBODY && sync_event->tick <= marking->end &&
+        !(is_main && sync_event->tick == marking->end))
         return;
-    marking->last = encounter->thread;
-    marking->end = encounter->tick;
+    marking->last = sync_event->thread;
+    marking->end = sync_event->tick;
 }
 
-static void collect(struct marking *marking, const struct encounter *encounter)
+static void collect(struct marking *marking, const struct sync_event *sync_event)
 {
     marking->number++;
-    switch (encounter->type) {
-    case ENCOUNTER_STARTED:
-        if (marking->main == ENCOUNTER_NOBODY)
-            marking->main = encounter->thread;
-        add_moment(marking, encounter);
+    switch (sync_event->type) {
+    case SYNC_EVENT_STARTED:
+        if (marking->main == SYNC_EVENT_NOBODY)
+            marking->main = sync_event->thread;
+        add_moment(marking, sync_event);
         break;
-    case ENCOUNTER_ENDED:
-        note_end(marking, encounter);
-        add_moment(marking, encounter);
+    case SYNC_EVENT_ENDED:
+        note_end(marking, sync_event);
+        add_moment(marking, sync_event);
         break;
-    case ENCOUNTER_CREATED:
-        add_moment(marking, encounter);
+    case SYNC_EVENT_CREATED:
+        add_moment(marking, sync_event);
         break;
-    case ENCOUNTER_JOINED:
-        if (was_kept(encounter))
-            add_moment(marking, encounter);
+    case SYNC_EVENT_JOINED:
+        if (was_kept(sync_event))
+            add_moment(marking, sync_event);
         break;
-    case ENCOUNTER_ACQUIRED:
-    case ENCOUNTER_RELEASED:
-        collect_lock(marking, encounter);
+    case SYNC_EVENT_ACQUIRED:
+    case SYNC_EVENT_RELEASED:
+        collect_lock(marking, sync_event);
         break;
     default:
         break;
@@ -163,7 +163,7 @@ static const struct moment *moment_at(const struct marking *marking, uint32_t th
     return VEC_AT(&marking->threads[thread].moments, struct moment, place);
 }
 
-/* How many of the thread's moments are before the encounter of that number. */
+/* How many of the thread's moments are before the synchronisation event of that number. */
 static size_t moments_before(const struct marking *marking, uint32_t thread, uint64_t number)
 {
     size_t low = 0, high = marking->threads[thread].moments.count;
@@ -180,15 +180,15 @@ static size_t moments_before(const struct marking *marking, uint32_t thread, uin
 /* What the moment that leads to another thread was ended by there; NULL: it is not told. */
 static const struct moment *source_of(const struct marking *marking, const struct moment *moment)
 {
-    enum encounter_type wanted = moment->type == ENCOUNTER_ACQUIRED ? ENCOUNTER_RELEASED
-                                 : moment->type == ENCOUNTER_JOINED ? ENCOUNTER_ENDED
-                                                                    : ENCOUNTER_CREATED;
+    enum sync_event_type wanted = moment->type == SYNC_EVENT_ACQUIRED ? SYNC_EVENT_RELEASED
+                                  : moment->type == SYNC_EVENT_JOINED ? SYNC_EVENT_ENDED
+                                                                      : SYNC_EVENT_CREATED;
     for (size_t i = moments_before(marking, moment->by, moment->number); i-- > 0;) {
         const struct moment *source = moment_at(marking, moment->by, i);
         if (source->tick < moment->by_tick)
             return NULL;
         if (source->type == wanted && source->tick == moment->by_tick &&
-            (wanted != ENCOUNTER_RELEASED || source->object == moment->object))
+            (wanted != SYNC_EVENT_RELEASED || source->object == moment->object))
             return source;
     }
     return NULL;
@@ -196,11 +196,11 @@ static const struct moment *source_of(const struct marking *marking, const struc
 
 static bool leads_away(const struct moment *moment)
 {
-    return moment->type == ENCOUNTER_STARTED || moment->type == ENCOUNTER_ACQUIRED ||
-           moment->type == ENCOUNTER_JOINED;
+    return moment->type == SYNC_EVENT_STARTED || moment->type == SYNC_EVENT_ACQUIRED ||
+           moment->type == SYNC_EVENT_JOINED;
 }
 
-/* Where the walk is: on that thread, before that encounter and tick. */
+/* Where the walk is: on that thread, before that synchronisation event and tick. */
 struct place {
     uint32_t thread;
     uint64_t number, tick;
@@ -209,10 +209,10 @@ struct place {
 /* Goes on to who ended the wait. False: nobody did, or nobody knows who. */
 static bool go_over(const struct marking *marking, const struct moment *moment, struct place *place)
 {
-    if (moment->by == ENCOUNTER_NOBODY || moment->by >= marking->count)
+    if (moment->by == SYNC_EVENT_NOBODY || moment->by >= marking->count)
         return false;
     const struct moment *source = source_of(marking, moment);
-    if (!source && moment->type != ENCOUNTER_STARTED)
+    if (!source && moment->type != SYNC_EVENT_STARTED)
         return false;
     bool is_told = moment->by_tick && moment->by_tick < moment->tick;
     *place = (struct place){
@@ -230,7 +230,7 @@ static void walk_back(struct marking *marking)
         const struct moment *moment = moment_at(marking, place.thread, i);
         struct place next;
         if (!leads_away(moment) ||
-            (!go_over(marking, moment, &next) && moment->type != ENCOUNTER_STARTED))
+            (!go_over(marking, moment, &next) && moment->type != SYNC_EVENT_STARTED))
             continue;
         struct marked_piece piece = {
             .piece = {place.thread, moment->tick, place.tick, moment->object, moment->type},
@@ -326,10 +326,10 @@ static void keep_rows(struct vec *rows)
 static void start(struct marking *marking, const struct trace *trace)
 {
     *marking = (struct marking){
-        .walk = encounters__start(trace),
+        .walk = sync_events__start(trace),
         .count = (uint32_t)trace__threads(trace)->count,
-        .main = ENCOUNTER_NOBODY,
-        .last = ENCOUNTER_NOBODY,
+        .main = SYNC_EVENT_NOBODY,
+        .last = SYNC_EVENT_NOBODY,
         .pieces = VEC_OF(struct marked_piece),
     };
     marking->threads = memory__zeroed(marking->count, sizeof *marking->threads);
@@ -354,10 +354,10 @@ static void finish(struct marking *marking)
 void path__mark(const struct trace *trace, struct path_result *result)
 {
     struct marking marking;
-    struct encounter encounter;
+    struct sync_event sync_event;
     start(&marking, trace);
-    while (encounters__next(marking.walk, &encounter))
-        collect(&marking, &encounter);
+    while (sync_events__next(marking.walk, &sync_event))
+        collect(&marking, &sync_event);
     *result = (struct path_result){
         .locks = VEC_OF(struct path_lock),
         .threads = VEC_OF(uint64_t),
@@ -365,7 +365,7 @@ void path__mark(const struct trace *trace, struct path_result *result)
     };
     for (uint32_t i = 0; i < marking.count; i++)
         vec__push(&result->threads, NULL);
-    if (marking.last != ENCOUNTER_NOBODY)
+    if (marking.last != SYNC_EVENT_NOBODY)
         walk_back(&marking);
     for (size_t i = marking.pieces.count; i-- > 0;) {
         const struct marked_piece *piece = VEC_AT(&marking.pieces, struct marked_piece, i);
@@ -373,6 +373,6 @@ void path__mark(const struct trace *trace, struct path_result *result)
         add_sections(&marking, piece, result);
     }
     keep_rows(&result->locks);
-    encounters__free(marking.walk);
+    sync_events__free(marking.walk);
     finish(&marking);
 }

@@ -231,11 +231,11 @@ void tree__free(struct branch_tree *tree)
     }
 }
 
-bool branch__was_on(const struct branch *branch, uint32_t thread, uint64_t encounter)
+bool branch__was_on(const struct branch *branch, uint32_t thread, uint64_t sync_event)
 {
-    for (; branch && branch->closed > encounter; branch = branch->parent) {
+    for (; branch && branch->closed > sync_event; branch = branch->parent) {
         const struct path_sum *sum = path_sums__find(&branch->threads, thread);
-        if (sum && sum->last > encounter)
+        if (sum && sum->last > sync_event)
             return true;
     }
     return false;

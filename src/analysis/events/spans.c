@@ -163,8 +163,8 @@ static void find_stuck(struct thread_fold *self, struct thread_result *result)
     for (uint32_t i = 0; i < fold->state->depth && !self->thread->ended; i++) {
         struct open_span *span = &fold->spans[i];
         if (span->class->component != COMPONENT_RUNNING) {
-            result->stuck = entry_of(span->class);
-            result->stuck_since = span->start + fold->state->paused;
+            result->unfinished = entry_of(span->class);
+            result->unfinished_since = span->start + fold->state->paused;
             fold__close(fold, i + 1);
             span->parted = 0; /* what waited within it is part of it */
             return;

@@ -9,8 +9,8 @@
 /* What the fold leaves about a thread. Ticks. */
 struct thread_result {
     struct fold_state fold;
-    struct class_entry *stuck; /* the outermost wait that was open at the end, or NULL */
-    uint64_t stuck_since;
+    struct class_entry *unfinished; /* the outermost wait that was open at the end, or NULL */
+    uint64_t unfinished_since;
     uint64_t last_wait; /* tick of its last one in which others may have kept it; 0: none */
     uint64_t end;       /* of its life; later than the last event when it was stuck */
 };

@@ -43,7 +43,7 @@ static struct process_end *process_ends(const struct trace *trace,
         const struct trace_thread *thread = thread_at(trace, i);
         struct process_end *end = &ends[thread->process];
         end->ended |= thread->ended;
-        end->runs |= !thread->ended && !results[i].stuck;
+        end->runs |= !thread->ended && !results[i].unfinished;
         if (thread->end_tick > end->last)
             end->last = thread->end_tick;
     }
@@ -64,23 +64,24 @@ static uint64_t end_of_trace(const struct trace *trace)
     return end;
 }
 
-static uint64_t stuck_ticks(const struct thread_result *result)
+static uint64_t unfinished_ticks(const struct thread_result *result)
 {
-    return result->end > result->stuck_since ? result->end - result->stuck_since : 0;
+    return result->end > result->unfinished_since ? result->end - result->unfinished_since : 0;
 }
 
-void stuck__prolong(const struct trace *trace, struct thread_result *results)
+void unfinished_waits__prolong(const struct trace *trace, struct thread_result *results)
 {
     struct process_end *ends = process_ends(trace, results);
     uint64_t end_tick = end_of_trace(trace);
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
-        if (!results[i].stuck)
+        if (!results[i].unfinished)
             continue;
         const struct process_end *end = &ends[thread_at(trace, i)->process];
         uint64_t until = end->to_end ? end_tick : end->last;
         if (until > results[i].end)
             results[i].end = until;
-        results[i].fold.parts[results[i].stuck->fold.component] += stuck_ticks(&results[i]);
+        results[i].fold.parts[results[i].unfinished->fold.component] +=
+            unfinished_ticks(&results[i]);
     }
     free(ends);
 }
@@ -90,9 +91,9 @@ static bool is_worth_saying(const struct trace *trace, size_t thread,
                             const struct thread_result *result, const struct process_end *ends)
 {
     const struct trace_thread *row = thread_at(trace, thread);
-    if (!result->stuck || stuck_ticks(result) <= (result->end - row->start_tick) / 2)
+    if (!result->unfinished || unfinished_ticks(result) <= (result->end - row->start_tick) / 2)
         return false;
-    switch (result->stuck->what.at.kind) {
+    switch (result->unfinished->what.at.kind) {
     case CLASS_LOCK:
     case CLASS_BARRIER:
     case CLASS_JOIN:
@@ -122,17 +123,17 @@ static void say(const struct trace *trace, const struct symbols *symbols, size_t
                 const struct thread_result *result, struct vec *warnings)
 {
     const struct trace_thread *row = thread_at(trace, thread);
-    char *caller = caller_of(symbols, &result->stuck->what);
-    char *sentence =
-        memory__format("thread %u%s%s was still in %s%s after %.3g s when the trace ended",
-                       row->tid, *row->name ? " " : "", row->name, result->stuck->what.at.function,
-                       caller, (double)trace__ns(trace, stuck_ticks(result)) / 1e9);
+    char *caller = caller_of(symbols, &result->unfinished->what);
+    char *sentence = memory__format(
+        "thread %u%s%s was still in %s%s after %.3g s when the trace ended", row->tid,
+        *row->name ? " " : "", row->name, result->unfinished->what.at.function, caller,
+        (double)trace__ns(trace, unfinished_ticks(result)) / 1e9);
     vec__push(warnings, &sentence);
     free(caller);
 }
 
-void stuck__warn(const struct trace *trace, const struct symbols *symbols,
-                 const struct thread_result *results, struct vec *warnings)
+void unfinished_waits__warn(const struct trace *trace, const struct symbols *symbols,
+                            const struct thread_result *results, struct vec *warnings)
 {
     struct process_end *ends = process_ends(trace, results);
     size_t found = 0;

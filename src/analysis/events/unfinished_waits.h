@@ -5,10 +5,10 @@
 #include "analysis/events/spans.h"
 
 /* Prolongs the lives of threads that were stuck and adds the wait to their waits. */
-void stuck__prolong(const struct trace *trace, struct thread_result *results);
+void unfinished_waits__prolong(const struct trace *trace, struct thread_result *results);
 
 /* Says which were stuck for more than half of their lives (to warnings, char *). */
-void stuck__warn(const struct trace *trace, const struct symbols *symbols,
-                 const struct thread_result *results, struct vec *warnings);
+void unfinished_waits__warn(const struct trace *trace, const struct symbols *symbols,
+                            const struct thread_result *results, struct vec *warnings);
 
 #endif

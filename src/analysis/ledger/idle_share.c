@@ -8,11 +8,11 @@ static bool may_be_idle(enum component component)
            component == COMPONENT_OTHER_BLOCKED;
 }
 
-static double stuck_ticks(const struct thread_result *result, enum component component)
+static double unfinished_ticks(const struct thread_result *result, enum component component)
 {
-    bool is_in_it = result->stuck && result->stuck->fold.component == component &&
-                    result->end > result->stuck_since;
-    return is_in_it ? (double)(result->end - result->stuck_since) : 0;
+    bool is_in_it = result->unfinished && result->unfinished->fold.component == component &&
+                    result->end > result->unfinished_since;
+    return is_in_it ? (double)(result->end - result->unfinished_since) : 0;
 }
 
 struct idle_shares *idle__shares(const struct class_table *table,
@@ -29,7 +29,7 @@ struct idle_shares *idle__shares(const struct class_table *table,
     }
     for (size_t i = 0; i < threads; i++) {
         for (unsigned c = 0; c < PARTS; c++) {
-            double all = (double)results[i].fold.parts[c] - stuck_ticks(&results[i], c);
+            double all = (double)results[i].fold.parts[c] - unfinished_ticks(&results[i], c);
             double share = all > 0 ? shares[i].of[c] / all : 0;
             shares[i].of[c] = share < 1 ? share : 1; /* a call may hold what is runnable, too */
         }

@@ -185,7 +185,7 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
         warn_of_aggregation(table, results, &table->warnings);
     audit__ticks(&owned->shown.audit, table, results);
     fill_classes(&owned->shown, &base, table);
-    stuck__warn(table->trace, symbols, results, &table->warnings);
+    unfinished_waits__warn(table->trace, symbols, results, &table->warnings);
     owned->shown.warnings = table->warnings;
     owned->strings = table->strings;
     table->warnings = table->strings = VEC_OF(char *);
@@ -219,7 +219,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     class_table__start(&table, trace, rules);
     for (uint32_t i = 0; i < threads; i++)
         thread__fold(&table, symbols, i, &results[i]);
-    stuck__prolong(trace, results);
+    unfinished_waits__prolong(trace, results);
     if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
         classes__divide(&table, symbols, results);
     VEC_EACH (entry, &table.entries, struct class_entry *) {
@@ -230,7 +230,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
         explain__running(&table, symbols, results);
         blame__find(&table, results);
     }
-    quiet_classes__join(&table);
+    uncontended_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
     (*profile)->view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
     keep_table((struct owned_profile *)*profile, &table);

@@ -1,6 +1,6 @@
 /* internal.h: what the parts of the analysis of locks share. For locks*.c only.
  *
- *     locks.c           the walk, and which part takes an encounter
+ *     locks.c           the walk, and which part takes an synchronisation event
  *     locks_filter.c    what counts
  *     locks_side.c      acquisitions, waits and holds; sites, pairs, the longest waits
  *     locks_meeting.c   signals and barriers' rounds
@@ -74,7 +74,7 @@ struct lock_state {
     enum class_kind kind;
     uint32_t process;     /* serial */
     bool passes;          /* the filter wants it */
-    struct side sides[2]; /* by enum encounter_how */
+    struct side sides[2]; /* by enum sync_event_how */
     struct times wake;
     struct vec sites;    /* struct site_sums */
     struct vec pairs;    /* struct pair_sums */
@@ -138,8 +138,8 @@ struct axis {
 /* One lock was taken while another was held. */
 struct order_edge {
     uint32_t held, wanted;         /* objects */
-    uint32_t held_how, wanted_how; /* enum encounter_how */
-    uint32_t thread;               /* ENCOUNTER_NOBODY: several */
+    uint32_t held_how, wanted_how; /* enum sync_event_how */
+    uint32_t thread;               /* SYNC_EVENT_NOBODY: several */
     uint32_t gate_count;
     uint32_t gates[4]; /* locks that were held exclusively before, each time */
     uint64_t site;     /* where it was first taken so */
@@ -157,7 +157,7 @@ struct locks_walk {
     const struct trace *trace;
     const struct symbols *symbols;
     const struct locks_filter *filter;
-    struct encounters *encounters;
+    struct sync_events *sync_events;
     struct path *path;
     struct vec states;           /* struct lock_state, by object */
     struct lock_thread *threads; /* by trace__threads */
@@ -186,9 +186,8 @@ struct locks_walk {
 int locks_filter__start(struct locks_walk *walk, struct error *error);
 /* Once all is seen: fails when no lock was the one that was asked for. */
 int locks_filter__check(const struct locks_walk *walk, struct error *error);
-bool locks_filter__wants_object(const struct locks_walk *walk,
-                                const struct encounter_object *object);
-/* Whether an encounter at the object counts, whenever it was. waited: ticks. */
+bool locks_filter__wants_object(const struct locks_walk *walk, const struct sync_object *object);
+/* Whether an synchronisation event at the object counts, whenever it was. waited: ticks. */
 bool locks_filter__counts(struct locks_walk *walk, const struct lock_state *state, uint32_t thread,
                           uint64_t site, uint64_t waited);
 
@@ -201,7 +200,7 @@ static inline bool is_in_time(const struct locks_walk *walk, uint64_t tick)
 
 /* Of whom, where and when does not matter to it: the filter is not asked. */
 void locks_idle__take(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter);
+                      const struct sync_event *sync_event);
 void locks_idle__find(struct locks_walk *walk);
 bool lock_state__is_idle(const struct lock_state *state);
 void locks_idle__free(struct lock_state *state);
@@ -209,32 +208,32 @@ void locks_idle__free(struct lock_state *state);
 /* ---- locks_side.c ---------------------------------------------------------------------------- */
 
 void lock_state__acquired(struct locks_walk *walk, struct lock_state *state,
-                          const struct encounter *encounter);
+                          const struct sync_event *sync_event);
 void lock_state__released(struct locks_walk *walk, struct lock_state *state,
-                          const struct encounter *encounter);
+                          const struct sync_event *sync_event);
 void lock_state__busy(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter);
+                      const struct sync_event *sync_event);
 /* GAVE_UP, WOKEN, LEFT. */
 void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
-                            const struct encounter *encounter);
+                            const struct sync_event *sync_event);
 void times__add(const struct locks_walk *walk, struct times *times, uint64_t ticks,
                 uint64_t weight);
 
 /* ---- locks_meeting.c ------------------------------------------------------------------------- */
 
 void lock_state__signalled(struct locks_walk *walk, struct lock_state *state,
-                           const struct encounter *encounter);
-void lock_state__awaited(struct lock_state *state, const struct encounter *encounter);
+                           const struct sync_event *sync_event);
+void lock_state__awaited(struct lock_state *state, const struct sync_event *sync_event);
 /* The thread waits there no more. */
 void lock_state__left(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter);
+                      const struct sync_event *sync_event);
 
 /* ---- locks_order.c --------------------------------------------------------------------------- */
 
 void lock_order__start(struct lock_order *order);
 void lock_order__free(struct lock_order *order);
 /* An acquisition by a thread that holds other locks. */
-void lock_order__take(struct locks_walk *walk, const struct encounter *encounter);
+void lock_order__take(struct locks_walk *walk, const struct sync_event *sync_event);
 /* row_of: by object; UINT32_MAX: not shown. */
 void lock_order__find(const struct locks_walk *walk, const uint32_t *row_of,
                       struct locks_result *result);
@@ -247,9 +246,9 @@ void axis__start(struct locks_walk *walk);
 uint64_t axis__spread(struct axis *axis, uint64_t *steps, uint64_t since, uint64_t until, int sign);
 /* A wait for the object that counts. waited: without pauses. */
 void pressure__waited(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter, uint64_t waited);
+                      const struct sync_event *sync_event, uint64_t waited);
 /* Keeps up which time of a thread is not running. */
-void pressure__take(struct locks_walk *walk, const struct encounter *encounter);
+void pressure__take(struct locks_walk *walk, const struct sync_event *sync_event);
 
 /* ---- locks_path.c ---------------------------------------------------------------------------- */
 

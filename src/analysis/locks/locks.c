@@ -22,14 +22,14 @@ static void find_buckets(struct locks_walk *walk)
 
 static struct lock_state *new_state(struct locks_walk *walk, uint32_t number)
 {
-    const struct encounter_object *object = encounters__object(walk->encounters, number);
+    const struct sync_object *object = sync_events__object(walk->sync_events, number);
     struct lock_state fresh = {.kind = object->kind,
                                .process = object->process,
                                .passes = locks_filter__wants_object(walk, object),
                                .sites = VEC_OF(struct site_sums),
                                .pairs = VEC_OF(struct pair_sums),
                                .longest = VEC_OF(struct long_wait),
-                               .releaser = ENCOUNTER_NOBODY};
+                               .releaser = SYNC_EVENT_NOBODY};
     walk->matched_locks += fresh.passes;
     return vec__push(&walk->states, &fresh);
 }
@@ -41,31 +41,31 @@ static struct lock_state *state_of(struct locks_walk *walk, uint32_t object)
     return VEC_AT(&walk->states, struct lock_state, object);
 }
 
-static void take_of_object(struct locks_walk *walk, const struct encounter *encounter)
+static void take_of_object(struct locks_walk *walk, const struct sync_event *sync_event)
 {
-    struct lock_state *state = state_of(walk, encounter->object);
+    struct lock_state *state = state_of(walk, sync_event->object);
     if (state->kind != CLASS_LOCK)
-        locks_idle__take(walk, state, encounter);
-    switch (encounter->type) {
-    case ENCOUNTER_ACQUIRED:
-        lock_state__acquired(walk, state, encounter);
+        locks_idle__take(walk, state, sync_event);
+    switch (sync_event->type) {
+    case SYNC_EVENT_ACQUIRED:
+        lock_state__acquired(walk, state, sync_event);
         break;
-    case ENCOUNTER_RELEASED:
-        lock_state__released(walk, state, encounter);
+    case SYNC_EVENT_RELEASED:
+        lock_state__released(walk, state, sync_event);
         break;
-    case ENCOUNTER_WAITS:
-        lock_state__awaited(state, encounter);
+    case SYNC_EVENT_WAITS:
+        lock_state__awaited(state, sync_event);
         break;
-    case ENCOUNTER_BUSY:
-        lock_state__busy(walk, state, encounter);
+    case SYNC_EVENT_BUSY:
+        lock_state__busy(walk, state, sync_event);
         break;
-    case ENCOUNTER_SIGNALLED:
-        lock_state__signalled(walk, state, encounter);
+    case SYNC_EVENT_SIGNALLED:
+        lock_state__signalled(walk, state, sync_event);
         break;
-    case ENCOUNTER_GAVE_UP:
-    case ENCOUNTER_WOKEN:
-    case ENCOUNTER_LEFT:
-        lock_state__wait_ended(walk, state, encounter);
+    case SYNC_EVENT_GAVE_UP:
+    case SYNC_EVENT_WOKEN:
+    case SYNC_EVENT_LEFT:
+        lock_state__wait_ended(walk, state, sync_event);
         break;
     default:
         break;
@@ -74,19 +74,19 @@ static void take_of_object(struct locks_walk *walk, const struct encounter *enco
 
 static void take_all(struct locks_walk *walk)
 {
-    struct encounter encounter;
-    while (encounters__next(walk->encounters, &encounter)) {
-        path__take(walk->path, &encounter);
-        pressure__take(walk, &encounter);
-        if (encounter.object != ENCOUNTER_NO_OBJECT)
-            take_of_object(walk, &encounter);
+    struct sync_event sync_event;
+    while (sync_events__next(walk->sync_events, &sync_event)) {
+        path__take(walk->path, &sync_event);
+        pressure__take(walk, &sync_event);
+        if (sync_event.object != SYNC_EVENT_NO_OBJECT)
+            take_of_object(walk, &sync_event);
     }
 }
 
 static void start(struct locks_walk *walk)
 {
-    walk->encounters = encounters__start(walk->trace);
-    walk->path = path__start(walk->trace, walk->encounters, false);
+    walk->sync_events = sync_events__start(walk->trace);
+    walk->path = path__start(walk->trace, walk->sync_events, false);
     walk->states = VEC_OF(struct lock_state);
     walk->sites = memory__zeroed(CACHE_PLACES, sizeof *walk->sites);
     walk->pairs = memory__zeroed(CACHE_PLACES, sizeof *walk->pairs);
@@ -124,7 +124,7 @@ static void free_walk(struct locks_walk *walk)
     vec__free(&walk->states);
     lock_order__free(&walk->order);
     path__free(walk->path);
-    encounters__free(walk->encounters);
+    sync_events__free(walk->sync_events);
     free(walk->threads);
     free(walk->sites);
     free(walk->pairs);

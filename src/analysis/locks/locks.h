@@ -1,9 +1,9 @@
 /* locks.h: what threads did with each lock, condition variable, semaphore and barrier: for all of
  * the run and for the critical path.
  *
- * One walk (encounters.h), memory bounded by locks, sites and threads.  Tables belong to the
- * result. Rows are ranked by time waited, never by counts: how many waits block swings tenfold
- * between equal runs.  Units are in the names.
+ * One walk (synchronisation events.h), memory bounded by locks, sites and threads.  Tables belong
+ * to the result. Rows are ranked by time waited, never by counts: how many waits block swings
+ * tenfold between equal runs.  Units are in the names.
  *
  * What counts as what:
  *   - A condition wait gives its mutex back and takes it again: that is another acquisition of the
@@ -77,7 +77,7 @@ struct lock_pair {
 };
 
 struct lock_wait {
-    uint32_t thread, holder; /* index into trace__threads; ENCOUNTER_NOBODY: not known */
+    uint32_t thread, holder; /* index into trace__threads; SYNC_EVENT_NOBODY: not known */
     uint64_t site, holder_site;
     uint64_t since_start_ns, wait_ns;
     uint64_t tick; /* of its beginning: of the event, for its stack */
@@ -86,7 +86,7 @@ struct lock_wait {
 #define LOCK_LONGEST 5
 
 struct lock_row {
-    struct encounter_object object;
+    struct sync_object object;
     struct lock_side exclusive, shared;
     double wait_share;           /* of all threads' lifetimes */
     bool is_idle;                /* conditions, semaphores: threads wait there for work (blame.h) */
@@ -99,7 +99,7 @@ struct lock_row {
     /* Barriers: */
     uint64_t rounds;
     struct lock_times spread; /* of a round: last arrival − first arrival */
-    uint32_t last_arriver;    /* the one that was it most often; ENCOUNTER_NOBODY */
+    uint32_t last_arriver;    /* the one that was it most often; SYNC_EVENT_NOBODY */
     uint64_t last_arrivals;   /* how often it was */
     struct lock_on_path on_path;
     struct vec sites;   /* struct lock_site, by wait_ns */

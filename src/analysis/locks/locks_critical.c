@@ -89,17 +89,17 @@ void locks_path__fill(const struct locks_walk *walk, const uint32_t *row_of,
 /* Finds the path once more. Whether there was nothing but locks to wait for. */
 static bool find_path(const struct trace *trace, struct path_result *result)
 {
-    struct encounters *walk = encounters__start(trace);
+    struct sync_events *walk = sync_events__start(trace);
     struct path *path = path__start(trace, walk, false);
-    struct encounter encounter;
+    struct sync_event sync_event;
     bool only_locks = true;
-    while (encounters__next(walk, &encounter))
-        path__take(path, &encounter);
-    for (uint32_t i = 0; i < encounters__objects(walk); i++)
-        only_locks &= encounters__object(walk, i)->kind == CLASS_LOCK;
+    while (sync_events__next(walk, &sync_event))
+        path__take(path, &sync_event);
+    for (uint32_t i = 0; i < sync_events__objects(walk); i++)
+        only_locks &= sync_events__object(walk, i)->kind == CLASS_LOCK;
     path__finish(path, result);
     path__free(path);
-    encounters__free(walk);
+    sync_events__free(walk);
     return only_locks;
 }
 

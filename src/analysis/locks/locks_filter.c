@@ -67,8 +67,7 @@ static bool is_address(const char *text, uint64_t *address)
     return text[2] && !*end;
 }
 
-bool locks_filter__wants_object(const struct locks_walk *walk,
-                                const struct encounter_object *object)
+bool locks_filter__wants_object(const struct locks_walk *walk, const struct sync_object *object)
 {
     uint64_t address;
     if (!walk->filter->lock)

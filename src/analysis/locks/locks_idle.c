@@ -19,31 +19,31 @@ static struct turnstile *turnstile_of(struct lock_state *state)
 }
 
 static void take_wait(const struct locks_walk *walk, struct turnstile *turnstile,
-                      const struct encounter *encounter)
+                      const struct sync_event *sync_event)
 {
-    uint64_t ticks = encounter->tick - encounter->since;
-    ticks -= encounter->paused < ticks ? encounter->paused : ticks;
+    uint64_t ticks = sync_event->tick - sync_event->since;
+    ticks -= sync_event->paused < ticks ? sync_event->paused : ticks;
     turnstile->any_wait = true;
     if (turnstile->kind == CLASS_CONDITION)
-        turnstile->mutex = encounters__object(walk->encounters, encounter->object)->mutex;
+        turnstile->mutex = sync_events__object(walk->sync_events, sync_event->object)->mutex;
     turnstile->waited += ticks;
-    turnstile__member(turnstile, encounter->thread)->waited += ticks;
-    if (encounter->type != ENCOUNTER_GAVE_UP && encounter->by != ENCOUNTER_NOBODY)
-        turnstile__member(turnstile, encounter->by)->ended += ticks;
+    turnstile__member(turnstile, sync_event->thread)->waited += ticks;
+    if (sync_event->type != SYNC_EVENT_GAVE_UP && sync_event->by != SYNC_EVENT_NOBODY)
+        turnstile__member(turnstile, sync_event->by)->ended += ticks;
 }
 
 void locks_idle__take(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter)
+                      const struct sync_event *sync_event)
 {
     if (!may_be_idle(state))
         return;
-    if (encounter->since)
-        take_wait(walk, turnstile_of(state), encounter);
+    if (sync_event->since)
+        take_wait(walk, turnstile_of(state), sync_event);
     if (state->kind != CLASS_SEMAPHORE)
         return;
-    struct member *member = turnstile__member(turnstile_of(state), encounter->thread);
-    member->taken += encounter->type == ENCOUNTER_ACQUIRED ? encounter->weight : 0;
-    member->given += encounter->type == ENCOUNTER_SIGNALLED;
+    struct member *member = turnstile__member(turnstile_of(state), sync_event->thread);
+    member->taken += sync_event->type == SYNC_EVENT_ACQUIRED ? sync_event->weight : 0;
+    member->given += sync_event->type == SYNC_EVENT_SIGNALLED;
 }
 
 void locks_idle__find(struct locks_walk *walk)

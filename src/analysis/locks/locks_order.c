@@ -31,7 +31,7 @@ void lock_order__free(struct lock_order *order)
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const struct held_lock *held, const struct encounter *wanted)
+static uint64_t key_of(const struct held_lock *held, const struct sync_event *wanted)
 {
     return (uint64_t)(held->object << 1 | held->how) << 32 | wanted->object << 1 |
            (wanted->how & 1);
@@ -55,7 +55,7 @@ static uint64_t find_edge(struct lock_order *order, uint64_t key)
 static bool is_gate(const struct held_lock *held, size_t before, uint32_t object)
 {
     for (size_t i = 0; i < before; i++) {
-        if (held[i].object == object && held[i].how == ENCOUNTER_EXCLUSIVE)
+        if (held[i].object == object && held[i].how == SYNC_EVENT_EXCLUSIVE)
             return true;
     }
     return false;
@@ -65,7 +65,7 @@ static bool is_gate(const struct held_lock *held, size_t before, uint32_t object
 static void first_gates(struct order_edge *edge, const struct held_lock *held, size_t before)
 {
     for (size_t i = 0; i < before && edge->gate_count < GATES_MOST; i++) {
-        if (held[i].how == ENCOUNTER_EXCLUSIVE && held[i].object != edge->wanted)
+        if (held[i].how == SYNC_EVENT_EXCLUSIVE && held[i].object != edge->wanted)
             edge->gates[edge->gate_count++] = held[i].object;
     }
 }
@@ -80,7 +80,7 @@ static void keep_gates(struct order_edge *edge, const struct held_lock *held, si
     edge->gate_count = kept;
 }
 
-static void add_edge(struct lock_order *order, const struct encounter *wanted,
+static void add_edge(struct lock_order *order, const struct sync_event *wanted,
                      const struct held_lock *held, size_t before)
 {
     const struct held_lock *from = &held[before];
@@ -101,21 +101,21 @@ static void add_edge(struct lock_order *order, const struct encounter *wanted,
     struct order_edge *edge = VEC_AT(&order->edges, struct order_edge, place);
     edge->times += wanted->weight;
     if (edge->thread != wanted->thread)
-        edge->thread = ENCOUNTER_NOBODY;
+        edge->thread = SYNC_EVENT_NOBODY;
     if (edge->gate_count)
         keep_gates(edge, held, before);
 }
 
 /* Who only tried would not have waited: that closes no circle. */
-void lock_order__take(struct locks_walk *walk, const struct encounter *encounter)
+void lock_order__take(struct locks_walk *walk, const struct sync_event *sync_event)
 {
-    if (encounter->tried)
+    if (sync_event->tried)
         return;
-    const struct vec *held = encounters__held(walk->encounters, encounter->thread);
+    const struct vec *held = sync_events__held(walk->sync_events, sync_event->thread);
     size_t first = held->count > HELD_LOOKED_AT + 1 ? held->count - HELD_LOOKED_AT - 1 : 0;
     for (size_t i = first; i < held->count; i++) {
-        if (VEC_AT(held, struct held_lock, i)->object != encounter->object)
-            add_edge(&walk->order, encounter, held->items, i);
+        if (VEC_AT(held, struct held_lock, i)->object != sync_event->object)
+            add_edge(&walk->order, sync_event, held->items, i);
     }
 }
 
@@ -203,7 +203,7 @@ static void graph_free(struct graph *graph)
 /* Who wants the lock and who holds it keep each other out. */
 static bool conflicts(const struct order_edge *before, const struct order_edge *after)
 {
-    return before->wanted_how == ENCOUNTER_EXCLUSIVE || after->held_how == ENCOUNTER_EXCLUSIVE;
+    return before->wanted_how == SYNC_EVENT_EXCLUSIVE || after->held_how == SYNC_EVENT_EXCLUSIVE;
 }
 
 /* Breadth first, from the edge start; returns the last edge of the circle, UINT32_MAX: none. */
@@ -261,7 +261,7 @@ static bool is_guarded(const struct vec *circle)
 static bool is_of_one_thread(const struct vec *circle)
 {
     uint32_t thread = (*VEC_AT(circle, const struct order_edge *, 0))->thread;
-    bool one = thread != ENCOUNTER_NOBODY;
+    bool one = thread != SYNC_EVENT_NOBODY;
     VEC_EACH (edge, circle, const struct order_edge *)
         one &= (*edge)->thread == thread;
     return one;

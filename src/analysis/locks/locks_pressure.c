@@ -73,9 +73,9 @@ uint64_t axis__spread(struct axis *axis, uint64_t *steps, uint64_t since, uint64
 /* ---- waits ----------------------------------------------------------------------------------- */
 
 void pressure__waited(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter, uint64_t waited)
+                      const struct sync_event *sync_event, uint64_t waited)
 {
-    uint64_t since = encounter->since;
+    uint64_t since = sync_event->since;
     if (!state->acquiring && walk->pressures < PRESSURES_MOST) {
         state->acquiring = memory__zeroed(walk->axis.steps, sizeof *state->acquiring);
         walk->pressures++;
@@ -111,29 +111,29 @@ static void ended(struct locks_walk *walk, const struct lock_thread *thread, uin
     axis__spread(&walk->axis, walk->running, since, until, 1);
 }
 
-void pressure__take(struct locks_walk *walk, const struct encounter *encounter)
+void pressure__take(struct locks_walk *walk, const struct sync_event *sync_event)
 {
-    struct lock_thread *thread = &walk->threads[encounter->thread];
-    switch (encounter->type) {
-    case ENCOUNTER_STARTED:
-        thread->started = thread->away = encounter->tick;
+    struct lock_thread *thread = &walk->threads[sync_event->thread];
+    switch (sync_event->type) {
+    case SYNC_EVENT_STARTED:
+        thread->started = thread->away = sync_event->tick;
         break;
-    case ENCOUNTER_ENDED:
-        ended(walk, thread, encounter->tick);
+    case SYNC_EVENT_ENDED:
+        ended(walk, thread, sync_event->tick);
         break;
-    case ENCOUNTER_WAITS:
+    case SYNC_EVENT_WAITS:
         thread->waits = true;
-        thread->since = encounter->tick;
+        thread->since = sync_event->tick;
         break;
-    case ENCOUNTER_BACK: /* within a wait it is the wait's */
-        take_off(walk, thread, encounter->since,
-                 thread->waits && thread->since < encounter->tick ? thread->since
-                                                                  : encounter->tick);
+    case SYNC_EVENT_BACK: /* within a wait it is the wait's */
+        take_off(walk, thread, sync_event->since,
+                 thread->waits && thread->since < sync_event->tick ? thread->since
+                                                                   : sync_event->tick);
         break;
     default:
-        if (encounter->since && encounter->type != ENCOUNTER_RELEASED) {
+        if (sync_event->since && sync_event->type != SYNC_EVENT_RELEASED) {
             thread->waits = false;
-            take_off(walk, thread, encounter->since, encounter->tick);
+            take_off(walk, thread, sync_event->since, sync_event->tick);
         }
     }
 }

@@ -108,7 +108,7 @@ static struct vec longest_of(const struct trace *trace, const struct lock_state 
 
 static void take_last_arriver(const struct lock_state *state, struct lock_row *row)
 {
-    row->last_arriver = ENCOUNTER_NOBODY;
+    row->last_arriver = SYNC_EVENT_NOBODY;
     if (!state->round)
         return;
     VEC_EACH (arriver, &state->round->arrivers, struct arriver) {
@@ -137,9 +137,9 @@ static void make_row(struct locks_walk *walk, uint32_t object, struct lock_row *
     const struct trace *trace = walk->trace;
     struct lock_state *state = VEC_AT(&walk->states, struct lock_state, object);
     *row = (struct lock_row){
-        .object = *encounters__object(walk->encounters, object),
-        .exclusive = side_ns(trace, &state->sides[ENCOUNTER_EXCLUSIVE]),
-        .shared = side_ns(trace, &state->sides[ENCOUNTER_SHARED]),
+        .object = *sync_events__object(walk->sync_events, object),
+        .exclusive = side_ns(trace, &state->sides[SYNC_EVENT_EXCLUSIVE]),
+        .shared = side_ns(trace, &state->sides[SYNC_EVENT_SHARED]),
         .wait_share = walk->lifetimes ? (double)wait_of(state) / (double)walk->lifetimes : 0.0,
         .is_idle = lock_state__is_idle(state),
         .wake = times_ns(trace, &state->wake),

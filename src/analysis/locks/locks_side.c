@@ -117,57 +117,58 @@ static void keep_long_wait(struct lock_state *state, const struct long_wait *wai
     *VEC_AT(longest, struct long_wait, place) = *wait;
 }
 
-static uint64_t duration(const struct encounter *encounter)
+static uint64_t duration(const struct sync_event *sync_event)
 {
-    uint64_t ticks = encounter->tick - encounter->since;
-    return ticks > encounter->paused ? ticks - encounter->paused : 0;
+    uint64_t ticks = sync_event->tick - sync_event->since;
+    return ticks > sync_event->paused ? ticks - sync_event->paused : 0;
 }
 
 /* Where who ended the wait had acquired the lock; of a signal or an arrival where it was made. */
-static uint64_t holder_site(const struct lock_state *state, const struct encounter *encounter)
+static uint64_t holder_site(const struct lock_state *state, const struct sync_event *sync_event)
 {
-    if (encounter->by == ENCOUNTER_NOBODY)
+    if (sync_event->by == SYNC_EVENT_NOBODY)
         return 0;
-    if (state->kind == CLASS_LOCK && state->releaser == encounter->by &&
-        state->released == encounter->by_tick)
+    if (state->kind == CLASS_LOCK && state->releaser == sync_event->by &&
+        state->released == sync_event->by_tick)
         return state->released_site;
-    return encounter->by_site;
+    return sync_event->by_site;
 }
 
 /* A wait that counts. */
 static void add_wait(struct locks_walk *walk, struct lock_state *state,
-                     const struct encounter *encounter)
+                     const struct sync_event *sync_event)
 {
-    struct long_wait wait = {encounter->thread, encounter->by,
-                             encounter->site,   holder_site(state, encounter),
-                             encounter->since,  duration(encounter)};
-    uint32_t site = site_of(walk, state, encounter->object, encounter->site);
-    times__add(walk, &state->sides[encounter->how & 1].wait, wait.wait, 1);
+    struct long_wait wait = {sync_event->thread, sync_event->by,
+                             sync_event->site,   holder_site(state, sync_event),
+                             sync_event->since,  duration(sync_event)};
+    uint32_t site = site_of(walk, state, sync_event->object, sync_event->site);
+    times__add(walk, &state->sides[sync_event->how & 1].wait, wait.wait, 1);
     VEC_AT(&state->sites, struct site_sums, site)->wait += wait.wait;
-    add_pair(walk, state, encounter->object, &wait);
+    add_pair(walk, state, sync_event->object, &wait);
     keep_long_wait(state, &wait);
-    if (encounter->type != ENCOUNTER_GAVE_UP && encounter->by != ENCOUNTER_NOBODY &&
-        encounter->by != encounter->thread && encounter->tick >= encounter->by_tick)
-        times__add(walk, &state->wake, encounter->tick - encounter->by_tick, 1);
+    if (sync_event->type != SYNC_EVENT_GAVE_UP && sync_event->by != SYNC_EVENT_NOBODY &&
+        sync_event->by != sync_event->thread && sync_event->tick >= sync_event->by_tick)
+        times__add(walk, &state->wake, sync_event->tick - sync_event->by_tick, 1);
     if (state->kind == CLASS_LOCK)
-        walk->threads[encounter->thread].wait += wait.wait;
-    pressure__waited(walk, state, encounter, wait.wait);
+        walk->threads[sync_event->thread].wait += wait.wait;
+    pressure__waited(walk, state, sync_event, wait.wait);
 }
 
 void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
-                            const struct encounter *encounter)
+                            const struct sync_event *sync_event)
 {
-    lock_state__left(walk, state, encounter);
-    if (!is_in_time(walk, encounter->tick) ||
-        !locks_filter__counts(walk, state, encounter->thread, encounter->site, duration(encounter)))
+    lock_state__left(walk, state, sync_event);
+    if (!is_in_time(walk, sync_event->tick) ||
+        !locks_filter__counts(walk, state, sync_event->thread, sync_event->site,
+                              duration(sync_event)))
         return;
-    struct side *side = &state->sides[encounter->how & 1];
-    add_wait(walk, state, encounter);
-    if (encounter->type == ENCOUNTER_GAVE_UP) {
+    struct side *side = &state->sides[sync_event->how & 1];
+    add_wait(walk, state, sync_event);
+    if (sync_event->type == SYNC_EVENT_GAVE_UP) {
         side->gave_up++;
         return;
     }
-    uint32_t site = site_of(walk, state, encounter->object, encounter->site);
+    uint32_t site = site_of(walk, state, sync_event->object, sync_event->site);
     side->acquisitions++;
     side->contended++;
     VEC_AT(&state->sites, struct site_sums, site)->acquisitions++;
@@ -178,32 +179,32 @@ void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
 
 /* Adds one that counts; returns its site's place. */
 static uint32_t add_acquisition(struct locks_walk *walk, struct lock_state *state,
-                                const struct encounter *encounter)
+                                const struct sync_event *sync_event)
 {
-    struct side *side = &state->sides[encounter->how & 1];
-    struct lock_thread *thread = &walk->threads[encounter->thread];
-    uint32_t place = site_of(walk, state, encounter->object, encounter->site);
+    struct side *side = &state->sides[sync_event->how & 1];
+    struct lock_thread *thread = &walk->threads[sync_event->thread];
+    uint32_t place = site_of(walk, state, sync_event->object, sync_event->site);
     struct site_sums *site = VEC_AT(&state->sites, struct site_sums, place);
-    bool contended = encounter->since != 0;
-    side->acquisitions += encounter->weight;
+    bool contended = sync_event->since != 0;
+    side->acquisitions += sync_event->weight;
     side->contended += contended;
-    site->acquisitions += encounter->weight;
+    site->acquisitions += sync_event->weight;
     site->contended += contended;
     if (state->kind == CLASS_LOCK) {
-        thread->acquisitions += encounter->weight;
+        thread->acquisitions += sync_event->weight;
         thread->contended += contended;
     }
     if (contended)
-        add_wait(walk, state, encounter);
+        add_wait(walk, state, sync_event);
     return place;
 }
 
-/* Drops what the walk over encounters no longer holds to be held: what was lost among events.
- * acquired: the lock that is being acquired. */
+/* Drops what the walk over synchronisation events no longer holds to be held: what was lost among
+ * events. acquired: the lock that is being acquired. */
 static void drop_lost(struct locks_walk *walk, uint32_t index, uint32_t acquired)
 {
     struct lock_thread *thread = &walk->threads[index];
-    const struct vec *held = encounters__held(walk->encounters, index);
+    const struct vec *held = sync_events__held(walk->sync_events, index);
     size_t kept = 0;
     thread->counting = 0;
     for (size_t i = 0; i < thread->sections.count; i++) {
@@ -219,14 +220,14 @@ static void drop_lost(struct locks_walk *walk, uint32_t index, uint32_t acquired
     thread->sections.count = kept;
 }
 
-static void begin_section(struct locks_walk *walk, const struct encounter *encounter,
+static void begin_section(struct locks_walk *walk, const struct sync_event *sync_event,
                           const struct section *section)
 {
-    struct lock_thread *thread = &walk->threads[encounter->thread];
-    if (thread->sections.count != encounter->held)
-        drop_lost(walk, encounter->thread, encounter->object);
+    struct lock_thread *thread = &walk->threads[sync_event->thread];
+    if (thread->sections.count != sync_event->held)
+        drop_lost(walk, sync_event->thread, sync_event->object);
     if (section->counts && !thread->counting++) {
-        thread->covered_since = encounter->tick;
+        thread->covered_since = sync_event->tick;
         thread->covered_weight = section->weight;
         thread->covered_paused = 0;
     }
@@ -234,31 +235,32 @@ static void begin_section(struct locks_walk *walk, const struct encounter *encou
 }
 
 void lock_state__acquired(struct locks_walk *walk, struct lock_state *state,
-                          const struct encounter *encounter)
+                          const struct sync_event *sync_event)
 {
-    uint64_t waited = encounter->since ? duration(encounter) : 0;
-    struct section section = {encounter->object, 0, encounter->weight, false};
-    if (encounter->since)
-        lock_state__left(walk, state, encounter);
-    section.counts = locks_filter__counts(walk, state, encounter->thread, encounter->site, waited);
-    walk->is_sampled |= encounter->weight > 1;
-    if (section.counts && is_in_time(walk, encounter->tick))
-        section.site = add_acquisition(walk, state, encounter);
+    uint64_t waited = sync_event->since ? duration(sync_event) : 0;
+    struct section section = {sync_event->object, 0, sync_event->weight, false};
+    if (sync_event->since)
+        lock_state__left(walk, state, sync_event);
+    section.counts =
+        locks_filter__counts(walk, state, sync_event->thread, sync_event->site, waited);
+    walk->is_sampled |= sync_event->weight > 1;
+    if (section.counts && is_in_time(walk, sync_event->tick))
+        section.site = add_acquisition(walk, state, sync_event);
     else if (section.counts)
-        section.site = site_of(walk, state, encounter->object, encounter->site);
+        section.site = site_of(walk, state, sync_event->object, sync_event->site);
     if (state->kind != CLASS_LOCK)
         return;
-    begin_section(walk, encounter, &section);
-    if (encounter->held)
-        lock_order__take(walk, encounter);
+    begin_section(walk, sync_event, &section);
+    if (sync_event->held)
+        lock_order__take(walk, sync_event);
 }
 
 void lock_state__busy(struct locks_walk *walk, struct lock_state *state,
-                      const struct encounter *encounter)
+                      const struct sync_event *sync_event)
 {
-    if (is_in_time(walk, encounter->tick) &&
-        locks_filter__counts(walk, state, encounter->thread, encounter->site, 0))
-        state->sides[encounter->how & 1].busy++;
+    if (is_in_time(walk, sync_event->tick) &&
+        locks_filter__counts(walk, state, sync_event->thread, sync_event->site, 0))
+        state->sides[sync_event->how & 1].busy++;
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -280,7 +282,7 @@ static bool take_section(struct lock_thread *thread, uint32_t object, struct sec
 
 /* Nested sections are counted once: from where the first of them began to where the last ended. Of
  * sampled ones the first stands for others, which is too much where those were nested. */
-static void cover(struct lock_thread *thread, const struct encounter *released, bool in_time)
+static void cover(struct lock_thread *thread, const struct sync_event *released, bool in_time)
 {
     if (released->paused > thread->covered_paused)
         thread->covered_paused = released->paused;
@@ -292,7 +294,7 @@ static void cover(struct lock_thread *thread, const struct encounter *released, 
 }
 
 static void end_section(struct locks_walk *walk, struct lock_state *state,
-                        const struct encounter *released, const struct section *section)
+                        const struct sync_event *released, const struct section *section)
 {
     struct lock_thread *thread = &walk->threads[released->thread];
     bool in_time = is_in_time(walk, released->tick);
@@ -308,13 +310,13 @@ static void end_section(struct locks_walk *walk, struct lock_state *state,
 }
 
 void lock_state__released(struct locks_walk *walk, struct lock_state *state,
-                          const struct encounter *encounter)
+                          const struct sync_event *sync_event)
 {
-    struct lock_thread *thread = &walk->threads[encounter->thread];
+    struct lock_thread *thread = &walk->threads[sync_event->thread];
     struct section section;
-    state->releaser = encounter->thread;
-    state->released = encounter->tick;
-    state->released_site = encounter->since ? encounter->acquired_site : 0;
-    if (encounter->since && take_section(thread, encounter->object, &section))
-        end_section(walk, state, encounter, &section);
+    state->releaser = sync_event->thread;
+    state->released = sync_event->tick;
+    state->released_site = sync_event->since ? sync_event->acquired_site : 0;
+    if (sync_event->since && take_section(thread, sync_event->object, &section))
+        end_section(walk, state, sync_event, &section);
 }

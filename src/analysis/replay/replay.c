@@ -168,7 +168,7 @@ static void close_accounts(struct replay *replay)
             replay->result->worked += replay->now - thread->since;
         else if (thread->state == THREAD_READY)
             replay->result->runnable += replay->now - thread->since;
-        replay->result->stuck += thread->state != THREAD_ENDED;
+        replay->result->unfinished += thread->state != THREAD_ENDED;
     }
 }
 

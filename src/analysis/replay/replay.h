@@ -81,7 +81,7 @@ struct replay_result {
     uint64_t worked;   /* Σ over threads: on a CPU, with switches and what was spun */
     uint64_t runnable; /* Σ over threads: without one, ready */
     struct replay_object_result *objects; /* as the model's */
-    uint32_t stuck; /* threads that wait for ever: then wall is of the others */
+    uint32_t unfinished; /* threads that wait for ever: then wall is of the others */
 };
 
 void replay__run(const struct replay_model *model, struct replay_source *source,

@@ -42,7 +42,7 @@ struct contended {
 
 /* Where a thread is. */
 struct walk_thread {
-    uint32_t waits_for;   /* lock; ENCOUNTER_NO_OBJECT */
+    uint32_t waits_for;   /* lock; SYNC_EVENT_NO_OBJECT */
     uint64_t waits_since; /* or since it was last on a CPU in that wait */
     uint64_t woken;       /* the release that woke it since; 0: none */
     bool slept;           /* in that wait */
@@ -76,9 +76,9 @@ struct object_facts {
 
 struct link_walk {
     struct replay_program *program;
-    struct encounters *encounters;
+    struct sync_events *sync_events;
     struct vec links; /* struct link */
-    struct vec facts; /* struct object_facts, by the encounters' objects */
+    struct vec facts; /* struct object_facts, by the synchronisation events' objects */
     struct walk_thread *threads;
     uint32_t place_count;        /* of all locks */
     uint32_t *signalled;         /* latency of conditions and futexes: one histogram for all */
@@ -124,7 +124,8 @@ static uint64_t mean_of(const uint32_t *histogram)
     return count ? (uint64_t)(sum / (double)(count - (count + 7) / 10)) : 0;
 }
 
-/* ---- encounters ------------------------------------------------------------------------------ */
+/* ---- synchronisation events
+ * ------------------------------------------------------------------------------ */
 
 static struct object_facts *facts_of(struct link_walk *walk, uint32_t object)
 {
@@ -147,38 +148,38 @@ static struct contended *contended_of(struct link_walk *walk, uint32_t object)
 
 static bool is_lock(const struct link_walk *walk, uint32_t object)
 {
-    return object != ENCOUNTER_NO_OBJECT &&
-           encounters__object(walk->encounters, object)->kind == CLASS_LOCK;
+    return object != SYNC_EVENT_NO_OBJECT &&
+           sync_events__object(walk->sync_events, object)->kind == CLASS_LOCK;
 }
 
-static void lock_wait_begins(struct link_walk *walk, const struct encounter *encounter)
+static void lock_wait_begins(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct walk_thread *thread = &walk->threads[encounter->thread];
-    thread->waits_for = encounter->object;
-    thread->waits_since = encounter->tick;
+    struct walk_thread *thread = &walk->threads[sync_event->thread];
+    thread->waits_for = sync_event->object;
+    thread->waits_since = sync_event->tick;
     thread->woken = 0;
     thread->slept = false;
-    vec__push(&contended_of(walk, encounter->object)->waiters, &encounter->thread);
+    vec__push(&contended_of(walk, sync_event->object)->waiters, &sync_event->thread);
 }
 
-static void lock_wait_ends(struct link_walk *walk, const struct encounter *encounter)
+static void lock_wait_ends(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct walk_thread *thread = &walk->threads[encounter->thread];
-    if (thread->waits_for == ENCOUNTER_NO_OBJECT)
+    struct walk_thread *thread = &walk->threads[sync_event->thread];
+    if (thread->waits_for == SYNC_EVENT_NO_OBJECT)
         return;
     struct contended *lock = contended_of(walk, thread->waits_for);
     size_t kept = 0;
     for (size_t i = 0; i < lock->waiters.count; i++) {
         uint32_t waiter = *VEC_AT(&lock->waiters, uint32_t, i);
-        if (waiter != encounter->thread)
+        if (waiter != sync_event->thread)
             *VEC_AT(&lock->waiters, uint32_t, kept++) = waiter;
     }
     lock->waiters.count = kept;
-    if (!thread->slept && encounter->type == ENCOUNTER_ACQUIRED) {
-        count_latency(&lock->sleepless, encounter->tick - thread->waits_since);
-        count_latency(&walk->sleepless, encounter->tick - thread->waits_since);
+    if (!thread->slept && sync_event->type == SYNC_EVENT_ACQUIRED) {
+        count_latency(&lock->sleepless, sync_event->tick - thread->waits_since);
+        count_latency(&walk->sleepless, sync_event->tick - thread->waits_since);
     }
-    thread->waits_for = ENCOUNTER_NO_OBJECT;
+    thread->waits_for = SYNC_EVENT_NO_OBJECT;
 }
 
 /* A release wakes the first one that had the time to fall asleep. */
@@ -194,36 +195,36 @@ static bool wakes(struct link_walk *walk, const struct contended *lock, uint64_t
     return false;
 }
 
-static void lock_released(struct link_walk *walk, const struct encounter *encounter)
+static void lock_released(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct walk_thread *thread = &walk->threads[encounter->thread];
-    struct contended *lock = facts_of(walk, encounter->object)->contended;
-    bool has_woken = lock && wakes(walk, lock, encounter->tick);
-    if (encounter->again)
+    struct walk_thread *thread = &walk->threads[sync_event->thread];
+    struct contended *lock = facts_of(walk, sync_event->object)->contended;
+    bool has_woken = lock && wakes(walk, lock, sync_event->tick);
+    if (sync_event->again)
         return;
-    thread->released = encounter->object;
-    thread->release = encounter->tick;
-    thread->release_site = encounter->site;
+    thread->released = sync_event->object;
+    thread->release = sync_event->tick;
+    thread->release_site = sync_event->site;
     thread->has_woken = has_woken;
     if (has_woken)
-        vec__push(&walk->program->links[encounter->thread].wakes, &encounter->tick);
+        vec__push(&walk->program->links[sync_event->thread].wakes, &sync_event->tick);
 }
 
-static void back(struct link_walk *walk, const struct encounter *encounter)
+static void back(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct walk_thread *thread = &walk->threads[encounter->thread];
-    thread->released = ENCOUNTER_NO_OBJECT;
+    struct walk_thread *thread = &walk->threads[sync_event->thread];
+    thread->released = SYNC_EVENT_NO_OBJECT;
     thread->acquired = 0;
-    if (thread->waits_for == ENCOUNTER_NO_OBJECT || encounter->how == COMPONENT_RUNNABLE ||
-        encounter->how == COMPONENT_PAGE_FAULT || encounter->since < thread->waits_since)
+    if (thread->waits_for == SYNC_EVENT_NO_OBJECT || sync_event->how == COMPONENT_RUNNABLE ||
+        sync_event->how == COMPONENT_PAGE_FAULT || sync_event->since < thread->waits_since)
         return;
-    if (thread->woken && thread->woken < encounter->tick) {
+    if (thread->woken && thread->woken < sync_event->tick) {
         struct contended *lock = contended_of(walk, thread->waits_for);
-        count_latency(&lock->woken, encounter->tick - thread->woken);
-        count_latency(&walk->woken, encounter->tick - thread->woken);
+        count_latency(&lock->woken, sync_event->tick - thread->woken);
+        count_latency(&walk->woken, sync_event->tick - thread->woken);
     }
     thread->slept = true;
-    thread->waits_since = encounter->tick;
+    thread->waits_since = sync_event->tick;
     thread->woken = 0;
 }
 
@@ -258,34 +259,34 @@ static struct lock_place *place_of(struct link_walk *walk, uint32_t object, uint
 }
 
 /* Something else happens on the thread: its work since it got or released a lock is known. */
-static void spell_ends(struct link_walk *walk, const struct encounter *encounter)
+static void spell_ends(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct walk_thread *thread = &walk->threads[encounter->thread];
+    struct walk_thread *thread = &walk->threads[sync_event->thread];
     struct lock_place *place = NULL;
-    if (thread->acquired && encounter->type == ENCOUNTER_RELEASED)
-        place = place_of(walk, encounter->object, encounter->site);
+    if (thread->acquired && sync_event->type == SYNC_EVENT_RELEASED)
+        place = place_of(walk, sync_event->object, sync_event->site);
     if (place)
-        add_spell(&place->sections[thread->handed], thread->acquired, encounter->tick);
+        add_spell(&place->sections[thread->handed], thread->acquired, sync_event->tick);
     thread->acquired = 0;
-    if (thread->released == ENCOUNTER_NO_OBJECT)
+    if (thread->released == SYNC_EVENT_NO_OBJECT)
         return;
     place = place_of(walk, thread->released, thread->release_site);
     if (place)
         add_spell(thread->has_woken ? &place->waking : &place->behind[thread->handed],
-                  thread->release, encounter->tick);
-    thread->released = ENCOUNTER_NO_OBJECT;
+                  thread->release, sync_event->tick);
+    thread->released = SYNC_EVENT_NO_OBJECT;
 }
 
-static void lock_acquired(struct link_walk *walk, const struct encounter *encounter)
+static void lock_acquired(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct object_facts *facts = facts_of(walk, encounter->object);
-    struct walk_thread *thread = &walk->threads[encounter->thread];
-    thread->handed = facts->last && facts->last != encounter->thread + 1;
-    thread->acquired = encounter->tick;
-    facts->last = encounter->thread + 1;
+    struct object_facts *facts = facts_of(walk, sync_event->object);
+    struct walk_thread *thread = &walk->threads[sync_event->thread];
+    thread->handed = facts->last && facts->last != sync_event->thread + 1;
+    thread->acquired = sync_event->tick;
+    facts->last = sync_event->thread + 1;
     facts->is_shared |= thread->handed;
     if (thread->handed)
-        vec__push(&walk->program->links[encounter->thread].handed, &encounter->tick);
+        vec__push(&walk->program->links[sync_event->thread].handed, &sync_event->tick);
 }
 
 /* Of the shortest, as large a part as is told. */
@@ -333,102 +334,102 @@ static void model_costs(const struct object_facts *facts, struct replay_object *
 
 /* ---- what threads do to each other ----------------------------------------------------------- */
 
-static uint64_t latency_of(const struct encounter *encounter)
+static uint64_t latency_of(const struct sync_event *sync_event)
 {
-    return encounter->tick > encounter->by_tick ? encounter->tick - encounter->by_tick : 0;
+    return sync_event->tick > sync_event->by_tick ? sync_event->tick - sync_event->by_tick : 0;
 }
 
 /* The waiter waited for what the other one did at by_tick. */
-static void add_link(struct link_walk *walk, const struct encounter *encounter)
+static void add_link(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct vec *awaits = &walk->program->links[encounter->thread].awaits;
-    struct thread_link await = {encounter->tick, UINT32_MAX};
-    if (encounter->by != ENCOUNTER_NOBODY && encounter->by != encounter->thread) {
-        struct link link = {encounter->by_tick, encounter->by, encounter->thread, awaits->count};
+    struct vec *awaits = &walk->program->links[sync_event->thread].awaits;
+    struct thread_link await = {sync_event->tick, UINT32_MAX};
+    if (sync_event->by != SYNC_EVENT_NOBODY && sync_event->by != sync_event->thread) {
+        struct link link = {sync_event->by_tick, sync_event->by, sync_event->thread, awaits->count};
         vec__push(&walk->links, &link);
-        count_latency(&walk->signalled, latency_of(encounter));
+        count_latency(&walk->signalled, latency_of(sync_event));
     }
     vec__push(awaits, &await);
 }
 
-static void started(struct link_walk *walk, const struct encounter *encounter)
+static void started(struct link_walk *walk, const struct sync_event *sync_event)
 {
     struct replay_program *program = walk->program;
-    if (encounter->by == ENCOUNTER_NOBODY || encounter->by == encounter->thread)
+    if (sync_event->by == SYNC_EVENT_NOBODY || sync_event->by == sync_event->thread)
         return;
-    uint64_t tick = encounter->by_tick < encounter->tick ? encounter->by_tick : encounter->tick;
-    struct thread_link post = {tick, (uint32_t)program->thread_count + encounter->thread};
-    vec__push(&program->links[encounter->by].posts, &post);
-    program->links[encounter->thread].is_created = true;
+    uint64_t tick = sync_event->by_tick < sync_event->tick ? sync_event->by_tick : sync_event->tick;
+    struct thread_link post = {tick, (uint32_t)program->thread_count + sync_event->thread};
+    vec__push(&program->links[sync_event->by].posts, &post);
+    program->links[sync_event->thread].is_created = true;
 }
 
-static void joined(struct link_walk *walk, const struct encounter *encounter)
+static void joined(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct thread_link await = {encounter->tick, encounter->by}; /* its end is that token */
-    vec__push(&walk->program->links[encounter->thread].awaits, &await);
+    struct thread_link await = {sync_event->tick, sync_event->by}; /* its end is that token */
+    vec__push(&walk->program->links[sync_event->thread].awaits, &await);
 }
 
-static void acquired(struct link_walk *walk, const struct encounter *encounter)
+static void acquired(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct object_facts *facts = facts_of(walk, encounter->object);
-    if (encounters__object(walk->encounters, encounter->object)->kind == CLASS_SEMAPHORE)
-        facts->level -= (int64_t)encounter->weight;
+    struct object_facts *facts = facts_of(walk, sync_event->object);
+    if (sync_events__object(walk->sync_events, sync_event->object)->kind == CLASS_SEMAPHORE)
+        facts->level -= (int64_t)sync_event->weight;
     facts->least = facts->level < facts->least ? facts->level : facts->least;
-    if (encounter->since && !encounter->again && encounter->by != ENCOUNTER_NOBODY)
-        count_latency(&facts->latency, latency_of(encounter));
+    if (sync_event->since && !sync_event->again && sync_event->by != SYNC_EVENT_NOBODY)
+        count_latency(&facts->latency, latency_of(sync_event));
 }
 
-static void left_barrier(struct link_walk *walk, const struct encounter *encounter)
+static void left_barrier(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct object_facts *facts = facts_of(walk, encounter->object);
-    if (encounter->round != facts->round)
+    struct object_facts *facts = facts_of(walk, sync_event->object);
+    if (sync_event->round != facts->round)
         facts->arrivals = 0;
-    facts->round = encounter->round;
+    facts->round = sync_event->round;
     facts->arrivals++;
     facts->parties = facts->arrivals > facts->parties ? facts->arrivals : facts->parties;
-    if (encounter->by != ENCOUNTER_NOBODY && encounter->by != encounter->thread)
-        count_latency(&facts->latency, latency_of(encounter));
+    if (sync_event->by != SYNC_EVENT_NOBODY && sync_event->by != sync_event->thread)
+        count_latency(&facts->latency, latency_of(sync_event));
 }
 
 /* Its waits for locks and what it does after releasing them. */
-static void take_timing(struct link_walk *walk, const struct encounter *encounter)
+static void take_timing(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    if (encounter->type == ENCOUNTER_BACK) {
-        back(walk, encounter);
+    if (sync_event->type == SYNC_EVENT_BACK) {
+        back(walk, sync_event);
         return;
     }
-    spell_ends(walk, encounter);
-    if (encounter->type == ENCOUNTER_WAITS && is_lock(walk, encounter->object))
-        lock_wait_begins(walk, encounter);
-    else if (encounter->type == ENCOUNTER_ACQUIRED || encounter->type == ENCOUNTER_GAVE_UP)
-        lock_wait_ends(walk, encounter);
-    if (encounter->type == ENCOUNTER_ACQUIRED && is_lock(walk, encounter->object))
-        lock_acquired(walk, encounter);
-    else if (encounter->type == ENCOUNTER_RELEASED)
-        lock_released(walk, encounter);
+    spell_ends(walk, sync_event);
+    if (sync_event->type == SYNC_EVENT_WAITS && is_lock(walk, sync_event->object))
+        lock_wait_begins(walk, sync_event);
+    else if (sync_event->type == SYNC_EVENT_ACQUIRED || sync_event->type == SYNC_EVENT_GAVE_UP)
+        lock_wait_ends(walk, sync_event);
+    if (sync_event->type == SYNC_EVENT_ACQUIRED && is_lock(walk, sync_event->object))
+        lock_acquired(walk, sync_event);
+    else if (sync_event->type == SYNC_EVENT_RELEASED)
+        lock_released(walk, sync_event);
 }
 
-static void take(struct link_walk *walk, const struct encounter *encounter)
+static void take(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    take_timing(walk, encounter);
-    switch (encounter->type) {
-    case ENCOUNTER_STARTED:
-        started(walk, encounter);
+    take_timing(walk, sync_event);
+    switch (sync_event->type) {
+    case SYNC_EVENT_STARTED:
+        started(walk, sync_event);
         break;
-    case ENCOUNTER_WOKEN:
-        add_link(walk, encounter);
+    case SYNC_EVENT_WOKEN:
+        add_link(walk, sync_event);
         break;
-    case ENCOUNTER_JOINED:
-        joined(walk, encounter);
+    case SYNC_EVENT_JOINED:
+        joined(walk, sync_event);
         break;
-    case ENCOUNTER_ACQUIRED:
-        acquired(walk, encounter);
+    case SYNC_EVENT_ACQUIRED:
+        acquired(walk, sync_event);
         break;
-    case ENCOUNTER_LEFT:
-        left_barrier(walk, encounter);
+    case SYNC_EVENT_LEFT:
+        left_barrier(walk, sync_event);
         break;
-    case ENCOUNTER_SIGNALLED:
-        facts_of(walk, encounter->object)->level++;
+    case SYNC_EVENT_SIGNALLED:
+        facts_of(walk, sync_event->object)->level++;
         break;
     default:
         break;
@@ -501,7 +502,7 @@ static void model_lock(const struct link_walk *walk, const struct object_facts *
         model->settle_ticks = walk->settle_ticks;
 }
 
-static bool model_of(const struct link_walk *walk, const struct encounter_object *object,
+static bool model_of(const struct link_walk *walk, const struct sync_object *object,
                      const struct object_facts *facts, struct replay_object *model)
 {
     *model = (struct replay_object){.wake_ticks = mean_of(facts->latency)};
@@ -527,8 +528,8 @@ static bool model_of(const struct link_walk *walk, const struct encounter_object
 static void add_objects(struct link_walk *walk)
 {
     struct replay_program *program = walk->program;
-    for (uint32_t i = 0; i < encounters__objects(walk->encounters); i++) {
-        const struct encounter_object *object = encounters__object(walk->encounters, i);
+    for (uint32_t i = 0; i < sync_events__objects(walk->sync_events); i++) {
+        const struct sync_object *object = sync_events__object(walk->sync_events, i);
         uint64_t key[3] = {object->process, object->kind, object->address};
         struct replay_object model;
         struct program_object row = {object->process, object->kind, object->address};
@@ -564,16 +565,16 @@ static void free_facts(struct object_facts *facts)
 void program__find_links(struct replay_program *program)
 {
     struct link_walk walk = {.program = program,
-                             .encounters = encounters__start(program->trace),
+                             .sync_events = sync_events__start(program->trace),
                              .links = VEC_OF(struct link),
                              .facts = VEC_OF(struct object_facts)};
-    struct encounter encounter;
+    struct sync_event sync_event;
     walk.settle_ticks = program__ticks_of_ns(program, SETTLE_NS);
     walk.threads = memory__zeroed(program->thread_count, sizeof *walk.threads);
     for (size_t i = 0; i < program->thread_count; i++)
-        walk.threads[i].waits_for = walk.threads[i].released = ENCOUNTER_NO_OBJECT;
-    while (encounters__next(walk.encounters, &encounter))
-        take(&walk, &encounter);
+        walk.threads[i].waits_for = walk.threads[i].released = SYNC_EVENT_NO_OBJECT;
+    while (sync_events__next(walk.sync_events, &sync_event))
+        take(&walk, &sync_event);
     give_tokens(&walk);
     add_objects(&walk);
     program->model.token_ticks = mean_of(walk.signalled);
@@ -585,5 +586,5 @@ void program__find_links(struct replay_program *program)
     free(walk.woken);
     free(walk.sleepless);
     free(walk.threads);
-    encounters__free(walk.encounters);
+    sync_events__free(walk.sync_events);
 }

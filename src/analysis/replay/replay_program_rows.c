@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITS_AT_MOST 4 /* as in the walk of encounters */
+#define WAITS_AT_MOST 4 /* as in the walk of synchronisation events */
 #define RECENT_OBJECTS 1024u
 
 struct spent {

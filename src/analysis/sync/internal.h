@@ -1,8 +1,9 @@
-/* internal.h: what the parts of the walk over encounters share. For encounters*.c only.
+/* internal.h: what the parts of the walk over synchronisation events share. For synchronisation
+ * events*.c only.
  *
- *     encounters.c        threads' steps by time, and what they tell
- *     encounters_held.c   objects; who has which lock
- *     encounters_wait.c   waits, and who ended them */
+ *     synchronisation events.c        threads' steps by time, and what they tell
+ *     sync_events_held.c   objects; who has which lock
+ *     sync_events_wait.c   waits, and who ended them */
 #ifndef HEURT_ANALYSIS_SYNC_INTERNAL_H
 #define HEURT_ANALYSIS_SYNC_INTERNAL_H
 
@@ -13,7 +14,7 @@
 #define WAITS_AT_MOST 4 /* of handlers that interrupted each other */
 #define PENDING_AT_MOST 8
 #define RECENT_OBJECTS 4096u /* a power of two */
-#define NOBODY ENCOUNTER_NOBODY
+#define NOBODY SYNC_EVENT_NOBODY
 
 /* Who did something to an object last. */
 struct act {
@@ -22,7 +23,7 @@ struct act {
 };
 
 struct object_state {
-    struct encounter_object what;
+    struct sync_object what;
     uint32_t owner;      /* of a lock, exclusively; NOBODY: not known */
     struct act last;     /* released, signalled, posted, woken */
     uint64_t round;      /* of a barrier */
@@ -36,8 +37,8 @@ struct thread_state {
     struct vec held;                        /* struct held_lock */
     uint32_t waits[WAITS_AT_MOST];          /* ids of their enter events */
     uint32_t depth;                         /* of waits */
-    struct encounter wait;                  /* the outermost one's WAITS */
-    uint32_t mutex;                         /* of the condition; ENCOUNTER_NO_OBJECT: none */
+    struct sync_event wait;                 /* the outermost one's WAITS */
+    uint32_t mutex;                         /* of the condition; SYNC_EVENT_NO_OBJECT: none */
     struct act ended_by;                    /* of a barrier: the last one of its round; of a join:
                                                who is joined */
     uint64_t joins;                         /* pthread_t, of a join */
@@ -64,7 +65,7 @@ struct fork {
     uint64_t tick;
 };
 
-struct encounters {
+struct sync_events {
     const struct trace *trace;
     struct thread_state *threads; /* by trace__threads */
     size_t thread_count;
@@ -76,7 +77,7 @@ struct encounters {
     struct map forks_of_process; /* serial -> place in forks */
     struct vec forks;            /* struct fork: the last one of the process */
     struct recent_object *recent;
-    struct encounter pending[PENDING_AT_MOST];
+    struct sync_event pending[PENDING_AT_MOST];
     unsigned pending_first, pending_count;
     struct vec left; /* struct left_thread: whose end is not in the trace, by its end */
     size_t left_told;
@@ -89,58 +90,61 @@ struct left_thread {
     uint64_t tick;
 };
 
-static inline uint32_t index_of(const struct encounters *walk, const struct thread_state *thread)
+static inline uint32_t index_of(const struct sync_events *walk, const struct thread_state *thread)
 {
     return (uint32_t)(thread - walk->threads);
 }
 
-static inline struct object_state *object_at(const struct encounters *walk, uint32_t object)
+static inline struct object_state *object_at(const struct sync_events *walk, uint32_t object)
 {
     return VEC_AT(&walk->objects, struct object_state, object);
 }
 
-/* encounters.c: an encounter of the thread at its tick, which the caller goes on to fill. */
-struct encounter *encounters__tell(struct encounters *walk, const struct thread_state *thread,
-                                   enum encounter_type type, uint32_t object);
+/* synchronisation events.c: an synchronisation event of the thread at its tick, which the caller
+ * goes on to fill. */
+struct sync_event *sync_events__tell(struct sync_events *walk, const struct thread_state *thread,
+                                     enum sync_event_type type, uint32_t object);
 
-static inline void encounter__set_by(struct encounter *encounter, const struct act *act)
+static inline void sync_event__set_by(struct sync_event *sync_event, const struct act *act)
 {
-    encounter->by = act->thread;
-    encounter->by_tick = act->tick;
-    encounter->by_site = act->site;
+    sync_event->by = act->thread;
+    sync_event->by_tick = act->tick;
+    sync_event->by_site = act->site;
 }
 
 /* Valid until the next call. */
-struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+struct pthread_name *pthread__of(struct sync_events *walk, const struct thread_state *thread,
                                  uint64_t pthread);
 
-/* ---- encounters_held.c ----------------------------------------------------------------------- */
+/* ---- sync_events_held.c -----------------------------------------------------------------------
+ */
 
 /* lock: of kind LOCK: the how of an event's site; else 0. */
-uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
+uint32_t object__of(struct sync_events *walk, const struct thread_state *thread,
                     enum class_kind kind, uint32_t lock, uint64_t address);
 /* NULL: it has it already. */
-struct encounter *lock__taken(struct encounters *walk, struct thread_state *thread, uint32_t object,
-                              uint32_t how, uint64_t site);
+struct sync_event *lock__taken(struct sync_events *walk, struct thread_state *thread,
+                               uint32_t object, uint32_t how, uint64_t site);
 /* again: all of a recursive one, by a condition wait. */
-void lock__given_up(struct encounters *walk, struct thread_state *thread, uint32_t object,
+void lock__given_up(struct sync_events *walk, struct thread_state *thread, uint32_t object,
                     uint64_t site, bool again);
 /* One of the locks that a thread has at its end; false: there is none. */
-bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t tick);
+bool lock__ends(struct sync_events *walk, struct thread_state *thread, uint64_t tick);
 /* Releases may be among what was lost. */
-void locks__lose(struct encounters *walk, struct thread_state *thread);
+void locks__lose(struct sync_events *walk, struct thread_state *thread);
 
 static inline uint32_t how_of_lock(uint32_t lock)
 {
-    return lock == HEURT_LOCK_READ ? ENCOUNTER_SHARED : ENCOUNTER_EXCLUSIVE;
+    return lock == HEURT_LOCK_READ ? SYNC_EVENT_SHARED : SYNC_EVENT_EXCLUSIVE;
 }
 
-/* ---- encounters_wait.c ----------------------------------------------------------------------- */
+/* ---- sync_events_wait.c -----------------------------------------------------------------------
+ */
 
 bool is_wait(uint32_t id);
-void wait__begins(struct encounters *walk, struct thread_state *thread, const struct step *step);
-void wait__ends(struct encounters *walk, struct thread_state *thread, const struct step *step);
+void wait__begins(struct sync_events *walk, struct thread_state *thread, const struct step *step);
+void wait__ends(struct sync_events *walk, struct thread_state *thread, const struct step *step);
 /* However the open waits ended, they did. is_open: the trace did before. */
-void waits__forget(struct encounters *walk, struct thread_state *thread, bool is_open);
+void waits__forget(struct sync_events *walk, struct thread_state *thread, bool is_open);
 
 #endif

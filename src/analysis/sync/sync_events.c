@@ -5,16 +5,16 @@
 
 #include <stdlib.h>
 
-struct encounter *encounters__tell(struct encounters *walk, const struct thread_state *thread,
-                                   enum encounter_type type, uint32_t object)
+struct sync_event *sync_events__tell(struct sync_events *walk, const struct thread_state *thread,
+                                     enum sync_event_type type, uint32_t object)
 {
     unsigned place = (walk->pending_first + walk->pending_count++) % PENDING_AT_MOST;
-    walk->pending[place] = (struct encounter){.type = type,
-                                              .thread = index_of(walk, thread),
-                                              .tick = thread->steps.tick,
-                                              .object = object,
-                                              .weight = 1,
-                                              .by = NOBODY};
+    walk->pending[place] = (struct sync_event){.type = type,
+                                               .thread = index_of(walk, thread),
+                                               .tick = thread->steps.tick,
+                                               .object = object,
+                                               .weight = 1,
+                                               .by = NOBODY};
     return &walk->pending[place];
 }
 
@@ -26,7 +26,7 @@ static int by_serial(const void *key, const void *thread)
     return left < right ? -1 : left > right;
 }
 
-static uint32_t thread_of_serial(const struct encounters *walk, uint64_t serial)
+static uint32_t thread_of_serial(const struct sync_events *walk, uint64_t serial)
 {
     const struct vec *threads = trace__threads(walk->trace);
     uint32_t wanted = (uint32_t)serial;
@@ -36,7 +36,7 @@ static uint32_t thread_of_serial(const struct encounters *walk, uint64_t serial)
 }
 
 /* Who forked the process whose first thread this is. */
-static struct act forker_of(const struct encounters *walk, const struct thread_state *thread)
+static struct act forker_of(const struct sync_events *walk, const struct thread_state *thread)
 {
     struct act nobody = {.thread = NOBODY};
     const struct trace_process *process = trace__process_of(walk->trace, thread->serial);
@@ -50,7 +50,7 @@ static struct act forker_of(const struct encounters *walk, const struct thread_s
     return (struct act){fork->thread, fork->tick, 0};
 }
 
-struct pthread_name *pthread__of(struct encounters *walk, const struct thread_state *thread,
+struct pthread_name *pthread__of(struct sync_events *walk, const struct thread_state *thread,
                                  uint64_t pthread)
 {
     uint64_t key[2] = {thread->serial, pthread};
@@ -62,37 +62,37 @@ struct pthread_name *pthread__of(struct encounters *walk, const struct thread_st
 }
 
 /* step: its first one, a THREAD_START unless that was lost. */
-static void start(struct encounters *walk, struct thread_state *thread, const struct step *step)
+static void start(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
-    struct encounter *encounter =
-        encounters__tell(walk, thread, ENCOUNTER_STARTED, ENCOUNTER_NO_OBJECT);
+    struct sync_event *sync_event =
+        sync_events__tell(walk, thread, SYNC_EVENT_STARTED, SYNC_EVENT_NO_OBJECT);
     thread->started = true;
     if (step->id != HEURT_EVENT_THREAD_START)
         return;
     struct pthread_name *name = pthread__of(walk, thread, step->payload[0]);
-    name->thread = encounter->thread;
-    struct act creator = {thread_of_serial(walk, step->payload[1]), encounter->tick, 0};
+    name->thread = sync_event->thread;
+    struct act creator = {thread_of_serial(walk, step->payload[1]), sync_event->tick, 0};
     if (step->payload[1] == HEURT_NO_SERIAL)
         creator = forker_of(walk, thread);
     else if (name->to_begin-- > 0)
         creator.tick = name->created;
-    if (creator.thread != NOBODY && creator.thread != encounter->thread)
-        encounter__set_by(encounter, &creator);
+    if (creator.thread != NOBODY && creator.thread != sync_event->thread)
+        sync_event__set_by(sync_event, &creator);
 }
 
 /* Mostly the new thread has begun before. */
-static void created(struct encounters *walk, const struct thread_state *thread,
+static void created(struct sync_events *walk, const struct thread_state *thread,
                     const struct step *step)
 {
-    struct encounter *encounter =
-        encounters__tell(walk, thread, ENCOUNTER_CREATED, ENCOUNTER_NO_OBJECT);
+    struct sync_event *sync_event =
+        sync_events__tell(walk, thread, SYNC_EVENT_CREATED, SYNC_EVENT_NO_OBJECT);
     struct pthread_name *name = pthread__of(walk, thread, step->payload[1]);
-    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    sync_event->site = HEURT_SITE_ADDRESS(step->payload[0]);
     name->to_begin++;
-    name->created = encounter->tick;
+    name->created = sync_event->tick;
 }
 
-static void end(struct encounters *walk, struct thread_state *thread)
+static void end(struct sync_events *walk, struct thread_state *thread)
 {
     waits__forget(walk, thread, false);
     thread->ended = true;
@@ -100,16 +100,16 @@ static void end(struct encounters *walk, struct thread_state *thread)
     walk->ending = thread;
 }
 
-static void end_on(struct encounters *walk)
+static void end_on(struct sync_events *walk)
 {
     struct thread_state *thread = walk->ending;
     if (lock__ends(walk, thread, thread->end))
         return;
-    encounters__tell(walk, thread, ENCOUNTER_ENDED, ENCOUNTER_NO_OBJECT)->tick = thread->end;
+    sync_events__tell(walk, thread, SYNC_EVENT_ENDED, SYNC_EVENT_NO_OBJECT)->tick = thread->end;
     walk->ending = NULL;
 }
 
-static void forked(struct encounters *walk, const struct thread_state *thread)
+static void forked(struct sync_events *walk, const struct thread_state *thread)
 {
     uint64_t key = thread->serial;
     struct fork fork = {index_of(walk, thread), thread->steps.tick};
@@ -121,18 +121,18 @@ static void forked(struct encounters *walk, const struct thread_state *thread)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-static void signalled(struct encounters *walk, struct thread_state *thread, enum class_kind kind,
+static void signalled(struct sync_events *walk, struct thread_state *thread, enum class_kind kind,
                       const struct step *step)
 {
     uint32_t object = object__of(walk, thread, kind, 0, step->payload[1]);
-    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_SIGNALLED, object);
-    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
-    encounter->how = kind == CLASS_CONDITION ? HEURT_SITE_HOW(step->payload[0]) : 0;
+    struct sync_event *sync_event = sync_events__tell(walk, thread, SYNC_EVENT_SIGNALLED, object);
+    sync_event->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    sync_event->how = kind == CLASS_CONDITION ? HEURT_SITE_HOW(step->payload[0]) : 0;
     object_at(walk, object)->last =
-        (struct act){encounter->thread, encounter->tick, encounter->site};
+        (struct act){sync_event->thread, sync_event->tick, sync_event->site};
 }
 
-static void initialised(struct encounters *walk, const struct thread_state *thread,
+static void initialised(struct sync_events *walk, const struct thread_state *thread,
                         const struct step *step)
 {
     static const struct {
@@ -150,7 +150,7 @@ static void initialised(struct encounters *walk, const struct thread_state *thre
     if (what >= sizeof made / sizeof made[0])
         return;
     uint32_t object = object__of(walk, thread, made[what].kind, made[what].lock, step->payload[1]);
-    struct encounter_object *known = &object_at(walk, object)->what;
+    struct sync_object *known = &object_at(walk, object)->what;
     known->initialised_site = HEURT_SITE_ADDRESS(step->payload[0]);
     known->initialised_by = index_of(walk, thread);
     known->initial = step->payload[2];
@@ -165,41 +165,41 @@ static void take_weight(struct thread_state *thread, const struct step *step)
         thread->semaphore_weight = block;
 }
 
-static void give_weight(struct encounter *encounter, uint32_t *weight)
+static void give_weight(struct sync_event *sync_event, uint32_t *weight)
 {
-    if (encounter && *weight)
-        encounter->weight = *weight;
+    if (sync_event && *weight)
+        sync_event->weight = *weight;
     *weight = 0;
 }
 
-static uint32_t lock_of(struct encounters *walk, const struct thread_state *thread,
+static uint32_t lock_of(struct sync_events *walk, const struct thread_state *thread,
                         const struct step *step)
 {
     return object__of(walk, thread, CLASS_LOCK, HEURT_LOCK_KIND(step->payload[0]),
                       step->payload[1]);
 }
 
-static void semaphore_acquired(struct encounters *walk, struct thread_state *thread,
+static void semaphore_acquired(struct sync_events *walk, struct thread_state *thread,
                                const struct step *step)
 {
     uint32_t object = object__of(walk, thread, CLASS_SEMAPHORE, 0, step->payload[1]);
-    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_ACQUIRED, object);
-    encounter->site = HEURT_SITE_ADDRESS(step->payload[0]);
-    encounter->held = (uint32_t)thread->held.count;
-    give_weight(encounter, &thread->semaphore_weight);
+    struct sync_event *sync_event = sync_events__tell(walk, thread, SYNC_EVENT_ACQUIRED, object);
+    sync_event->site = HEURT_SITE_ADDRESS(step->payload[0]);
+    sync_event->held = (uint32_t)thread->held.count;
+    give_weight(sync_event, &thread->semaphore_weight);
 }
 
-static void acquired(struct encounters *walk, struct thread_state *thread, const struct step *step)
+static void acquired(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
     uint32_t how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
-    struct encounter *encounter = lock__taken(walk, thread, lock_of(walk, thread, step), how,
-                                              HEURT_SITE_ADDRESS(step->payload[0]));
-    if (encounter)
-        encounter->tried = HEURT_SITE_HOW(step->payload[0]) & HEURT_LOCK_TRIED;
-    give_weight(encounter, &thread->lock_weight);
+    struct sync_event *sync_event = lock__taken(walk, thread, lock_of(walk, thread, step), how,
+                                                HEURT_SITE_ADDRESS(step->payload[0]));
+    if (sync_event)
+        sync_event->tried = HEURT_SITE_HOW(step->payload[0]) & HEURT_LOCK_TRIED;
+    give_weight(sync_event, &thread->lock_weight);
 }
 
-static void point(struct encounters *walk, struct thread_state *thread, const struct step *step)
+static void point(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
     uint64_t site = HEURT_SITE_ADDRESS(step->payload[0]);
     switch (step->id) {
@@ -210,10 +210,10 @@ static void point(struct encounters *walk, struct thread_state *thread, const st
         lock__given_up(walk, thread, lock_of(walk, thread, step), site, false);
         break;
     case HEURT_EVENT_LOCK_BUSY: {
-        struct encounter *encounter =
-            encounters__tell(walk, thread, ENCOUNTER_BUSY, lock_of(walk, thread, step));
-        encounter->site = site;
-        encounter->how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
+        struct sync_event *sync_event =
+            sync_events__tell(walk, thread, SYNC_EVENT_BUSY, lock_of(walk, thread, step));
+        sync_event->site = site;
+        sync_event->how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
         break;
     }
     case HEURT_EVENT_SEMAPHORE_ACQUIRED:
@@ -233,7 +233,7 @@ static void point(struct encounters *walk, struct thread_state *thread, const st
     }
 }
 
-static void take_point(struct encounters *walk, struct thread_state *thread,
+static void take_point(struct sync_events *walk, struct thread_state *thread,
                        const struct step *step)
 {
     switch (step->id) {
@@ -267,18 +267,18 @@ static void take_point(struct encounters *walk, struct thread_state *thread,
     }
 }
 
-static void tell_back(struct encounters *walk, const struct thread_state *thread,
+static void tell_back(struct sync_events *walk, const struct thread_state *thread,
                       const struct step *step)
 {
-    struct encounter *encounter =
-        encounters__tell(walk, thread, ENCOUNTER_BACK, ENCOUNTER_NO_OBJECT);
-    encounter->since = step->tick < encounter->tick ? step->tick : encounter->tick;
-    encounter->how = step->id == HEURT_EVENT_FAULT
-                         ? COMPONENT_PAGE_FAULT
-                         : off__component(HEURT_SITE_HOW(step->payload[0]));
+    struct sync_event *sync_event =
+        sync_events__tell(walk, thread, SYNC_EVENT_BACK, SYNC_EVENT_NO_OBJECT);
+    sync_event->since = step->tick < sync_event->tick ? step->tick : sync_event->tick;
+    sync_event->how = step->id == HEURT_EVENT_FAULT
+                          ? COMPONENT_PAGE_FAULT
+                          : off__component(HEURT_SITE_HOW(step->payload[0]));
 }
 
-static void take_step(struct encounters *walk, struct thread_state *thread)
+static void take_step(struct sync_events *walk, struct thread_state *thread)
 {
     const struct step *step = step_thread__step(&thread->steps);
     if (!thread->started)
@@ -342,7 +342,7 @@ static int by_tick(const void *a, const void *b)
 }
 
 /* When the last thread of the process ended. */
-static uint64_t end_of_process(const struct encounters *walk, uint32_t serial)
+static uint64_t end_of_process(const struct sync_events *walk, uint32_t serial)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < walk->thread_count; i++) {
@@ -353,7 +353,7 @@ static uint64_t end_of_process(const struct encounters *walk, uint32_t serial)
     return last;
 }
 
-static void find_left(struct encounters *walk)
+static void find_left(struct sync_events *walk)
 {
     uint64_t last = 0;
     uint32_t of_process = HEURT_NO_SERIAL;
@@ -374,7 +374,7 @@ static void find_left(struct encounters *walk)
         qsort(walk->left.items, walk->left.count, sizeof(struct left_thread), by_tick);
 }
 
-static void tell_left(struct encounters *walk, const struct left_thread *left)
+static void tell_left(struct sync_events *walk, const struct left_thread *left)
 {
     struct thread_state *thread = &walk->threads[left->thread];
     thread->steps.tick = left->tick;
@@ -382,7 +382,7 @@ static void tell_left(struct encounters *walk, const struct left_thread *left)
     end(walk, thread);
 }
 
-static bool go_on(struct encounters *walk)
+static bool go_on(struct sync_events *walk)
 {
     if (walk->ending) {
         end_on(walk);
@@ -403,21 +403,21 @@ static bool go_on(struct encounters *walk)
     return true;
 }
 
-bool encounters__next(struct encounters *walk, struct encounter *encounter)
+bool sync_events__next(struct sync_events *walk, struct sync_event *sync_event)
 {
     while (!walk->pending_count) {
         if (!go_on(walk))
             return false;
     }
-    *encounter = walk->pending[walk->pending_first];
+    *sync_event = walk->pending[walk->pending_first];
     walk->pending_first = (walk->pending_first + 1) % PENDING_AT_MOST;
     walk->pending_count--;
     return true;
 }
 
-struct encounters *encounters__start(const struct trace *trace)
+struct sync_events *sync_events__start(const struct trace *trace)
 {
-    struct encounters *walk = memory__zeroed(1, sizeof *walk);
+    struct sync_events *walk = memory__zeroed(1, sizeof *walk);
     bool has_kernel = trace__session(trace)->flags & HEURT_SESSION_KERNEL;
     walk->trace = trace;
     walk->thread_count = trace__threads(trace)->count;
@@ -441,7 +441,7 @@ struct encounters *encounters__start(const struct trace *trace)
     return walk;
 }
 
-void encounters__free(struct encounters *walk)
+void sync_events__free(struct sync_events *walk)
 {
     if (!walk)
         return;
@@ -464,17 +464,17 @@ void encounters__free(struct encounters *walk)
     free(walk);
 }
 
-const struct encounter_object *encounters__object(const struct encounters *walk, uint32_t object)
+const struct sync_object *sync_events__object(const struct sync_events *walk, uint32_t object)
 {
     return &object_at(walk, object)->what;
 }
 
-uint32_t encounters__objects(const struct encounters *walk)
+uint32_t sync_events__objects(const struct sync_events *walk)
 {
     return (uint32_t)walk->objects.count;
 }
 
-const struct vec *encounters__held(const struct encounters *walk, uint32_t thread)
+const struct vec *sync_events__held(const struct sync_events *walk, uint32_t thread)
 {
     return &walk->threads[thread].held;
 }

@@ -4,9 +4,10 @@
  * whose wait.  Locks, the critical path and the replay stand on it.  Memory is bounded by objects
  * and threads, not by events.
  *
- *     for (struct encounters *walk = encounters__start(trace); encounters__next(walk, &encounter);)
+ *     for (struct synchronisation events *walk = sync_events__start(trace); sync_events__next(walk,
+ * &synchronisation event);)
  *
- * Which order of events makes which encounters (→: then, at the same tick):
+ * Which order of events makes which synchronisation events (→: then, at the same tick):
  *
  *     lock, without waiting        ACQUIRED
  *     lock, waiting                WAITS … ACQUIRED, or WAITS … GAVE_UP
@@ -22,11 +23,11 @@
  *     the kernel's records         BACK
  *
  * Waits nest only where a signal handler waits within a wait; only the outermost is told. Each wait
- * that is told ends by an encounter.  Threads whose end is not in the trace are told to end when
- * all else was told, by their last event; those that were in a wait by GAVE_UP, at the end of their
- * process.  Ticks of a thread never step back.  A recursive lock is acquired once and released
- * once.  Locks that a thread has at its end are RELEASED then, at no site: a robust mutex can be
- * had by another from then on. For analysis/ only. */
+ * that is told ends by an synchronisation event.  Threads whose end is not in the trace are told to
+ * end when all else was told, by their last event; those that were in a wait by GAVE_UP, at the end
+ * of their process.  Ticks of a thread never step back.  A recursive lock is acquired once and
+ * released once.  Locks that a thread has at its end are RELEASED then, at no site: a robust mutex
+ * can be had by another from then on. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_SYNC_SYNC_EVENTS_H
 #define HEURT_ANALYSIS_SYNC_SYNC_EVENTS_H
 
@@ -34,37 +35,37 @@
 #include "fold/kinds.h"
 #include "format/reader.h"
 
-#define ENCOUNTER_NOBODY UINT32_MAX
-#define ENCOUNTER_NO_OBJECT UINT32_MAX
+#define SYNC_EVENT_NOBODY UINT32_MAX
+#define SYNC_EVENT_NO_OBJECT UINT32_MAX
 
-enum encounter_type {
-    ENCOUNTER_STARTED, /* its first one. by: its creator, or who forked; by_tick: then */
-    ENCOUNTER_ENDED,   /* its last one */
-    ENCOUNTER_CREATED,
-    ENCOUNTER_WAITS,
-    ENCOUNTER_ACQUIRED,
-    ENCOUNTER_RELEASED,
-    ENCOUNTER_BUSY,
-    ENCOUNTER_GAVE_UP,
-    ENCOUNTER_SIGNALLED,
-    ENCOUNTER_WOKEN,
-    ENCOUNTER_LEFT,
-    ENCOUNTER_JOINED,
-    ENCOUNTER_BACK, /* on a CPU again, which it was not since `since` */
+enum sync_event_type {
+    SYNC_EVENT_STARTED, /* its first one. by: its creator, or who forked; by_tick: then */
+    SYNC_EVENT_ENDED,   /* its last one */
+    SYNC_EVENT_CREATED,
+    SYNC_EVENT_WAITS,
+    SYNC_EVENT_ACQUIRED,
+    SYNC_EVENT_RELEASED,
+    SYNC_EVENT_BUSY,
+    SYNC_EVENT_GAVE_UP,
+    SYNC_EVENT_SIGNALLED,
+    SYNC_EVENT_WOKEN,
+    SYNC_EVENT_LEFT,
+    SYNC_EVENT_JOINED,
+    SYNC_EVENT_BACK, /* on a CPU again, which it was not since `since` */
 };
 
 /* How a thread waits or has a lock. */
-enum encounter_how {
-    ENCOUNTER_EXCLUSIVE, /* mutexes, spin locks, writers */
-    ENCOUNTER_SHARED,    /* readers */
+enum sync_event_how {
+    SYNC_EVENT_EXCLUSIVE, /* mutexes, spin locks, writers */
+    SYNC_EVENT_SHARED,    /* readers */
 };
 
-struct encounter {
-    enum encounter_type type;
+struct sync_event {
+    enum sync_event_type type;
     uint32_t thread; /* index into trace__threads */
     uint64_t tick;
-    uint32_t object; /* see encounters__object; ENCOUNTER_NO_OBJECT: none */
-    uint32_t how;    /* locks: enum encounter_how. SIGNALLED: 1: a broadcast. BACK: enum component,
+    uint32_t object; /* see sync_events__object; SYNC_EVENT_NO_OBJECT: none */
+    uint32_t how;    /* locks: enum sync_event_how. SIGNALLED: 1: a broadcast. BACK: enum component,
                         what it was */
     uint64_t site;   /* return address of the call; RELEASED: of the release */
     /* ACQUIRED, GAVE_UP, WOKEN, LEFT, JOINED: when the wait began; 0: it did not wait.
@@ -78,14 +79,14 @@ struct encounter {
     bool again;             /* RELEASED, ACQUIRED: the mutex of a condition wait, by the wait */
     bool is_open;           /* GAVE_UP: it did not end before the trace did */
     /* Who ended the wait, and when and where: the last one that released the lock, signalled,
-     * posted, arrived last, ended; after it began. ENCOUNTER_NOBODY: not known. */
+     * posted, arrived last, ended; after it began. SYNC_EVENT_NOBODY: not known. */
     uint32_t by;
     uint64_t by_tick, by_site;
     uint64_t round; /* barriers: WAITS, LEFT: 0, 1, … at that barrier */
 };
 
 /* A lock, condition variable, semaphore, barrier or futex. */
-struct encounter_object {
+struct sync_object {
     uint32_t process;     /* serial */
     enum class_kind kind; /* LOCK, CONDITION, SEMAPHORE, BARRIER, FUTEX */
     uint32_t lock;        /* LOCK: HEURT_LOCK_MUTEX, _WRITE (a reader-writer lock) or _SPIN */
@@ -93,7 +94,7 @@ struct encounter_object {
     uint64_t mutex;            /* CONDITION: address of the one it was last waited with */
     uint64_t initialised_site; /* return address of the last pthread_mutex_init and the like; 0: not
                                   seen */
-    uint32_t initialised_by;   /* thread; ENCOUNTER_NOBODY */
+    uint32_t initialised_by;   /* thread; SYNC_EVENT_NOBODY */
     uint64_t initial;          /* then: parties of a barrier, value of a semaphore; else 0 */
 };
 
@@ -105,18 +106,19 @@ struct held_lock {
     uint64_t paused;      /* ticks that the recording had used the thread until then */
 };
 
-struct encounters;
+struct sync_events;
 
-struct encounters *encounters__start(const struct trace *trace); /* encounters__free it */
-bool encounters__next(struct encounters *walk, struct encounter *encounter);
-void encounters__free(struct encounters *walk); /* NULL is allowed */
+struct sync_events *sync_events__start(const struct trace *trace); /* sync_events__free it */
+bool sync_events__next(struct sync_events *walk, struct sync_event *sync_event);
+void sync_events__free(struct sync_events *walk); /* NULL is allowed */
 
-/* Objects are numbered 0, 1, 2 … as they are first met. Valid until the next encounter. */
-const struct encounter_object *encounters__object(const struct encounters *walk, uint32_t object);
-uint32_t encounters__objects(const struct encounters *walk);
+/* Objects are numbered 0, 1, 2 … as they are first met. Valid until the next synchronisation event.
+ */
+const struct sync_object *sync_events__object(const struct sync_events *walk, uint32_t object);
+uint32_t sync_events__objects(const struct sync_events *walk);
 
 /* The locks that the thread has now (struct held_lock, in the order in which it got them): after
  * ACQUIRED with that lock, after RELEASED without it. */
-const struct vec *encounters__held(const struct encounters *walk, uint32_t thread);
+const struct vec *sync_events__held(const struct sync_events *walk, uint32_t thread);
 
 #endif

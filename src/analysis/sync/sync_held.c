@@ -7,7 +7,7 @@ static uint32_t kind_of_lock(uint32_t how)
     return how == HEURT_LOCK_READ || how == HEURT_LOCK_RW_ANY ? HEURT_LOCK_WRITE : how;
 }
 
-static uint32_t new_object(struct encounters *walk, uint32_t process, enum class_kind kind,
+static uint32_t new_object(struct sync_events *walk, uint32_t process, enum class_kind kind,
                            uint32_t lock, uint64_t address)
 {
     struct object_state fresh = {
@@ -20,7 +20,7 @@ static uint32_t new_object(struct encounters *walk, uint32_t process, enum class
     return (uint32_t)walk->objects.count - 1;
 }
 
-uint32_t object__of(struct encounters *walk, const struct thread_state *thread,
+uint32_t object__of(struct sync_events *walk, const struct thread_state *thread,
                     enum class_kind kind, uint32_t lock, uint64_t address)
 {
     uint32_t process = event__process_of_object(thread->serial, address);
@@ -60,28 +60,29 @@ static void drop_held(struct thread_state *thread, struct held_lock *held)
 }
 
 /* by: whose step it is that tells of it. */
-static void tell_release(struct encounters *walk, struct thread_state *thread,
+static void tell_release(struct sync_events *walk, struct thread_state *thread,
                          struct held_lock *held, uint64_t tick, uint64_t site, bool again)
 {
     struct object_state *object = object_at(walk, held->object);
-    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_RELEASED, held->object);
-    encounter->tick = tick;
-    encounter->site = site;
-    encounter->how = held->how;
-    encounter->since = held->since;
-    encounter->acquired_site = held->site;
-    encounter->paused = thread->paused - held->paused;
-    encounter->again = again;
+    struct sync_event *sync_event =
+        sync_events__tell(walk, thread, SYNC_EVENT_RELEASED, held->object);
+    sync_event->tick = tick;
+    sync_event->site = site;
+    sync_event->how = held->how;
+    sync_event->since = held->since;
+    sync_event->acquired_site = held->site;
+    sync_event->paused = thread->paused - held->paused;
+    sync_event->again = again;
     drop_held(thread, held);
-    encounter->held = (uint32_t)thread->held.count;
-    if (object->owner == encounter->thread)
+    sync_event->held = (uint32_t)thread->held.count;
+    if (object->owner == sync_event->thread)
         object->owner = NOBODY;
-    object->last = (struct act){encounter->thread, tick, site};
+    object->last = (struct act){sync_event->thread, tick, site};
 }
 
 /* A release by a thread that has not got it is passed over when another has: it may be the one
  * before an acquisition that clocks of two CPUs put before it. */
-void lock__given_up(struct encounters *walk, struct thread_state *thread, uint32_t object,
+void lock__given_up(struct sync_events *walk, struct thread_state *thread, uint32_t object,
                     uint64_t site, bool again)
 {
     struct held_lock *held = held_of(thread, object);
@@ -89,15 +90,16 @@ void lock__given_up(struct encounters *walk, struct thread_state *thread, uint32
     if (held && (again || --held->depth == 0)) {
         tell_release(walk, thread, held, thread->steps.tick, site, again);
     } else if (!held && state->owner == NOBODY) {
-        struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_RELEASED, object);
-        encounter->site = site;
-        encounter->held = (uint32_t)thread->held.count;
-        state->last = (struct act){encounter->thread, encounter->tick, site};
+        struct sync_event *sync_event =
+            sync_events__tell(walk, thread, SYNC_EVENT_RELEASED, object);
+        sync_event->site = site;
+        sync_event->held = (uint32_t)thread->held.count;
+        state->last = (struct act){sync_event->thread, sync_event->tick, site};
     }
 }
 
 /* Another thread has it: that its owner released it is not in the trace, or comes late. */
-static void end_ownership(struct encounters *walk, struct object_state *state, uint32_t object,
+static void end_ownership(struct sync_events *walk, struct object_state *state, uint32_t object,
                           uint64_t tick)
 {
     struct thread_state *owner = &walk->threads[state->owner];
@@ -107,8 +109,8 @@ static void end_ownership(struct encounters *walk, struct object_state *state, u
     state->owner = NOBODY;
 }
 
-struct encounter *lock__taken(struct encounters *walk, struct thread_state *thread, uint32_t object,
-                              uint32_t how, uint64_t site)
+struct sync_event *lock__taken(struct sync_events *walk, struct thread_state *thread,
+                               uint32_t object, uint32_t how, uint64_t site)
 {
     struct object_state *state = object_at(walk, object);
     struct held_lock *held = held_of(thread, object);
@@ -119,18 +121,18 @@ struct encounter *lock__taken(struct encounters *walk, struct thread_state *thre
     }
     if (state->owner != NOBODY)
         end_ownership(walk, state, object, thread->steps.tick);
-    if (how == ENCOUNTER_EXCLUSIVE)
+    if (how == SYNC_EVENT_EXCLUSIVE)
         state->owner = self;
-    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_ACQUIRED, object);
-    encounter->how = how;
-    encounter->site = site;
-    encounter->held = (uint32_t)thread->held.count;
-    struct held_lock fresh = {object, how, 1, encounter->tick, site, thread->paused};
+    struct sync_event *sync_event = sync_events__tell(walk, thread, SYNC_EVENT_ACQUIRED, object);
+    sync_event->how = how;
+    sync_event->site = site;
+    sync_event->held = (uint32_t)thread->held.count;
+    struct held_lock fresh = {object, how, 1, sync_event->tick, site, thread->paused};
     vec__push(&thread->held, &fresh);
-    return encounter;
+    return sync_event;
 }
 
-bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t tick)
+bool lock__ends(struct sync_events *walk, struct thread_state *thread, uint64_t tick)
 {
     if (!thread->held.count)
         return false;
@@ -139,7 +141,7 @@ bool lock__ends(struct encounters *walk, struct thread_state *thread, uint64_t t
     return true;
 }
 
-void locks__lose(struct encounters *walk, struct thread_state *thread)
+void locks__lose(struct sync_events *walk, struct thread_state *thread)
 {
     VEC_EACH (held, &thread->held, struct held_lock)
         object_at(walk, held->object)->owner = NOBODY;

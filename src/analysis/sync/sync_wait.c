@@ -9,7 +9,7 @@ bool is_wait(uint32_t id)
            id == HEURT_EVENT_JOIN || id == HEURT_EVENT_FUTEX_WAIT;
 }
 
-static uint32_t object_of_wait(struct encounters *walk, const struct thread_state *thread,
+static uint32_t object_of_wait(struct sync_events *walk, const struct thread_state *thread,
                                const struct step *step)
 {
     uint64_t address = step->payload[1];
@@ -25,11 +25,11 @@ static uint32_t object_of_wait(struct encounters *walk, const struct thread_stat
     case HEURT_EVENT_FUTEX_WAIT:
         return object__of(walk, thread, CLASS_FUTEX, 0, address);
     default:
-        return ENCOUNTER_NO_OBJECT;
+        return SYNC_EVENT_NO_OBJECT;
     }
 }
 
-static void arrive(struct encounters *walk, struct thread_state *thread)
+static void arrive(struct sync_events *walk, struct thread_state *thread)
 {
     struct object_state *barrier = object_at(walk, thread->wait.object);
     uint32_t self = index_of(walk, thread);
@@ -39,85 +39,85 @@ static void arrive(struct encounters *walk, struct thread_state *thread)
 }
 
 /* The thread that a join waits for; NOBODY: it has not begun. */
-static uint32_t joined_thread(struct encounters *walk, const struct thread_state *thread)
+static uint32_t joined_thread(struct sync_events *walk, const struct thread_state *thread)
 {
     const struct pthread_name *name = pthread__of(walk, thread, thread->joins);
     return name->to_begin > 0 ? NOBODY : name->thread;
 }
 
-static void outermost_begins(struct encounters *walk, struct thread_state *thread,
+static void outermost_begins(struct sync_events *walk, struct thread_state *thread,
                              const struct step *step)
 {
     uint64_t site = HEURT_SITE_ADDRESS(step->payload[0]);
     uint32_t object = object_of_wait(walk, thread, step);
-    thread->mutex = ENCOUNTER_NO_OBJECT;
+    thread->mutex = SYNC_EVENT_NO_OBJECT;
     if (step->id == HEURT_EVENT_CONDITION_WAIT && step->words > 2 && step->payload[2]) {
         object_at(walk, object)->what.mutex = step->payload[2];
         thread->mutex = object__of(walk, thread, CLASS_LOCK, HEURT_LOCK_MUTEX, step->payload[2]);
         lock__given_up(walk, thread, thread->mutex, site, true);
     }
-    struct encounter *encounter = encounters__tell(walk, thread, ENCOUNTER_WAITS, object);
-    encounter->site = site;
+    struct sync_event *sync_event = sync_events__tell(walk, thread, SYNC_EVENT_WAITS, object);
+    sync_event->site = site;
     if (step->id == HEURT_EVENT_LOCK_WAIT)
-        encounter->how = how_of_lock(HEURT_SITE_HOW(step->payload[0]));
+        sync_event->how = how_of_lock(HEURT_SITE_HOW(step->payload[0]));
     if (step->id == HEURT_EVENT_JOIN) {
         thread->joins = step->payload[1];
         thread->ended_by.thread = joined_thread(walk, thread);
     }
-    thread->wait = *encounter;
+    thread->wait = *sync_event;
     thread->paused_before_wait = thread->paused;
     if (step->id == HEURT_EVENT_BARRIER_WAIT)
         arrive(walk, thread);
-    encounter->round = thread->wait.round;
+    sync_event->round = thread->wait.round;
 }
 
 /* ---- waits end ------------------------------------------------------------------------------- */
 
-static struct encounter *tell_end(struct encounters *walk, struct thread_state *thread,
-                                  enum encounter_type type)
+static struct sync_event *tell_end(struct sync_events *walk, struct thread_state *thread,
+                                   enum sync_event_type type)
 {
-    struct encounter *encounter = encounters__tell(walk, thread, type, thread->wait.object);
-    encounter->site = thread->wait.site;
-    encounter->how = thread->wait.how;
-    encounter->since = thread->wait.tick;
-    encounter->round = thread->wait.round;
-    encounter->paused = thread->paused - thread->paused_before_wait;
-    return encounter;
+    struct sync_event *sync_event = sync_events__tell(walk, thread, type, thread->wait.object);
+    sync_event->site = thread->wait.site;
+    sync_event->how = thread->wait.how;
+    sync_event->since = thread->wait.tick;
+    sync_event->round = thread->wait.round;
+    sync_event->paused = thread->paused - thread->paused_before_wait;
+    return sync_event;
 }
 
 /* Of an acquisition that waited. */
-static void fill_wait(struct encounter *encounter, const struct thread_state *thread,
+static void fill_wait(struct sync_event *sync_event, const struct thread_state *thread,
                       const struct act *last)
 {
-    encounter->since = thread->wait.tick;
-    encounter->paused = thread->paused - thread->paused_before_wait;
-    if (last->thread != NOBODY && last->thread != encounter->thread &&
-        last->tick >= encounter->since)
-        encounter__set_by(encounter, last);
+    sync_event->since = thread->wait.tick;
+    sync_event->paused = thread->paused - thread->paused_before_wait;
+    if (last->thread != NOBODY && last->thread != sync_event->thread &&
+        last->tick >= sync_event->since)
+        sync_event__set_by(sync_event, last);
 }
 
-static void lock_wait_ended(struct encounters *walk, struct thread_state *thread)
+static void lock_wait_ended(struct sync_events *walk, struct thread_state *thread)
 {
     struct act last = object_at(walk, thread->wait.object)->last;
-    struct encounter *encounter =
+    struct sync_event *sync_event =
         lock__taken(walk, thread, thread->wait.object, thread->wait.how, thread->wait.site);
-    if (encounter)
-        fill_wait(encounter, thread, &object_at(walk, thread->wait.object)->last);
+    if (sync_event)
+        fill_wait(sync_event, thread, &object_at(walk, thread->wait.object)->last);
     else /* recursive: the wait was none */
-        fill_wait(tell_end(walk, thread, ENCOUNTER_GAVE_UP), thread, &last);
+        fill_wait(tell_end(walk, thread, SYNC_EVENT_GAVE_UP), thread, &last);
 }
 
-static void semaphore_wait_ended(struct encounters *walk, struct thread_state *thread)
+static void semaphore_wait_ended(struct sync_events *walk, struct thread_state *thread)
 {
-    struct encounter *encounter = tell_end(walk, thread, ENCOUNTER_ACQUIRED);
-    encounter->held = (uint32_t)thread->held.count;
-    fill_wait(encounter, thread, &object_at(walk, thread->wait.object)->last);
+    struct sync_event *sync_event = tell_end(walk, thread, SYNC_EVENT_ACQUIRED);
+    sync_event->held = (uint32_t)thread->held.count;
+    fill_wait(sync_event, thread, &object_at(walk, thread->wait.object)->last);
 }
 
-static void end_round(struct encounters *walk, struct object_state *barrier)
+static void end_round(struct sync_events *walk, struct object_state *barrier)
 {
     uint32_t last = *VEC_AT(&barrier->arrivals, uint32_t, barrier->arrivals.count - 1);
-    const struct encounter *arrival = &walk->threads[last].wait;
+    const struct sync_event *arrival = &walk->threads[last].wait;
     VEC_EACH (thread, &barrier->arrivals, uint32_t)
         walk->threads[*thread].ended_by = (struct act){last, arrival->tick, arrival->site};
     barrier->arrivals.count = 0;
@@ -135,36 +135,36 @@ static void forget_arrival(struct object_state *barrier, uint32_t thread)
     barrier->arrivals.count = kept;
 }
 
-static void barrier_wait_ended(struct encounters *walk, struct thread_state *thread)
+static void barrier_wait_ended(struct sync_events *walk, struct thread_state *thread)
 {
     struct object_state *barrier = object_at(walk, thread->wait.object);
     if (thread->wait.round == barrier->round)
         end_round(walk, barrier);
-    encounter__set_by(tell_end(walk, thread, ENCOUNTER_LEFT), &thread->ended_by);
+    sync_event__set_by(tell_end(walk, thread, SYNC_EVENT_LEFT), &thread->ended_by);
 }
 
-static void join_ended(struct encounters *walk, struct thread_state *thread)
+static void join_ended(struct sync_events *walk, struct thread_state *thread)
 {
-    struct encounter *encounter = tell_end(walk, thread, ENCOUNTER_JOINED);
+    struct sync_event *sync_event = tell_end(walk, thread, SYNC_EVENT_JOINED);
     uint32_t joined = thread->ended_by.thread;
     if (joined == NOBODY)
         joined = joined_thread(walk, thread);
-    if (joined == NOBODY || joined == encounter->thread)
+    if (joined == NOBODY || joined == sync_event->thread)
         return;
     const struct thread_state *other = &walk->threads[joined];
-    encounter->by = joined;
-    encounter->by_tick = other->ended ? other->end : encounter->tick;
+    sync_event->by = joined;
+    sync_event->by_tick = other->ended ? other->end : sync_event->tick;
 }
 
 /* It ended without what was waited for, or nobody knows how. */
-static struct encounter *gave_up(struct encounters *walk, struct thread_state *thread)
+static struct sync_event *gave_up(struct sync_events *walk, struct thread_state *thread)
 {
     if (thread->waits[0] == HEURT_EVENT_BARRIER_WAIT) {
         struct object_state *barrier = object_at(walk, thread->wait.object);
         if (thread->wait.round == barrier->round)
             forget_arrival(barrier, index_of(walk, thread));
     }
-    return tell_end(walk, thread, ENCOUNTER_GAVE_UP);
+    return tell_end(walk, thread, SYNC_EVENT_GAVE_UP);
 }
 
 static bool is_good(const struct step *step, uint32_t id)
@@ -182,7 +182,7 @@ static bool is_good(const struct step *step, uint32_t id)
     }
 }
 
-static void good_end(struct encounters *walk, struct thread_state *thread)
+static void good_end(struct sync_events *walk, struct thread_state *thread)
 {
     switch (thread->waits[0]) {
     case HEURT_EVENT_LOCK_WAIT:
@@ -198,35 +198,35 @@ static void good_end(struct encounters *walk, struct thread_state *thread)
         join_ended(walk, thread);
         break;
     default:
-        fill_wait(tell_end(walk, thread, ENCOUNTER_WOKEN), thread,
+        fill_wait(tell_end(walk, thread, SYNC_EVENT_WOKEN), thread,
                   &object_at(walk, thread->wait.object)->last);
         break;
     }
 }
 
-static void outermost_ends(struct encounters *walk, struct thread_state *thread,
+static void outermost_ends(struct sync_events *walk, struct thread_state *thread,
                            const struct step *step)
 {
     if (is_good(step, thread->waits[0]))
         good_end(walk, thread);
     else
         gave_up(walk, thread);
-    if (thread->waits[0] != HEURT_EVENT_CONDITION_WAIT || thread->mutex == ENCOUNTER_NO_OBJECT)
+    if (thread->waits[0] != HEURT_EVENT_CONDITION_WAIT || thread->mutex == SYNC_EVENT_NO_OBJECT)
         return;
-    struct encounter *encounter =
-        lock__taken(walk, thread, thread->mutex, ENCOUNTER_EXCLUSIVE, thread->wait.site);
-    if (encounter)
-        encounter->again = true;
+    struct sync_event *sync_event =
+        lock__taken(walk, thread, thread->mutex, SYNC_EVENT_EXCLUSIVE, thread->wait.site);
+    if (sync_event)
+        sync_event->again = true;
 }
 
-void waits__forget(struct encounters *walk, struct thread_state *thread, bool is_open)
+void waits__forget(struct sync_events *walk, struct thread_state *thread, bool is_open)
 {
     if (thread->depth)
         gave_up(walk, thread)->is_open = is_open;
     thread->depth = 0;
 }
 
-void wait__begins(struct encounters *walk, struct thread_state *thread, const struct step *step)
+void wait__begins(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
     if (thread->depth == WAITS_AT_MOST)
         waits__forget(walk, thread, false); /* handlers left them by longjmp */
@@ -235,7 +235,7 @@ void wait__begins(struct encounters *walk, struct thread_state *thread, const st
         outermost_begins(walk, thread, step);
 }
 
-void wait__ends(struct encounters *walk, struct thread_state *thread, const struct step *step)
+void wait__ends(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
     uint32_t place = thread->depth;
     while (place && thread->waits[place - 1] != (step->id & ~1u))

@@ -70,7 +70,7 @@ static struct json_object *new_on_path(const struct lock_on_path *on_path)
 }
 
 static void add_identity(struct json_object *object, const struct locks_report *locks,
-                         const struct encounter_object *lock)
+                         const struct sync_object *lock)
 {
     json__text(object, "kind", object__noun(lock));
     json__address(object, "address", lock->address);
@@ -318,16 +318,16 @@ static void add_audit(struct json_object *root, const struct locks_report *locks
 
 /* ---- the critical path ----------------------------------------------------------------------- */
 
-static const char *came_by(enum encounter_type how)
+static const char *came_by(enum sync_event_type how)
 {
     switch (how) {
-    case ENCOUNTER_ACQUIRED:
+    case SYNC_EVENT_ACQUIRED:
         return "lock";
-    case ENCOUNTER_WOKEN:
+    case SYNC_EVENT_WOKEN:
         return "signal";
-    case ENCOUNTER_LEFT:
+    case SYNC_EVENT_LEFT:
         return "barrier";
-    case ENCOUNTER_JOINED:
+    case SYNC_EVENT_JOINED:
         return "join";
     default:
         return "start";
@@ -340,7 +340,7 @@ static void add_object(struct json_object *entry, const struct critical_path *cr
 {
     if (object < critical->objects.count)
         json__address(entry, "object",
-                      VEC_AT(&critical->objects, struct encounter_object, object)->address);
+                      VEC_AT(&critical->objects, struct sync_object, object)->address);
     else
         json__add(entry, "object", NULL);
 }

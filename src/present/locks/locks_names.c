@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool object__is_rwlock(const struct encounter_object *object)
+bool object__is_rwlock(const struct sync_object *object)
 {
     return object->kind == CLASS_LOCK && object->lock == HEURT_LOCK_WRITE;
 }
 
-const char *object__noun(const struct encounter_object *object)
+const char *object__noun(const struct sync_object *object)
 {
     if (object->kind != CLASS_LOCK)
         return class_kind__name(object->kind);
@@ -24,7 +24,7 @@ const char *object__noun(const struct encounter_object *object)
                                                  : "mutex";
 }
 
-static char *made_at(const struct report *report, const struct encounter_object *object)
+static char *made_at(const struct report *report, const struct sync_object *object)
 {
     char unknown[32];
     if (!object->initialised_site)
@@ -36,13 +36,13 @@ static char *made_at(const struct report *report, const struct encounter_object 
     return text;
 }
 
-char *object__known_as(const struct report *report, const struct encounter_object *object)
+char *object__known_as(const struct report *report, const struct sync_object *object)
 {
     const char *variable = report__variable(report, object->process, object->address);
     return variable ? memory__text(variable) : made_at(report, object);
 }
 
-char *object__name(const struct report *report, const struct encounter_object *object)
+char *object__name(const struct report *report, const struct sync_object *object)
 {
     const char *variable = report__variable(report, object->process, object->address);
     char *known = object__known_as(report, object);
@@ -53,13 +53,13 @@ char *object__name(const struct report *report, const struct encounter_object *o
     return text;
 }
 
-char *object__clear_name(const struct report *report, const struct encounter_object *object)
+char *object__clear_name(const struct report *report, const struct sync_object *object)
 {
     const char *variable = report__variable(report, object->process, object->address);
     return variable ? memory__text(variable) : object__name(report, object);
 }
 
-char *object__short_name(const struct report *report, const struct encounter_object *object)
+char *object__short_name(const struct report *report, const struct sync_object *object)
 {
     char *known = object__known_as(report, object);
     if (*known)

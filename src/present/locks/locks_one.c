@@ -27,7 +27,7 @@ static void put_title(const struct locks_report *locks, const struct lock_row *r
 static void put_made(const struct locks_report *locks, const struct lock_row *row,
                      const struct style *style, FILE *out)
 {
-    const struct encounter_object *object = &row->object;
+    const struct sync_object *object = &row->object;
     if (!object->initialised_site) {
         paragraph__take(style, out, "  made      ",
                         memory__text("not seen: it is initialised in the source, or was before the "
@@ -36,14 +36,14 @@ static void put_made(const struct locks_report *locks, const struct lock_row *ro
     }
     char *where = site__text(locks->report, object->process, object->initialised_site);
     char *who = thread__text(locks->report, object->initialised_by);
-    bool known = object->initialised_by != ENCOUNTER_NOBODY;
+    bool known = object->initialised_by != SYNC_EVENT_NOBODY;
     paragraph__take(style, out, "  made      ",
                     memory__format("in %s%s%s", where, known ? " by " : "", known ? who : ""));
     free(where);
     free(who);
 }
 
-static void put_variable(const struct locks_report *locks, const struct encounter_object *object,
+static void put_variable(const struct locks_report *locks, const struct sync_object *object,
                          const struct style *style, FILE *out)
 {
     const struct symbol *variable =
@@ -57,12 +57,12 @@ static void put_variable(const struct locks_report *locks, const struct encounte
 static void put_identity(const struct locks_report *locks, const struct lock_row *row,
                          const struct style *style, FILE *out)
 {
-    const struct encounter_object *object = &row->object;
+    const struct sync_object *object = &row->object;
     const struct trace_process *process = report__process(locks->report, object->process);
     paragraph__take(style, out, "  address   ", memory__format("0x%" PRIx64, object->address));
     put_variable(locks, object, style, out);
     if (object->kind == CLASS_CONDITION && object->mutex) {
-        struct encounter_object mutex = {
+        struct sync_object mutex = {
             .process = object->process, .kind = CLASS_LOCK, .address = object->mutex};
         paragraph__take(style, out, "  mutex     ", object__name(locks->report, &mutex));
     }
@@ -211,7 +211,7 @@ static void put_rounds(const struct locks_report *locks, const struct lock_row *
                                    count__format(row->rounds, rounds),
                                    duration__format(times__mean_ns(&row->spread), mean),
                                    duration__format(row->spread.max_ns, most)));
-    if (row->last_arriver == ENCOUNTER_NOBODY)
+    if (row->last_arriver == SYNC_EVENT_NOBODY)
         return;
     char *thread = thread__text(locks->report, row->last_arriver);
     paragraph__take(style, out, "  last      ",

@@ -88,7 +88,7 @@ static char *critical_name(const struct locks_report *locks, uint32_t object)
     if (object >= locks->critical->objects.count)
         return memory__text("?");
     return object__name(locks->report,
-                        VEC_AT(&locks->critical->objects, struct encounter_object, object));
+                        VEC_AT(&locks->critical->objects, struct sync_object, object));
 }
 
 /* Pieces at which the path came to a thread by that object. */
@@ -150,14 +150,14 @@ static char *came_by(const struct locks_report *locks, const struct path_piece *
 {
     if (first)
         return memory__text("the program's start");
-    if (piece->how == ENCOUNTER_JOINED)
+    if (piece->how == SYNC_EVENT_JOINED)
         return memory__text("the end of a thread that it joined");
-    if (piece->how == ENCOUNTER_STARTED)
+    if (piece->how == SYNC_EVENT_STARTED)
         return memory__text("its creation");
     char *name = critical_name(locks, piece->object);
-    const char *how = piece->how == ENCOUNTER_ACQUIRED ? "release of"
-                      : piece->how == ENCOUNTER_LEFT   ? "last arrival at"
-                                                       : "signal of";
+    const char *how = piece->how == SYNC_EVENT_ACQUIRED ? "release of"
+                      : piece->how == SYNC_EVENT_LEFT   ? "last arrival at"
+                                                        : "signal of";
     char *text = memory__format("%s %s", how, name);
     free(name);
     return text;

@@ -8,16 +8,16 @@
 /* ---- locks_names.c --------------------------------------------------------------------------- */
 
 /* "mutex", "rwlock", "spin lock", "condition", "semaphore", "barrier", "futex": as in JSON. */
-const char *object__noun(const struct encounter_object *object);
+const char *object__noun(const struct sync_object *object);
 /* The variable, "made at queue.c:31", or "": what a person knows it by. free() it. */
-char *object__known_as(const struct report *report, const struct encounter_object *object);
+char *object__known_as(const struct report *report, const struct sync_object *object);
 /* "queue.lock 0x4a0040", "mutex made at queue.c:31 0x4a0040", "0x4a0040". free() it. */
-char *object__name(const struct report *report, const struct encounter_object *object);
+char *object__name(const struct report *report, const struct sync_object *object);
 /* The variable, or what object__name tells: as short as it stays clear. free() it. */
-char *object__clear_name(const struct report *report, const struct encounter_object *object);
+char *object__clear_name(const struct report *report, const struct sync_object *object);
 /* What it is known by, or the address: not clear without its number. free() it. */
-char *object__short_name(const struct report *report, const struct encounter_object *object);
-bool object__is_rwlock(const struct encounter_object *object);
+char *object__short_name(const struct report *report, const struct sync_object *object);
+bool object__is_rwlock(const struct sync_object *object);
 /* "write_batch queue.c:97" of an address in the object's process; "not known, or others" of 0.
  * free() it. */
 char *site__text(const struct report *report, uint32_t process, uint64_t site);

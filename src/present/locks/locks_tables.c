@@ -94,7 +94,7 @@ static struct side_cells side_of(const struct lock_side *side)
 static void add_lock(struct table_rows *rows, const struct locks_report *locks,
                      const struct lock_row *lock, size_t rank)
 {
-    const struct encounter_object *object = &lock->object;
+    const struct sync_object *object = &lock->object;
     bool is_barrier = object->kind == CLASS_BARRIER;
     *(struct lock_cells *)table_rows__add(rows) = (struct lock_cells){
         .rank = rank,
@@ -307,12 +307,12 @@ static void add_piece(struct table_rows *rows, const struct locks_report *locks,
     *row = (struct piece_cells){report__tid(report, piece->thread),
                                 trace__since_start_ns(report->trace, piece->start),
                                 trace__since_start_ns(report->trace, piece->end),
-                                piece->how == ENCOUNTER_JOINED ? "join" : "start",
+                                piece->how == SYNC_EVENT_JOINED ? "join" : "start",
                                 UINT64_MAX,
                                 NULL};
     if (piece->object >= objects->count)
         return;
-    const struct encounter_object *object = VEC_AT(objects, struct encounter_object, piece->object);
+    const struct sync_object *object = VEC_AT(objects, struct sync_object, piece->object);
     row->by = object__noun(object);
     row->address = object->address;
     row->name = report__variable(report, object->process, object->address);

@@ -211,7 +211,7 @@ struct lock_line {
 static void put_wide_name(struct grid *grid, const struct locks_report *locks,
                           const struct lock_line *line)
 {
-    const struct encounter_object *object = &line->row->object;
+    const struct sync_object *object = &line->row->object;
     char *known = line->rank ? object__known_as(locks->report, object) : memory__text("");
     grid__take(grid,
                line->rank
@@ -225,7 +225,7 @@ static void put_wide_name(struct grid *grid, const struct locks_report *locks,
 static void put_narrow_name(struct grid *grid, const struct locks_report *locks,
                             const struct lock_line *line)
 {
-    const struct encounter_object *object = &line->row->object;
+    const struct sync_object *object = &line->row->object;
     char *name =
         line->rank ? object__name(locks->report, object) : memory__text(object__noun(object));
     grid__take(grid, memory__format("%s%s", name, line->of), INK_BOLD);

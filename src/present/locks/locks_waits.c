@@ -300,7 +300,7 @@ static void put_wait(const struct locks_report *locks, const struct lock_row *ro
     char *holder = thread__text(locks->report, wait->holder);
     char *where = site__text(locks->report, process, wait->site);
     char *other = site__text(locks->report, process, wait->holder_site);
-    bool known = wait->holder != ENCOUNTER_NOBODY;
+    bool known = wait->holder != SYNC_EVENT_NOBODY;
     char *lead = memory__format("  %s  ", duration__format(wait->wait_ns, waited));
     paragraph__take(style, out, lead,
                     memory__format("at %s: %s in %s%s%s%s%s%s%s",

@@ -38,7 +38,7 @@ static const struct subject plain[] = {
     {"r_no_unwind", r_no_unwind, "no unwind information"},
     {"x_behind", x_behind, "jumps into its first|shorter than"},
 };
-static const struct subject stacked[] = {PLAN_ASM_STACKED(SUBJECT) PLAN_ASM_POPPED(SUBJECT)};
+static const struct subject stacked[] = {PLAN_ASM_STACKED(SUBJECT) PLAN_ASM_RETURN_SLOT(SUBJECT)};
 
 /* How often all calls of the functions above call or jump to each of these. */
 static const struct {

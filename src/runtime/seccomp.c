@@ -1,5 +1,5 @@
-/* cage.c: a program that lets only some system calls through (seccomp(2)) allows those that it
- * makes itself; one that the runtime made would end it.
+/* seccomp filter.c: a program that lets only some system calls through (seccomp(2)) allows those
+ * that it makes itself; one that the runtime made would end it.
  *
  * Before the filter is set, the thread is given its largest chunk; then it writes until that is
  * full, and what comes later is only counted.  Threads that it creates are held too, and have no
@@ -11,13 +11,13 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-enum cage {
+enum seccomp {
     CAGE_NONE,
     CAGE_FILTER,
     CAGE_STRICT, /* the time-stamp counter is taken away, too: nothing more can be recorded */
 };
 
-static enum cage cage_of(long number, long operation, long value, long filter)
+static enum seccomp seccomp_of(long number, long operation, long value, long filter)
 {
     if (number == SYS_seccomp)
         return operation == SECCOMP_SET_MODE_STRICT             ? CAGE_STRICT
@@ -33,31 +33,31 @@ static enum cage cage_of(long number, long operation, long value, long filter)
 }
 
 /* Whether this call is the one that closed it. */
-static bool cage__close(struct thread *thread, enum cage cage, bool for_all)
+static bool seccomp__close(struct thread *thread, enum seccomp seccomp, bool for_all)
 {
-    if (!cage || !heurt_state.recording || thread__caged(thread))
+    if (!seccomp || !heurt_state.recording || thread__in_seccomp(thread))
         return false;
     define__note("The program limits its own system calls (seccomp): what its threads do after "
                  "that is recorded only as far as room had been taken before.");
     uint64_t mask = signals__block();
     thread->next_units = HEURT_CHUNK_UNITS_MAX;
-    if (cage == CAGE_FILTER && heurt_state.uses_tsc)
+    if (seccomp == CAGE_FILTER && heurt_state.uses_tsc)
         thread__renew(thread, thread->next);
     else {
         kernel__ignore(thread);
         thread->next = thread->limit = NULL;
     }
     signals__restore(mask);
-    thread->caged = heurt_state.caged_some = true;
-    heurt_state.caged = heurt_state.caged || for_all;
+    thread->in_seccomp = heurt_state.seccomp_some = true;
+    heurt_state.in_seccomp = heurt_state.in_seccomp || for_all;
     return true;
 }
 
-static void cage__open(struct thread *thread, bool for_all)
+static void seccomp__open(struct thread *thread, bool for_all)
 {
-    thread->caged = false;
+    thread->in_seccomp = false;
     if (for_all)
-        heurt_state.caged = false;
+        heurt_state.in_seccomp = false;
 }
 
 long heurt_caging_call(long number, long a, long b, long c, long d, long e, long f);
@@ -65,10 +65,10 @@ long heurt_caging_call(long number, long a, long b, long c, long d, long e, long
 {
     struct thread *thread = &heurt_thread;
     bool for_all = number == SYS_seccomp && b & SECCOMP_FILTER_FLAG_TSYNC;
-    bool closed = cage__close(thread, cage_of(number, a, b, c), for_all);
+    bool closed = seccomp__close(thread, seccomp_of(number, a, b, c), for_all);
     long result = REAL(syscall)(number, a, b, c, d, e, f);
     if (closed && result < 0)
-        cage__open(thread, for_all);
+        seccomp__open(thread, for_all);
     return result;
 }
 
@@ -81,10 +81,10 @@ EXPORT int prctl(int option, ...)
         values[i] = va_arg(arguments, unsigned long);
     va_end(arguments);
     struct thread *thread = &heurt_thread;
-    bool closed =
-        cage__close(thread, cage_of(SYS_prctl, option, (long)values[0], (long)values[1]), false);
+    bool closed = seccomp__close(
+        thread, seccomp_of(SYS_prctl, option, (long)values[0], (long)values[1]), false);
     int result = REAL(prctl)(option, values[0], values[1], values[2], values[3]);
     if (closed && result < 0)
-        cage__open(thread, false);
+        seccomp__open(thread, false);
     return result;
 }

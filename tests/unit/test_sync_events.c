@@ -15,14 +15,14 @@ static const char *const type_names[] = {"started",  "ended",  "created", "waits
                                          "released", "busy",   "gave up", "signalled", "woken",
                                          "left",     "joined", "back"};
 
-static int add_who(char *to, size_t room, const struct encounter *encounter)
+static int add_who(char *to, size_t room, const struct sync_event *sync_event)
 {
     int length = 0;
-    if (encounter->since)
-        length += snprintf(to, room, " since %" PRIu64, encounter->since);
-    if (encounter->by != ENCOUNTER_NOBODY)
-        length += snprintf(to + length, room - (size_t)length, " by %u at %" PRIu64, encounter->by,
-                           encounter->by_tick);
+    if (sync_event->since)
+        length += snprintf(to, room, " since %" PRIu64, sync_event->since);
+    if (sync_event->by != SYNC_EVENT_NOBODY)
+        length += snprintf(to + length, room - (size_t)length, " by %u at %" PRIu64, sync_event->by,
+                           sync_event->by_tick);
     return length;
 }
 
@@ -30,25 +30,25 @@ static int add_who(char *to, size_t room, const struct encounter *encounter)
 static char *text_of(const char *fixture)
 {
     struct trace *trace = fixture__open(fixture);
-    struct encounters *walk = encounters__start(trace);
-    struct encounter encounter;
+    struct sync_events *walk = sync_events__start(trace);
+    struct sync_event sync_event;
     char *text = memory__zeroed(1 << 16, 1);
     size_t length = 0, room = 1 << 16;
-    while (encounters__next(walk, &encounter)) {
+    while (sync_events__next(walk, &sync_event)) {
         char line[256];
-        int used = snprintf(line, sizeof line, "%" PRIu64 " %u %s", encounter.tick,
-                            encounter.thread, type_names[encounter.type]);
-        if (encounter.object != ENCOUNTER_NO_OBJECT)
+        int used = snprintf(line, sizeof line, "%" PRIu64 " %u %s", sync_event.tick,
+                            sync_event.thread, type_names[sync_event.type]);
+        if (sync_event.object != SYNC_EVENT_NO_OBJECT)
             used += snprintf(line + used, sizeof line - (size_t)used, " %" PRIx64,
-                             encounters__object(walk, encounter.object)->address);
-        used += add_who(line + used, sizeof line - (size_t)used, &encounter);
+                             sync_events__object(walk, sync_event.object)->address);
+        used += add_who(line + used, sizeof line - (size_t)used, &sync_event);
         snprintf(line + used, sizeof line - (size_t)used, "%s%s%s%s",
-                 encounter.how == 1 && encounter.type != ENCOUNTER_BACK ? " how 1" : "",
-                 encounter.tried ? " tried" : "", encounter.again ? " again" : "",
-                 encounter.is_open ? " open" : "");
+                 sync_event.how == 1 && sync_event.type != SYNC_EVENT_BACK ? " how 1" : "",
+                 sync_event.tried ? " tried" : "", sync_event.again ? " again" : "",
+                 sync_event.is_open ? " open" : "");
         length += (size_t)snprintf(text + length, room - length, "%s\n", line);
     }
-    encounters__free(walk);
+    sync_events__free(walk);
     trace__close(trace);
     return text;
 }
@@ -302,20 +302,20 @@ static void where_objects_are_made(void **state)
                                                     "1600 initialised 0x8/5 0x90 4\n"
                                                     "2000 lock_acquired 0x1/1 0x70\n" WORKER
                                                     "1700 initialised 0x7/0 0x70 0\n");
-    struct encounters *walk = encounters__start(trace);
-    struct encounter encounter;
-    while (encounters__next(walk, &encounter))
+    struct sync_events *walk = sync_events__start(trace);
+    struct sync_event sync_event;
+    while (sync_events__next(walk, &sync_event))
         ;
-    assert_int_equal(encounters__objects(walk), 3);
-    const struct encounter_object *lock = encounters__object(walk, 0);
+    assert_int_equal(sync_events__objects(walk), 3);
+    const struct sync_object *lock = sync_events__object(walk, 0);
     assert_int_equal(lock->lock, HEURT_LOCK_WRITE);
     assert_int_equal(lock->initialised_site, 9);
     assert_int_equal(lock->initialised_by, 0);
-    assert_int_equal(encounters__object(walk, 1)->initial, 4);
-    assert_int_equal(encounters__object(walk, 1)->kind, CLASS_BARRIER);
-    assert_int_equal(encounters__object(walk, 2)->lock, HEURT_LOCK_MUTEX);
-    assert_int_equal(encounters__object(walk, 2)->initialised_by, 1);
-    encounters__free(walk);
+    assert_int_equal(sync_events__object(walk, 1)->initial, 4);
+    assert_int_equal(sync_events__object(walk, 1)->kind, CLASS_BARRIER);
+    assert_int_equal(sync_events__object(walk, 2)->lock, HEURT_LOCK_MUTEX);
+    assert_int_equal(sync_events__object(walk, 2)->initialised_by, 1);
+    sync_events__free(walk);
     trace__close(trace);
 }
 
