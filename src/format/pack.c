@@ -170,6 +170,18 @@ static bool pack_run(const struct trace *trace, struct block_packer *packer,
     return end_block(packer, room);
 }
 
+/* Its header stands at packed, its blocks up to the room. What the compressor has left behind them
+ * is cleared: zeroes tell that there are no more. */
+static void end_chunk(struct piece *piece, char *packed, const struct room *room)
+{
+    piece->packed = packed;
+    piece->bytes = (size_t)(room->at - packed);
+    size_t padding = -piece->bytes % HEURT_PACKED_UNIT_BYTES;
+    memset(room->at, 0, padding);
+    piece->bytes += padding;
+    ((struct heurt_chunk *)packed)->units = (uint32_t)(piece->bytes / HEURT_PACKED_UNIT_BYTES);
+}
+
 /* The life's runs become one chunk, with the life in its header. */
 static void pack_life(const struct trace *trace, struct block_packer *packer, struct piece *piece)
 {
@@ -193,10 +205,7 @@ static void pack_life(const struct trace *trace, struct block_packer *packer, st
         .start = {tick, trace->session.clock == HEURT_CLOCK_MONOTONIC ? tick : 0},
     };
     memcpy(header->reserved, &life->life, sizeof life->life);
-    piece->packed = packed;
-    piece->bytes = (size_t)(room.at - packed);
-    piece->bytes += -piece->bytes % HEURT_PACKED_UNIT_BYTES;
-    header->units = (uint32_t)(piece->bytes / HEURT_PACKED_UNIT_BYTES);
+    end_chunk(piece, packed, &room);
 }
 
 /* Packs what can be packed. No room for more than the chunk has now: then it stays as it is. */
@@ -214,14 +223,9 @@ static void pack_piece(const struct trace *trace, struct block_packer *packer, s
         return;
     }
     struct heurt_chunk *header = (struct heurt_chunk *)packed;
-    piece->packed = packed;
-    piece->bytes = (size_t)(room.at - packed);
-    size_t padding = -piece->bytes % HEURT_PACKED_UNIT_BYTES;
-    memset(room.at, 0, padding);
-    piece->bytes += padding;
     *header = *chunk;
     header->kind |= HEURT_CHUNK_PACKED;
-    header->units = (uint32_t)(piece->bytes / HEURT_PACKED_UNIT_BYTES);
+    end_chunk(piece, packed, &room);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
