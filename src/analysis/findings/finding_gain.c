@@ -66,31 +66,74 @@ static bool serves(const struct finder *finder, uint32_t thread)
     return false;
 }
 
+/* What a thread does when the others lose nothing. */
+enum part {
+    PART_OWN,   /* its own work, for as long as that takes */
+    PART_TOLD,  /* it ends with the others: its work is no longer than theirs */
+    PART_SERVES /* it does what the others ask it: its work stays, and is part of theirs */
+};
+
+static enum part part_of(const struct finder *finder, const uint64_t *lost, size_t thread,
+                         uint64_t others_end, bool is_served)
+{
+    if (is_served && !loses(finder, lost, thread) && serves(finder, (uint32_t)thread))
+        return PART_SERVES;
+    return runs_until_told(finder, lost, thread, others_end) ? PART_TOLD : PART_OWN;
+}
+
+struct work {
+    uint64_t cpu_ns, served_ns; /* of all that stays; of those that serve */
+    uint64_t lost_ns, most_lost_ns;
+};
+
+static struct work all_work(const struct finder *finder, const uint64_t *lost, uint64_t end,
+                            bool is_served)
+{
+    struct work work = {0};
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        if (!finder->findings->had_work[i])
+            continue;
+        enum part part = part_of(finder, lost, i, end, is_served);
+        uint64_t cpu_ns = cpu_ns_of(VEC_AT(&finder->profile->threads, struct profile_thread, i));
+        work.cpu_ns += part == PART_TOLD ? 0 : cpu_ns;
+        work.served_ns += part == PART_SERVES ? cpu_ns : 0;
+        work.lost_ns += lost[i];
+        work.most_lost_ns = most(work.most_lost_ns, lost[i]);
+    }
+    return work;
+}
+
+/* How long a thread with work of its own takes: an answer that it waits for takes at least what is
+ * done for it, its share by the time it waits. */
+static uint64_t chain_of(const struct finder *finder, const struct work *work, uint64_t lost_ns,
+                         size_t thread)
+{
+    const struct profile_thread *row =
+        VEC_AT(&finder->profile->threads, struct profile_thread, thread);
+    uint64_t gone = lost_ns + finder->idle_ns[thread];
+    uint64_t rest = row->lifetime_ns > gone ? row->lifetime_ns - gone : 0;
+    double share = work->lost_ns ? (double)lost_ns / (double)work->lost_ns : 0;
+    return most(rest, cpu_ns_of(row)) + (uint64_t)((double)work->served_ns * share);
+}
+
 double gain__without(const struct finder *finder, const uint64_t *lost, bool is_served,
                      bool *is_assumed)
 {
-    uint64_t chain_ns = 0, cpu_ns = 0, lost_ns = 0, end = last_end(finder, lost);
-    const struct vec *threads = &finder->profile->threads;
+    uint64_t chain_ns = 0, end = last_end(finder, lost);
+    struct work work = all_work(finder, lost, end, is_served);
     *is_assumed = false;
-    for (size_t i = 0; i < threads->count; i++) {
-        const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
         if (!finder->findings->had_work[i])
             continue;
-        bool is_told = runs_until_told(finder, lost, i, end);
-        bool is_server = is_served && !loses(finder, lost, i) && serves(finder, (uint32_t)i);
-        *is_assumed |= is_told || is_server;
-        if (!is_told)
-            cpu_ns += cpu_ns_of(thread);
-        uint64_t gone = lost[i] + finder->idle_ns[i];
-        uint64_t rest = thread->lifetime_ns > gone ? thread->lifetime_ns - gone : 0;
-        lost_ns = most(lost_ns, lost[i]);
-        if (!is_told && !is_server)
-            chain_ns = most(chain_ns, most(rest, cpu_ns_of(thread)));
+        bool is_own = part_of(finder, lost, i, end, is_served) == PART_OWN;
+        *is_assumed |= !is_own;
+        if (is_own)
+            chain_ns = most(chain_ns, chain_of(finder, &work, lost[i], i));
     }
-    uint64_t least_ns = most(chain_ns, cpu_ns / cpu_count(finder->trace));
+    uint64_t least_ns = most(chain_ns, work.cpu_ns / cpu_count(finder->trace));
     uint64_t wall_ns = finder->profile->wall_ns;
     /* No more is gained than one thread lost, however idle the others are. */
-    least_ns = most(least_ns, wall_ns > lost_ns ? wall_ns - lost_ns : 0);
+    least_ns = most(least_ns, wall_ns > work.most_lost_ns ? wall_ns - work.most_lost_ns : 0);
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }
 
