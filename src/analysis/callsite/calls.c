@@ -89,6 +89,7 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
+        call->by_chance = call->variant == HEURT_BARRIER_OPENMP_REGION;
         call->function = call->variant == HEURT_BARRIER_OPENMP          ? "omp barrier"
                          : call->variant == HEURT_BARRIER_OPENMP_REGION ? "end of omp parallel"
                                                                         : "pthread_barrier_wait";
@@ -111,6 +112,7 @@ static void describe(const struct event *event, struct call *call)
         describe_memory_map(event, call);
         return;
     case CLASS_FAULT:
+        call->by_chance = true;
         call->function = "page fault";
         return;
     default:

@@ -11,6 +11,8 @@ struct call {
     const char *function;
     uint32_t variant; /* tells calls of one kind apart */
     bool idle;
+    bool by_chance; /* it happens, or is recorded, only sometimes: no part of what code consists of
+                     */
     bool has_object;
     uint64_t object;
     size_t key_count;

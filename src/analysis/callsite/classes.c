@@ -416,8 +416,10 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
         identity.keys[i] = call->keys[i].value;
     size_t known = table->entries.count;
     struct class_entry *entry = class_of(table, &identity, &what, call->keys, call->key_count);
-    if (table->entries.count > known)
+    if (table->entries.count > known) {
         entry->idle = call->idle;
+        entry->by_chance = call->by_chance;
+    }
     return entry;
 }
 

@@ -80,6 +80,7 @@ struct class_entry {
     struct class_division *division; /* NULL: it is not divided */
     struct class_definition what;
     uint32_t number;           /* 0, 1, 2 …: in the profile, too */
+    bool by_chance;            /* it happens, or is recorded, only sometimes (calls.h) */
     bool idle;                 /* it waits for work, events, time or the end of a thread */
     struct class_entry *joint; /* the one class of many uncontended ones (uncontended.h) that it is
                                   in, or is; NULL: it is itself alone */

@@ -90,7 +90,8 @@ static void mark_structural(struct class_table *table)
 {
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         const struct accumulator *accumulator = &(*entry)->total.accumulator;
-        (*entry)->is_structural = class_kind__is_structural((*entry)->what.at.kind) &&
+        (*entry)->is_structural = !(*entry)->by_chance &&
+                                  class_kind__is_structural((*entry)->what.at.kind) &&
                                   accumulator->recorded == accumulator->count;
     }
 }

@@ -11,6 +11,8 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        size_t argument_count)
 {
     struct walk *walk = (struct walk *)watcher;
+    if (entry->by_chance)
+        return;
     const struct shaped shaped = {.symbol = entry->place,
                                   .weight = occurrence->weight,
                                   .depth = occurrence->depth,
@@ -28,6 +30,8 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
 {
     struct shape_watcher *told = ((struct walk *)watcher)->told;
+    if (entry->by_chance)
+        return;
     told->now = watcher->now;
     told->opened(told, entry, depth);
 }
