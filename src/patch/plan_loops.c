@@ -81,8 +81,12 @@ static void find_source(const struct planner *planner, const struct loops *loops
             continue;
         struct source_frame *mine = &frames->items[frames->count - common];
         const struct source_frame *its = &other.items[other.count - common];
-        if (its->file && mine->file && strcmp(its->file, mine->file) == 0 && its->line &&
-            its->line < mine->line)
+        if (!its->file || !its->line)
+            continue;
+        if (!mine->file || !mine->line) { /* the head is of no line, as compilers have it */
+            mine->file = its->file;
+            mine->line = its->line;
+        } else if (strcmp(its->file, mine->file) == 0 && its->line < mine->line)
             mine->line = its->line;
     }
     memmove(frames->items, frames->items + frames->count - common, common * sizeof *frames->items);

@@ -119,13 +119,17 @@ adds_up() {
 
 @test "the number of a class is that of the report" {
     "$HEURT" report -i "$(slow)" --json >report.json
-    local rank
-    for rank in 1 2 3; do
+    local rank compared=0
+    for rank in {1..40}; do
+        # Page faults are told in sum: none of them is kept alone.
+        [ "$(json "classes[$((rank - 1))].kind")" != "page fault" ] || continue
         difference "$rank"
         adds_up
         is "class $rank" "$(of of.function)" "$(json "classes[$((rank - 1))].function")"
         is "count of $rank" "$(of count)" "$(json "classes[$((rank - 1))].count")"
+        [ $((++compared)) -lt 3 ] || break
     done
+    is compared "$compared" 3
 }
 
 @test "classes by structure: both are of the same one" {

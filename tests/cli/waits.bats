@@ -34,7 +34,7 @@ record_waits() { # KIND
         is_number_above $((threads - 1)) "$(json 'classes[function=end of omp parallel].count' | sum)"
     fi
     json 'classes[kind=barrier].caller.file' | grep -F openmp.c
-    ! json 'classes[kind=lock].caller.file' | grep -vF openmp.c
+    ! json 'classes[function=omp critical].caller.file' | grep -vF openmp.c
 }
 
 # waits_in KIND FUNCTION: the one wait is told, at the program's own place, from the first occurrence on.
