@@ -83,3 +83,15 @@ END
     [ "$(json 'classes[kind=page fault].caller.function')" = touch ]
     [ "$count" -gt 6400 ] && [ "$count" -le 12736 ]
 }
+
+@test "faults of the recording itself are no class of the program" {
+    compile calling <<'END'
+__attribute__((noinline)) int f(int i) { return __atomic_add_fetch(&(int){0}, i, 5); }
+int main(void) { for (int i = 0; i < 200000; i++) f(i); }
+END
+    record -o own --overhead none -f f ./calling
+    report_json own
+    [ "$(json kernel.records)" = true ] || skip "the kernel tells nothing here"
+    ! classes 'page fault' caller.function | grep -F 'last call'
+    ! classes 'page fault' caller.module | grep -F libheurt.so
+}

@@ -393,6 +393,16 @@ struct class_entry *class_table__function(struct class_table *table, size_t proc
 
 /* ---- hooked calls ---------------------------------------------------------------------------- */
 
+/* What the runtime does is the recording's, and no class of the program. */
+static bool is_of_runtime(const struct trace_module *module)
+{
+    static const char name[] = "/libheurt.so";
+    size_t length = module && module->path ? strlen(module->path) : 0;
+    return length >= sizeof name - 1 &&
+           strcmp(module->path + length - (sizeof name - 1), name) == 0;
+}
+
+/* NULL: no class. */
 static struct class_entry *class_of_call(struct class_table *table, size_t process,
                                          const struct event *event, const struct call *call,
                                          const struct trace_module **module)
@@ -410,6 +420,8 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
                                     .has_object = call->has_object,
                                     .object = call->object};
     *module = place_code(table, process, site, event->tick, &identity);
+    if (call->kind == CLASS_FAULT && is_of_runtime(*module))
+        return NULL;
     if (call->has_object)
         identity.process_and_1 = process + 1;
     for (size_t i = 0; i < call->key_count; i++)
@@ -438,6 +450,8 @@ struct class_entry *class_table__call(struct class_table *table, size_t process,
     if (!call__describe(event, &call))
         return NULL;
     struct class_entry *entry = class_of_call(table, process, event, &call, &module);
+    if (!entry)
+        return NULL;
     recent__keep(recent, process, id, words, entry);
     if (module) {
         recent->from = module->tick < event->tick ? module->tick : event->tick;
