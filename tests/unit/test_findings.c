@@ -134,6 +134,25 @@ static void a_gain_is_no_more_than_what_was_lost(void **state)
     findings__free(findings);
 }
 
+/* One of two threads comes 500 late to a latch: shared, its work ends 250 earlier. */
+static void what_comes_late_to_a_latch_can_be_shared(void **state)
+{
+    struct scene *scene = *state;
+    PUT(scene, 0, 1000, HEURT_EVENT_FUTEX_WAIT, GET_SITE, FULL);
+    PUT(scene, 0, 1500, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    wait_for_lock(scene, 1, 1600, PUT_SITE, MUTEX);
+    scene__end(scene, 0, 2000);
+    scene__end(scene, 1, 2000);
+    struct findings *findings = find(scene, "store", "std::latch::wait() const");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_LATCH);
+    assert_false(finding__can_be_replayed(scene->profile, first));
+    double wall_ns = (double)scene->profile->wall_ns, gain = wall_ns / (wall_ns - 250);
+    assert_true(first->wall_gain[0] > 1 && first->wall_gain[0] < gain);
+    assert_true(first->wall_gain[1] > gain && first->wall_gain[1] < 1.2 * gain);
+    findings__free(findings);
+}
+
 static void rusts_library_is_not_the_program(void **state)
 {
     (void)state;
@@ -155,6 +174,7 @@ int main(void)
         TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),
+        TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(rusts_library_is_not_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

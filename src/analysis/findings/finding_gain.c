@@ -147,13 +147,35 @@ static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost
             lost[row->thread] += (uint64_t)((double)row->excess_ns * part);
 }
 
+static void set_gain(struct finding *finding, double gain)
+{
+    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
+    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+}
+
+/* Who comes late, once, has work that all could share: then each waits for none, and all take the
+ * mean of what they take now (as VTune's potential gain of a barrier: what is waited over the
+ * threads). */
+static void set_gain_of_sharing(const struct finder *finder, struct finding *finding,
+                                const uint64_t *lost)
+{
+    uint64_t lost_ns = 0, wall_ns = finder->profile->wall_ns;
+    uint64_t threads = finder->findings->working_threads;
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        lost_ns += lost[i];
+    uint64_t gained_ns = threads ? lost_ns / threads : 0;
+    set_gain(finding, gained_ns < wall_ns ? (double)wall_ns / (double)(wall_ns - gained_ns) : 1);
+    finding->is_assumed = true;
+    if (finding->confidence == CONFIDENCE_MEASURED)
+        finding->confidence = CONFIDENCE_ESTIMATED;
+}
+
 void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost, bool is_served)
 {
     bool is_assumed;
     double gain = gain__without(finder, lost, is_served, &is_assumed);
-    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
-    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    set_gain(finding, gain);
     finding->is_assumed = is_assumed;
     if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;
@@ -166,6 +188,9 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
                      finding->category == FINDING_POLLING;
     VEC_EACH (class, &finding->classes, uint32_t)
         add_lost(finder, *class, lost);
-    finding__set_estimate(finder, finding, lost, is_served);
+    if (finding->category == FINDING_LATCH)
+        set_gain_of_sharing(finder, finding, lost);
+    else
+        finding__set_estimate(finder, finding, lost, is_served);
     free(lost);
 }
