@@ -40,7 +40,7 @@ struct point {
     uint32_t path;           /* index into stand_out.paths: the occurrence that it is in, or is */
     uint32_t previous, next; /* LONG, RARE: the occurrences before and behind the piece */
     uint64_t start, end;  /* end − start is more than took where the recording was in between */
-    uint64_t took, usual; /* usual: the median of its like; of RARE 0 */
+    uint64_t took, usual; /* usual: the median of its peers; of RARE 0 */
     uint64_t lost;        /* took − usual */
     uint64_t components[COMPONENTS]; /* of took */
 };

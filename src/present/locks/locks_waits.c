@@ -1,4 +1,4 @@
-/* Of one lock: who kept whom, what holders did meanwhile, and the longest waits. */
+/* Of one lock: who blocked whom, what holders did meanwhile, and the longest waits. */
 #include "base/memory.h"
 #include "present/locks/locks_shared.h"
 
@@ -90,7 +90,7 @@ bool wait__stack(const struct locks_report *locks, const struct lock_row *row, u
     return stack_of_site(locks, row, site, stack);
 }
 
-/* ---- who kept whom --------------------------------------------------------------------------- */
+/* ---- who blocked whom ------------------------------------------------------------------------ */
 
 static const char *kept_by(const struct lock_row *row)
 {
