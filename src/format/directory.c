@@ -19,6 +19,7 @@ enum standing {
     STANDING_EMPTY,  /* a directory without entries */
     STANDING_TRACE,  /* a directory with the files of a trace and nothing else */
     STANDING_BUSY,   /* a trace that a recorder is writing at this moment */
+    STANDING_OTHERS, /* a directory of another user, who could change what is put there */
     STANDING_FOREIGN /* anything else: not to be touched */
 };
 
@@ -118,7 +119,9 @@ static int inspect(const char *path, enum standing *standing)
     DIR *stream = opendir(path);
     if (!stream)
         return errno == ENOTDIR ? 0 : -errno;
-    *standing = inspect_entries(stream);
+    *standing = fstat(dirfd(stream), &status) == 0 && status.st_uid == geteuid()
+                    ? inspect_entries(stream)
+                    : STANDING_OTHERS;
     closedir(stream);
     return 0;
 }
@@ -136,8 +139,13 @@ static int remove_trace(const char *path)
     return rmdir(path) < 0 ? -errno : 0;
 }
 
-static int refuse_foreign(struct error *error, const char *path)
+static int refuse_foreign(struct error *error, const char *path, enum standing standing)
 {
+    if (standing == STANDING_OTHERS)
+        return error__set(error, -EEXIST,
+                          "%s belongs to another user, so it is left alone; give another place "
+                          "with -o",
+                          path);
     return error__set(error, -EEXIST,
                       "%s exists and is not a trace of heurt, so it is left alone; give another "
                       "place with -o",
@@ -157,8 +165,8 @@ static int move_away(const char *path, const char *old, struct error *error)
 {
     enum standing standing;
     int code = inspect(old, &standing);
-    if (code == 0 && standing == STANDING_FOREIGN)
-        return refuse_foreign(error, old);
+    if (code == 0 && standing >= STANDING_OTHERS)
+        return refuse_foreign(error, old, standing);
     if (code == 0 && standing == STANDING_BUSY)
         return refuse_busy(error, old);
     if (code == 0 && standing != STANDING_NOTHING)
@@ -198,12 +206,14 @@ int trace_directory__make(const char *path, bool *moved, struct error *error)
     int code = inspect(path, &standing);
     if (code < 0)
         return trace_directory__failed(error, -code, path);
-    if (standing == STANDING_FOREIGN)
-        return refuse_foreign(error, path);
+    if (standing >= STANDING_OTHERS)
+        return refuse_foreign(error, path, standing);
     if (standing == STANDING_BUSY)
         return refuse_busy(error, path);
     if (standing == STANDING_EMPTY)
-        return access(path, W_OK | X_OK) < 0 ? trace_directory__failed(error, errno, path) : 0;
+        return access(path, W_OK | X_OK) < 0 || chmod(path, 0700) < 0
+                   ? trace_directory__failed(error, errno, path)
+                   : 0;
     code = check_parent(path);
     if (code < 0)
         return trace_directory__failed(error, -code, path);
@@ -215,7 +225,7 @@ int trace_directory__make(const char *path, bool *moved, struct error *error)
             return code;
         *moved = true;
     }
-    if (mkdir(path, 0777) < 0)
+    if (mkdir(path, 0700) < 0)
         return trace_directory__failed(error, errno, path);
     return 0;
 }

@@ -433,7 +433,7 @@ static int exchange(int directory, const struct trace *trace, const struct pack_
     packing.pieces = VEC_OF(struct piece);
     unlinkat(directory, TRACE_NEW_EVENTS_FILE, 0); /* of somebody who was killed */
     packing.fd = openat(directory, TRACE_NEW_EVENTS_FILE,
-                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (packing.fd < 0)
         return -errno;
     int code = pack_all(&packing);

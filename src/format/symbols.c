@@ -333,7 +333,7 @@ static int write_all(int fd, const char *text, size_t bytes)
 
 static int write_file(const char *path, const char *text, size_t bytes)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return -errno;
     int code = write_all(fd, text, bytes);

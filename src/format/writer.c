@@ -109,7 +109,7 @@ static int map_file(struct trace_writer *writer, uint64_t limit_units, struct er
 static int open_file(struct trace_writer *writer, uint64_t limit_units, struct error *error)
 {
     char *path = memory__format("%s/" HEURT_EVENTS_FILE, writer->directory);
-    writer->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    writer->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int code = writer->fd < 0 ? -errno : 0;
     free(path);
     if (code < 0)

@@ -27,13 +27,6 @@ struct maker {
     struct plan *plan;
 };
 
-/* A function that was asked for, under the best of its names that was asked for. */
-struct wanted {
-    struct fact_function *function;
-    const char *name;
-    bool exact;
-};
-
 static void add_refusal(struct vec *to, const char *function, const char *module,
                         const char *reason)
 {
@@ -69,8 +62,10 @@ static bool is_name_wanted(struct maker *maker, const struct world_module *modul
     return patterns__match(&maker->patterns, &module->name, name, exact);
 }
 
+/* *which becomes the number of the first of the function's names that was asked for: no pointer to
+ * it, because judging a function adds text and so moves all of it. */
 static bool find_wanted(struct maker *maker, const struct world_module *module,
-                        struct fact_function *function, struct wanted *wanted)
+                        const struct fact_function *function, size_t *which)
 {
     bool found = false;
     for (size_t i = 0; i < function->name_count; i++) {
@@ -80,7 +75,7 @@ static bool find_wanted(struct maker *maker, const struct world_module *module,
         if (!is_name_wanted(maker, module, name, &exact) || (symbol__is_cold(name) && !exact))
             continue;
         if (!found)
-            *wanted = (struct wanted){function, name, exact};
+            *which = i;
         found = true;
     }
     return found;
@@ -150,14 +145,15 @@ static bool is_part(struct world_module *module, struct fact_function *function)
     return function->frame.inner;
 }
 
+/* Under that of its names which has the number which. */
 static void add_function(struct maker *maker, struct world_module *module,
-                         const struct wanted *wanted)
+                         struct fact_function *function, size_t which)
 {
     struct planned_function planned = {0};
-    char *name = readable_name(module, wanted->name);
+    char *name = readable_name(module, facts__name(module->facts, function, which));
     char *reason = maker->plan->functions.count >= FUNCTIONS_MAX
                        ? memory__format("more than %d functions were asked for", FUNCTIONS_MAX)
-                       : try_function(maker, module, wanted->function, &planned.plan);
+                       : try_function(maker, module, function, &planned.plan);
     if (reason) {
         refuse(maker->plan, name, module->name.path, reason);
         free(reason);
@@ -166,7 +162,7 @@ static void add_function(struct maker *maker, struct world_module *module,
     }
     planned.name = name;
     struct argument_choice choice = {.refusals = VEC_OF(struct argument_refusal)};
-    arguments__choose(&maker->arguments, module, wanted->function, &choice);
+    arguments__choose(&maker->arguments, module, function, &choice);
     planned.argument_names = choice.names;
     planned.plan.argument_count = choice.count;
     memcpy(planned.plan.arguments, choice.registers, sizeof choice.registers);
@@ -225,9 +221,9 @@ static void add_module(struct maker *maker, struct world_module *module)
         return;
     }
     VEC_EACH (function, &module->facts->functions, struct fact_function) {
-        struct wanted wanted = {0};
-        if (find_wanted(maker, module, function, &wanted) && !is_part(module, function))
-            add_function(maker, module, &wanted);
+        size_t which;
+        if (find_wanted(maker, module, function, &which) && !is_part(module, function))
+            add_function(maker, module, function, which);
     }
 }
 

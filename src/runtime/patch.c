@@ -295,8 +295,22 @@ static bool receive_all(int descriptor, void *bytes, size_t count)
     return true;
 }
 
+/* Whether the other end is this session's recorder. Whoever takes the name of its socket when it has
+ * died would put code of his own into this process. */
+static bool is_recorder(int descriptor)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    return RAW6(getsockopt, descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size, 0) == 0 &&
+           peer.pid == (pid_t)heurt_state.session->recorder_pid &&
+           (peer.uid == (uid_t)RAW0(geteuid) || peer.uid == 0);
+}
+
+/* A descriptor of the recorder's socket, or -1: there is none, or the session has ended. */
 static int connect_recorder(void)
 {
+    if (__atomic_load_n(&heurt_state.session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED)
+        return -1;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strnlen(heurt_state.session->socket, sizeof heurt_state.session->socket);
     memcpy(address.sun_path + 1, heurt_state.session->socket, length);
@@ -304,7 +318,8 @@ static int connect_recorder(void)
     if (is_error(descriptor))
         return -1;
     size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
-    if (!length || RAW3(connect, descriptor, &address, size) != 0) {
+    if (!length || RAW3(connect, descriptor, &address, size) != 0 ||
+        !is_recorder((int)descriptor)) {
         RAW1(close, descriptor);
         return -1;
     }
