@@ -295,8 +295,8 @@ static bool receive_all(int descriptor, void *bytes, size_t count)
     return true;
 }
 
-/* Whether the other end is this session's recorder. Whoever takes the name of its socket when it has
- * died would put code of his own into this process. */
+/* Whether the other end is this session's recorder. Whoever takes the name of its socket when it
+ * has died would put code of his own into this process. */
 static bool is_recorder(int descriptor)
 {
     struct ucred peer = {0};
