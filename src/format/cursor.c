@@ -26,13 +26,17 @@ void trace__mark_damaged(const struct trace *trace, const struct heurt_chunk *ch
 
 struct block_unpacker *trace__take_unpacker(const struct trace *trace)
 {
-    struct block_unpacker *unpacker = __atomic_exchange_n(trace->unpacker, NULL, __ATOMIC_ACQUIRE);
+    struct block_unpacker *unpacker = NULL;
+    for (unsigned i = 0; i < UNPACKERS && !unpacker; i++)
+        unpacker = __atomic_exchange_n(&trace->unpackers[i], NULL, __ATOMIC_ACQUIRE);
     return unpacker ? unpacker : block_unpacker__new();
 }
 
 void trace__give_unpacker(const struct trace *trace, struct block_unpacker *unpacker)
 {
-    block_unpacker__free(__atomic_exchange_n(trace->unpacker, unpacker, __ATOMIC_ACQ_REL));
+    for (unsigned i = 0; i < UNPACKERS && unpacker; i++)
+        unpacker = __atomic_exchange_n(&trace->unpackers[i], unpacker, __ATOMIC_ACQ_REL);
+    block_unpacker__free(unpacker);
 }
 
 /* The words of a block into the cursor's memory, as which they are walked. */
@@ -131,6 +135,7 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
         .payload_ids = process->payload_ids,
         .kernel = thread->life ? kernel_cursor__new(trace, thread) : NULL,
     };
+    cursor->recorded_until = cursor->kernel ? 0 : UINT64_MAX;
     __atomic_fetch_add(trace->cursors, 1, __ATOMIC_RELAXED);
 }
 
@@ -231,7 +236,10 @@ bool trace_cursor__next_recorded(struct trace_cursor *cursor, struct event *even
 
 bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
 {
-    bool has = cursor->kernel ? kernel_cursor__next(cursor->kernel, cursor, event)
+    bool taken = cursor->recorded_until && next_in_words(cursor, event);
+    if (taken && event->tick < cursor->recorded_until)
+        return true;
+    bool has = cursor->kernel ? kernel_cursor__next(cursor->kernel, cursor, taken, event)
                               : trace_cursor__next_recorded(cursor, event);
     if (!has)
         trace_cursor__stop(cursor);

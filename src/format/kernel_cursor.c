@@ -169,20 +169,30 @@ static bool is_kernels_turn(const struct kernel_cursor *cursor)
     return kernel->tick < recorded->tick;
 }
 
-bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded,
+/* Before this tick is_kernels_turn is true of no recorded event. 0: it has to be asked. */
+static uint64_t recorded_until(const struct kernel_cursor *cursor)
+{
+    if (cursor->given || cursor->has_recorded)
+        return 0;
+    if (!cursor->has)
+        return UINT64_MAX;
+    return cursor->event.tick > cursor->slack ? cursor->event.tick - cursor->slack : 0;
+}
+
+bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded, bool taken,
                          struct event *event)
 {
     if (cursor->given)
         read_next(cursor);
-    if (!cursor->has_recorded)
-        cursor->has_recorded = trace_cursor__next_recorded(recorded, &cursor->recorded);
-    if (is_kernels_turn(cursor)) {
-        cursor->given = true;
-        *event = cursor->event;
-        return true;
-    }
-    *event = cursor->recorded;
-    bool has = cursor->has_recorded;
-    cursor->has_recorded = false;
+    if (taken)
+        cursor->recorded = *event;
+    else if (!cursor->has_recorded)
+        taken = trace_cursor__next_recorded(recorded, &cursor->recorded);
+    cursor->has_recorded |= taken;
+    bool is_kernels = is_kernels_turn(cursor), has = is_kernels || cursor->has_recorded;
+    *event = is_kernels ? cursor->event : cursor->recorded;
+    cursor->given = is_kernels;
+    cursor->has_recorded &= is_kernels;
+    recorded->recorded_until = recorded_until(cursor);
     return has;
 }

@@ -399,7 +399,7 @@ static void make_tables(struct trace *trace)
                             VEC_OF(const struct heurt_chunk *)};
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
     trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
-    trace->unpacker = memory__zeroed(1, sizeof *trace->unpacker);
+    trace->unpackers = memory__zeroed(UNPACKERS, sizeof *trace->unpackers);
     trace->cursors = memory__zeroed(1, sizeof *trace->cursors);
     find_chunks(trace, &chunks);
     sort(&chunks.definitions, by_process);
@@ -571,9 +571,9 @@ void trace__close(struct trace *trace)
     if (trace->damage)
         free(trace->damage->chunks);
     free(trace->damage);
-    if (trace->unpacker)
-        block_unpacker__free(*trace->unpacker);
-    free(trace->unpacker);
+    for (unsigned i = 0; trace->unpackers && i < UNPACKERS; i++)
+        block_unpacker__free(trace->unpackers[i]);
+    free(trace->unpackers);
     free(trace->cursors);
     free(trace->copy);
     if (trace->mapped_bytes)

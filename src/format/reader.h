@@ -185,6 +185,8 @@ struct trace_cursor {
     uint64_t *unpacked;                  /* at most HEURT_PACKED_WORDS_MAX words, or NULL */
     uint32_t unpacked_words;
     struct kernel_cursor *kernel; /* over the thread's life; NULL: it has none, or it has ended */
+    uint64_t recorded_until;      /* what the thread wrote before that tick is not to be compared
+                                     with what the kernel told; 0: all is */
 };
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,

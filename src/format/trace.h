@@ -30,8 +30,8 @@ struct trace {
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;
-    uint64_t *cursors;                /* (atomic) that were started */
-    struct block_unpacker **unpacker; /* (atomic) one that no thread uses at the moment, or NULL */
+    uint64_t *cursors;                 /* (atomic) that were started */
+    struct block_unpacker **unpackers; /* UNPACKERS (atomic): that no thread uses now, or NULL */
 };
 
 /* event.c: payload words + 1 of the ids below HEURT_EVENT_FUNCTIONS; 0: not defined. */
@@ -79,6 +79,7 @@ void trace_cursor__go_to(struct trace_cursor *cursor, const struct heurt_chunk *
 bool trace_cursor__next_in_chunk(struct trace_cursor *cursor, struct event *event);
 /* Whether that chunk has ended as it ought to. */
 bool trace_cursor__is_at_end(const struct trace_cursor *cursor);
+#define UNPACKERS 64 /* that are kept for the threads that walk side by side */
 struct block_unpacker *trace__take_unpacker(const struct trace *trace);
 void trace__give_unpacker(const struct trace *trace, struct block_unpacker *unpacker);
 
@@ -112,7 +113,8 @@ void life_cursor__stop(struct life_cursor *cursor);
 struct kernel_cursor *kernel_cursor__new(const struct trace *trace,
                                          const struct trace_thread *thread);
 void kernel_cursor__free(struct kernel_cursor *cursor); /* NULL is allowed */
-bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded,
+/* taken: event is the next one that the thread wrote, already. */
+bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded, bool taken,
                          struct event *event);
 
 /* definitions.c: fills the processes (which are there, by serial), metas and thread names.
