@@ -137,7 +137,7 @@ struct countdowns *countdowns__get(void)
 void event__count_lost(struct thread *thread)
 {
     if (thread->chunk)
-        thread->chunk->events_lost++;
+        thread->chunk->events_lost++; /* one instruction, so no handler's is lost */
     else
         __atomic_fetch_add(&heurt_state.session->events_lost, 1, __ATOMIC_RELAXED);
 }
@@ -219,10 +219,15 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
         event__count_lost(thread);
         return NULL;
     }
+    aggregate__not_claimed(thread->aggregate, at);
+    if (heurt_state.full && !thread->limit) {
+        thread->next = NULL;
+        event__count_lost(thread);
+        return NULL; /* without a system call, however many there are */
+    }
     uint64_t mask = signals__block();
     uint64_t *data = (uint64_t *)(thread->chunk + 1);
     uint64_t *result = NULL;
-    aggregate__not_claimed(thread->aggregate, at);
     if (thread->limit && at >= data && at + words <= thread->limit && at < thread->next) {
         result = at; /* a handler renewed the chunk between our two loads */
     } else if (thread->limit && thread->next + words <= thread->limit) {
