@@ -605,10 +605,11 @@ bool trace__is_aggregated(const struct trace *trace)
 
 const char *trace__meta(const struct trace *trace, const char *key)
 {
+    const char *value = NULL;
     VEC_EACH (meta, &trace->metas, struct trace_meta)
         if (strcmp(meta->key, key) == 0)
-            return meta->value;
-    return NULL;
+            value = meta->value;
+    return value;
 }
 
 uint64_t trace__events_lost(const struct trace *trace)

@@ -239,6 +239,14 @@ void hotspots__take(const struct record *record, void *context)
     }
 }
 
+void hotspots__forget(struct hotspots *hotspots)
+{
+    vec__free(&hotspots->spots);
+    hotspots->spots = VEC_OF(struct hotspot);
+    map__free(&hotspots->spot_of_place);
+    hotspots->totals.samples = hotspots->totals.weight_ns = 0;
+}
+
 const struct vec *hotspots__modules(const struct hotspots *hotspots)
 {
     return &hotspots->modules;

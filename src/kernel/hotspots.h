@@ -38,6 +38,9 @@ void hotspots__free(struct hotspots *hotspots);
 /* Takes one record; they must come by time. context is a struct hotspots *. */
 void hotspots__take(const struct record *record, void *context);
 
+/* Forgets what was sampled; modules and their numbers stay, and so do the processes' maps. */
+void hotspots__forget(struct hotspots *hotspots);
+
 const struct vec *hotspots__modules(const struct hotspots *hotspots); /* struct hotspots_module */
 const struct vec *hotspots__spots(const struct hotspots *hotspots);   /* struct hotspot */
 struct hotspots_totals hotspots__totals(const struct hotspots *hotspots);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@
 
 struct cpu_ring {
     int fd;
+    int first_fd; /* the event that samples until sampling__rest, into the ring of fd; -1: fd's does
+                   */
     struct perf_event_mmap_page *page; /* its data follow it */
     size_t mapped_bytes;
     struct ring ring;
@@ -39,18 +42,18 @@ struct sampling {
     unsigned char scratch[RECORD_BYTES_MAX];
 };
 
-static int open_event(const struct sampling_settings *settings, int cpu, size_t ring_bytes,
-                      bool with_kernel)
+static int open_event(const struct sampling_settings *settings, unsigned frequency_hz, int cpu,
+                      size_t ring_bytes, bool with_kernel)
 {
     struct perf_event_attr attributes = {
         .size = sizeof attributes,
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_CPU_CLOCK,
         .freq = 1,
-        .sample_freq = settings->frequency_hz,
+        .sample_freq = frequency_hz,
         .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
         .disabled = 1,
-        .enable_on_exec = 1,
+        .enable_on_exec = frequency_hz == settings->frequency_hz,
         .inherit = 1,
         .exclude_kernel = !with_kernel,
         .exclude_hv = 1,
@@ -124,27 +127,58 @@ static int map_ring(struct cpu_ring *ring, size_t data_pages)
     return 0;
 }
 
+/* As open_event; falls back to user space alone where the kernel's time is not to be had. */
+static int open_permitted(struct sampling *sampling, const struct sampling_settings *settings,
+                          unsigned frequency_hz, int cpu, size_t ring_bytes)
+{
+    int fd = open_event(settings, frequency_hz, cpu, ring_bytes, sampling->sees_kernel);
+    if ((fd != -EACCES && fd != -EPERM) || !sampling->sees_kernel || sampling->rings.count)
+        return fd;
+    sampling->sees_kernel = false;
+    return open_event(settings, frequency_hz, cpu, ring_bytes, false);
+}
+
+static void close_ring(struct cpu_ring *ring)
+{
+    if (ring->page)
+        munmap(ring->page, ring->mapped_bytes);
+    if (ring->first_fd >= 0)
+        close(ring->first_fd);
+    close(ring->fd);
+}
+
+/* The event that owns the ring is the one that stays. */
+static int fill_ring(struct sampling *sampling, const struct sampling_settings *settings, int cpu,
+                     size_t data_pages, struct cpu_ring *ring)
+{
+    size_t bytes = data_pages * (size_t)sysconf(_SC_PAGESIZE);
+    int code = map_ring(ring, data_pages);
+    if (code < 0)
+        return code == -EPERM ? -ENOBUFS : code; /* too much locked memory, not a missing right */
+    if (!settings->rest_hz)
+        return 0;
+    ring->first_fd = open_permitted(sampling, settings, settings->frequency_hz, cpu, bytes);
+    if (ring->first_fd < 0)
+        return ring->first_fd;
+    return ioctl(ring->first_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 ? 0 : -errno;
+}
+
 /* 1: the CPU is offline. */
 static int add_ring(struct sampling *sampling, const struct sampling_settings *settings, int cpu,
                     size_t data_pages)
 {
-    struct cpu_ring ring = {.fd = -1};
-    size_t bytes = data_pages * (size_t)sysconf(_SC_PAGESIZE);
-    ring.fd = open_event(settings, cpu, bytes, sampling->sees_kernel);
-    if (ring.fd == -EACCES || ring.fd == -EPERM) {
-        if (sampling->sees_kernel && sampling->rings.count == 0) {
-            sampling->sees_kernel = false;
-            ring.fd = open_event(settings, cpu, bytes, false);
-        }
-    }
+    struct cpu_ring ring = {.first_fd = -1};
+    unsigned frequency_hz = settings->rest_hz ? settings->rest_hz : settings->frequency_hz;
+    ring.fd = open_permitted(sampling, settings, frequency_hz, cpu,
+                             data_pages * (size_t)sysconf(_SC_PAGESIZE));
     if (ring.fd == -ENODEV)
         return 1;
     if (ring.fd < 0)
         return ring.fd;
-    int code = map_ring(&ring, data_pages);
+    int code = fill_ring(sampling, settings, cpu, data_pages, &ring);
     if (code < 0) {
-        close(ring.fd);
-        return code == -EPERM ? -ENOBUFS : code; /* too much locked memory, not a missing right */
+        close_ring(&ring);
+        return code;
     }
     ring.ring.scratch = sampling->scratch;
     vec__push(&sampling->rings, &ring);
@@ -153,10 +187,8 @@ static int add_ring(struct sampling *sampling, const struct sampling_settings *s
 
 static void close_rings(struct sampling *sampling)
 {
-    VEC_EACH (ring, &sampling->rings, struct cpu_ring) {
-        munmap(ring->page, ring->mapped_bytes);
-        close(ring->fd);
-    }
+    VEC_EACH (ring, &sampling->rings, struct cpu_ring)
+        close_ring(ring);
     vec__free(&sampling->rings);
 }
 
@@ -210,6 +242,16 @@ void sampling__close(struct sampling *sampling)
     vec__free(&sampling->pending);
     free(sampling->polled);
     free(sampling);
+}
+
+/* What happens while both are on is told twice, and means the same. */
+void sampling__rest(struct sampling *sampling)
+{
+    VEC_EACH (ring, &sampling->rings, struct cpu_ring) {
+        ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0);
+        close(ring->first_fd);
+        ring->first_fd = -1;
+    }
 }
 
 bool sampling__sees_kernel(const struct sampling *sampling)

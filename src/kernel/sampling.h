@@ -64,6 +64,7 @@ bool ring__next(struct ring *ring, const void **bytes, size_t *size, bool *damag
 struct sampling_settings {
     pid_t pid;
     unsigned frequency_hz;
+    unsigned rest_hz; /* from sampling__rest on; 0: sampling__rest is not called */
 };
 
 struct sampling;
@@ -73,6 +74,9 @@ struct sampling;
 int sampling__open(const struct sampling_settings *settings, struct sampling **sampling,
                    struct error *error);
 void sampling__close(struct sampling *sampling); /* NULL is allowed */
+
+/* From now on samples only rest_hz times a second; maps and processes are followed as before. */
+void sampling__rest(struct sampling *sampling);
 
 /* Whether time inside of the kernel is sampled too (perf_event_paranoid ≤ 1 or CAP_PERFMON). */
 bool sampling__sees_kernel(const struct sampling *sampling);

@@ -249,8 +249,16 @@ static const struct entry inside_openmp[] = {
     {"do_wait", WAITS}, {"__kmp*", WAITS}, {"_INTERNAL*", WAITS},
 };
 
+static bool is_allocator(const char *module)
+{
+    return begins(module, "libjemalloc") || begins(module, "libtcmalloc") ||
+           begins(module, "libmimalloc") || begins(module, "libtbbmalloc");
+}
+
 const char *never__chosen(const char *module, const char *name)
 {
+    if (is_allocator(module))
+        return ALLOCATES;
     if (begins(module, "libgomp.so.") || begins(module, "libomp.so") ||
         begins(module, "libiomp5.so"))
         return name ? look_up(inside_openmp, sizeof inside_openmp / sizeof *inside_openmp, name)

@@ -8,8 +8,8 @@
 const char *never__function(const char *module, const char *name);
 
 /* Why heurt does not choose that function by itself, which a user may: the C library's and the
- * OpenMP runtimes' own waits and the insides of malloc are their caller's time. name: without a
- * version; NULL: it has none. NULL: it may be chosen. */
+ * OpenMP runtimes' own waits and the insides of malloc and of other allocators are their caller's
+ * time. name: without a version; NULL: it has none. NULL: it may be chosen. */
 const char *never__chosen(const char *module, const char *name);
 
 /* The runtime itself and what is not a file (the vdso): nothing of these is ever asked for by a

@@ -20,6 +20,9 @@ void live__follow_inwards(struct live *live, struct vec places, uint64_t least_n
     live->places = places;
     live->least_ns = least_ns;
     live__free_plans(live);
+    VEC_EACH (process, &live->processes, struct live_process)
+        VEC_EACH (patch, &process->patches, struct live_patch)
+            patch->followed = false;
 }
 
 const struct trace_module *live__keep_module(struct live *live, const struct trace_module *module)

@@ -1,4 +1,4 @@
-/* live_parts.h: what live_patch.c and live_loops.c share. */
+/* live_parts.h: what live_patch.c, live_plan.c and live_loops.c share. */
 #ifndef HEURT_RECORDER_LIVE_PARTS_H
 #define HEURT_RECORDER_LIVE_PARTS_H
 
@@ -46,7 +46,7 @@ struct live_process {
     uint32_t serial;
     pid_t pid;
     enum process_state state;
-    bool is_planned;
+    size_t choices; /* of the planner's, that are planned for */
     unsigned attempts;
     uint64_t next_ns; /* of the next attempt */
     struct vec rooms; /* struct heurt_live */
@@ -81,6 +81,15 @@ struct live {
 
 /* The session's entry of a patch. */
 struct live_function *live__function(const struct live *live, const struct live_patch *patch);
+
+/* Says in the trace why a patch is not made, and gives it up. */
+void live__refuse(struct live *live, const struct live_process *process, struct live_patch *patch,
+                  const char *reason);
+
+/* Adds the functions of one of the planner's choices to what is to be patched: those of modules
+ * that known has now and for which no plan of the ordinary kind was made. */
+void live__plan(struct live *live, struct live_process *process, const struct trace_process *known,
+                size_t choice);
 
 /* Live's own copy of a module: the trace that tells of it is closed again. */
 const struct trace_module *live__keep_module(struct live *live, const struct trace_module *module);

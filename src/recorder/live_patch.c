@@ -63,8 +63,8 @@ static bool has_due(const struct live *live, const struct live_process *process)
 
 /* ---- what the recorder says about it --------------------------------------------------------- */
 
-static void refuse(struct live *live, const struct live_process *process, struct live_patch *patch,
-                   const char *reason)
+void live__refuse(struct live *live, const struct live_process *process, struct live_patch *patch,
+                  const char *reason)
 {
     trace_writer__refuse(live->writer, process->serial, patch->name, "", reason);
     patch->failed = true;
@@ -93,106 +93,6 @@ static bool define(struct live *live, const struct live_process *process, struct
     free(body);
     patch->defined = code == 0;
     return patch->defined;
-}
-
-/* ---- what to patch in a process -------------------------------------------------------------- */
-
-/* The session's number of a function: the same file at the same place is the same. */
-static uint32_t function_of(struct live *live, const struct trace_module *module, uint64_t address)
-{
-    uint64_t place = address - module->bias;
-    char *key = memory__format("%s%c%llx", module->path, 1, (unsigned long long)place);
-    uint64_t next = live->functions.count;
-    uint64_t index = map__put(&live->function_of_place, key, strlen(key), next);
-    free(key);
-    if (index == next)
-        vec__push(&live->functions,
-                  &(struct live_function){.id = HEURT_EVENT_LIVE + 2 * (uint32_t)next});
-    return (uint32_t)index;
-}
-
-static const struct trace_module *module_at(const struct vec *modules, uint64_t address)
-{
-    VEC_EACH (module, modules, const struct trace_module)
-        if (address >= module->start && address < module->end)
-            return module;
-    return NULL;
-}
-
-static bool is_defined_by_itself(const struct trace_process *process, uint64_t address)
-{
-    VEC_EACH (function, &process->functions, const struct trace_function)
-        if (function->address == address && function->kind == HEURT_FUNCTION_PATCHED &&
-            function->id < HEURT_EVENT_LIVE)
-            return true;
-    return false;
-}
-
-static void add_patch(struct live *live, struct live_process *process,
-                      const struct trace_process *known, const struct vec *modules,
-                      const struct planned_function *planned)
-{
-    const struct trace_module *module = module_at(modules, planned->plan.address);
-    if (!module || is_defined_by_itself(known, planned->plan.address))
-        return;
-    struct live_patch *patch = vec__push(&process->patches, NULL);
-    *patch = (struct live_patch){
-        .plan = planned->plan,
-        .function = function_of(live, module, planned->plan.address),
-        .module = live__keep_module(live, module),
-        .name = memory__text(planned->name),
-    };
-    if (VEC_AT(&live->functions, struct live_function, patch->function)->id > HEURT_EVENT_LAST)
-        refuse(live, process, patch, "no event number is left for it");
-    else if (live_code__has_return_inside(&patch->plan))
-        refuse(live, process, patch,
-               "threads may be in a call that returns into its first instructions; record it from "
-               "the program's start (-f)");
-}
-
-static char *key_of_modules(const struct vec *modules)
-{
-    char *key = memory__text("");
-    VEC_EACH (module, modules, const struct trace_module) {
-        char *longer =
-            memory__format("%s%llx %s\n", key, (unsigned long long)module->bias, module->path);
-        free(key);
-        key = longer;
-    }
-    return key;
-}
-
-static const struct plan *plan_for(struct live *live, uint32_t serial, const struct vec *modules)
-{
-    char *key = key_of_modules(modules);
-    uint64_t next = live->plans.count;
-    uint64_t index = map__put(&live->plan_of_modules, key, strlen(key), next);
-    free(key);
-    if (index < next)
-        return *VEC_AT(&live->plans, struct plan *, index);
-    struct plan *plan = NULL;
-    struct error error;
-    if (plan__make(live->planner->request, modules->items, modules->count, &plan, &error) == 0)
-        VEC_EACH (refusal, &plan->refusals, const struct refused_function)
-            trace_writer__refuse(live->writer, serial, refusal->function, refusal->module,
-                                 refusal->reason);
-    vec__push(&live->plans, &plan);
-    return plan;
-}
-
-/* Modules that it had when it was found and that no plan of the ordinary kind was made for. */
-static void plan_process(struct live *live, struct live_process *process,
-                         const struct trace_process *known)
-{
-    struct vec modules = VEC_OF(struct trace_module);
-    VEC_EACH (module, &known->modules, const struct trace_module)
-        if (module->gone_tick == UINT64_MAX && planner__takes(live->planner, known->serial, module))
-            vec__push(&modules, module);
-    const struct plan *plan = modules.count ? plan_for(live, known->serial, &modules) : NULL;
-    if (plan)
-        VEC_EACH (planned, &plan->functions, const struct planned_function)
-            add_patch(live, process, known, &modules, planned);
-    vec__free(&modules);
 }
 
 /* ---- one stopped process --------------------------------------------------------------------- */
@@ -380,16 +280,16 @@ static void apply(struct session *session, struct live_patch *patch)
     }
     const char *reason = objection(session, patch, room, now);
     if (reason) {
-        refuse(live, process, patch, reason);
+        live__refuse(live, process, patch, reason);
         return;
     }
     write_code(live, patch, room, &code);
     if (!patch->defined && !define(live, process, patch, room))
-        refuse(live, process, patch, "the trace is full");
+        live__refuse(live, process, patch, "the trace is full");
     else if (!stop__write(process->stop, patch->slot, code.code, code.bytes) ||
              !write_table(session, patch, room) ||
              !stop__write(process->stop, entry_of(patch), patch->jump, sizeof patch->jump))
-        refuse(live, process, patch, "the system does not let its code be changed");
+        live__refuse(live, process, patch, "the system does not let its code be changed");
     else
         patch->applied = true;
     patch->applied_ns = now_ns();
@@ -447,6 +347,13 @@ static void find_inherited(struct live *live, struct live_process *process)
 
 /* ---- the processes of the session ------------------------------------------------------------ */
 
+static void wait_for_change(struct live_process *process)
+{
+    process->state = PROCESS_WAITS;
+    process->next_ns = 0;
+    process->attempts = 0;
+}
+
 /* The process' place, new or not. What was found in the trace is written by the program: the memory
  * decides later whether this is still the process. */
 static struct live_process *take_process(struct live *live, const struct trace_process *known)
@@ -476,14 +383,15 @@ static void consider(struct live *live, const struct trace_process *known)
     if (known->serial == HEURT_NO_SERIAL || !known->pid)
         return;
     struct live_process *process = take_process(live, known);
-    if (process->is_planned || process->state == PROCESS_GONE)
+    size_t choices = live->planner->choices.count;
+    if (process->choices == choices || process->state == PROCESS_GONE)
         return;
-    process->is_planned = true;
-    plan_process(live, process, known);
+    while (process->choices < choices)
+        live__plan(live, process, known, process->choices++);
     if (known->parent_serial != HEURT_NO_SERIAL)
         find_inherited(live, process);
-    if (has_due(live, process))
-        process->state = PROCESS_WAITS;
+    if (has_due(live, process) && process->state != PROCESS_WAITS)
+        wait_for_change(process);
 }
 
 static void find_processes(struct live *live)
@@ -517,7 +425,7 @@ static void give_up(struct live *live, struct live_process *process, const char 
 {
     VEC_EACH (patch, &process->patches, struct live_patch)
         if (is_due(live, patch))
-            refuse(live, process, patch, reason);
+            live__refuse(live, process, patch, reason);
     process->state = PROCESS_DONE;
 }
 
@@ -572,11 +480,8 @@ static int ms_until(uint64_t then_ns, uint64_t now)
 static void wake(struct live *live)
 {
     VEC_EACH (process, &live->processes, struct live_process)
-        if (process->state == PROCESS_DONE && has_due(live, process)) {
-            process->state = PROCESS_WAITS;
-            process->next_ns = 0;
-            process->attempts = 0;
-        }
+        if (process->state == PROCESS_DONE && has_due(live, process))
+            wait_for_change(process);
 }
 
 /* functions: of live, or its loops. */
@@ -728,7 +633,10 @@ void live__free(struct live *live)
 
 void live__start(struct live *live)
 {
+    vec__push(&live->planner->choices, &live->planner->request->functions.count);
     live->started = true;
+    live->looks = 0;
+    live->next_look_ns = 0;
     __atomic_fetch_or(&trace_writer__session(live->writer)->flags, HEURT_SESSION_PLANS,
                       __ATOMIC_SEQ_CST);
 }

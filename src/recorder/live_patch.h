@@ -26,12 +26,13 @@ struct live;
 struct live *live__new(const char *directory, struct planner *planner, struct trace_writer *writer);
 void live__free(struct live *live); /* NULL is allowed */
 
-/* From now on the functions of the planner's request are patched. */
+/* From now on the functions of the planner's request are patched; to be called again when there are
+ * more of them. */
 void live__start(struct live *live);
 
 /* Follows inwards those of the patched functions that no thread enters a second time: marks their
  * loops in which at least least_ns of the sampled time was spent. places: struct hot_place, taken
- * over; their paths are kept, not copied. */
+ * over; their paths are kept, not copied. Called again, further loops are marked. */
 void live__follow_inwards(struct live *live, struct vec places, uint64_t least_ns);
 
 /* Does what is to be done now. Returns how many ms may pass until it is called again. */

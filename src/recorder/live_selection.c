@@ -4,10 +4,13 @@
 #include "recorder/live_patch.h"
 #include "recorder/selection.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { REST_MS = 1000, LOOP_PERCENT = 2 };
+/* LOOK_PART: a further choice waits until so many times as long has passed as the last one took of
+ * the CPU, so that choosing takes no more than a twentieth of one. */
+enum { REST_MS = 1000, LOOP_PERCENT = 2, LOOK_PART = 20 };
 
 struct automatic {
     struct plan_request *request;
@@ -16,11 +19,13 @@ struct automatic {
     void (*say)(const char *format, ...);
     uint64_t after_ns;
     uint64_t started_ns;
-    struct choice *choice; /* NULL: nothing can be sampled */
-    struct live *live;     /* NULL: nothing can be sampled */
-    bool follows;          /* functions that are entered once, into their loops */
-    bool has_chosen;
-    bool told; /* of the trouble */
+    struct choice *choice;        /* NULL: nothing can be sampled */
+    struct live *live;            /* NULL: nothing can be sampled */
+    bool follows;                 /* functions that are entered once, into their loops */
+    unsigned choices;             /* made so far */
+    uint64_t chosen_ns, spent_ns; /* when the last one was made, and what it has taken since then */
+    char *told_choices;           /* what the trace says of them */
+    bool told;                    /* of the trouble */
 };
 
 static uint64_t now_ns(void)
@@ -53,6 +58,7 @@ void automatic__free(struct automatic *automatic)
         return;
     choice__close(automatic->choice);
     live__free(automatic->live);
+    free(automatic->told_choices);
     free(automatic);
 }
 
@@ -71,25 +77,28 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
                       __ATOMIC_SEQ_CST);
 }
 
+/* "2 functions were chosen by heurt 0.31 s after the start, …; then 1 more after 4.20 s". */
 static void tell_the_trace(struct automatic *automatic, const struct chosen *chosen)
 {
-    char *text = memory__format(
-        "%zu function%s chosen by heurt %.2f s after the start, after %.2f s of CPU time: %s with "
-        "at "
-        "least %.0f %% of the %llu samples in the program's own code and libraries",
-        chosen->functions.count, chosen->functions.count == 1 ? " was" : "s were",
-        (double)(now_ns() - automatic->started_ns) / 1e9, (double)chosen->sampled_ns / 1e9,
-        chosen->functions.count == 1 ? "the one" : "those", CHOICE_PERCENT,
-        (unsigned long long)chosen->samples);
-    trace_writer__meta(automatic->writer, "choice", text);
-    free(text);
+    size_t count = chosen->functions.count;
+    double after_s = (double)(now_ns() - automatic->started_ns) / 1e9;
+    char *before = automatic->told_choices;
+    if (before)
+        automatic->told_choices =
+            memory__format("%s; then %zu more after %.2f s", before, count, after_s);
+    else
+        automatic->told_choices = memory__format(
+            "%zu function%s chosen by heurt %.2f s after the start, after %.2f s of CPU time: %s "
+            "with at least %.0f %% of the %llu samples in the program's own code and libraries",
+            count, count == 1 ? " was" : "s were", after_s, (double)chosen->sampled_ns / 1e9,
+            count == 1 ? "the one" : "those", CHOICE_PERCENT, (unsigned long long)chosen->samples);
+    free(before);
+    trace_writer__meta(automatic->writer, "choice", automatic->told_choices);
 }
 
-static void choose(struct automatic *automatic)
+static void ask_for(struct automatic *automatic, const struct chosen *chosen)
 {
-    struct chosen chosen = choice__make(automatic->choice);
-    tell_the_trace(automatic, &chosen);
-    VEC_EACH (function, &chosen.functions, const struct chosen_function) {
+    VEC_EACH (function, &chosen->functions, const struct chosen_function) {
         char *pattern = function->pattern ? memory__text(function->pattern) : NULL;
         if (pattern)
             vec__push(&automatic->request->functions, &pattern);
@@ -97,25 +106,52 @@ static void choose(struct automatic *automatic)
             trace_writer__refuse(automatic->writer, HEURT_NO_SERIAL, function->name, function->path,
                                  function->reason);
     }
-    automatic->has_chosen = true;
+}
+
+static void choose(struct automatic *automatic)
+{
+    struct chosen chosen = choice__make(automatic->choice);
+    size_t before = automatic->request->functions.count;
+    if (chosen.functions.count || !automatic->choices)
+        tell_the_trace(automatic, &chosen);
+    ask_for(automatic, &chosen);
+    automatic->choices++;
     automatic->planner->is_chosen = true;
-    if (automatic->request->functions.count) {
+    if (automatic->request->functions.count > before)
         live__start(automatic->live);
-        if (automatic->follows)
-            live__follow_inwards(automatic->live, choice__places(automatic->choice),
-                                 chosen.sampled_ns * LOOP_PERCENT / 100);
+    if (automatic->request->functions.count && automatic->follows) {
+        double percent = fmax(LOOP_PERCENT, chosen.least_percent);
+        live__follow_inwards(automatic->live, choice__places(automatic->choice),
+                             (uint64_t)((double)chosen.sampled_ns * percent / 100));
     }
+    choice__accept(automatic->choice, &chosen);
     chosen__free(&chosen);
-    choice__rest(automatic->choice);
+    automatic->chosen_ns = now_ns();
+    automatic->spent_ns = 0;
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool may_choose(const struct automatic *automatic)
+{
+    return automatic->choice && (!automatic->choices || now_ns() - automatic->chosen_ns >=
+                                                            automatic->spent_ns * LOOK_PART);
 }
 
 int automatic__look(struct automatic *automatic)
 {
     if (!automatic->live)
         return REST_MS;
-    if (automatic->choice && !automatic->has_chosen && choice__look(automatic->choice))
+    uint64_t begun_ns = cpu_ns();
+    if (may_choose(automatic) && choice__look(automatic->choice))
         choose(automatic);
     int wait_ms = live__look(automatic->live);
+    automatic->spent_ns += cpu_ns() - begun_ns;
     if (live__trouble(automatic->live) && !automatic->told) {
         automatic->told = true;
         automatic->say("functions are not recorded in each process: %s",
@@ -126,7 +162,7 @@ int automatic__look(struct automatic *automatic)
 
 void automatic__conclude(struct automatic *automatic, const char *program, bool quiet)
 {
-    if (automatic->live && automatic->after_ns && !automatic->has_chosen && !quiet)
+    if (automatic->live && automatic->after_ns && !automatic->choices && !quiet)
         automatic->say(
             "%s ended before its busy functions were known, so that only known calls are recorded; "
             "for its functions: heurt hot CMD | heurt record -F - CMD",

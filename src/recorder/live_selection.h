@@ -1,6 +1,7 @@
-/* live_selection.h: what record decides while the program runs. Without -f: samples the program's
- * beginning, then patches the functions that take its time (recorder/selection.h chooses,
- * recorder/live_patch.h patches). With a budget: takes away patches that cost too much. */
+/* live_selection.h: what record decides while the program runs. Without -f: samples the program
+ * and patches the functions that take its time (recorder/selection.h chooses,
+ * recorder/live_patch.h patches), again when others do. With a budget: takes away patches that cost
+ * too much. */
 #ifndef HEURT_RECORDER_LIVE_SELECTION_H
 #define HEURT_RECORDER_LIVE_SELECTION_H
 

@@ -36,6 +36,7 @@ int planner__open(struct planner *planner, const struct plan_request *request, s
     planner->taken = (struct map){0};
     planner->given = VEC_OF(struct given_patch);
     planner->unmatched = VEC_OF(struct unmatched);
+    planner->choices = VEC_OF(size_t);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(planner->name);
     memcpy(address.sun_path + 1, planner->name, length);
@@ -98,24 +99,30 @@ void planner__finish(struct planner *planner, struct trace_writer *writer)
     }
     vec__free(&planner->unmatched);
     map__free(&planner->taken);
+    vec__free(&planner->choices);
     vec__free(&planner->given);
 }
 
-bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module)
+bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module,
+                    size_t choice)
 {
-    uint64_t key[3] = {process, module->start, module->tick}, count = planner->taken.count;
+    uint64_t key[] = {process, module->start, module->tick, choice}, count = planner->taken.count;
     map__put(&planner->taken, key, sizeof key, 1);
     return planner->taken.count > count;
 }
 
-/* Without those that are planned for elsewhere. */
+/* Without those that are planned for elsewhere; the others get all choices at once. */
 static void drop_taken(struct planner *planner, uint32_t process, struct vec *modules)
 {
     struct trace_module *items = modules->items;
     size_t kept = 0;
-    for (size_t i = 0; i < modules->count; i++)
-        if (planner__takes(planner, process, &items[i]))
-            items[kept++] = items[i];
+    for (size_t i = 0; i < modules->count; i++) {
+        if (!planner__takes(planner, process, &items[i], 0))
+            continue;
+        for (size_t choice = 1; choice < planner->choices.count; choice++)
+            planner__takes(planner, process, &items[i], choice);
+        items[kept++] = items[i];
+    }
     modules->count = kept;
 }
 

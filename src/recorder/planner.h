@@ -23,6 +23,8 @@ struct planner {
     unsigned answers;     /* plans made so far */
     struct vec unmatched; /* struct unmatched: what some of them did not find */
     bool is_chosen;       /* the functions were chosen by heurt: nobody asked that each be found */
+    struct vec choices;   /* size_t: how many of the request's functions there were after each time
+                             that live__start was told of more */
     struct map taken;     /* see planner__takes */
     bool remembers;   /* keep given: patches may have to be taken away (recorder/live_patch.h) */
     struct vec given; /* struct given_patch */
@@ -37,9 +39,11 @@ void planner__close(struct planner *planner); /* stops listening */
  * negative errno with a sentence when no plan could be made. */
 int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error);
 
-/* Whether nobody has planned for that module of that process image yet; from now on somebody has:
- * where functions are patched live (recorder/live_patch.h), too, each module gets one plan. */
-bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module);
+/* Whether nobody has planned the functions of that choice (index in choices) for that module of
+ * that process image yet; from now on somebody has: where functions are patched live
+ * (recorder/live_patch.h), too, each module gets one plan of each. */
+bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module,
+                    size_t choice);
 
 /* Writes what no plan of the whole run could find into the trace, as refusals; frees the rest. */
 void planner__finish(struct planner *planner, struct trace_writer *writer);

@@ -1,5 +1,6 @@
 #include "recorder/selection.h"
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "kernel/hotspots.h"
 #include "kernel/sampling.h"
@@ -11,10 +12,15 @@
 #include <time.h>
 
 #define FREQUENCY_HZ 997
+#define REST_HZ 97
 #define DRAIN_EVERY_NS 20000000u
 #define STABLE_NS 250000000u /* no stable picture before */
 #define COMPARE_NS 50000000u /* between two looks that are compared */
 #define STABLE_LOOKS 3
+#define WINDOW_NS 1000000000u /* of CPU time, after the first choice */
+#define LOOK_NS 250000000u    /* of CPU time, from look to look within a window */
+#define FRESH_PERCENT 25      /* so much at places where nothing was before is another phase */
+#define PLACE_SHIFT 6         /* places are blocks of 64 bytes */
 
 struct choice {
     struct sampling *sampling;
@@ -24,6 +30,9 @@ struct choice {
     uint64_t compared_ns; /* of CPU time */
     uint64_t picture;     /* of the last look */
     unsigned alike;       /* looks in a row with that picture */
+    bool rests;           /* the first choice is made */
+    struct map accepted;  /* functions that were chosen, by path and name */
+    struct map seen;      /* blocks of files where choices found samples */
 };
 
 static uint64_t now_ns(void)
@@ -35,7 +44,7 @@ static uint64_t now_ns(void)
 
 int choice__open(pid_t pid, uint64_t after_ns, struct choice **choice, struct error *error)
 {
-    struct sampling_settings settings = {pid, FREQUENCY_HZ};
+    struct sampling_settings settings = {pid, FREQUENCY_HZ, REST_HZ};
     struct sampling *sampling = NULL;
     *choice = NULL;
     int code = sampling__open(&settings, &sampling, error);
@@ -55,16 +64,18 @@ void choice__close(struct choice *choice)
     sampling__close(choice->sampling);
     hotspots__free(choice->hotspots);
     hot_files__close(&choice->files);
+    map__free(&choice->accepted);
+    map__free(&choice->seen);
     free(choice);
 }
 
-void choice__rest(struct choice *choice)
-{
-    sampling__close(choice->sampling);
-    choice->sampling = NULL;
-}
-
 /* ---- what is chosen -------------------------------------------------------------------------- */
+
+static bool is_heurt(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    return base && strcmp(base, "/libheurt.so") == 0;
+}
 
 /* What waits or allocates within a library does so for its caller. */
 static bool counts(const struct hot_function *function)
@@ -72,7 +83,7 @@ static bool counts(const struct hot_function *function)
     const char *base = function->path ? strrchr(function->path, '/') : NULL;
     if (!base)
         return function->path != NULL;
-    return strcmp(base, "/libheurt.so") != 0 && !never__chosen(base + 1, function->symbol);
+    return !is_heurt(function->path) && !never__chosen(base + 1, function->symbol);
 }
 
 static uint64_t weight_of(const struct hot_table *table, uint64_t *samples)
@@ -93,15 +104,37 @@ static char *name_of(const struct hot_function *function)
     return memory__format("+0x%llx", (unsigned long long)function->address);
 }
 
+static char *key_of(const char *path, const char *name)
+{
+    return memory__format("%s\n%s", path, name);
+}
+
+static bool is_accepted(const struct choice *choice, const struct hot_function *function)
+{
+    char *name = name_of(function), *key = key_of(function->path, name);
+    bool accepted = map__get(&choice->accepted, key, strlen(key)) != MAP_ABSENT;
+    free(name);
+    free(key);
+    return accepted;
+}
+
+/* Of few samples a percent is chance. */
+static double least_percent(const struct choice *choice, uint64_t samples)
+{
+    double least = samples ? 100.0 * CHOICE_SAMPLES_LEAST / (double)samples : 100;
+    return choice->rests && least > CHOICE_PERCENT ? least : CHOICE_PERCENT;
+}
+
 struct chosen choice__make(struct choice *choice)
 {
     struct chosen chosen = {.functions = VEC_OF(struct chosen_function)};
     struct hot_table table = hot_table__make(choice->hotspots, 0, &choice->files);
     uint64_t all_ns = weight_of(&table, &chosen.samples);
     chosen.sampled_ns = table.totals.weight_ns;
+    chosen.least_percent = least_percent(choice, chosen.samples);
     VEC_EACH (function, &table.functions, const struct hot_function) {
         double percent = all_ns ? 100.0 * (double)function->weight_ns / (double)all_ns : 0;
-        if (!counts(function) || percent < CHOICE_PERCENT)
+        if (!counts(function) || percent < chosen.least_percent || is_accepted(choice, function))
             continue;
         struct chosen_function one = {
             .pattern = function->pattern
@@ -131,6 +164,29 @@ struct vec choice__places(struct choice *choice)
             vec__push(&places, &place);
     }
     return places;
+}
+
+static uint64_t block_of(const struct hotspot *spot)
+{
+    return (uint64_t)spot->module << 48 | spot->file_offset >> PLACE_SHIFT;
+}
+
+void choice__accept(struct choice *choice, const struct chosen *chosen)
+{
+    VEC_EACH (function, &chosen->functions, const struct chosen_function) {
+        char *key = key_of(function->path, function->name);
+        map__put(&choice->accepted, key, strlen(key), 1);
+        free(key);
+    }
+    VEC_EACH (spot, hotspots__spots(choice->hotspots), const struct hotspot) {
+        uint64_t block = block_of(spot);
+        map__put(&choice->seen, &block, sizeof block, 1);
+    }
+    if (!choice->rests)
+        sampling__rest(choice->sampling);
+    choice->rests = true;
+    choice->compared_ns = 0;
+    hotspots__forget(choice->hotspots);
 }
 
 void chosen__free(struct chosen *chosen)
@@ -173,6 +229,42 @@ static bool is_stable(struct choice *choice)
     return any && choice->alike >= STABLE_LOOKS;
 }
 
+/* Whether so much of the window was spent at places where no choice has found samples. */
+static bool is_fresh(const struct choice *choice)
+{
+    uint64_t fresh_ns = 0, all_ns = 0, samples = 0;
+    const struct vec *modules = hotspots__modules(choice->hotspots);
+    VEC_EACH (spot, hotspots__spots(choice->hotspots), const struct hotspot) {
+        uint64_t block = block_of(spot);
+        const struct hotspots_module *module =
+            VEC_AT(modules, struct hotspots_module, spot->module);
+        if (!module->is_file || is_heurt(module->path))
+            continue;
+        all_ns += spot->weight_ns;
+        if (map__get(&choice->seen, &block, sizeof block) != MAP_ABSENT)
+            continue;
+        fresh_ns += spot->weight_ns;
+        samples += spot->samples;
+    }
+    return samples >= CHOICE_SAMPLES_LEAST && fresh_ns * 100 >= all_ns * FRESH_PERCENT;
+}
+
+/* After the first choice. */
+static bool has_changed(struct choice *choice, uint64_t sampled_ns)
+{
+    if (sampled_ns < choice->compared_ns + LOOK_NS)
+        return false;
+    choice->compared_ns = sampled_ns;
+    struct chosen chosen = choice__make(choice);
+    bool changed = chosen.functions.count > 0 || is_fresh(choice);
+    chosen__free(&chosen);
+    if (!changed && sampled_ns >= WINDOW_NS) {
+        choice->compared_ns = 0;
+        hotspots__forget(choice->hotspots);
+    }
+    return changed;
+}
+
 bool choice__look(struct choice *choice)
 {
     uint64_t now = now_ns();
@@ -181,6 +273,8 @@ bool choice__look(struct choice *choice)
     choice->drained_ns = now;
     sampling__drain(choice->sampling, false, hotspots__take, choice->hotspots);
     uint64_t sampled_ns = hotspots__totals(choice->hotspots).weight_ns;
+    if (choice->rests)
+        return has_changed(choice, sampled_ns);
     if (sampled_ns >= choice->after_ns)
         return true;
     if (sampled_ns < choice->compared_ns + COMPARE_NS)

@@ -1,9 +1,11 @@
-/* selection.h: which functions of a program are worth recording, found by sampling its beginning.
+/* selection.h: which functions of a program are worth recording, found by sampling it.
  *
- * The choice is made once: after a given CPU time of the program and all it starts, or sooner when
+ * The first choice is made after a given CPU time of the program and all it starts, or sooner when
  * the picture is stable: the same functions at several looks, and not before 0.25 s. Chosen are the
  * functions with at least CHOICE_PERCENT of the samples that fell into ELF files (not the kernel,
- * not code that is made at run time). Then sampling ends. */
+ * not code that is made at run time). Then a tenth of the samples are taken for as long as the
+ * program runs, and looked at in windows of CPU time: functions that become busy are chosen, too,
+ * and so are those of which other instructions than before are. */
 #ifndef HEURT_RECORDER_SELECTION_H
 #define HEURT_RECORDER_SELECTION_H
 
@@ -17,6 +19,7 @@
 
 #define CHOICE_PERCENT 1.0
 #define CHOICE_AFTER_NS 1000000000u
+#define CHOICE_SAMPLES_LEAST 5u /* of a function that is chosen later */
 
 struct choice;
 
@@ -24,11 +27,9 @@ struct choice;
 int choice__open(pid_t pid, uint64_t after_ns, struct choice **choice, struct error *error);
 void choice__close(struct choice *choice); /* NULL is allowed */
 
-/* Takes what was sampled, no more often than worthwhile. True: it is time to choose. */
+/* Takes what was sampled, no more often than worthwhile. True: it is time to choose, for the first
+ * time or again. */
 bool choice__look(struct choice *choice);
-
-/* Ends the sampling; what was sampled stays. */
-void choice__rest(struct choice *choice);
 
 /* A function that takes too much time to be left aside. */
 struct chosen_function {
@@ -39,9 +40,11 @@ struct chosen_function {
 };
 
 struct chosen {
-    struct vec functions; /* struct chosen_function, the heaviest first */
-    uint64_t samples;     /* in ELF files */
+    struct vec
+        functions;    /* struct chosen_function, the heaviest first; none that was chosen before */
+    uint64_t samples; /* in ELF files */
     uint64_t sampled_ns;  /* CPU time that was sampled, all in all */
+    double least_percent; /* what each of them has at least */
 };
 
 /* The sampled instructions of files (struct hot_place), for chosen functions that have to be
@@ -49,6 +52,9 @@ struct chosen {
 struct vec choice__places(struct choice *choice);
 
 struct chosen choice__make(struct choice *choice);
+
+/* These are chosen: from now on it is looked what becomes busy besides. */
+void choice__accept(struct choice *choice, const struct chosen *chosen);
 void chosen__free(struct chosen *chosen);
 
 #endif

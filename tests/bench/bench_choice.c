@@ -8,9 +8,8 @@
  *
  *     covered = share of perf's samples in its set that are in heurt's set too
  *
- * heurt looks at the beginning of a run, perf at all of it: where a program changes, they differ
- * with reason.  ratio: time with / time plain, of the CPU (all processes, heurt's own too) and on
- * the wall; medians over the rounds. */
+ * heurt looks closely at the beginning of a run only, perf at all of it.  ratio: time with / time
+ * plain, of the CPU (all processes, heurt's own too) and on the wall; medians over the rounds. */
 #include "child.h"
 #include "figure.h"
 #include "options.h"

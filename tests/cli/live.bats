@@ -120,6 +120,53 @@ chosen_of_program() {
     "$HEURT" report -i t --coverage | grep -q 'functions were chosen by heurt'
 }
 
+@test "what becomes busy later is chosen, too: the first functions stay, the next ones come" {
+    needs_sampling
+    compile phases <<'C'
+#include <stdio.h>
+#include <string.h>
+#define KIND __attribute__((noinline, noclone))
+#define PHASE(name, step)                        \
+    KIND long name(long n)                       \
+    {                                            \
+        for (volatile long i = 0; i < 50000; i++) \
+            n = step;                            \
+        return n;                                \
+    }
+PHASE(early, n + i)
+PHASE(late, n ^ i)
+static int is_patched(long (*function)(long))
+{
+    unsigned char *volatile start = (unsigned char *)function, *code = start;
+    if (memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0)
+        code += 4;
+    return *(volatile unsigned char *)code == 0xe9;
+}
+static int run(long (*phase)(long))
+{
+    long n = 0;
+    while (!is_patched(phase) && n < 1000000)
+        phase(n++);
+    for (long i = 0; i < 500; i++)
+        phase(n);
+    return is_patched(phase);
+}
+int main(void)
+{
+    int one = run(early), before = is_patched(late), two = run(late);
+    printf("%d %d %d %d\n", one, before, two, is_patched(early));
+    return 0;
+}
+C
+    heurt record -q -o t ./phases
+    [ "$output" = "1 0 1 1" ]
+    report_json t
+    is_number_above 499 "$(json 'classes[function=early].count')"
+    is_number_above 499 "$(json 'classes[function=late].count')"
+    [[ $(json coverage.choice) =~ chosen\ by\ heurt.*"; then "[1-9][0-9]*" more after " ]]
+    "$HEURT" report -i t --audit >audit || fail "$(cat audit)"
+}
+
 @test "processes that were there before the choice are patched, too" {
     needs_sampling
     until_patched

@@ -95,6 +95,56 @@ C
     "$HEURT" report -i t --audit >audit || fail "$(cat audit)"
 }
 
+@test "a loop that a function comes to later is marked when it is busy" {
+    needs_sampling
+    compile loops <<'C'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+extern unsigned char __start_work_text[], __stop_work_text[];
+static volatile long sink;
+
+__attribute__((noinline)) static int goes_on(long *left)
+{
+    static unsigned char before[4096];
+    static time_t begun;
+    unsigned char *code = __start_work_text + 32; /* behind what the entry's jump takes */
+    size_t bytes = __stop_work_text - code;
+    if (*left == -2) { /* the first time */
+        memcpy(before, code, bytes);
+        begun = time(NULL);
+        *left = -1;
+    }
+    if (*left == -1 && (memcmp(code, before, bytes) || time(NULL) > begun + 60))
+        *left = time(NULL) > begun + 60 ? 0 : 400;
+    return *left < 0 || (*left)-- > 0;
+}
+__attribute__((section("work_text"), noinline)) static void work(long seed)
+{
+    for (long left = -2; goes_on(&left);)
+        for (long i = 0; i < 300000; i++)
+            seed = seed * 6364136223846793005 + (seed >> 29) + i;
+    for (long left = -2; goes_on(&left);)
+        for (long i = 0; i < 200000; i++)
+            seed = (seed ^ i) * 2862933555777941757 + (seed >> 7);
+    sink = seed;
+}
+int main(void)
+{
+    work(1);
+    return 4;
+}
+C
+    heurt record -q -o t ./loops
+    expect_status 4
+    report_json t
+    [ "$(json 'classes[kind=loop].function' | grep -c 'loop at [^:]*:2[678]')" -ge 1 ]
+    [ "$(json 'classes[kind=loop].function' | grep -c 'loop at [^:]*:\(29\|30\|31\))')" -ge 1 ]
+    is_number_above 700 "$(json 'classes[kind=loop].count' | sum)"
+}
+
 @test "--no-loops: none are marked" {
     needs_sampling
     compile brief <<'C'

@@ -167,6 +167,21 @@ static void a_pid_that_is_used_again_starts_anew(void **state)
     assert_int_equal(samples_at("[unknown]", 0), 1);
 }
 
+static void samples_are_forgotten_and_maps_are_not(void **state)
+{
+    (void)state;
+    map(1, 0x1000, 0x1000, 0, "/bin/a");
+    sample(1, 0x1010);
+    sample(1, 0x1020);
+    hotspots__forget(hotspots);
+    assert_int_equal(samples_at("/bin/a", 0x10), 0);
+    assert_int_equal(hotspots__totals(hotspots).samples, 0);
+    sample(1, 0x1020);
+    assert_int_equal(samples_at("/bin/a", 0x20), 1);
+    assert_int_equal(hotspots__totals(hotspots).samples, 1);
+    assert_int_equal(hotspots__totals(hotspots).weight_ns, 10);
+}
+
 static void losses_are_counted(void **state)
 {
     (void)state;
@@ -189,6 +204,7 @@ int main(void)
         HOTSPOTS_TEST(fork_copies_and_exec_forgets),
         HOTSPOTS_TEST(maps_live_until_the_last_thread_ends),
         HOTSPOTS_TEST(a_pid_that_is_used_again_starts_anew),
+        HOTSPOTS_TEST(samples_are_forgotten_and_maps_are_not),
         HOTSPOTS_TEST(losses_are_counted),
     };
     return cmocka_run_group_tests_name("hotspots", tests, NULL, NULL);

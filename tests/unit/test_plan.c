@@ -505,6 +505,7 @@ static void some_functions_are_never_touched(void **state)
     assert_non_null(never__chosen("libc.so.6", NULL));
     assert_non_null(never__chosen("libgomp.so.1.0.0", "gomp_team_barrier_wait_end"));
     assert_null(never__chosen("libc.so.6", "__memmove_avx_unaligned_erms"));
+    assert_non_null(never__chosen("libjemalloc.so.2", "arena_bin_malloc"));
     assert_null(never__chosen("app", "futex_wait"));
     assert_null(never__chosen("app", NULL));
     assert_non_null(never__module("libheurt.so"));
