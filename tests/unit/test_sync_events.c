@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-static const char *const type_names[] = {"started",  "ended",  "created", "waits",     "acquired",
-                                         "released", "busy",   "gave up", "signalled", "woken",
-                                         "left",     "joined", "back"};
+static const char *const type_names[] = {
+    "started", "ended", "created", "waits", "acquired", "released", "busy", "gave up", "signalled",
+    "woken",   "left",  "joined",  "back",  "called",   "returned", "off",  "lost"};
 
 static int add_who(char *to, size_t room, const struct sync_event *sync_event)
 {
@@ -27,10 +27,10 @@ static int add_who(char *to, size_t room, const struct sync_event *sync_event)
 }
 
 /* "tick thread type [object's address] …", a line each. */
-static char *text_of(const char *fixture)
+static char *text_of(const char *fixture, const struct sync_scope *scope)
 {
     struct trace *trace = fixture__open(fixture);
-    struct sync_events *walk = sync_events__start(trace);
+    struct sync_events *walk = sync_events__start_for(trace, scope);
     struct sync_event sync_event;
     char *text = memory__zeroed(1 << 16, 1);
     size_t length = 0, room = 1 << 16;
@@ -53,11 +53,16 @@ static char *text_of(const char *fixture)
     return text;
 }
 
-static void check(const char *fixture, const char *expected)
+static void check_of(const char *fixture, const struct sync_scope *scope, const char *expected)
 {
-    char *text = text_of(fixture);
+    char *text = text_of(fixture, scope);
     assert_string_equal(text, expected);
     free(text);
+}
+
+static void check(const char *fixture, const char *expected)
+{
+    check_of(fixture, &(struct sync_scope){0}, expected);
 }
 
 #define TWO_THREADS \
@@ -268,9 +273,9 @@ static void readers_and_threads_without_an_end(void **state)
           "2500 1 waits 70\n"
           "3000 0 released 70 since 2000 how 1\n"
           "6000 0 busy 71\n"
-          "6000 0 ended\n"
+          "6000 0 ended open\n"
           "6000 1 gave up 70 since 2500 open\n"
-          "6000 1 ended\n");
+          "6000 1 ended open\n");
 }
 
 /* A thread ends with two locks; one is robust, and had by who waited for it. */
@@ -319,6 +324,84 @@ static void where_objects_are_made(void **state)
     trace__close(trace);
 }
 
+/* What threads do apart from others, for who asks for it; the wait of a handler within a call is no
+ * business of others. */
+static void details(void **state)
+{
+    (void)state;
+    const char *fixture = TWO_THREADS "2000 lock_acquired 0x1/0 0x70\n"
+                                      "2100 sleep 0x2/1 500\n"
+                                      "2200 lock_wait 0x3/0 0x71\n"
+                                      "2300 leave lock_wait 0\n"
+                                      "2600 leave sleep\n"
+                                      "3100 off_cpu 300/0 100 0\n"
+                                      "4000 lost 7\n"
+                                      "9000 thread_end 0 0\n";
+    check_of(fixture, &(struct sync_scope){.details = true},
+             "1000 0 started\n"
+             "2000 0 acquired 70\n"
+             "2100 0 called\n"
+             "2600 0 returned\n"
+             "2800 0 off since 2800\n"
+             "3000 0 off since 2800\n"
+             "3100 0 back since 2800\n"
+             "4000 0 lost\n"
+             "9000 0 ended\n");
+}
+
+static void left_out(void **state)
+{
+    (void)state;
+    const bool second[] = {false, true};
+    check_of(TWO_THREADS "2000 lock_acquired 0x1/0 0x70\n"
+                         "3000 lock_wait 0x3/0 0x71\n"
+                         "3100 leave lock_wait 110\n"
+                         "9000 thread_end 0 0\n" WORKER "2500 lock_acquired 0x1/0 0x72\n",
+             &(struct sync_scope){.left_out = second, .no_locks = true},
+             "1000 0 started\n"
+             "3000 0 waits 71\n"
+             "3100 0 gave up 71 since 3000\n"
+             "9000 0 ended\n");
+}
+
+static void check_holders(struct sync_events *walk, size_t count, uint32_t thread, uint64_t site)
+{
+    struct vec holders = VEC_OF(struct lock_holder);
+    sync_events__holders(walk, 0, &holders);
+    assert_int_equal(holders.count, count);
+    const struct lock_holder *last = count ? VEC_AT(&holders, struct lock_holder, count - 1) : NULL;
+    if (last)
+        assert_true(last->thread == thread && last->site == site);
+    vec__free(&holders);
+}
+
+/* Whoever ended with a lock keeps those waiting who come for it. */
+static void who_has_a_lock(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        fixture__open(TWO_THREADS "2000 lock_acquired 0x1/1 0x70\n"
+                                  "3000 lock_released 0x2/4 0x70\n"
+                                  "9000 thread_end 0 0\n" WORKER "2100 lock_acquired 0x3/1 0x70\n"
+                                  "3100 lock_released 0x4/4 0x70\n"
+                                  "3200 lock_acquired 0x5/2 0x70\n"
+                                  "4000 thread_end 0 0\n");
+    struct sync_events *walk = sync_events__start(trace);
+    struct sync_event event;
+    while (sync_events__next(walk, &event) && event.tick < 9000) {
+        if (event.tick == 2100)
+            check_holders(walk, 2, 1, 0x3);
+        else if (event.tick == 3000)
+            check_holders(walk, 1, 1, 0x3);
+        else if (event.tick == 3100)
+            check_holders(walk, 0, 0, 0);
+        else if (event.tick >= 3200)
+            check_holders(walk, 1, 1, 0x5);
+    }
+    sync_events__free(walk);
+    trace__close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +415,9 @@ int main(void)
         cmocka_unit_test(readers_and_threads_without_an_end),
         cmocka_unit_test(where_objects_are_made),
         cmocka_unit_test(a_thread_ends_with_locks),
+        cmocka_unit_test(details),
+        cmocka_unit_test(left_out),
+        cmocka_unit_test(who_has_a_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,11 @@
-/* blame.c: the threads' events by time, and the waits they are in. */
+/* blame.c: synchronisation events, what they make threads do, and the waits that are blamed. */
 #include "analysis/cause/internal.h"
 
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- blames ---------------------------------------------------------------------------------- */
-
-uint64_t wait__ticks(const struct blame_thread *thread)
-{
-    uint64_t ticks = thread->steps.tick - thread->began;
-    uint64_t paused = thread->paused - thread->paused_before;
-    return ticks > paused ? ticks - paused : 0;
-}
 
 static struct class_blame *blame_of(struct class_entry *entry, const struct blocker *blocker)
 {
@@ -44,292 +36,183 @@ void entry__blame(struct class_entry *entry, const struct blocker *blocker,
         blame->doing[i] += doing->ticks[i];
 }
 
-/* ---- waits begin ----------------------------------------------------------------------------- */
+/* ---- waits ----------------------------------------------------------------------------------- */
 
-/* Calls for the disk, the network or time, and joins (which are idle, and would keep the walk going
- * to the end) only tell what a thread does. */
-static bool is_blamed(uint32_t id)
+/* Of none that is blamed: NULL. */
+static struct class_entry *class_of_wait(const struct blame_walk *walk,
+                                         const struct sync_event *event,
+                                         const struct sync_object *object)
 {
-    return id != HEURT_EVENT_IO && id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN &&
-           id != HEURT_EVENT_MEMORY_MAP;
+    static const uint32_t ids[CLASS_KINDS] = {
+        [CLASS_LOCK] = HEURT_EVENT_LOCK_WAIT,       [CLASS_CONDITION] = HEURT_EVENT_CONDITION_WAIT,
+        [CLASS_BARRIER] = HEURT_EVENT_BARRIER_WAIT, [CLASS_SEMAPHORE] = HEURT_EVENT_SEMAPHORE_WAIT,
+        [CLASS_FUTEX] = HEURT_EVENT_FUTEX_WAIT,
+    };
+    const struct trace_thread *thread =
+        VEC_AT(trace__threads(walk->table->trace), struct trace_thread, event->thread);
+    const uint64_t payload[] = {event->site_word, object->address};
+    const struct event enter = {event->tick, ids[object->kind], 2, payload};
+    return class_table__call(walk->table, thread->process, &enter);
 }
 
-static void outermost_begins(struct blame_walk *walk, struct blame_thread *thread,
-                             struct class_entry *entry)
-{
-    thread->entry = entry;
-    thread->began = thread->steps.tick;
-    thread->paused_before = thread->paused;
-    walk->waiting += is_blamed(thread->waits[0].id);
-    switch (thread->waits[0].id) {
-    case HEURT_EVENT_LOCK_WAIT:
-        lock__wait_begins(walk, thread);
-        break;
-    case HEURT_EVENT_BARRIER_WAIT:
-        barrier__wait_begins(walk, thread);
-        break;
-    case HEURT_EVENT_CONDITION_WAIT:
-        signal__wait_begins(walk, thread, CLASS_CONDITION);
-        break;
-    case HEURT_EVENT_SEMAPHORE_WAIT:
-        signal__wait_begins(walk, thread, CLASS_SEMAPHORE);
-        break;
-    case HEURT_EVENT_FUTEX_WAIT:
-        signal__wait_begins(walk, thread, CLASS_FUTEX);
-        break;
-    default:
-        break;
-    }
-    thread__does_else(walk, thread);
-}
-
-/* ---- waits end ------------------------------------------------------------------------------- */
-
-static bool result_is_acquired(const struct step *step)
-{
-    return step->words && (step->payload[0] == 0 || step->payload[0] == 130); /* EOWNERDEAD */
-}
-
-static bool result_is_round(const struct step *step)
-{
-    return step->words && ((int64_t)step->payload[0] == 0 || (int64_t)step->payload[0] == -1);
-}
-
-static bool result_is_good(const struct step *step)
-{
-    return step->words && step->payload[0] == 0;
-}
-
-/* step: its leave event, or NULL: it is not known how it ended. */
-static void outermost_ends(struct blame_walk *walk, struct blame_thread *thread,
-                           const struct step *step)
-{
-    walk->waiting -= is_blamed(thread->waits[0].id);
-    switch (thread->waits[0].id) {
-    case HEURT_EVENT_LOCK_WAIT:
-        if (step)
-            lock__blame(walk, thread);
-        lock__wait_ends(walk, thread);
-        break;
-    case HEURT_EVENT_BARRIER_WAIT:
-        barrier__wait_ends(walk, thread, step && result_is_round(step));
-        break;
-    case HEURT_EVENT_CONDITION_WAIT:
-    case HEURT_EVENT_SEMAPHORE_WAIT:
-    case HEURT_EVENT_FUTEX_WAIT:
-        if (step)
-            signal__wait_ends(walk, thread, result_is_good(step));
-        break;
-    default:
-        break;
-    }
-}
-
-/* However the open waits ended, they did. */
-static void forget_waits(struct blame_walk *walk, struct blame_thread *thread)
-{
-    if (thread->depth)
-        outermost_ends(walk, thread, NULL);
-    thread->depth = 0;
-    thread__does_else(walk, thread);
-}
-
+/* Joins are idle, and would keep the walk going to the end: they only tell what a thread does. */
 static void wait_begins(struct blame_walk *walk, struct blame_thread *thread,
-                        const struct event *event)
+                        const struct sync_event *event)
 {
-    enum class_kind kind = call__kind(event);
-    if (kind == CLASS_KINDS)
+    thread->in = COMPONENT_OTHER_BLOCKED;
+    if (event->object == SYNC_EVENT_NO_OBJECT)
         return;
-    if (thread->depth == WAITS_AT_MOST)
-        forget_waits(walk, thread); /* handlers left them by longjmp */
-    struct open_wait *wait = &thread->waits[thread->depth++];
-    *wait = (struct open_wait){event->id, class_kind__component(kind), event->payload[0],
-                               event->payload[1], event->words > 2 ? event->payload[2] : 0};
-    if (event->id == HEURT_EVENT_CONDITION_WAIT && event->words > 2)
-        lock__released(walk, thread, wait->mutex);
-    if (thread->depth == 1)
-        outermost_begins(
-            walk, thread,
-            is_blamed(event->id)
-                ? class_table__call(walk->table, thread->steps.cursor.thread->process, event)
-                : NULL);
+    const struct sync_object *object = sync_events__object(walk->sync_events, event->object);
+    thread->in = class_kind__component(object->kind);
+    thread->entry = class_of_wait(walk, event, object);
+    walk->waiting++;
+    if (object->kind == CLASS_LOCK)
+        lock__wait_begins(walk, thread, event);
+    else if (object->kind == CLASS_BARRIER)
+        barrier__wait_begins(walk, thread, event);
+    else
+        signal__wait_begins(walk, thread, event);
 }
 
-/* What the thread holds after the wait. */
-static void take_over(struct blame_walk *walk, struct blame_thread *thread,
-                      const struct open_wait *wait, const struct step *step)
+/* Waits for locks that never ended, as in a deadlock, lasted until the thread's end. */
+static uint64_t end_of_wait(const struct blame_walk *walk, const struct sync_event *event)
 {
-    if (wait->id == HEURT_EVENT_LOCK_WAIT && result_is_acquired(step))
-        lock__acquired(walk, thread, wait->site, wait->object);
-    else if (wait->id == HEURT_EVENT_CONDITION_WAIT && wait->mutex)
-        lock__acquired(walk, thread, HEURT_SITE(HEURT_SITE_ADDRESS(wait->site), HEURT_LOCK_MUTEX),
-                       wait->mutex);
-    else if (wait->id == HEURT_EVENT_SEMAPHORE_WAIT && result_is_good(step))
-        semaphore__taken(walk, thread, wait->object, 1);
+    uint64_t end = event->is_open ? walk->results[event->thread].end : 0;
+    return end > event->tick ? end : event->tick;
 }
 
-static void wait_ends(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
+static void lock_wait_ends(struct blame_walk *walk, struct blame_thread *thread,
+                           const struct sync_event *event)
 {
-    uint32_t place = thread->depth;
-    while (place && thread->waits[place - 1].id != (step->id & ~1u))
-        place--;
-    if (!place)
+    uint64_t tick = end_of_wait(walk, event);
+    if (!event->unseen || (event->is_open && walk->results[event->thread].unfinished))
+        lock__blame(walk, thread, event, tick);
+    lock__wait_ends(walk, thread, tick);
+}
+
+static void wait_ends(struct blame_walk *walk, struct blame_thread *thread,
+                      const struct sync_event *event)
+{
+    thread->in = COMPONENT_RUNNING;
+    if (event->object == SYNC_EVENT_NO_OBJECT)
         return;
-    const struct open_wait wait = thread->waits[place - 1];
-    if (place == 1)
-        outermost_ends(walk, thread, step);
-    thread->depth = place - 1;
-    thread__does_else(walk, thread);
-    take_over(walk, thread, &wait, step);
-}
-
-/* ---- off the CPU ----------------------------------------------------------------------------- */
-
-static void off_step(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
-{
-    if (thread->steps.phase == OFF_ENDS) {
-        thread->off = COMPONENT_RUNNING;
-    } else if (thread->steps.phase == OFF_RUNNABLE) {
-        thread->off = COMPONENT_RUNNABLE;
-        thread->off_is_known = true;
-    } else if (step->id == HEURT_EVENT_FAULT) {
-        thread->off = COMPONENT_PAGE_FAULT;
-        thread->off_is_known = true;
-    } else {
-        uint32_t how = HEURT_SITE_HOW(step->payload[0]);
-        thread->off = off__component(how);
-        thread->off_is_known = how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT;
-    }
-    thread__does_else(walk, thread);
+    walk->waiting--;
+    enum class_kind kind = sync_events__object(walk->sync_events, event->object)->kind;
+    if (kind == CLASS_LOCK)
+        lock_wait_ends(walk, thread, event);
+    else if (kind == CLASS_BARRIER)
+        barrier__wait_ends(walk, event);
+    else if (event->by != SYNC_EVENT_NOBODY && thread->entry)
+        signal__blame(walk, thread, event);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void semaphore_acquired(struct blame_walk *walk, struct blame_thread *thread,
-                               const struct step *step)
+/* What changes who holds, or who signals. */
+static void take_act(struct blame_walk *walk, struct blame_thread *thread,
+                     const struct sync_event *event)
 {
-    semaphore__taken(walk, thread, step->payload[1], thread->drawn ? thread->drawn : 1);
-    thread->drawn = 0;
-}
-
-/* False: it is the beginning of a wait. */
-static bool point(struct blame_walk *walk, struct blame_thread *thread, const struct step *step)
-{
-    switch (step->id) {
-    case HEURT_EVENT_LOCK_ACQUIRED:
-        lock__acquired(walk, thread, step->payload[0], step->payload[1]);
+    switch (event->type) {
+    case SYNC_EVENT_ACQUIRED:
+        lock__acquired(walk, event);
         break;
-    case HEURT_EVENT_LOCK_RELEASED:
-        lock__released(walk, thread, step->payload[1]);
+    case SYNC_EVENT_RELEASED:
+        lock__released(walk, event);
         break;
-    case HEURT_EVENT_CONDITION_SIGNALLED:
-        signal__given(walk, thread, CLASS_CONDITION, step->payload[0], step->payload[1]);
+    case SYNC_EVENT_SIGNALLED:
+        signal__given(walk, event);
         break;
-    case HEURT_EVENT_SEMAPHORE_POSTED:
-        signal__given(walk, thread, CLASS_SEMAPHORE, step->payload[0], step->payload[1]);
+    case SYNC_EVENT_LOST:
+        locks__forget(walk, event);
         break;
-    case HEURT_EVENT_FUTEX_WOKEN:
-        signal__given(walk, thread, CLASS_FUTEX, step->payload[0], step->payload[1]);
-        break;
-    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
-        semaphore_acquired(walk, thread, step);
-        break;
-    case HEURT_EVENT_SAMPLED:
-        if (HEURT_SAMPLED_ID(step->payload[0]) == HEURT_EVENT_SEMAPHORE_ACQUIRED)
-            thread->drawn = HEURT_SAMPLED_BLOCK(step->payload[0]);
-        break;
-    case HEURT_EVENT_PAUSED:
-        thread->paused += step->payload[0];
-        break;
-    case HEURT_EVENT_THREAD_END:
-        thread->ended = true;
-        forget_waits(walk, thread);
-        break;
-    case HEURT_EVENT_LOST:
-        locks__forget(walk, thread);
-        forget_waits(walk, thread);
-        break;
-    case HEURT_EVENT_UNWOUND: /* the wait it was in is gone */
-        forget_waits(walk, thread);
+    case SYNC_EVENT_ENDED:
+        thread->ended = !event->is_open;
         break;
     default:
-        return false;
-    }
-    return true;
-}
-
-static void take_step(struct blame_walk *walk, struct blame_thread *thread)
-{
-    const struct step *step = step_thread__step(&thread->steps);
-    struct event event = {step->tick, step->id, step->words, step->payload};
-    if (step__is_off(step))
-        off_step(walk, thread, step);
-    else if (step->id & 1)
-        wait_ends(walk, thread, step);
-    else if (!point(walk, thread, step))
-        wait_begins(walk, thread, &event);
-}
-
-/* ---- the merge ------------------------------------------------------------------------------- */
-
-/* By id: payload words that the walk needs of an event, and 1; 0: it does not want the event. */
-static const uint8_t wanted_words[STEPS_IDS] = {
-    [HEURT_EVENT_THREAD_END] = 1,
-    [HEURT_EVENT_LOCK_WAIT] = 3,
-    [HEURT_EVENT_LOCK_WAIT | 1] = 1,
-    [HEURT_EVENT_LOCK_ACQUIRED] = 3,
-    [HEURT_EVENT_LOCK_RELEASED] = 3,
-    [HEURT_EVENT_CONDITION_WAIT] = 3,
-    [HEURT_EVENT_CONDITION_WAIT | 1] = 1,
-    [HEURT_EVENT_CONDITION_SIGNALLED] = 3,
-    [HEURT_EVENT_BARRIER_WAIT] = 3,
-    [HEURT_EVENT_BARRIER_WAIT | 1] = 1,
-    [HEURT_EVENT_SEMAPHORE_WAIT] = 3,
-    [HEURT_EVENT_SEMAPHORE_WAIT | 1] = 1,
-    [HEURT_EVENT_SEMAPHORE_ACQUIRED] = 3,
-    [HEURT_EVENT_SEMAPHORE_POSTED] = 3,
-    [HEURT_EVENT_JOIN] = 3,
-    [HEURT_EVENT_JOIN | 1] = 1,
-    [HEURT_EVENT_IO] = 4,
-    [HEURT_EVENT_IO | 1] = 1,
-    [HEURT_EVENT_SLEEP] = 3,
-    [HEURT_EVENT_SLEEP | 1] = 1,
-    [HEURT_EVENT_MEMORY_MAP] = 4,
-    [HEURT_EVENT_MEMORY_MAP | 1] = 1,
-    [HEURT_EVENT_FUTEX_WAIT] = 3,
-    [HEURT_EVENT_FUTEX_WAIT | 1] = 1,
-    [HEURT_EVENT_FUTEX_WOKEN] = 3,
-    [HEURT_EVENT_UNWOUND] = 1,
-    [HEURT_EVENT_LOST] = 1,
-    [HEURT_EVENT_SAMPLED] = 2,
-    [HEURT_EVENT_PAUSED] = 2,
-    [HEURT_EVENT_OFF_CPU] = 3,
-    [HEURT_EVENT_FAULT] = 2,
-};
-
-static void merge(struct blame_walk *walk)
-{
-    struct step_thread *earliest;
-    steps__order(&walk->steps);
-    while ((earliest = steps__earliest(&walk->steps)) &&
-           (walk->waiting || earliest->tick <= walk->last_wait)) {
-        take_step(walk, (struct blame_thread *)earliest);
-        steps__go_on(&walk->steps);
+        break;
     }
 }
 
-/* Waits for locks that never ended, as in a deadlock. */
-static void close_waits(struct blame_walk *walk)
+static void take_wait(struct blame_walk *walk, struct blame_thread *thread,
+                      const struct sync_event *event)
 {
-    for (size_t i = 0; i < walk->thread_count; i++) {
-        struct blame_thread *thread = &walk->threads[i];
-        if (!thread->depth || thread->waits[0].id != HEURT_EVENT_LOCK_WAIT ||
-            !walk->results[i].unfinished)
+    switch (event->type) {
+    case SYNC_EVENT_WAITS:
+        wait_begins(walk, thread, event);
+        break;
+    case SYNC_EVENT_ACQUIRED:
+        if (event->since)
+            wait_ends(walk, thread, event);
+        break;
+    case SYNC_EVENT_GAVE_UP:
+    case SYNC_EVENT_WOKEN:
+    case SYNC_EVENT_LEFT:
+    case SYNC_EVENT_JOINED:
+        wait_ends(walk, thread, event);
+        break;
+    case SYNC_EVENT_CALLED:
+        thread->in = event->how;
+        break;
+    case SYNC_EVENT_RETURNED:
+        thread->in = COMPONENT_RUNNING;
+        break;
+    case SYNC_EVENT_OFF:
+        thread->off = event->how;
+        break;
+    case SYNC_EVENT_BACK:
+        thread->off = COMPONENT_RUNNING;
+        break;
+    default:
+        break;
+    }
+}
+
+static void take(struct blame_walk *walk, const struct sync_event *event)
+{
+    struct blame_thread *thread = &walk->threads[event->thread];
+    idle_waits__take(&walk->idle, walk->sync_events, event);
+    take_wait(walk, thread, event);
+    thread__does_else(walk, thread, end_of_wait(walk, event));
+    take_act(walk, thread, event);
+    if (event->type == SYNC_EVENT_ENDED)
+        thread__does_else(walk, thread, event->tick);
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void set_idle(const struct blame_walk *walk)
+{
+    VEC_EACH (entry, &walk->table->entries, struct class_entry *) {
+        const struct class_definition *what = &(*entry)->what;
+        if (what->at.kind != CLASS_CONDITION && what->at.kind != CLASS_SEMAPHORE)
             continue;
-        if (walk->results[i].end > thread->steps.tick)
-            thread->steps.tick = walk->results[i].end;
-        lock__blame(walk, thread);
+        uint32_t object =
+            sync_events__find(walk->sync_events, what->at.process, what->at.kind, what->object);
+        if (object != SYNC_EVENT_NO_OBJECT)
+            (*entry)->idle = idle_waits__at(&walk->idle, object);
     }
+}
+
+static bool anybody_waits_for_locks(const struct class_table *table)
+{
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        if ((*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended)
+            return true;
+    return false;
+}
+
+/* Without waits for locks it does not matter who holds any. */
+static struct sync_events *start_events(const struct blame_walk *walk)
+{
+    bool *left_out = memory__zeroed(walk->thread_count, sizeof *left_out);
+    for (size_t i = 0; i < walk->thread_count; i++)
+        left_out[i] = !walk->results[i].fold.meets;
+    struct sync_events *events = sync_events__start_for(
+        walk->table->trace, &(struct sync_scope){.left_out = left_out,
+                                                 .no_locks = !anybody_waits_for_locks(walk->table),
+                                                 .details = true});
+    free(left_out);
+    return events;
 }
 
 static void start_thread(struct blame_walk *walk, uint32_t index)
@@ -337,37 +220,20 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
     const struct trace *trace = walk->table->trace;
     const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, index);
     struct blame_thread *thread = &walk->threads[index];
-    thread->index = index;
     thread->serial = VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
     thread->before = VEC_OF(struct doing);
-    thread->doing = thread->off = COMPONENT_RUNNING;
-    thread->steps.tick = thread->did_until = row->start_tick;
-    const struct fold_state *fold = &walk->results[index].fold;
-    bool has_kernel = fold->off_cpu_count || fold->fault_count;
-    if (fold->meets && step_thread__start(&thread->steps, trace, index, walk->wanted, has_kernel))
-        steps__add(&walk->steps, &thread->steps);
-}
-
-/* What the walk has to look at. Without waits for locks it does not matter who holds any. */
-static void choose_events(struct blame_walk *walk)
-{
-    bool locks = false;
-    VEC_EACH (entry, &walk->table->entries, struct class_entry *)
-        locks |= (*entry)->what.at.kind == CLASS_LOCK && (*entry)->total.contended;
-    memcpy(walk->wanted, wanted_words, sizeof wanted_words);
-    if (!locks)
-        walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;
+    thread->doing = thread->in = thread->off = COMPONENT_RUNNING;
+    thread->did_until = row->start_tick;
 }
 
 static void free_walk(struct blame_walk *walk)
 {
-    for (size_t i = 0; i < walk->thread_count; i++) {
-        step_thread__stop(&walk->threads[i].steps);
+    for (size_t i = 0; i < walk->thread_count; i++)
         vec__free(&walk->threads[i].before);
-    }
-    held_locks__free(walk);
+    contentions__free(walk);
     meetings__free(walk);
-    steps__free(&walk->steps);
+    idle_waits__free(&walk->idle);
+    sync_events__free(walk->sync_events);
     free(walk->threads);
 }
 
@@ -384,18 +250,20 @@ void blame__find(struct class_table *table, const struct thread_result *results)
     struct blame_walk walk = {.table = table,
                               .results = results,
                               .thread_count = trace__threads(table->trace)->count,
-                              .last_wait = last_wait(table->trace, results)};
-    if (!walk.last_wait)
+                              .contentions = VEC_OF(struct contention *),
+                              .meetings = VEC_OF(struct meeting *),
+                              .idle = idle_waits__start()};
+    uint64_t last = last_wait(table->trace, results);
+    struct sync_event event;
+    if (!last)
         return;
-    choose_events(&walk);
-    walk.locks = VEC_OF(struct lock_state);
-    walk.meetings = VEC_OF(struct meeting);
     walk.threads = memory__zeroed(walk.thread_count, sizeof *walk.threads);
-    steps__start(&walk.steps, walk.thread_count);
     for (uint32_t i = 0; i < walk.thread_count; i++)
         start_thread(&walk, i);
-    merge(&walk);
-    close_waits(&walk);
-    meetings__find_idle(&walk);
+    walk.sync_events = start_events(&walk);
+    while (sync_events__next(walk.sync_events, &event) && (walk.waiting || event.tick <= last))
+        take(&walk, &event);
+    idle_waits__find(&walk.idle, walk.thread_count);
+    set_idle(&walk);
     free_walk(&walk);
 }

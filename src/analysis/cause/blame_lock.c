@@ -1,4 +1,4 @@
-/* blame_lock.c: who holds what, and what threads do.
+/* blame_lock.c: what holders of locks did, and what threads do.
  *
  * Nothing is brought forward before somebody asks: what a thread did is known up to the last change
  * of it, what a lock's holders did up to the last change of them. A thread that waits for a lock
@@ -10,36 +10,23 @@
 #include <stdlib.h>
 
 #define ASKED_AT_MOST 16 /* holders one behind the other; what is behind these stays LOCK */
-#define RECENT_LOCKS 1024u
 
 static const struct doing *did_until(struct blame_walk *walk, struct blame_thread *thread,
                                      uint64_t tick, unsigned depth);
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
-static struct lock_state *lock_at(const struct blame_walk *walk, uint64_t place)
+/* NULL: nobody ever waited. */
+static struct contention *contention_at(const struct blame_walk *walk, uint32_t object)
 {
-    return VEC_AT(&walk->locks, struct lock_state, place);
+    return object < walk->contentions.count
+               ? *VEC_AT(&walk->contentions, struct contention *, object)
+               : NULL;
 }
 
-static uint64_t place_of(struct blame_walk *walk, uint32_t own, uint64_t address)
+static bool has_waiters(const struct contention *contention)
 {
-    uint32_t process = event__process_of_object(own, address);
-    uint64_t hash = (address + process) * 0x9e3779b97f4a7c15ull;
-    if (!walk->recent)
-        walk->recent = memory__zeroed(RECENT_LOCKS, sizeof *walk->recent);
-    struct recent_lock *recent = &walk->recent[hash >> 40 & (RECENT_LOCKS - 1)];
-    if (recent->address == address && recent->process_and_1 == process + 1ull)
-        return recent->place;
-    uint64_t key[2] = {process, address};
-    uint64_t place = map__put(&walk->lock_places, key, sizeof key, walk->locks.count);
-    *recent = (struct recent_lock){process + 1ull, address, place};
-    if (place == walk->locks.count) {
-        struct lock_state fresh = {.process = process, .address = address};
-        fresh.holders = VEC_OF(struct lock_holder);
-        vec__push(&walk->locks, &fresh);
-    }
-    return place;
+    return contention && contention->waiters;
 }
 
 static struct holder_site *site_of(struct contention *contention, const struct lock_holder *holder)
@@ -67,44 +54,40 @@ static void part_of(const struct doing *now, const struct doing *before, uint64_
     part->ticks[COMPONENT_LOCK] += ticks;
 }
 
-/* Brings forward what the holder at that place did in the last ticks, of which it has a share. */
-static void add_holder(struct blame_walk *walk, struct lock_state *lock, size_t place,
-                       uint64_t ticks, unsigned depth)
+/* Brings forward what a holder did in the last ticks, of which it has a share. */
+static void add_holder(struct blame_walk *walk, struct contention *contention,
+                       struct holder *holder, uint64_t ticks, unsigned depth)
 {
-    struct contention *contention = lock->contention;
-    const struct lock_holder *holder = VEC_AT(&lock->holders, struct lock_holder, place);
-    const struct blame_thread *thread = &walk->threads[holder->thread];
-    const struct doing *now =
-        did_until(walk, &walk->threads[holder->thread], contention->tick, depth);
-    struct doing *before = VEC_AT(&contention->before, struct doing, place), part;
-    struct holder_site *site = site_of(contention, holder);
-    if (lock->holders.count == 1 && before->changes == now->changes &&
+    struct blame_thread *thread = &walk->threads[holder->is.thread];
+    const struct doing *now = did_until(walk, thread, contention->tick, depth);
+    struct doing part;
+    struct holder_site *site = site_of(contention, &holder->is);
+    size_t holders = contention->holders.count;
+    if (holders == 1 && holder->before.changes == now->changes &&
         thread->doing != COMPONENT_LOCK) { /* it did one thing all the time */
-        before->ticks[thread->doing] = now->ticks[thread->doing];
+        holder->before.ticks[thread->doing] = now->ticks[thread->doing];
         site->doing.ticks[thread->doing] += ticks;
         contention->all.ticks[thread->doing] += ticks;
         return;
     }
-    part_of(now, before, ticks, &part);
-    *before = *now;
+    part_of(now, &holder->before, ticks, &part);
+    holder->before = *now;
     for (unsigned i = 0; i < COMPONENTS; i++) {
-        uint64_t share =
-            lock->holders.count == 1 ? part.ticks[i] : part.ticks[i] / lock->holders.count;
+        uint64_t share = holders == 1 ? part.ticks[i] : part.ticks[i] / holders;
         site->doing.ticks[i] += share;
         contention->all.ticks[i] += share;
     }
 }
 
-static void bring_forward(struct blame_walk *walk, struct lock_state *lock, uint64_t tick,
+static void bring_forward(struct blame_walk *walk, struct contention *contention, uint64_t tick,
                           unsigned depth)
 {
-    struct contention *contention = lock->contention;
-    if (!contention || !contention->waiters || tick <= contention->tick)
+    if (!has_waiters(contention) || tick <= contention->tick)
         return;
     uint64_t ticks = tick - contention->tick;
     contention->tick = tick;
-    for (size_t i = 0; i < lock->holders.count; i++)
-        add_holder(walk, lock, i, ticks, depth);
+    VEC_EACH (holder, &contention->holders, struct holder)
+        add_holder(walk, contention, holder, ticks, depth);
 }
 
 /* ---- what threads do ------------------------------------------------------------------------- */
@@ -113,20 +96,15 @@ static void bring_forward(struct blame_walk *walk, struct lock_state *lock, uint
 static void add_lock_wait(struct blame_walk *walk, struct blame_thread *thread, uint64_t tick,
                           unsigned depth)
 {
-    struct lock_state *lock = lock_at(walk, thread->place);
+    struct contention *contention = contention_at(walk, thread->lock);
     struct doing part;
     thread->asked = true;
-    bring_forward(walk, lock, tick, depth + 1);
+    bring_forward(walk, contention, tick, depth + 1);
     thread->asked = false;
-    part_of(&lock->contention->all, &thread->lock_did, tick - thread->did_until, &part);
-    thread->lock_did = lock->contention->all;
+    part_of(&contention->all, &thread->lock_did, tick - thread->did_until, &part);
+    thread->lock_did = contention->all;
     for (unsigned i = 0; i < COMPONENTS; i++)
         thread->did.ticks[i] += part.ticks[i];
-}
-
-static bool waits_for_lock(const struct blame_thread *thread)
-{
-    return thread->depth && thread->waits[0].id == HEURT_EVENT_LOCK_WAIT;
 }
 
 static const struct doing *did_until(struct blame_walk *walk, struct blame_thread *thread,
@@ -134,7 +112,7 @@ static const struct doing *did_until(struct blame_walk *walk, struct blame_threa
 {
     if (tick <= thread->did_until || thread->asked)
         return &thread->did;
-    if (thread->doing == COMPONENT_LOCK && waits_for_lock(thread) && depth < ASKED_AT_MOST)
+    if (thread->doing == COMPONENT_LOCK && depth < ASKED_AT_MOST)
         add_lock_wait(walk, thread, tick, depth);
     else
         thread->did.ticks[thread->doing] += tick - thread->did_until;
@@ -147,183 +125,171 @@ const struct doing *thread__did(struct blame_walk *walk, struct blame_thread *th
     return did_until(walk, thread, tick, 0);
 }
 
+/* That it was preempted, or had a page fault, says more than the wait that it is in. */
 static enum component doing_of(const struct blame_thread *thread)
 {
     if (thread->ended)
         return COMPONENT_OTHER_BLOCKED;
-    if (thread->off != COMPONENT_RUNNING && (thread->off_is_known || !thread->depth))
-        return thread->off;
-    return thread->depth ? thread->waits[0].component : COMPONENT_RUNNING;
+    bool says_more = thread->off == COMPONENT_RUNNABLE || thread->off == COMPONENT_PAGE_FAULT ||
+                     thread->in == COMPONENT_RUNNING;
+    return thread->off != COMPONENT_RUNNING && says_more ? thread->off : thread->in;
 }
 
-void thread__does_else(struct blame_walk *walk, struct blame_thread *thread)
+void thread__does_else(struct blame_walk *walk, struct blame_thread *thread, uint64_t tick)
 {
     enum component doing = doing_of(thread);
     if (doing == thread->doing)
         return;
-    did_until(walk, thread, thread->steps.tick, 0);
+    did_until(walk, thread, tick, 0);
     thread->doing = doing;
     thread->did.changes++;
-    if (doing != COMPONENT_LOCK || !waits_for_lock(thread))
+    if (doing != COMPONENT_LOCK)
         return;
-    struct lock_state *lock = lock_at(walk, thread->place);
-    bring_forward(walk, lock, thread->steps.tick, 0);
-    thread->lock_did = lock->contention->all;
+    struct contention *contention = contention_at(walk, thread->lock);
+    bring_forward(walk, contention, tick, 0);
+    thread->lock_did = contention->all;
 }
 
 /* ---- holders --------------------------------------------------------------------------------- */
 
-static bool has_waiters(const struct lock_state *lock)
+static void add_new_holder(struct blame_walk *walk, struct contention *contention,
+                           const struct lock_holder *is)
 {
-    return lock->contention && lock->contention->waiters;
+    struct holder fresh = {*is, *did_until(walk, &walk->threads[is->thread], contention->tick, 0)};
+    vec__push(&contention->holders, &fresh);
 }
 
-static struct lock_holder *holder_of(const struct lock_state *lock, uint32_t thread)
+void lock__acquired(struct blame_walk *walk, const struct sync_event *event)
 {
-    VEC_EACH (holder, &lock->holders, struct lock_holder) {
-        if (holder->thread == thread)
-            return holder;
-    }
-    return NULL;
-}
-
-static void keep_before(struct blame_walk *walk, struct contention *contention, uint32_t thread)
-{
-    vec__push(&contention->before, did_until(walk, &walk->threads[thread], contention->tick, 0));
-}
-
-void lock__acquired(struct blame_walk *walk, struct blame_thread *thread, uint64_t site_word,
-                    uint64_t address)
-{
-    struct lock_state *lock = lock_at(walk, place_of(walk, thread->serial, address));
-    struct lock_holder *holder = holder_of(lock, thread->index);
-    if (holder) {
-        holder->depth++;
+    struct contention *contention = contention_at(walk, event->object);
+    if (!has_waiters(contention))
         return;
-    }
-    bring_forward(walk, lock, thread->steps.tick, 0);
-    if (HEURT_LOCK_KIND(site_word) != HEURT_LOCK_READ) {
-        lock->holders.count = 0; /* nobody else can have it: a release was not seen */
-        if (lock->contention)
-            lock->contention->before.count = 0;
-    }
-    struct lock_holder fresh = {thread->index, 1, HEURT_SITE_ADDRESS(site_word)};
-    vec__push(&lock->holders, &fresh);
-    if (has_waiters(lock))
-        keep_before(walk, lock->contention, thread->index);
+    bring_forward(walk, contention, event->tick, 0);
+    if (event->how == SYNC_EVENT_EXCLUSIVE)
+        contention->holders.count = 0; /* nobody else can have it: a release was not seen */
+    add_new_holder(walk, contention, &(struct lock_holder){event->thread, event->site});
 }
 
-static void drop(struct blame_walk *walk, struct lock_state *lock, struct lock_holder *holder,
+static void drop(struct blame_walk *walk, struct contention *contention, uint32_t thread,
                  uint64_t tick)
 {
-    size_t place = (size_t)(holder - VEC_AT(&lock->holders, struct lock_holder, 0));
-    bring_forward(walk, lock, tick, 0);
-    *holder = *VEC_AT(&lock->holders, struct lock_holder, --lock->holders.count);
-    if (has_waiters(lock)) {
-        struct vec *before = &lock->contention->before;
-        *VEC_AT(before, struct doing, place) = *VEC_AT(before, struct doing, --before->count);
+    struct vec *holders = &contention->holders;
+    for (size_t i = 0; i < holders->count; i++) {
+        struct holder *holder = VEC_AT(holders, struct holder, i);
+        if (holder->is.thread != thread)
+            continue;
+        bring_forward(walk, contention, tick, 0);
+        *holder = *VEC_AT(holders, struct holder, --holders->count);
+        return;
     }
 }
 
-/* A release by a thread that is not a holder is ignored: it may be the one before an acquisition
- * that clocks of two CPUs put before it. */
-void lock__released(struct blame_walk *walk, struct blame_thread *thread, uint64_t address)
+/* Whom a thread keeps waiting that ended with the lock, it goes on to. */
+void lock__released(struct blame_walk *walk, const struct sync_event *event)
 {
-    struct lock_state *lock = lock_at(walk, place_of(walk, thread->serial, address));
-    struct lock_holder *holder = holder_of(lock, thread->index);
-    if (holder && --holder->depth == 0)
-        drop(walk, lock, holder, thread->steps.tick);
+    struct contention *contention = contention_at(walk, event->object);
+    if (has_waiters(contention) && !event->at_end)
+        drop(walk, contention, event->thread, event->tick);
 }
 
-void locks__forget(struct blame_walk *walk, struct blame_thread *thread)
+void locks__forget(struct blame_walk *walk, const struct sync_event *event)
 {
-    VEC_EACH (lock, &walk->locks, struct lock_state) {
-        struct lock_holder *holder =
-            lock->process == thread->serial || lock->process == HEURT_NO_SERIAL
-                ? holder_of(lock, thread->index)
-                : NULL;
-        if (holder)
-            drop(walk, lock, holder, thread->steps.tick);
-    }
+    VEC_EACH (contention, &walk->contentions, struct contention *)
+        if (has_waiters(*contention))
+            drop(walk, *contention, event->thread, event->tick);
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-static struct contention *new_contention(void)
+static struct contention *contention_of(struct blame_walk *walk, uint32_t object)
 {
-    struct contention *fresh = memory__zeroed(1, sizeof *fresh);
-    fresh->sites = VEC_OF(struct holder_site);
-    fresh->before = VEC_OF(struct doing);
-    return fresh;
+    while (walk->contentions.count <= object)
+        vec__push(&walk->contentions, NULL);
+    struct contention **place = VEC_AT(&walk->contentions, struct contention *, object);
+    if (!*place) {
+        *place = memory__zeroed(1, sizeof **place);
+        (*place)->sites = VEC_OF(struct holder_site);
+        (*place)->holders = VEC_OF(struct holder);
+    }
+    return *place;
 }
 
 /* The first one begins to wait. */
-static void start_contention(struct blame_walk *walk, struct lock_state *lock, uint64_t tick)
+static void start_contention(struct blame_walk *walk, struct contention *contention,
+                             const struct sync_event *event)
 {
-    if (!lock->contention)
-        lock->contention = new_contention();
-    lock->contention->tick = tick;
-    lock->contention->sites.count = lock->contention->before.count = 0;
-    VEC_EACH (holder, &lock->holders, struct lock_holder)
-        keep_before(walk, lock->contention, holder->thread);
+    struct vec holders = VEC_OF(struct lock_holder);
+    contention->tick = event->tick;
+    contention->sites.count = contention->holders.count = 0;
+    sync_events__holders(walk->sync_events, event->object, &holders);
+    VEC_EACH (holder, &holders, struct lock_holder)
+        add_new_holder(walk, contention, holder);
+    vec__free(&holders);
 }
 
-void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread)
+void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
+                       const struct sync_event *event)
 {
-    thread->place = place_of(walk, thread->serial, thread->waits[0].object);
-    struct lock_state *lock = lock_at(walk, thread->place);
-    if (!has_waiters(lock))
-        start_contention(walk, lock, thread->steps.tick);
-    bring_forward(walk, lock, thread->steps.tick, 0);
-    lock->contention->waiters++;
+    struct contention *contention = contention_of(walk, event->object);
+    thread->lock = event->object;
+    if (!has_waiters(contention))
+        start_contention(walk, contention, event);
+    bring_forward(walk, contention, event->tick, 0);
+    contention->waiters++;
     thread->before.count = 0;
-    VEC_EACH (site, &lock->contention->sites, struct holder_site)
+    VEC_EACH (site, &contention->sites, struct holder_site)
         vec__push(&thread->before, &site->doing);
 }
 
+/* The process of who held it from that place; of several, none where the lock is shared. */
+static uint32_t process_of(const struct blame_walk *walk, const struct sync_object *lock,
+                           const struct holder_site *site)
+{
+    return site->thread != NOBODY ? walk->threads[site->thread].serial
+                                  : event__process_of_object(lock->process, lock->address);
+}
+
 /* The waiter's share of what was done by those who held the lock from that place. */
-static void blame_site(const struct blame_walk *walk, const struct lock_state *lock,
-                       struct blame_thread *thread, size_t place, uint64_t *left)
+static void blame_site(const struct blame_walk *walk, struct blame_thread *thread, size_t place,
+                       uint64_t *left)
 {
     static const struct doing nothing;
-    const struct holder_site *site = VEC_AT(&lock->contention->sites, struct holder_site, place);
+    const struct contention *contention = contention_at(walk, thread->lock);
+    const struct holder_site *site = VEC_AT(&contention->sites, struct holder_site, place);
     const struct doing *before =
         place < thread->before.count ? VEC_AT(&thread->before, struct doing, place) : &nothing;
-    bool is_shared = lock->process == HEURT_NO_SERIAL && site->thread < walk->thread_count;
-    uint32_t process = is_shared ? walk->threads[site->thread].serial : lock->process;
-    struct blocker blocker = {process, site->thread, false, site->site};
+    const struct sync_object *lock = sync_events__object(walk->sync_events, thread->lock);
+    struct blocker blocker = {process_of(walk, lock, site), site->thread, false, site->site};
     struct doing part;
     for (unsigned i = 0; i < COMPONENTS; i++)
         part.ticks[i] = take_ticks(left, site->doing.ticks[i] - before->ticks[i]);
     entry__blame(thread->entry, &blocker, &part);
 }
 
-void lock__blame(struct blame_walk *walk, struct blame_thread *thread)
+void lock__blame(struct blame_walk *walk, struct blame_thread *thread,
+                 const struct sync_event *event, uint64_t tick)
 {
-    struct lock_state *lock = lock_at(walk, thread->place);
-    bring_forward(walk, lock, thread->steps.tick, 0);
-    uint64_t left = wait__ticks(thread);
-    for (size_t i = 0; thread->entry && i < lock->contention->sites.count; i++)
-        blame_site(walk, lock, thread, i, &left);
+    const struct contention *contention = contention_at(walk, thread->lock);
+    bring_forward(walk, contention_at(walk, thread->lock), tick, 0);
+    uint64_t left = wait__ticks(event) + (tick - event->tick);
+    for (size_t i = 0; thread->entry && i < contention->sites.count; i++)
+        blame_site(walk, thread, i, &left);
 }
 
-void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread)
+void lock__wait_ends(struct blame_walk *walk, struct blame_thread *thread, uint64_t tick)
 {
-    did_until(walk, thread, thread->steps.tick, 0);
-    lock_at(walk, thread->place)->contention->waiters--;
+    did_until(walk, thread, tick, 0);
+    contention_at(walk, thread->lock)->waiters--;
 }
 
-void held_locks__free(struct blame_walk *walk)
+void contentions__free(struct blame_walk *walk)
 {
-    VEC_EACH (lock, &walk->locks, struct lock_state) {
-        vec__free(&lock->holders);
-        if (!lock->contention)
+    VEC_EACH (contention, &walk->contentions, struct contention *) {
+        if (!*contention)
             continue;
-        vec__free(&lock->contention->sites);
-        vec__free(&lock->contention->before);
-        free(lock->contention);
+        vec__free(&(*contention)->sites);
+        vec__free(&(*contention)->holders);
+        free(*contention);
     }
-    vec__free(&walk->locks);
-    map__free(&walk->lock_places);
-    free(walk->recent);
+    vec__free(&walk->contentions);
 }

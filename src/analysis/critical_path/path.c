@@ -522,7 +522,7 @@ void path__take(struct path *path, const struct sync_event *sync_event)
     case SYNC_EVENT_BACK:
         thread__back(path, sync_event);
         break;
-    case SYNC_EVENT_BUSY:
+    default:
         break;
     }
 }

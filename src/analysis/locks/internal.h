@@ -4,7 +4,6 @@
  *     locks_filter.c    what counts
  *     locks_side.c      acquisitions, waits and holds; sites, pairs, the longest waits
  *     locks_meeting.c   signals and barriers' rounds
- *     locks_idle.c      at which conditions and semaphores threads wait for work
  *     locks_order.c     which lock was taken while which was held, and the circles in it
  *     locks_pressure.c  steps of time
  *     locks_path.c      what is on the critical path
@@ -88,7 +87,6 @@ struct lock_state {
     uint64_t rounds;
     struct times spread;
     struct barrier_round *round; /* NULL: not a barrier, or nobody arrived yet */
-    struct turnstile *turnstile; /* NULL: no condition or semaphore, or nobody waited yet */
 };
 
 /* A lock that a thread has. */
@@ -159,7 +157,8 @@ struct locks_walk {
     const struct locks_filter *filter;
     struct sync_events *sync_events;
     struct path *path;
-    struct vec states;           /* struct lock_state, by object */
+    struct idle_waits idle; /* of whom, where and when does not matter to it: it is not filtered */
+    struct vec states;      /* struct lock_state, by object */
     struct lock_thread *threads; /* by trace__threads */
     size_t thread_count;
     struct cached_place *sites, *pairs;
@@ -195,15 +194,6 @@ static inline bool is_in_time(const struct locks_walk *walk, uint64_t tick)
 {
     return tick >= walk->from && tick < walk->to;
 }
-
-/* ---- locks_idle.c ---------------------------------------------------------------------------- */
-
-/* Of whom, where and when does not matter to it: the filter is not asked. */
-void locks_idle__take(struct locks_walk *walk, struct lock_state *state,
-                      const struct sync_event *sync_event);
-void locks_idle__find(struct locks_walk *walk);
-bool lock_state__is_idle(const struct lock_state *state);
-void locks_idle__free(struct lock_state *state);
 
 /* ---- locks_side.c ---------------------------------------------------------------------------- */
 

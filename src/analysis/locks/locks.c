@@ -44,8 +44,6 @@ static struct lock_state *state_of(struct locks_walk *walk, uint32_t object)
 static void take_of_object(struct locks_walk *walk, const struct sync_event *sync_event)
 {
     struct lock_state *state = state_of(walk, sync_event->object);
-    if (state->kind != CLASS_LOCK)
-        locks_idle__take(walk, state, sync_event);
     switch (sync_event->type) {
     case SYNC_EVENT_ACQUIRED:
         lock_state__acquired(walk, state, sync_event);
@@ -77,6 +75,7 @@ static void take_all(struct locks_walk *walk)
     struct sync_event sync_event;
     while (sync_events__next(walk->sync_events, &sync_event)) {
         path__take(walk->path, &sync_event);
+        idle_waits__take(&walk->idle, walk->sync_events, &sync_event);
         pressure__take(walk, &sync_event);
         if (sync_event.object != SYNC_EVENT_NO_OBJECT)
             take_of_object(walk, &sync_event);
@@ -87,6 +86,7 @@ static void start(struct locks_walk *walk)
 {
     walk->sync_events = sync_events__start(walk->trace);
     walk->path = path__start(walk->trace, walk->sync_events, false);
+    walk->idle = idle_waits__start();
     walk->states = VEC_OF(struct lock_state);
     walk->sites = memory__zeroed(CACHE_PLACES, sizeof *walk->sites);
     walk->pairs = memory__zeroed(CACHE_PLACES, sizeof *walk->pairs);
@@ -112,7 +112,6 @@ static void free_state(struct lock_state *state)
     if (state->round)
         vec__free(&state->round->arrivers);
     free(state->round);
-    locks_idle__free(state);
 }
 
 static void free_walk(struct locks_walk *walk)
@@ -124,6 +123,7 @@ static void free_walk(struct locks_walk *walk)
     vec__free(&walk->states);
     lock_order__free(&walk->order);
     path__free(walk->path);
+    idle_waits__free(&walk->idle);
     sync_events__free(walk->sync_events);
     free(walk->threads);
     free(walk->sites);
@@ -184,7 +184,7 @@ static int walk_all(struct locks_walk *walk, struct locks_result **result, struc
     if (code < 0)
         return code;
     *result = new_result();
-    locks_idle__find(walk);
+    idle_waits__find(&walk->idle, walk->thread_count);
     locks_audit__ticks(walk, *result);
     locks_result__fill(walk, *result);
     return 0;

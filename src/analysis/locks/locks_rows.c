@@ -141,7 +141,7 @@ static void make_row(struct locks_walk *walk, uint32_t object, struct lock_row *
         .exclusive = side_ns(trace, &state->sides[SYNC_EVENT_EXCLUSIVE]),
         .shared = side_ns(trace, &state->sides[SYNC_EVENT_SHARED]),
         .wait_share = walk->lifetimes ? (double)wait_of(state) / (double)walk->lifetimes : 0.0,
-        .is_idle = lock_state__is_idle(state),
+        .is_idle = idle_waits__at(&walk->idle, object),
         .wake = times_ns(trace, &state->wake),
         .signals = state->signals,
         .broadcasts = state->broadcasts,
@@ -183,7 +183,7 @@ static struct vec rank(const struct locks_walk *walk)
     struct vec ranking = VEC_OF(struct ranked);
     for (uint32_t i = 0; i < walk->states.count; i++) {
         const struct lock_state *state = VEC_AT(&walk->states, struct lock_state, i);
-        unsigned group = lock_state__is_idle(state) ? 1 : wait_of(state) ? 0 : 2;
+        unsigned group = idle_waits__at(&walk->idle, i) ? 1 : wait_of(state) ? 0 : 2;
         struct ranked row = {group, wait_of(state), hold_of(state), i};
         if (is_shown(walk, state))
             vec__push(&ranking, &row);

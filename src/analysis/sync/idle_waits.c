@@ -7,28 +7,26 @@
 #define TURNS_SHARE 10       /* one in so many ticks of the waited time */
 #define COMPANY_AT_MOST 128u /* of more conditions of a mutex no ways are looked for */
 
-struct turnstile turnstile__start(uint32_t process, enum class_kind kind)
-{
-    return (struct turnstile){.process = process, .kind = kind, .members = VEC_OF(struct member)};
-}
+/* What a thread has to do with a condition or semaphore. */
+struct member {
+    uint32_t thread;
+    uint64_t waited, ended; /* ticks: that it waited, that others waited until it signalled */
+    uint64_t taken, given;  /* semaphores: how often */
+    uint64_t turns;         /* ticks of ended in which it passed a turn on */
+};
 
-void turnstile__free(struct turnstile *turnstile)
-{
-    vec__free(&turnstile->members);
-}
+/* A condition or semaphore. */
+struct turnstile {
+    uint32_t process; /* serial */
+    enum class_kind kind;
+    uint64_t mutex;     /* that goes with the condition */
+    uint64_t waited;    /* ticks, in waits that ended */
+    struct vec members; /* struct member */
+    bool any_wait;
+    bool passes_turns; /* found: not idle */
+};
 
-static bool may_pass_turns(const struct turnstile *turnstile)
-{
-    return (turnstile->kind == CLASS_CONDITION || turnstile->kind == CLASS_SEMAPHORE) &&
-           turnstile->any_wait;
-}
-
-bool turnstile__is_idle(const struct turnstile *turnstile)
-{
-    return may_pass_turns(turnstile) && !turnstile->passes_turns;
-}
-
-struct member *turnstile__member(struct turnstile *meeting, uint32_t thread)
+static struct member *member_of(struct turnstile *meeting, uint32_t thread)
 {
     VEC_EACH (member, &meeting->members, struct member) {
         if (member->thread == thread)
@@ -168,29 +166,100 @@ static void find_company(struct company *company, struct turnstile *const *meeti
     }
 }
 
-static void keep_those_that_may(struct vec *turnstiles)
+static struct vec those_with_waits(const struct idle_waits *idle)
 {
-    size_t kept = 0;
-    VEC_EACH (turnstile, turnstiles, struct turnstile *) {
-        if (may_pass_turns(*turnstile))
-            *VEC_AT(turnstiles, struct turnstile *, kept++) = *turnstile;
-    }
-    turnstiles->count = kept;
+    struct vec turnstiles = VEC_OF(struct turnstile *);
+    VEC_EACH (turnstile, &idle->turnstiles, struct turnstile *)
+        if (*turnstile && (*turnstile)->any_wait)
+            vec__push(&turnstiles, turnstile);
+    return turnstiles;
 }
 
-void turns__find(struct vec *turnstiles, size_t thread_count)
+void idle_waits__find(struct idle_waits *idle, size_t threads)
 {
+    struct vec turnstiles = those_with_waits(idle);
     struct company *company = memory__zeroed(1, sizeof *company);
-    company->waited = memory__zeroed(thread_count, sizeof *company->waited);
-    keep_those_that_may(turnstiles);
-    if (turnstiles->count)
-        qsort(turnstiles->items, turnstiles->count, sizeof(struct turnstile *), by_company);
-    for (size_t first = 0, end; first < turnstiles->count; first = end) {
-        struct turnstile *const *own = VEC_AT(turnstiles, struct turnstile *, first);
-        for (end = first + 1; end < turnstiles->count && !by_company(&own[0], &own[end - first]);)
+    company->waited = memory__zeroed(threads, sizeof *company->waited);
+    if (turnstiles.count)
+        qsort(turnstiles.items, turnstiles.count, sizeof(struct turnstile *), by_company);
+    for (size_t first = 0, end; first < turnstiles.count; first = end) {
+        struct turnstile *const *own = VEC_AT(&turnstiles, struct turnstile *, first);
+        for (end = first + 1; end < turnstiles.count && !by_company(&own[0], &own[end - first]);)
             end++;
         find_company(company, own, end - first);
     }
     free(company->waited);
     free(company);
+    vec__free(&turnstiles);
+}
+
+bool idle_waits__at(const struct idle_waits *idle, uint32_t object)
+{
+    const struct turnstile *turnstile = object < idle->turnstiles.count
+                                            ? *VEC_AT(&idle->turnstiles, struct turnstile *, object)
+                                            : NULL;
+    return turnstile && turnstile->any_wait && !turnstile->passes_turns;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* NULL: of another kind. */
+static struct turnstile *turnstile_of(struct idle_waits *idle, const struct sync_events *walk,
+                                      uint32_t object)
+{
+    const struct sync_object *what = sync_events__object(walk, object);
+    if (what->kind != CLASS_CONDITION && what->kind != CLASS_SEMAPHORE)
+        return NULL;
+    while (idle->turnstiles.count <= object)
+        vec__push(&idle->turnstiles, NULL);
+    struct turnstile **place = VEC_AT(&idle->turnstiles, struct turnstile *, object);
+    if (!*place) {
+        *place = memory__zeroed(1, sizeof **place);
+        **place = (struct turnstile){
+            .process = what->process, .kind = what->kind, .members = VEC_OF(struct member)};
+    }
+    (*place)->mutex = what->mutex;
+    return *place;
+}
+
+static void wait_ended(struct turnstile *turnstile, const struct sync_event *event)
+{
+    uint64_t ticks = event->tick - event->since;
+    ticks -= event->paused < ticks ? event->paused : ticks;
+    turnstile->waited += ticks;
+    member_of(turnstile, event->thread)->waited += ticks;
+    if (event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY)
+        member_of(turnstile, event->by)->ended += ticks;
+}
+
+void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
+                      const struct sync_event *event)
+{
+    struct turnstile *turnstile =
+        event->object != SYNC_EVENT_NO_OBJECT ? turnstile_of(idle, walk, event->object) : NULL;
+    if (!turnstile)
+        return;
+    turnstile->any_wait |= event->type == SYNC_EVENT_WAITS;
+    if (event->since && !event->unseen)
+        wait_ended(turnstile, event);
+    if (turnstile->kind != CLASS_SEMAPHORE)
+        return;
+    struct member *member = member_of(turnstile, event->thread);
+    member->taken += event->type == SYNC_EVENT_ACQUIRED ? event->weight : 0;
+    member->given += event->type == SYNC_EVENT_SIGNALLED;
+}
+
+struct idle_waits idle_waits__start(void)
+{
+    return (struct idle_waits){.turnstiles = VEC_OF(struct turnstile *)};
+}
+
+void idle_waits__free(struct idle_waits *idle)
+{
+    VEC_EACH (turnstile, &idle->turnstiles, struct turnstile *) {
+        if (*turnstile)
+            vec__free(&(*turnstile)->members);
+        free(*turnstile);
+    }
+    vec__free(&idle->turnstiles);
 }

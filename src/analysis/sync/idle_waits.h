@@ -1,39 +1,25 @@
 /* idle_waits.h: at which conditions and semaphores threads wait for work, and at which a turn is
- * passed on, by the rule in blame.h. For analysis/ only. */
+ * passed on, by the rule in blame.h. A fold over synchronisation events. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_SYNC_IDLE_WAITS_H
 #define HEURT_ANALYSIS_SYNC_IDLE_WAITS_H
 
-#include "base/vec.h"
-#include "fold/kinds.h"
+#include "analysis/sync/sync_events.h"
 
-/* What a thread has to do with a condition or semaphore. */
-struct member {
-    uint32_t thread;
-    uint64_t waited, ended; /* ticks: that it waited, that others waited until it signalled */
-    uint64_t taken, given;  /* semaphores: how often */
-    uint64_t turns;         /* ticks of ended in which it passed a turn on */
+struct idle_waits {
+    struct vec turnstiles; /* struct turnstile *, by object; NULL: nothing is known of it */
 };
 
-/* A condition or semaphore; of other kinds nothing is found. */
-struct turnstile {
-    uint32_t process; /* serial */
-    enum class_kind kind;
-    uint64_t mutex;     /* that goes with the condition */
-    uint64_t waited;    /* ticks, in waits that ended */
-    struct vec members; /* struct member */
-    bool any_wait;
-    bool passes_turns; /* found: not idle */
-};
+struct idle_waits idle_waits__start(void);
+void idle_waits__free(struct idle_waits *idle);
 
-struct turnstile turnstile__start(uint32_t process, enum class_kind kind);
-void turnstile__free(struct turnstile *turnstile);
-/* Valid until the next call. */
-struct member *turnstile__member(struct turnstile *turnstile, uint32_t thread);
-/* Whether waits there are for work; once it was found. */
-bool turnstile__is_idle(const struct turnstile *turnstile);
+/* Of all events, each once, in their order. Of whom, where and when does not matter to it. */
+void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
+                      const struct sync_event *event);
 
-/* Finds which pass turns on. turnstiles: struct turnstile *; only those at which somebody waited
- * are left, in another order. Members' threads are less than thread_count. */
-void turns__find(struct vec *turnstiles, size_t thread_count);
+/* Once all are taken; threads: as many as the trace has. */
+void idle_waits__find(struct idle_waits *idle, size_t threads);
+
+/* Whether waits there are for work; once that was found. */
+bool idle_waits__at(const struct idle_waits *idle, uint32_t object);
 
 #endif

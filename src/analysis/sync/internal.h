@@ -1,9 +1,8 @@
-/* internal.h: what the parts of the walk over synchronisation events share. For synchronisation
- * events*.c only.
+/* internal.h: what the parts of the walk over synchronisation events share. For sync_*.c only.
  *
- *     synchronisation events.c        threads' steps by time, and what they tell
- *     sync_events_held.c   objects; who has which lock
- *     sync_events_wait.c   waits, and who ended them */
+ *     sync_events.c   threads' steps by time, and what they tell
+ *     sync_held.c     objects; who has which lock
+ *     sync_wait.c     waits and calls, and who ended them */
 #ifndef HEURT_ANALYSIS_SYNC_INTERNAL_H
 #define HEURT_ANALYSIS_SYNC_INTERNAL_H
 
@@ -24,25 +23,26 @@ struct act {
 
 struct object_state {
     struct sync_object what;
-    uint32_t owner;      /* of a lock, exclusively; NOBODY: not known */
-    struct act last;     /* released, signalled, posted, woken */
-    uint64_t round;      /* of a barrier */
-    struct vec arrivals; /* uint32_t: threads of that round */
+    uint32_t owner;               /* of a lock, exclusively; NOBODY: not known */
+    struct lock_holder abandoned; /* who ended with it last, since nobody got it; NOBODY */
+    struct act last;              /* released, signalled, posted, woken */
+    uint64_t round;               /* of a barrier */
+    struct vec arrivals;          /* uint32_t: threads of that round */
 };
 
 struct thread_state {
     struct step_thread steps; /* first. Its tick: of its next step */
     uint32_t serial;          /* of the process */
-    bool started, ended;
-    struct vec held;                        /* struct held_lock */
-    uint32_t waits[WAITS_AT_MOST];          /* ids of their enter events */
-    uint32_t depth;                         /* of waits */
-    struct sync_event wait;                 /* the outermost one's WAITS */
-    uint32_t mutex;                         /* of the condition; SYNC_EVENT_NO_OBJECT: none */
-    struct act ended_by;                    /* of a barrier: the last one of its round; of a join:
-                                               who is joined */
-    uint64_t joins;                         /* pthread_t, of a join */
-    uint64_t paused, paused_before_wait;    /* ticks */
+    bool started, ended, end_is_open;
+    struct vec held;                     /* struct held_lock */
+    uint32_t waits[WAITS_AT_MOST];       /* ids of enter events: of waits and, in detail, calls */
+    uint32_t depth;                      /* of waits */
+    struct sync_event wait;              /* the outermost one's WAITS */
+    uint32_t mutex;                      /* of the condition; SYNC_EVENT_NO_OBJECT: none */
+    struct act ended_by;                 /* of a barrier: the last one of its round; of a join:
+                                            who is joined */
+    uint64_t joins;                      /* pthread_t, of a join */
+    uint64_t paused, paused_before_wait; /* ticks */
     uint32_t lock_weight, semaphore_weight; /* of the acquisition that comes; 0: one */
     uint64_t end;                           /* tick at which it ended */
 };
@@ -67,10 +67,12 @@ struct fork {
 
 struct sync_events {
     const struct trace *trace;
+    bool details;
     struct thread_state *threads; /* by trace__threads */
     size_t thread_count;
     struct steps steps;
-    struct vec objects; /* struct object_state */
+    uint8_t wanted[STEPS_IDS]; /* by id: payload words that are needed, and 1 */
+    struct vec objects;        /* struct object_state */
     struct map by_address;
     struct map by_pthread;       /* process and pthread_t -> place in pthreads */
     struct vec pthreads;         /* struct pthread_name */
@@ -100,8 +102,8 @@ static inline struct object_state *object_at(const struct sync_events *walk, uin
     return VEC_AT(&walk->objects, struct object_state, object);
 }
 
-/* synchronisation events.c: an synchronisation event of the thread at its tick, which the caller
- * goes on to fill. */
+/* sync_events.c: a synchronisation event of the thread at its tick, which the caller goes on to
+ * fill. */
 struct sync_event *sync_events__tell(struct sync_events *walk, const struct thread_state *thread,
                                      enum sync_event_type type, uint32_t object);
 
@@ -116,8 +118,7 @@ static inline void sync_event__set_by(struct sync_event *sync_event, const struc
 struct pthread_name *pthread__of(struct sync_events *walk, const struct thread_state *thread,
                                  uint64_t pthread);
 
-/* ---- sync_events_held.c -----------------------------------------------------------------------
- */
+/* ---- sync_held.c ----------------------------------------------------------------------------- */
 
 /* lock: of kind LOCK: the how of an event's site; else 0. */
 uint32_t object__of(struct sync_events *walk, const struct thread_state *thread,
@@ -138,10 +139,10 @@ static inline uint32_t how_of_lock(uint32_t lock)
     return lock == HEURT_LOCK_READ ? SYNC_EVENT_SHARED : SYNC_EVENT_EXCLUSIVE;
 }
 
-/* ---- sync_events_wait.c -----------------------------------------------------------------------
- */
+/* ---- sync_wait.c ----------------------------------------------------------------------------- */
 
-bool is_wait(uint32_t id);
+/* A wait, or a call. */
+bool begins_wait(uint32_t id);
 void wait__begins(struct sync_events *walk, struct thread_state *thread, const struct step *step);
 void wait__ends(struct sync_events *walk, struct thread_state *thread, const struct step *step);
 /* However the open waits ended, they did. is_open: the trace did before. */

@@ -92,10 +92,12 @@ static void created(struct sync_events *walk, const struct thread_state *thread,
     name->created = sync_event->tick;
 }
 
-static void end(struct sync_events *walk, struct thread_state *thread)
+/* is_open: its end is not in the trace. */
+static void end(struct sync_events *walk, struct thread_state *thread, bool is_open)
 {
-    waits__forget(walk, thread, false);
+    waits__forget(walk, thread, is_open);
     thread->ended = true;
+    thread->end_is_open = is_open;
     thread->end = thread->steps.tick;
     walk->ending = thread;
 }
@@ -105,7 +107,10 @@ static void end_on(struct sync_events *walk)
     struct thread_state *thread = walk->ending;
     if (lock__ends(walk, thread, thread->end))
         return;
-    sync_events__tell(walk, thread, SYNC_EVENT_ENDED, SYNC_EVENT_NO_OBJECT)->tick = thread->end;
+    struct sync_event *ended =
+        sync_events__tell(walk, thread, SYNC_EVENT_ENDED, SYNC_EVENT_NO_OBJECT);
+    ended->tick = thread->end;
+    ended->is_open = thread->end_is_open;
     walk->ending = NULL;
 }
 
@@ -238,7 +243,7 @@ static void take_point(struct sync_events *walk, struct thread_state *thread,
 {
     switch (step->id) {
     case HEURT_EVENT_THREAD_END:
-        end(walk, thread);
+        end(walk, thread, false);
         break;
     case HEURT_EVENT_THREAD_CREATED:
         created(walk, thread, step);
@@ -258,6 +263,8 @@ static void take_point(struct sync_events *walk, struct thread_state *thread,
     case HEURT_EVENT_LOST:
         locks__lose(walk, thread);
         waits__forget(walk, thread, false);
+        if (walk->details)
+            sync_events__tell(walk, thread, SYNC_EVENT_LOST, SYNC_EVENT_NO_OBJECT);
         break;
     case HEURT_EVENT_UNWOUND: /* the wait it was in is gone */
         waits__forget(walk, thread, false);
@@ -267,15 +274,24 @@ static void take_point(struct sync_events *walk, struct thread_state *thread,
     }
 }
 
-static void tell_back(struct sync_events *walk, const struct thread_state *thread,
-                      const struct step *step)
+static enum component why_off(const struct step *step, enum off_phase phase)
 {
-    struct sync_event *sync_event =
-        sync_events__tell(walk, thread, SYNC_EVENT_BACK, SYNC_EVENT_NO_OBJECT);
+    if (phase == OFF_RUNNABLE)
+        return COMPONENT_RUNNABLE;
+    return step->id == HEURT_EVENT_FAULT ? COMPONENT_PAGE_FAULT
+                                         : off__component(HEURT_SITE_HOW(step->payload[0]));
+}
+
+static void off_step(struct sync_events *walk, const struct thread_state *thread,
+                     const struct step *step)
+{
+    bool is_back = thread->steps.phase == OFF_ENDS;
+    if (!is_back && !walk->details)
+        return;
+    struct sync_event *sync_event = sync_events__tell(
+        walk, thread, is_back ? SYNC_EVENT_BACK : SYNC_EVENT_OFF, SYNC_EVENT_NO_OBJECT);
     sync_event->since = step->tick < sync_event->tick ? step->tick : sync_event->tick;
-    sync_event->how = step->id == HEURT_EVENT_FAULT
-                          ? COMPONENT_PAGE_FAULT
-                          : off__component(HEURT_SITE_HOW(step->payload[0]));
+    sync_event->how = why_off(step, thread->steps.phase);
 }
 
 static void take_step(struct sync_events *walk, struct thread_state *thread)
@@ -286,11 +302,10 @@ static void take_step(struct sync_events *walk, struct thread_state *thread)
     if (thread->ended)
         return;
     if (step__is_off(step)) {
-        if (thread->steps.phase == OFF_ENDS)
-            tell_back(walk, thread, step);
+        off_step(walk, thread, step);
     } else if (step->id & 1) {
         wait__ends(walk, thread, step);
-    } else if (is_wait(step->id)) {
+    } else if (begins_wait(step->id)) {
         wait__begins(walk, thread, step);
     } else {
         take_point(walk, thread, step);
@@ -332,6 +347,20 @@ static const uint8_t wanted_words[STEPS_IDS] = {
     [HEURT_EVENT_OFF_CPU] = 3,
     [HEURT_EVENT_FAULT] = 2,
 };
+
+static const uint8_t wanted_details[STEPS_IDS] = {
+    [HEURT_EVENT_IO] = 4,        [HEURT_EVENT_IO | 1] = 1,     [HEURT_EVENT_SLEEP] = 3,
+    [HEURT_EVENT_SLEEP | 1] = 1, [HEURT_EVENT_MEMORY_MAP] = 4, [HEURT_EVENT_MEMORY_MAP | 1] = 1,
+};
+
+static void choose_events(struct sync_events *walk, const struct sync_scope *scope)
+{
+    walk->details = scope->details;
+    for (unsigned i = 0; i < STEPS_IDS; i++)
+        walk->wanted[i] = wanted_words[i] || !scope->details ? wanted_words[i] : wanted_details[i];
+    if (scope->no_locks)
+        walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;
+}
 
 static int by_tick(const void *a, const void *b)
 {
@@ -378,8 +407,7 @@ static void tell_left(struct sync_events *walk, const struct left_thread *left)
 {
     struct thread_state *thread = &walk->threads[left->thread];
     thread->steps.tick = left->tick;
-    waits__forget(walk, thread, true);
-    end(walk, thread);
+    end(walk, thread, true);
 }
 
 static bool go_on(struct sync_events *walk)
@@ -417,8 +445,14 @@ bool sync_events__next(struct sync_events *walk, struct sync_event *sync_event)
 
 struct sync_events *sync_events__start(const struct trace *trace)
 {
+    return sync_events__start_for(trace, &(struct sync_scope){0});
+}
+
+struct sync_events *sync_events__start_for(const struct trace *trace,
+                                           const struct sync_scope *scope)
+{
     struct sync_events *walk = memory__zeroed(1, sizeof *walk);
-    bool has_kernel = trace__session(trace)->flags & HEURT_SESSION_KERNEL;
+    choose_events(walk, scope);
     walk->trace = trace;
     walk->thread_count = trace__threads(trace)->count;
     walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
@@ -434,7 +468,8 @@ struct sync_events *sync_events__start(const struct trace *trace)
         thread->serial =
             VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
         thread->held = VEC_OF(struct held_lock);
-        if (step_thread__start(&thread->steps, trace, i, wanted_words, has_kernel))
+        if ((!scope->left_out || !scope->left_out[i]) &&
+            step_thread__start(&thread->steps, trace, i, walk->wanted))
             steps__add(&walk->steps, &thread->steps);
     }
     steps__order(&walk->steps);
@@ -477,4 +512,9 @@ uint32_t sync_events__objects(const struct sync_events *walk)
 const struct vec *sync_events__held(const struct sync_events *walk, uint32_t thread)
 {
     return &walk->threads[thread].held;
+}
+
+uint64_t sync_events__paused(const struct sync_events *walk, uint32_t thread)
+{
+    return walk->threads[thread].paused - walk->threads[thread].paused_before_wait;
 }

@@ -13,6 +13,7 @@ static uint32_t new_object(struct sync_events *walk, uint32_t process, enum clas
     struct object_state fresh = {
         .what = {process, kind, lock, address, .initialised_by = NOBODY},
         .owner = NOBODY,
+        .abandoned = {.thread = NOBODY},
         .last = {.thread = NOBODY},
         .arrivals = VEC_OF(uint32_t),
     };
@@ -59,9 +60,9 @@ static void drop_held(struct thread_state *thread, struct held_lock *held)
     thread->held.count--;
 }
 
-/* by: whose step it is that tells of it. */
-static void tell_release(struct sync_events *walk, struct thread_state *thread,
-                         struct held_lock *held, uint64_t tick, uint64_t site, bool again)
+static struct sync_event *tell_release(struct sync_events *walk, struct thread_state *thread,
+                                       struct held_lock *held, uint64_t tick, uint64_t site,
+                                       bool again)
 {
     struct object_state *object = object_at(walk, held->object);
     struct sync_event *sync_event =
@@ -78,6 +79,7 @@ static void tell_release(struct sync_events *walk, struct thread_state *thread,
     if (object->owner == sync_event->thread)
         object->owner = NOBODY;
     object->last = (struct act){sync_event->thread, tick, site};
+    return sync_event;
 }
 
 /* A release by a thread that has not got it is passed over when another has: it may be the one
@@ -123,6 +125,7 @@ struct sync_event *lock__taken(struct sync_events *walk, struct thread_state *th
         end_ownership(walk, state, object, thread->steps.tick);
     if (how == SYNC_EVENT_EXCLUSIVE)
         state->owner = self;
+    state->abandoned.thread = NOBODY;
     struct sync_event *sync_event = sync_events__tell(walk, thread, SYNC_EVENT_ACQUIRED, object);
     sync_event->how = how;
     sync_event->site = site;
@@ -137,7 +140,10 @@ bool lock__ends(struct sync_events *walk, struct thread_state *thread, uint64_t 
     if (!thread->held.count)
         return false;
     struct held_lock *held = VEC_AT(&thread->held, struct held_lock, thread->held.count - 1);
-    tell_release(walk, thread, held, tick, 0, false);
+    uint32_t object = held->object;
+    struct lock_holder abandoned = {index_of(walk, thread), held->site};
+    tell_release(walk, thread, held, tick, 0, false)->at_end = true;
+    object_at(walk, object)->abandoned = abandoned;
     return true;
 }
 
@@ -146,4 +152,34 @@ void locks__lose(struct sync_events *walk, struct thread_state *thread)
     VEC_EACH (held, &thread->held, struct held_lock)
         object_at(walk, held->object)->owner = NOBODY;
     thread->held.count = 0;
+}
+
+/* False: it has not got it. */
+static bool add_holder(const struct sync_events *walk, uint32_t thread, uint32_t object,
+                       struct vec *holders)
+{
+    const struct held_lock *held = held_of(&walk->threads[thread], object);
+    if (held)
+        vec__push(holders, &(struct lock_holder){thread, held->site});
+    return held;
+}
+
+void sync_events__holders(const struct sync_events *walk, uint32_t object, struct vec *holders)
+{
+    const struct object_state *state = object_at(walk, object);
+    if (state->abandoned.thread != NOBODY)
+        vec__push(holders, &state->abandoned);
+    if (state->owner != NOBODY && add_holder(walk, state->owner, object, holders))
+        return;
+    for (uint32_t i = 0; i < walk->thread_count; i++)
+        add_holder(walk, i, object, holders);
+}
+
+uint32_t sync_events__find(const struct sync_events *walk, uint32_t process, enum class_kind kind,
+                           uint64_t address)
+{
+    uint64_t owner = event__process_of_object(process, address);
+    uint64_t key[2] = {owner << 32 | (uint32_t)kind << 8, address};
+    uint64_t place = map__get(&walk->by_address, key, sizeof key);
+    return place == MAP_ABSENT ? SYNC_EVENT_NO_OBJECT : (uint32_t)place;
 }

@@ -50,7 +50,7 @@ static inline void put_ahead(struct step_thread *thread, const struct event *eve
 static bool look_ahead(struct step_thread *thread)
 {
     struct event event;
-    while (thread->count < thread->look && trace_cursor__next(&thread->cursor, &event)) {
+    while (thread->count < STEPS_AHEAD && trace_cursor__next(&thread->cursor, &event)) {
         uint8_t words = event.id < STEPS_IDS ? thread->wanted[event.id] : 0;
         if (words && event.words + 1 >= words)
             put_ahead(thread, &event);
@@ -72,13 +72,10 @@ static void set_tick(struct step_thread *thread)
 }
 
 bool step_thread__start(struct step_thread *thread, const struct trace *trace, uint32_t index,
-                        const uint8_t wanted[STEPS_IDS], bool has_kernel)
+                        const uint8_t wanted[STEPS_IDS])
 {
     const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, index);
-    *thread = (struct step_thread){.wanted = wanted,
-                                   .look = has_kernel ? STEPS_AHEAD : 1,
-                                   .index = index,
-                                   .tick = row->start_tick};
+    *thread = (struct step_thread){.wanted = wanted, .index = index, .tick = row->start_tick};
     trace_cursor__start(&thread->cursor, trace, row);
     if (!look_ahead(thread))
         return false;

@@ -29,16 +29,14 @@ struct step_thread {
     const uint8_t *wanted; /* [STEPS_IDS] payload words that are needed, and 1; 0: passed over */
     struct step ahead[STEPS_AHEAD]; /* a ring */
     uint32_t first, count;          /* of ahead */
-    uint32_t look;                  /* at most so many */
     uint32_t index;                 /* into trace__threads */
     enum off_phase phase;           /* of its next step */
     uint64_t tick;                  /* of its next step, never stepping back */
 };
 
-/* has_kernel: there are OFF_CPU or FAULT events. wanted lives as long as the walk. False: it has no
- * step. Stop it in any case. */
+/* wanted lives as long as the walk. False: it has no step. Stop it in any case. */
 bool step_thread__start(struct step_thread *thread, const struct trace *trace, uint32_t index,
-                        const uint8_t wanted[STEPS_IDS], bool has_kernel);
+                        const uint8_t wanted[STEPS_IDS]);
 void step_thread__stop(struct step_thread *thread);
 
 /* Its next step. */

@@ -2,9 +2,14 @@
 
 /* ---- waits begin ----------------------------------------------------------------------------- */
 
-bool is_wait(uint32_t id)
+static bool is_call(uint32_t id)
 {
-    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
+    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP || id == HEURT_EVENT_MEMORY_MAP;
+}
+
+bool begins_wait(uint32_t id)
+{
+    return is_call(id) || id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
            id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
            id == HEURT_EVENT_JOIN || id == HEURT_EVENT_FUTEX_WAIT;
 }
@@ -45,6 +50,14 @@ static uint32_t joined_thread(struct sync_events *walk, const struct thread_stat
     return name->to_begin > 0 ? NOBODY : name->thread;
 }
 
+static void call_begins(struct sync_events *walk, const struct thread_state *thread,
+                        const struct step *step)
+{
+    const struct event event = {step->tick, step->id, step->words, step->payload};
+    sync_events__tell(walk, thread, SYNC_EVENT_CALLED, SYNC_EVENT_NO_OBJECT)->how =
+        class_kind__component(call__kind(&event));
+}
+
 static void outermost_begins(struct sync_events *walk, struct thread_state *thread,
                              const struct step *step)
 {
@@ -58,6 +71,7 @@ static void outermost_begins(struct sync_events *walk, struct thread_state *thre
     }
     struct sync_event *sync_event = sync_events__tell(walk, thread, SYNC_EVENT_WAITS, object);
     sync_event->site = site;
+    sync_event->site_word = step->payload[0];
     if (step->id == HEURT_EVENT_LOCK_WAIT)
         sync_event->how = how_of_lock(HEURT_SITE_HOW(step->payload[0]));
     if (step->id == HEURT_EVENT_JOIN) {
@@ -207,6 +221,10 @@ static void good_end(struct sync_events *walk, struct thread_state *thread)
 static void outermost_ends(struct sync_events *walk, struct thread_state *thread,
                            const struct step *step)
 {
+    if (is_call(thread->waits[0])) {
+        sync_events__tell(walk, thread, SYNC_EVENT_RETURNED, SYNC_EVENT_NO_OBJECT);
+        return;
+    }
     if (is_good(step, thread->waits[0]))
         good_end(walk, thread);
     else
@@ -221,8 +239,13 @@ static void outermost_ends(struct sync_events *walk, struct thread_state *thread
 
 void waits__forget(struct sync_events *walk, struct thread_state *thread, bool is_open)
 {
-    if (thread->depth)
-        gave_up(walk, thread)->is_open = is_open;
+    if (thread->depth && is_call(thread->waits[0])) {
+        sync_events__tell(walk, thread, SYNC_EVENT_RETURNED, SYNC_EVENT_NO_OBJECT);
+    } else if (thread->depth) {
+        struct sync_event *sync_event = gave_up(walk, thread);
+        sync_event->is_open = is_open;
+        sync_event->unseen = true;
+    }
     thread->depth = 0;
 }
 
@@ -231,7 +254,9 @@ void wait__begins(struct sync_events *walk, struct thread_state *thread, const s
     if (thread->depth == WAITS_AT_MOST)
         waits__forget(walk, thread, false); /* handlers left them by longjmp */
     thread->waits[thread->depth++] = step->id;
-    if (thread->depth == 1)
+    if (thread->depth == 1 && is_call(step->id))
+        call_begins(walk, thread, step);
+    else if (thread->depth == 1)
         outermost_begins(walk, thread, step);
 }
 
