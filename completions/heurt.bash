@@ -3,16 +3,15 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-loops --no-kernel --instructions --quiet --help' ;;
+    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --max-size --no-pack --aggregate --overhead --choose-after --no-choice --no-loops --no-kernel --instructions --quiet --help' ;;
     report) echo '-i --input --threshold --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --json --csv --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;
-    diff-occurrence) echo '-i --input --slow --at --fast --median --class --json --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
     tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
-    dump) echo '-i --input --thread --function --from --to --json --raw --help' ;;
-    export) echo '-i -o --input --output --text --json --csv --interesting --thread --from --to --help' ;;
+    dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
+    export) echo '-i -o -t -f --input --output --text --json --csv --raw --interesting --thread --function --from --to --help' ;;
     check) echo '--json --machine --help' ;;
     esac
 }
@@ -81,7 +80,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report locks structure diff-occurrence whatif tables hot dump export check' verb=record from=1 program
+    local verbs='record report locks structure whatif tables hot dump export check' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report locks structure diff-occurrence whatif tables hot dump export check help
+set -l verbs record report locks structure whatif tables hot dump export check help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report locks structure diff-occurrence whatif tables dump export help
+    else if contains -- "$words[1]" report locks structure whatif tables dump export help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report locks structure diff-occurrence whatif tables hot dump export check help
+    and not __fish_seen_subcommand_from report locks structure whatif tables hot dump export check help
 end
 
 function __heurt_complete_program
@@ -53,7 +53,6 @@ complete -c heurt -n __fish_is_first_arg -a record -d 'Run a program and write d
 complete -c heurt -n __fish_is_first_arg -a report -d 'Show where time is lost, how much and why'
 complete -c heurt -n __fish_is_first_arg -a locks -d 'Say what threads did with each lock'
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
-complete -c heurt -n __fish_is_first_arg -a diff-occurrence -d 'Show what makes one slow occurrence differ from a fast one'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
@@ -62,7 +61,7 @@ complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure diff-occurrence whatif tables dump export help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure whatif tables dump export help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -80,7 +79,7 @@ complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
-complete -c heurt -n __heurt_records -l quiet -d 'Say only what went wrong'
+complete -c heurt -n __heurt_records -s q -l quiet -d 'Say only what went wrong'
 
 set -l in_locks '__fish_seen_subcommand_from locks'
 complete -c heurt -n "$in_locks" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
@@ -111,6 +110,7 @@ complete -c heurt -n "$in_report" -l slow -x -d 'The N-th slowest'
 complete -c heurt -n "$in_report" -l at -x -d 'The one at that time'
 complete -c heurt -n "$in_report" -l fast -x -d 'The N-th fastest to compare with'
 complete -c heurt -n "$in_report" -l median -d 'One like the median to compare with'
+complete -c heurt -n "$in_report" -a iteration -d 'The iterations of the program (with --compare)'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
 
@@ -123,16 +123,6 @@ complete -c heurt -n "$in_structure" -l grammar -d 'Every call of one thread, as
 complete -c heurt -n "$in_structure" -l interesting -d 'What stands out of its like'
 complete -c heurt -n "$in_structure" -l json -d 'As JSON'
 complete -c heurt -n "$in_structure" -l csv -d 'As comma-separated values'
-
-set -l in_diff '__fish_seen_subcommand_from diff-occurrence'
-complete -c heurt -n "$in_diff" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
-complete -c heurt -n "$in_diff" -l slow -x -d 'The N-th slowest'
-complete -c heurt -n "$in_diff" -l at -x -d 'The one at that time'
-complete -c heurt -n "$in_diff" -l fast -x -d 'The N-th fastest to compare with'
-complete -c heurt -n "$in_diff" -l median -d 'One like the median to compare with'
-complete -c heurt -n "$in_diff" -l class -x -a 'site structure' -d 'What makes a class'
-complete -c heurt -n "$in_diff" -l json -d 'As JSON'
-complete -c heurt -n "$in_diff" -a iteration -d 'The program\'s iterations'
 
 set -l in_whatif '__fish_seen_subcommand_from whatif'
 complete -c heurt -n "$in_whatif" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
@@ -156,8 +146,8 @@ complete -c heurt -n "$in_tables" -a '(heurt tables --format csv 2>/dev/null | t
 
 set -l in_dump '__fish_seen_subcommand_from dump'
 complete -c heurt -n "$in_dump" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
-complete -c heurt -n "$in_dump" -l thread -x -d 'Of this thread only'
-complete -c heurt -n "$in_dump" -l function -x -d 'Of these functions only'
+complete -c heurt -n "$in_dump" -s t -l thread -x -d 'Of this thread only'
+complete -c heurt -n "$in_dump" -s f -l function -x -d 'Of these functions only'
 complete -c heurt -n "$in_dump" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'
 complete -c heurt -n "$in_dump" -l json -d 'One JSON object an event'
@@ -168,9 +158,11 @@ complete -c heurt -n "$in_export" -s i -l input -x -a '(__fish_complete_director
 complete -c heurt -n "$in_export" -s o -l output -r -F -d 'File to write'
 complete -c heurt -n "$in_export" -l text -d 'A line an event'
 complete -c heurt -n "$in_export" -l json -d 'A JSON object a line'
+complete -c heurt -n "$in_export" -s f -l function -x -d 'Of these functions only'
+complete -c heurt -n "$in_export" -l raw -d 'As the words of the file'
 complete -c heurt -n "$in_export" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_export" -l interesting -d 'Only what stands out'
-complete -c heurt -n "$in_export" -l thread -x -d 'Of this thread only'
+complete -c heurt -n "$in_export" -s t -l thread -x -d 'Of this thread only'
 complete -c heurt -n "$in_export" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_export" -l to -x -d 'Up to this time'
 

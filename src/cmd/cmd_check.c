@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "cmd/check_program.h"
 #include "cmd/command.h"
+#include "cmd/options.h"
 #include "kernel/facilities.h"
 #include "kernel/machine_info.h"
 #include "recorder/install.h"
@@ -20,42 +21,6 @@ struct check {
     struct vec rows;    /* struct facility, about the program */
     char *path;         /* of the program */
 };
-
-enum { OPTION_JSON = 256, OPTION_MACHINE };
-
-static const struct option long_options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"machine", required_argument, NULL, OPTION_MACHINE},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
-
-/* 0: go on; else the exit status, or -1: help was shown. */
-static int read_options(int argc, char **argv, struct check *check)
-{
-    int option;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, "+h", long_options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_JSON:
-            check->json = true;
-            break;
-        case OPTION_MACHINE:
-            check->captured = optarg;
-            break;
-        case 'h':
-            show_help(&command_check);
-            return -1;
-        default:
-            return wrong_usage(&command_check, "that option is not known or lacks its value");
-        }
-    }
-    check->program = argv[optind]; /* its arguments may follow, as they would for record */
-    if (check->captured && check->program)
-        return wrong_usage(&command_check,
-                           "a program is judged on this machine only, not with --machine");
-    return 0;
-}
 
 static void judge_runtime(struct vec *facilities)
 {
@@ -82,10 +47,8 @@ static int judge_machine(struct check *check)
         char *path = memory__format("%s/trials", check->captured);
         int code = machine_trials__read(path, &trials, &error);
         free(path);
-        if (code < 0) {
-            say("%s", error.text);
-            return EXIT_HEURT;
-        }
+        if (code < 0)
+            return failed(&error);
     } else {
         judge_runtime(&check->machine);
         machine_trials__make(".", &trials);
@@ -258,12 +221,27 @@ static int judge_and_print(struct check *check)
     return works(check) ? 0 : 1;
 }
 
-static int run(int argc, char **argv)
+static const struct option_row option_rows[] = {
+    {.kind = OPTION_OPERAND,
+     .name = "PROGRAM",
+     .help = "also what can be recorded of this program"},
+    {.name = "json", .help = "the same as JSON", FLAG(struct check, json)},
+    {.name = "machine",
+     .value = "DIR",
+     .help = "judge the captured files of another machine",
+     TEXT(struct check, captured)},
+    {0},
+};
+
+static int run(const struct command *self, int argc, char **argv)
 {
     struct check check = {.machine = VEC_OF(struct facility), .rows = VEC_OF(struct facility)};
-    int status = read_options(argc, argv, &check);
+    int status = options__read(self, argc, argv, &check);
     if (status)
-        return status < 0 ? 0 : status;
+        return status;
+    check.program = argv[optind]; /* its arguments may follow, as they would for record */
+    if (check.captured && check.program)
+        return wrong_usage(self, "a program is judged on this machine only, not with --machine");
     status = judge_and_print(&check);
     facilities__free(&check.machine);
     facilities__free(&check.rows);
@@ -272,11 +250,10 @@ static int run(int argc, char **argv)
     return status;
 }
 
-static const char options_help[] =
-    "  PROGRAM                     also what can be recorded of this program\n"
-    "  --json                      the same as JSON\n"
-    "  --machine DIR               judge the captured files of another machine\n";
-
 const struct command command_check = {
-    "check", "[--json] [--machine DIR] [--] [PROGRAM]",
-    "tell what this machine and a program allow, and what would allow more", run, options_help};
+    .name = "check",
+    .summary = "tell what this machine and a program allow, and what would allow more",
+    .rows = option_rows,
+    .operands = "[--] [PROGRAM]",
+    .runs_a_program = true,
+    .run = run};

@@ -1,4 +1,5 @@
-/* cmd_export.c: heurt export: the events of a trace for other tools. */
+/* cmd_export.c: heurt export: the events of a trace for other tools; and heurt dump, the same as
+ * text. */
 #include "present/export/exporters.h"
 
 #include "analysis/outliers/outliers.h"
@@ -6,12 +7,11 @@
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
 #include "cmd/options.h"
+#include "cmd/values.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What the user asked for. */
@@ -109,10 +109,8 @@ static int export_trace(struct request *request, const struct trace *trace)
     struct stand_out *found = NULL;
     struct error error = {""};
     if (request->interesting &&
-        stand_out__compute(trace, NULL, STAND_OUT_LIMIT, &found, &error) < 0) {
-        say("%s", error.text);
-        return EXIT_HEURT;
-    }
+        stand_out__compute(trace, NULL, STAND_OUT_LIMIT, &found, &error) < 0)
+        return failed(&error);
     struct symbols *symbols = symbols__load_any(request->directory);
     struct shown_trace shown = shown_trace__new(trace, symbols);
     say_if_aggregated(trace);
@@ -128,88 +126,74 @@ static int export_trace(struct request *request, const struct trace *trace)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPTION_FROM = 256, OPTION_TO, OPTION_INTERESTING, OPTION_TEXT, OPTION_JSON, OPTION_CSV };
+#define THREAD_ROW                                                            \
+    {                                                                         \
+        .letter = 't', .name = "thread", .value = "TID|NAME|#SERIAL",         \
+        .help = "only this thread: its id, its name, or #SERIAL; repeatable", \
+        TEXTS(struct request, choice.threads)                                 \
+    }
+#define FUNCTION_ROW                                                                            \
+    {                                                                                           \
+        .letter = 'f', .name = "function", .value = "GLOB",                                     \
+        .help = "only events of this name; repeatable", TEXTS(struct request, choice.functions) \
+    }
+#define TIME_ROW(option, member, words)                                                           \
+    {                                                                                             \
+        .name = option, .value = "SECONDS", .help = words, .expected = "seconds since the start", \
+        VALUE(struct request, choice.member, seconds__parse)                                      \
+    }
+#define FROM_ROW TIME_ROW("from", from_ns, "only events from that second on, since the start")
+#define TO_ROW TIME_ROW("to", to_ns, "only events until that second, since the start")
+#define EXPORTER_ROW(option, words, method)                                                     \
+    {                                                                                           \
+        .name = option, .help = words, .group = 'f', CONSTANT(struct request, exporter, method) \
+    }
+#define RAW_ROW \
+    EXPORTER_ROW("raw", "ticks, numbers and payload words as they are in the file", &exporter_raw)
 
-static const struct option_row option_rows[] = {
-    {'i', "input", "DIR", "the trace (heurt.data)"},
-    {'o', "output", "FILE", "where to write (standard output)"},
-    {OPTION_TEXT, "text", NULL, "a line an event, as heurt dump"},
-    {OPTION_JSON, "json", NULL, "a JSON object a line"},
-    {OPTION_CSV, "csv", NULL, "comma-separated values"},
-    {OPTION_INTERESTING, "interesting", NULL, "only what stands out, and what is around it"},
-    {'t', "thread", "TID", "only this thread: its id, its name, or #SERIAL; repeatable"},
-    {OPTION_FROM, "from", "S", "only events from that second on, since the start"},
-    {OPTION_TO, "to", "S", "only events until that second, since the start"},
+static const struct option_row export_rows[] = {
+    INPUT_ROW(struct request, directory),
+    {.letter = 'o',
+     .name = "output",
+     .value = "FILE",
+     .help = "where to write (standard output)",
+     TEXT(struct request, output)},
+    EXPORTER_ROW("text", "a line an event, as heurt dump", &exporter_text),
+    EXPORTER_ROW("json", "a JSON object a line", &exporter_json),
+    EXPORTER_ROW("csv", "comma-separated values", &exporter_csv),
+    RAW_ROW,
+    {.name = "interesting",
+     .help = "only what stands out, and what is around it",
+     FLAG(struct request, interesting)},
+    THREAD_ROW,
+    FUNCTION_ROW,
+    FROM_ROW,
+    TO_ROW,
     {0},
 };
 
-static int choose_exporter(struct request *request, const struct exporter *exporter)
-{
-    if (request->exporter && request->exporter != exporter)
-        return wrong_usage(&command_export, "--%s and --%s cannot both be", request->exporter->name,
-                           exporter->name);
-    request->exporter = exporter;
-    return 0;
-}
+static const struct option_row dump_rows[] = {
+    INPUT_ROW(struct request, directory),
+    THREAD_ROW,
+    FUNCTION_ROW,
+    FROM_ROW,
+    TO_ROW,
+    EXPORTER_ROW("json", "one JSON object an event and line", &exporter_json_events),
+    RAW_ROW,
+    {0},
+};
 
-static int take_time(const char *option, uint64_t *ns)
+static int run(const struct command *self, int argc, char **argv)
 {
-    return seconds__parse(optarg, ns)
-               ? 0
-               : wrong_usage(&command_export, "--%s needs seconds since the start, not '%s'",
-                             option, optarg);
-}
-
-/* 0, or the exit status of wrong usage. */
-static int take_option(int option, void *argument)
-{
-    struct request *request = argument;
-    const char *value = optarg;
-    switch (option) {
-    case 'i':
-        request->directory = value;
-        return 0;
-    case 'o':
-        request->output = value;
-        return 0;
-    case 't':
-        vec__push(&request->choice.threads, &value);
-        return 0;
-    case OPTION_INTERESTING:
-        request->interesting = true;
-        return 0;
-    case OPTION_FROM:
-        return take_time("from", &request->choice.from_ns);
-    case OPTION_TO:
-        return take_time("to", &request->choice.to_ns);
-    default:
-        return choose_exporter(request, option == OPTION_TEXT   ? &exporter_text
-                                        : option == OPTION_JSON ? &exporter_json
-                                                                : &exporter_csv);
-    }
-}
-
-static int parse(int argc, char **argv, struct request *request)
-{
-    int status = options__read(&command_export, option_rows, argc, argv, take_option, request);
-    if (status == 0 && optind < argc)
-        return wrong_usage(&command_export, "'%s' is not an option; a trace is named with -i",
-                           argv[optind]);
-    if (!request->exporter)
-        request->exporter = &exporter_text;
-    return status;
-}
-
-static int run(int argc, char **argv)
-{
-    struct request request = {.directory = DEFAULT_TRACE, .choice = event_choice__all()};
+    struct request request = {
+        .directory = DEFAULT_TRACE, .exporter = &exporter_text, .choice = event_choice__all()};
     struct trace *trace;
     struct error error = {""};
-    int status = parse(argc, argv, &request);
-    if (status == 0 && trace__open(request.directory, &trace, &error) < 0) {
-        say("%s", error.text);
-        status = EXIT_HEURT;
-    }
+    int status = options__read(self, argc, argv, &request);
+    if (status == 0)
+        status = options__end(self, argc, argv);
+    if (status == 0 && trace__open(request.directory, &trace, &error) < 0)
+        status = failed(&error);
     if (status == 0) {
         /* A reader that goes away, or a pager that is left, is no reason to die by a signal. */
         signal(SIGPIPE, SIG_IGN);
@@ -217,14 +201,17 @@ static int run(int argc, char **argv)
         trace__close(trace);
     }
     event_choice__free(&request.choice);
-    return status < 0 ? 0 : status;
+    return status;
 }
 
-const struct command command_export = {
-    "export",
-    "[-i DIR] [-o FILE] [--text|--json|--csv] [--interesting] [--thread TID|NAME|#SERIAL]… "
-    "[--from SECONDS] [--to SECONDS]",
-    "the events of a trace for other tools",
-    run,
-    NULL,
-    option_rows};
+const struct command command_export = {.name = "export",
+                                       .summary = "the events of a trace for other tools",
+                                       .rows = export_rows,
+                                       .operands = "",
+                                       .run = run};
+
+const struct command command_dump = {.name = "dump",
+                                     .summary = "the events of a trace as text, one line an event",
+                                     .rows = dump_rows,
+                                     .operands = "",
+                                     .run = run};

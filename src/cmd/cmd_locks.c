@@ -3,19 +3,17 @@
 #include "analysis/ledger/profile.h"
 #include "analysis/locks/locks.h"
 #include "cmd/command.h"
-#include "cmd/durations.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
+#include "cmd/values.h"
 #include "present/locks/locks_screens.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define THRESHOLD 0.2    /* of the profile: nothing that is shown here depends on it */
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up */
+#define TO_UNSAID UINT64_MAX
 
 enum view { VIEW_SUMMARY, VIEW_ONE, VIEW_PATH, VIEW_DOT, VIEW_AUDIT };
 
@@ -23,9 +21,8 @@ struct options {
     const char *directory;
     const struct locks_presenter *presenter;
     enum view view;
-    size_t rank; /* of VIEW_ONE */
+    uint64_t rank; /* of VIEW_ONE */
     struct locks_filter filter;
-    bool has_to; /* --to was given */
 };
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -83,33 +80,21 @@ static bool wants_profile(const struct options *options)
     return options->view == VIEW_ONE && is_whole;
 }
 
-/* NULL when there is none: the rest is shown without it. */
-static struct profile *make_profile(const struct options *options, const struct loaded *loaded)
+/* The rest is shown without it where it cannot be made. */
+static void make_profile(const struct options *options, struct loaded *loaded)
 {
-    struct profile *profile;
-    struct error error;
     const struct vec no_rules = VEC_OF(struct profile_rule);
-    if (!wants_profile(options))
-        return NULL;
-    if (profile__compute_by(CLASSES_BY_SITE, loaded->trace, loaded->symbols, &no_rules, THRESHOLD,
-                            &profile, &error) < 0) {
-        say("%s; what holders did meanwhile is left out", error.text);
-        return NULL;
-    }
-    return profile;
+    if (wants_profile(options) &&
+        loaded__profile_by(loaded, CLASSES_BY_SITE, &no_rules, SCORE_THRESHOLD))
+        say("what holders did meanwhile is left out");
 }
 
-static int show_result(const struct options *options, const struct loaded *loaded,
+static int show_result(const struct options *options, struct loaded *loaded,
                        const struct locks_result *result)
 {
     struct critical_path critical = {0};
-    struct profile *profile = make_profile(options, loaded);
-    const struct report report = {.trace = loaded->trace,
-                                  .symbols = loaded->symbols,
-                                  .profile = profile,
-                                  .directory = options->directory,
-                                  .trace_bytes = trace__bytes_on_disk(options->directory)};
-    struct locks_report locks = {&report, result, &options->filter, NULL};
+    struct locks_report locks = {&loaded->report, result, &options->filter, NULL};
+    make_profile(options, loaded);
     if (options->view == VIEW_PATH) {
         critical_path__find(loaded->trace, &critical);
         locks.critical = &critical;
@@ -117,7 +102,6 @@ static int show_result(const struct options *options, const struct loaded *loade
     int status = show_view(options, &locks);
     if (locks.critical)
         critical_path__free(&critical);
-    profile__free(profile);
     return status;
 }
 
@@ -131,8 +115,8 @@ static int locks_of(const struct options *options)
         return status;
     int code = locks__compute(loaded.trace, loaded.symbols, &options->filter, &result, &error);
     if (code < 0) {
-        say("%s", error.text);
-        status = code == -ENOENT || code == -EINVAL ? EXIT_USAGE : EXIT_HEURT;
+        status = failed(&error);
+        status = code == -ENOENT || code == -EINVAL ? EXIT_USAGE : status;
     } else {
         if (options->view == VIEW_AUDIT)
             locks__mark(loaded.trace, result);
@@ -145,173 +129,97 @@ static int locks_of(const struct options *options)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum {
-    OPTION_JSON = 256,
-    OPTION_CSV,
-    OPTION_PATH,
-    OPTION_DOT,
-    OPTION_AUDIT,
-    OPTION_LOCK,
-    OPTION_SITE,
-    OPTION_MIN_WAIT,
-    OPTION_THREAD,
-    OPTION_FROM,
-    OPTION_TO,
-};
+#define TIME_ROW(option, member, words)                                            \
+    {                                                                              \
+        .name = option, .value = "TIME", .help = words, .expected = DURATION_FORM, \
+        VALUE(struct options, filter.member, duration__parse)                      \
+    }
 
 static const struct option_row option_rows[] = {
-    {'i', "input", "DIR", "the trace (heurt.data)"},
-    {OPTION_OPERAND, "N", NULL, "the lock of that number in depth"},
-    {OPTION_PATH, "path", NULL, "the critical path, piece by piece"},
-    {OPTION_DOT, "dot", NULL, "who was waited for, by whom, as a graph for Graphviz"},
-    {OPTION_AUDIT, "audit", NULL, "whether the parts add up to the whole; 1 when they do not"},
-    {OPTION_JSON, "json", NULL, "everything as JSON"},
-    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
-    {OPTION_LOCK, "lock", "ADDR|NAME", "only this lock: its address, or a pattern of variables"},
-    {OPTION_SITE, "site", "FUNC", "only what functions do whose names match"},
-    {OPTION_MIN_WAIT, "min-wait", "TIME", "only what waited so long: 1ms, 20us, 0.5s"},
-    {OPTION_THREAD, "thread", "TID|NAME", "only what this thread did"},
-    {OPTION_FROM, "from", "TIME", "only what ended from then on, since the start"},
-    {OPTION_TO, "to", "TIME", "only what ended until then, since the start"},
+    INPUT_ROW(struct options, directory),
+    {.kind = OPTION_OPERAND, .name = "N", .help = "the lock of that number in depth"},
+    {.name = "path",
+     .help = "the critical path, piece by piece",
+     .group = 'v',
+     CHOICE(struct options, view, VIEW_PATH)},
+    {.name = "dot",
+     .help = "who was waited for, by whom, as a graph for Graphviz",
+     .group = 'v',
+     CHOICE(struct options, view, VIEW_DOT)},
+    {.name = "audit",
+     .help = "whether the parts add up to the whole; 1 when they do not",
+     .group = 'v',
+     CHOICE(struct options, view, VIEW_AUDIT)},
+    FORMAT_ROW(struct options, presenter, json, &locks_json),
+    FORMAT_ROW(struct options, presenter, csv, &locks_csv),
+    {.name = "lock",
+     .value = "ADDR|NAME",
+     .help = "only this lock: its address, or a pattern of variables",
+     TEXT(struct options, filter.lock)},
+    {.name = "site",
+     .value = "FUNC",
+     .help = "only what functions do whose names match",
+     TEXT(struct options, filter.site)},
+    TIME_ROW("min-wait", min_wait_ns, "only what waited so long: 1ms, 20us, 0.5s"),
+    {.name = "thread",
+     .value = "TID|NAME",
+     .help = "only what this thread did",
+     TEXT(struct options, filter.thread)},
+    TIME_ROW("from", from_ns, "only what ended from then on, since the start"),
+    TIME_ROW("to", to_ns, "only what ended until then, since the start"),
     {0},
 };
 
-static int choose_presenter(struct options *options, const struct locks_presenter *presenter)
+static int take_rank(const struct command *self, int argc, char **argv, struct options *options)
 {
-    if (options->presenter != &locks_text && options->presenter != presenter)
-        return wrong_usage(&command_locks, "--json and --csv exclude each other");
-    options->presenter = presenter;
-    return 0;
-}
-
-static int choose_view(struct options *options, enum view view)
-{
-    if (options->view != VIEW_SUMMARY && options->view != view)
-        return wrong_usage(&command_locks,
-                           "--path, --dot, --audit and the number of a lock exclude each other");
-    options->view = view;
-    return 0;
-}
-
-static int take_text(const char *option, const char **text)
-{
-    if (!*optarg)
-        return wrong_usage(&command_locks, "--%s needs something to look for, found ''", option);
-    *text = optarg;
-    return 0;
-}
-
-static int take_time(const char *option, uint64_t *ns)
-{
-    if (duration__parse(optarg, ns))
-        return 0;
-    return wrong_usage(&command_locks, "--%s: expected " DURATION_FORM ", found '%s'", option,
-                       optarg);
-}
-
-/* Options that say what counts. */
-static int take_filter(int option, struct locks_filter *filter)
-{
-    switch (option) {
-    case OPTION_LOCK:
-        return take_text("lock", &filter->lock);
-    case OPTION_SITE:
-        return take_text("site", &filter->site);
-    case OPTION_THREAD:
-        return take_text("thread", &filter->thread);
-    case OPTION_MIN_WAIT:
-        return take_time("min-wait", &filter->min_wait_ns);
-    case OPTION_FROM:
-        return take_time("from", &filter->from_ns);
-    case OPTION_TO:
-        return take_time("to", &filter->to_ns);
-    default:
-        return EXIT_USAGE;
-    }
-}
-
-/* 0, or the exit status of wrong usage. */
-static int take_option(int option, void *request)
-{
-    struct options *options = request;
-    options->has_to |= option == OPTION_TO;
-    switch (option) {
-    case 'i':
-        options->directory = optarg;
-        return 0;
-    case OPTION_JSON:
-        return choose_presenter(options, &locks_json);
-    case OPTION_CSV:
-        return choose_presenter(options, &locks_csv);
-    case OPTION_PATH:
-        return choose_view(options, VIEW_PATH);
-    case OPTION_DOT:
-        return choose_view(options, VIEW_DOT);
-    case OPTION_AUDIT:
-        return choose_view(options, VIEW_AUDIT);
-    default:
-        return take_filter(option, &options->filter);
-    }
-}
-
-static int take_rank(int argc, char **argv, struct options *options)
-{
-    char *end;
     if (optind == argc)
         return 0;
     if (optind + 1 < argc)
-        return wrong_usage(&command_locks, "expected at most one number of a lock, found '%s' too",
+        return wrong_usage(self, "expected at most one number of a lock, found '%s' too",
                            argv[optind + 1]);
-    errno = 0;
-    unsigned long rank = strtoul(argv[optind], &end, 10);
-    if (errno || *end || rank == 0 || !strchr("0123456789", argv[optind][0]))
-        return wrong_usage(&command_locks,
+    if (!number__parse(argv[optind], 1, UINT64_MAX, &options->rank))
+        return wrong_usage(self,
                            "expected the number of a lock (as in the column #), found '%s'; by "
                            "name it is --lock, and another trace is chosen with -i DIR",
                            argv[optind]);
-    options->rank = rank;
-    return choose_view(options, VIEW_ONE);
-}
-
-/* What does not go together. */
-static int check(const struct options *options)
-{
-    const struct locks_filter *filter = &options->filter;
-    bool filters = filter->lock || filter->site || filter->thread || filter->min_wait_ns ||
-                   filter->from_ns || filter->to_ns;
-    if (options->has_to && filter->to_ns <= filter->from_ns)
-        return wrong_usage(&command_locks, "--to must be later than %s",
-                           filter->from_ns ? "--from" : "0s");
-    if (options->view == VIEW_DOT && options->presenter != &locks_text)
-        return wrong_usage(&command_locks, "--dot is a format of its own: without --json and "
-                                           "--csv");
-    if (options->view == VIEW_PATH && filters)
-        return wrong_usage(&command_locks, "--path is the path of the whole run: --lock, --site, "
-                                           "--min-wait, --thread, --from and --to do not go with "
-                                           "it");
+    if (options->view != VIEW_SUMMARY)
+        return wrong_usage(self, "--path, --dot, --audit and a number exclude each other");
+    options->view = VIEW_ONE;
     return 0;
 }
 
-static int parse(int argc, char **argv, struct options *options)
+/* What does not go together. TO_UNSAID becomes 0, which the filter knows. */
+static int check(const struct command *self, struct options *options)
 {
-    int status = options__read(&command_locks, option_rows, argc, argv, take_option, options);
-    if (status == 0)
-        status = take_rank(argc, argv, options);
-    return status ? status : check(options);
+    struct locks_filter *filter = &options->filter;
+    if (filter->to_ns <= filter->from_ns)
+        return wrong_usage(self, "--to must be later than %s", filter->from_ns ? "--from" : "0s");
+    filter->to_ns = filter->to_ns == TO_UNSAID ? 0 : filter->to_ns;
+    bool filters = filter->lock || filter->site || filter->thread || filter->min_wait_ns ||
+                   filter->from_ns || filter->to_ns;
+    if (options->view == VIEW_DOT && options->presenter != &locks_text)
+        return wrong_usage(self, "--dot is a format of its own: without --json and --csv");
+    if (options->view == VIEW_PATH && filters)
+        return wrong_usage(self, "--path is the path of the whole run: --lock, --site, "
+                                 "--min-wait, --thread, --from and --to do not go with it");
+    return 0;
 }
 
-static int run(int argc, char **argv)
+static int run(const struct command *self, int argc, char **argv)
 {
-    struct options options = {.directory = DEFAULT_TRACE, .presenter = &locks_text};
-    int status = parse(argc, argv, &options);
-    return status < 0 ? 0 : status ? status : locks_of(&options);
+    struct options options = {
+        .directory = DEFAULT_TRACE, .presenter = &locks_text, .filter.to_ns = TO_UNSAID};
+    int status = options__read(self, argc, argv, &options);
+    if (status == 0)
+        status = take_rank(self, argc, argv, &options);
+    if (status == 0)
+        status = check(self, &options);
+    return status ? status : locks_of(&options);
 }
 
 const struct command command_locks = {
-    "locks",
-    "[-i DIR] [--lock ADDR|NAME] [--site FUNC] [--min-wait TIME] [--thread TID|NAME] [--from TIME] "
-    "[--to TIME] [--json|--csv] [--path|--dot|--audit|N]",
-    "say what threads did with each lock, and how much of it was on the critical path",
-    run,
-    NULL,
-    option_rows};
+    .name = "locks",
+    .summary = "say what threads did with each lock, and how much of it was on the critical path",
+    .rows = option_rows,
+    .operands = "[N]",
+    .run = run};

@@ -2,8 +2,10 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "cmd/launch.h"
+#include "cmd/options.h"
 #include "cmd/packing.h"
 #include "cmd/report.h"
+#include "cmd/values.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "format/writer.h"
@@ -40,57 +42,23 @@
 #define STACK_BYTES_DEFAULT 4096
 #define STACK_BYTES_MAX 8192
 
+struct overhead {
+    uint32_t permille; /* 0: none */
+    bool told;
+};
+
 struct recording {
     const char *directory; /* of the trace, as the user wrote it */
     struct plan_request request;
-    uint64_t max_size_bytes;
-    uint32_t stack_every, stack_bytes;
-    uint32_t overhead_permille; /* 0: none */
-    bool overhead_told, quiet, and_report, pack, no_choice, no_loops, aggregate, no_kernel,
-        instructions;
+    uint64_t max_size_bytes; /* 0: the default */
+    uint64_t stack_every, stack_bytes;
+    struct overhead overhead;
+    bool quiet, and_report, no_pack, no_choice, no_loops, aggregate, no_kernel, instructions;
     uint64_t choose_after_ns; /* CPU time */
     char **command;
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-enum {
-    OPTION_STACK_EVERY = 256,
-    OPTION_STACK_BYTES,
-    OPTION_MAX_SIZE,
-    OPTION_AND_REPORT,
-    OPTION_NO_PACK,
-    OPTION_OVERHEAD,
-    OPTION_CHOOSE_AFTER,
-    OPTION_NO_CHOICE,
-    OPTION_AGGREGATE,
-    OPTION_NO_KERNEL,
-    OPTION_NO_LOOPS,
-    OPTION_INSTRUCTIONS,
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"function", required_argument, NULL, 'f'},
-    {"functions-from", required_argument, NULL, 'F'},
-    {"module", required_argument, NULL, 'M'},
-    {"arguments", required_argument, NULL, 'A'},
-    {"stack-every", required_argument, NULL, OPTION_STACK_EVERY},
-    {"stack-bytes", required_argument, NULL, OPTION_STACK_BYTES},
-    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
-    {"no-pack", no_argument, NULL, OPTION_NO_PACK},
-    {"aggregate", no_argument, NULL, OPTION_AGGREGATE},
-    {"overhead", required_argument, NULL, OPTION_OVERHEAD},
-    {"choose-after", required_argument, NULL, OPTION_CHOOSE_AFTER},
-    {"no-choice", no_argument, NULL, OPTION_NO_CHOICE},
-    {"no-kernel", no_argument, NULL, OPTION_NO_KERNEL},
-    {"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
-    {"instructions", no_argument, NULL, OPTION_INSTRUCTIONS},
-    {"and-report", no_argument, NULL, OPTION_AND_REPORT},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
 
 static void push_text(struct vec *texts, const char *text)
 {
@@ -98,73 +66,73 @@ static void push_text(struct vec *texts, const char *text)
     vec__push(texts, &copy);
 }
 
-static bool read_number(const char *text, uint64_t most, uint64_t *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtoull(text, &end, 10);
-    return !errno && end != text && !*end && text[0] != '-' && *number <= most;
-}
-
-/* "500M", "4G", "100k", or bytes. */
-static bool read_size(const char *text, uint64_t *bytes)
-{
-    char *end;
-    errno = 0;
-    *bytes = strtoull(text, &end, 10);
-    if (errno || end == text || text[0] == '-')
-        return false;
-    static const char suffixes[] = "kMGT";
-    const char *suffix = *end ? strchr(suffixes, *end == 'K' ? 'k' : *end) : NULL;
-    if (*end && (!suffix || (end[1] && strcmp(end + 1, "B") != 0 && strcmp(end + 1, "iB") != 0)))
-        return false;
-    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
-    if (*bytes > UINT64_MAX >> shift)
-        return false;
-    *bytes <<= shift;
-    return true;
-}
-
 /* "5%", "5", "0.5%", or "none". */
-static bool read_overhead(const char *text, uint32_t *permille)
+static bool read_overhead(const char *text, void *member)
 {
-    char *end;
-    *permille = 0;
-    if (strcmp(text, "none") == 0)
-        return true;
-    double percent = strtod(text, &end);
-    if (end == text || (*end == '%' ? end[1] : *end) || !(percent >= 0.1 && percent <= 100))
+    struct overhead *overhead = member;
+    const char *end = "";
+    double percent = 0;
+    bool is_none = strcmp(text, "none") == 0;
+    if (!is_none && (!decimal__parse(text, &end, &percent) || (*end && strcmp(end, "%") != 0) ||
+                     percent < 0.1 || percent > 100))
         return false;
-    *permille = (uint32_t)(percent * 10 + 0.5);
+    *overhead = (struct overhead){(uint32_t)(percent * 10 + 0.5), true};
     return true;
 }
 
-static int add_function_list(struct recording *recording, const char *path)
+static bool read_cpu_time(const char *text, void *ns)
 {
+    double seconds;
+    if (!decimal__parse(text, NULL, &seconds) || !(seconds > 0 && seconds <= 1e6))
+        return false;
+    *(uint64_t *)ns = (uint64_t)(seconds * 1e9);
+    return true;
+}
+
+static int take_function(const struct command *self, const char *text, void *recording)
+{
+    (void)self;
+    push_text(&((struct recording *)recording)->request.functions, text);
+    return 0;
+}
+
+static int take_module(const struct command *self, const char *text, void *recording)
+{
+    (void)self;
+    push_text(&((struct recording *)recording)->request.modules, text);
+    return 0;
+}
+
+static int take_function_list(const struct command *self, const char *path, void *request)
+{
+    struct vec *functions = &((struct recording *)request)->request.functions;
     bool from_stdin = strcmp(path, "-") == 0;
     FILE *in = from_stdin ? stdin : fopen(path, "re");
     struct error error;
+    (void)self;
     if (!in) {
         say("cannot read the list of functions %s: %s", path, strerror(errno));
         return EXIT_HEURT;
     }
-    int code = function_list__read(in, &recording->request.functions, &error);
+    int code = function_list__read(in, functions, &error);
     if (!from_stdin)
         fclose(in);
     if (code < 0)
-        say("%s", error.text);
-    else if (recording->request.functions.count == 0)
+        return failed(&error);
+    if (functions->count == 0)
         say("the list of functions %s names none: only the calls that heurt knows are recorded",
             from_stdin ? "on standard input" : path);
-    return code < 0 ? EXIT_HEURT : 0;
+    return 0;
 }
 
 /* FUNC=arg1,arg3: the function is asked for by that, too. */
-static int add_arguments(struct recording *recording, const char *text)
+static int take_arguments(const struct command *self, const char *text, void *request)
 {
+    struct recording *recording = request;
     const char *names = strrchr(text, '=');
     if (!names || names == text || !names[1])
-        return wrong_usage(&command_record, "-A wants FUNCTION=ARGUMENT[,ARGUMENT]…, not %s", text);
+        return wrong_usage(self, "--arguments: expected FUNCTION=ARGUMENT[,ARGUMENT]…, found '%s'",
+                           text);
     struct plan_arguments arguments = {
         .function = memory__format("%.*s", (int)(names - text), text),
         .names = memory__text(names + 1),
@@ -174,115 +142,88 @@ static int add_arguments(struct recording *recording, const char *text)
     return 0;
 }
 
-static int set_sizes(struct recording *recording, int option, const char *text)
-{
-    uint64_t number;
-    if (option == OPTION_STACK_EVERY && read_number(text, INT32_MAX, &number))
-        recording->stack_every = (uint32_t)number;
-    else if (option == OPTION_STACK_BYTES && read_number(text, STACK_BYTES_MAX, &number))
-        recording->stack_bytes = (uint32_t)number & ~7u;
-    else if (option == OPTION_MAX_SIZE && read_size(text, &number))
-        recording->max_size_bytes = number;
-    else if (option == OPTION_OVERHEAD && read_overhead(text, &recording->overhead_permille))
-        recording->overhead_told = true;
-    else if (option == OPTION_OVERHEAD)
-        return wrong_usage(&command_record,
-                           "--overhead wants a part of each thread's time from 0.1%% to 100%%, or "
-                           "none, not %s",
-                           text);
-    else if (option == OPTION_STACK_EVERY)
-        return wrong_usage(&command_record,
-                           "--stack-every wants a number of occurrences (0: never), not %s", text);
-    else if (option == OPTION_STACK_BYTES)
-        return wrong_usage(&command_record, "--stack-bytes wants 0 to %d bytes, not %s",
-                           STACK_BYTES_MAX, text);
-    else
-        return wrong_usage(&command_record, "--max-size wants a size such as 500M or 4G, not %s",
-                           text);
-    return 0;
-}
+static const struct option_row option_rows[] = {
+    {.letter = 'o',
+     .name = "output",
+     .value = "DIR",
+     .help = "the trace; heurt.data, and an older one becomes heurt.data.old",
+     TEXT(struct recording, directory)},
+    {.letter = 'f',
+     .name = "function",
+     .value = "NAME",
+     .help = "also record this function, or all that match the glob; repeatable",
+     OWN(take_function)},
+    {.letter = 'F',
+     .name = "functions-from",
+     .value = "FILE",
+     .help = "the functions that a file lists, or standard input (-)",
+     OWN(take_function_list)},
+    {.letter = 'M',
+     .name = "module",
+     .value = "MODULE",
+     .help = "all functions of this file, or those of -f only there",
+     OWN(take_module)},
+    {.letter = 'A',
+     .name = "arguments",
+     .value = "FUNC=ARG,…",
+     .help = "a function and its arguments (arg1, or a name), for keys",
+     OWN(take_arguments)},
+    {.name = "stack-every",
+     .value = "N",
+     .help = "a call stack at every N-th occurrence of a class (10000; 0: none)",
+     .expected = "a number of occurrences",
+     NUMBER(struct recording, stack_every, 0, INT32_MAX)},
+    {.name = "stack-bytes",
+     .value = "N",
+     .help = "how much of the stack is kept for it (4096)",
+     .expected = "bytes",
+     NUMBER(struct recording, stack_bytes, 0, STACK_BYTES_MAX)},
+    {.name = "max-size",
+     .value = "SIZE",
+     .help = "the trace's bound, such as 500M (4G); what is lost is counted",
+     .expected = "a size such as 500M or 4G",
+     VALUE(struct recording, max_size_bytes, size__parse)},
+    {.name = "aggregate",
+     .help = "keep no events: counts, sums and histograms of each class and thread,\n"
+             "in memory that does not grow with time (--max-size: 32M)",
+     FLAG(struct recording, aggregate)},
+    {.name = "no-pack",
+     .help = "leave the trace as long as it was written",
+     FLAG(struct recording, no_pack)},
+    {.name = "overhead",
+     .value = "PERCENT",
+     .help = "what recording may cost each thread; 5% of functions that heurt\n"
+             "chooses, else none",
+     .expected = "a part of each thread's time from 0.1% to 100%, or none",
+     VALUE(struct recording, overhead, read_overhead)},
+    {.name = "choose-after",
+     .value = "SECONDS",
+     .help = "without -f, -F, -M, -A: choose functions after so much CPU time (1)",
+     .expected = "seconds of CPU time",
+     VALUE(struct recording, choose_after_ns, read_cpu_time)},
+    {.name = "no-choice", .help = "record known calls only", FLAG(struct recording, no_choice)},
+    {.name = "no-loops",
+     .help = "do not mark the loops of functions that are entered once",
+     FLAG(struct recording, no_loops)},
+    {.name = "no-kernel",
+     .help = "no records of switches and page faults from the kernel",
+     FLAG(struct recording, no_kernel)},
+    {.name = "instructions",
+     .help = "count the instructions of each call, where there is a PMU",
+     FLAG(struct recording, instructions)},
+    {.name = "and-report", FLAG(struct recording, and_report)},
+    {.letter = 'q',
+     .name = "quiet",
+     .help = "say nothing when all went well",
+     FLAG(struct recording, quiet)},
+    {0},
+};
 
-static int set_choose_after(struct recording *recording, const char *text)
+static int parse(const struct command *self, int argc, char **argv, struct recording *recording)
 {
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds > 0 && seconds <= 1e6))
-        return wrong_usage(&command_record, "--choose-after wants seconds of CPU time, not %s",
-                           text);
-    recording->choose_after_ns = (uint64_t)(seconds * 1e9);
-    return 0;
-}
-
-static int read_option(struct recording *recording, int option, char **argv)
-{
-    switch (option) {
-    case 'o':
-        recording->directory = optarg;
-        return 0;
-    case 'f':
-        push_text(&recording->request.functions, optarg);
-        return 0;
-    case 'F':
-        return add_function_list(recording, optarg);
-    case 'M':
-        push_text(&recording->request.modules, optarg);
-        return 0;
-    case 'A':
-        return add_arguments(recording, optarg);
-    case 'q':
-        recording->quiet = true;
-        return 0;
-    case OPTION_NO_PACK:
-        recording->pack = false;
-        return 0;
-    case OPTION_AGGREGATE:
-        recording->aggregate = true;
-        return 0;
-    case OPTION_AND_REPORT:
-        recording->and_report = true;
-        return 0;
-    case OPTION_NO_CHOICE:
-        recording->no_choice = true;
-        return 0;
-    case OPTION_NO_KERNEL:
-        recording->no_kernel = true;
-        return 0;
-    case OPTION_NO_LOOPS:
-        recording->no_loops = true;
-        return 0;
-    case OPTION_INSTRUCTIONS:
-        recording->instructions = true;
-        return 0;
-    case OPTION_CHOOSE_AFTER:
-        return set_choose_after(recording, optarg);
-    case OPTION_STACK_EVERY:
-    case OPTION_STACK_BYTES:
-    case OPTION_MAX_SIZE:
-    case OPTION_OVERHEAD:
-        return set_sizes(recording, option, optarg);
-    case ':':
-        return wrong_usage(&command_record, "%s wants a value", argv[optind - 1]);
-    default:
-        return wrong_usage(&command_record,
-                           "%s is no option of heurt record, or has a value that it does not "
-                           "take; heurt's options come before the program",
-                           argv[optind > 1 ? optind - 1 : 1]);
-    }
-}
-
-/* 0: go on; -1: help was shown; else the exit status. */
-static int read_options(int argc, char **argv, struct recording *recording)
-{
-    int option, status = 0;
-    optind = 0;
-    while (!status &&
-           (option = getopt_long(argc, argv, "+:o:f:F:M:A:qh", long_options, NULL)) != -1) {
-        if (option == 'h')
-            return show_help(&command_record) - 1;
-        status = read_option(recording, option, argv);
-    }
+    int status = options__read(self, argc, argv, recording);
     if (!status && optind >= argc)
-        return wrong_usage(&command_record, "which program?");
+        return wrong_usage(self, "which program?");
     recording->command = argv + optind;
     if (!recording->max_size_bytes)
         recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
@@ -335,9 +276,9 @@ static bool is_automatic(const struct recording *recording)
 
 static uint32_t overhead_permille(const struct recording *recording)
 {
-    if (!recording->overhead_told && is_automatic(recording))
+    if (!recording->overhead.told && is_automatic(recording))
         return CHOSEN_OVERHEAD_PERMILLE;
-    return recording->overhead_permille;
+    return recording->overhead.permille;
 }
 
 static int create_trace(const struct recording *recording, const struct planner *planner,
@@ -348,11 +289,11 @@ static int create_trace(const struct recording *recording, const struct planner 
         .clock = clock,
         .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
                  (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
-                 (recording->overhead_told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
+                 (recording->overhead.told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
                  (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0),
-        .stack_every = recording->stack_bytes ? recording->stack_every : 0,
-        .stack_bytes = recording->stack_bytes,
+        .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,
+        .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
         .start = clock_pair(clock),
@@ -524,7 +465,7 @@ static int complete(const struct recording *recording, const struct trace *trace
     if (tracepoints__complete(tracepoints, trace, recording->directory, error) < 0)
         say("%s", error->text);
     int code = keep_symbols(recording, trace, error);
-    if (recording->pack && !recording->aggregate)
+    if (!recording->no_pack && !recording->aggregate)
         packing__run(recording->directory, recording->quiet);
     return code;
 }
@@ -634,10 +575,9 @@ static int record(struct recording *recording, const struct binary *binary, int 
     if (code == 0)
         code = create_trace(recording, planner, &writer, &error);
     if (code < 0) {
-        say("%s", error.text);
         planner__close(planner);
         free(library);
-        return EXIT_HEURT;
+        return failed(&error);
     }
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     if (chooses || (has_request(recording) && overhead_permille(recording)))
@@ -682,7 +622,7 @@ static void free_recording(struct recording *recording)
     free(request->cache);
 }
 
-static int run(int argc, char **argv)
+static int run(const struct command *self, int argc, char **argv)
 {
     standard_descriptors__reserve();
     struct recording recording = {
@@ -691,13 +631,12 @@ static int run(int argc, char **argv)
                     cache__directory("plans")},
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,
-        .pack = true,
         .choose_after_ns = CHOICE_AFTER_NS,
     };
-    int status = read_options(argc, argv, &recording), wait_status = 0;
+    int status = parse(self, argc, argv, &recording), wait_status = 0;
     if (status) {
         free_recording(&recording);
-        return status < 0 ? 0 : status;
+        return status;
     }
     struct binary binary;
     struct error error;
@@ -713,34 +652,10 @@ static int run(int argc, char **argv)
     return status ? status : launch__exit_like(wait_status);
 }
 
-static const char options_help[] =
-    "  -o, --output DIR            the trace; heurt.data, and an older one becomes heurt.data.old\n"
-    "  -f, --function NAME         also record this function, or all that match the glob; "
-    "repeatable\n"
-    "  -F, --functions-from FILE   the functions that a file lists, or standard input (-)\n"
-    "  -M, --module MODULE         all functions of this file, or those of -f only there\n"
-    "  -A, --arguments FUNC=ARG,…  a function and its arguments (arg1, or a name), for keys\n"
-    "  --stack-every N             a call stack at every N-th occurrence of a class (10000; 0: "
-    "none)\n"
-    "  --stack-bytes N             how much of the stack is kept for it (4096)\n"
-    "  --max-size SIZE             the trace's bound, such as 500M (4G); what is lost is counted\n"
-    "  --aggregate                 keep no events: counts, sums and histograms of each class and "
-    "thread,\n"
-    "                              in memory that does not grow with time (--max-size: 32M)\n"
-    "  --no-pack                   leave the trace as long as it was written\n"
-    "  --overhead PERCENT          what recording may cost each thread; 5% of functions that "
-    "heurt\n"
-    "                              chooses, else none\n"
-    "  --choose-after SECONDS      without -f, -F, -M, -A: choose functions after so much CPU time "
-    "(1)\n"
-    "  --no-choice                 record known calls only\n"
-    "  --no-loops                  do not mark the loops of functions that are entered once\n"
-    "  --no-kernel                 no records of switches and page faults from the kernel\n"
-    "  --instructions              count the instructions of each call, where there is a PMU\n"
-    "  -q, --quiet                 say nothing when all went well\n";
-
 const struct command command_record = {
-    "record",
-    "[-o DIR] [-f NAME|GLOB]… [-F FILE] [-M MODULE]… [-A FUNC=ARG,…]… [--stack-every N] "
-    "[--max-size SIZE] [--overhead PERCENT] [--aggregate] [--] PROGRAM [ARG]…",
-    "record a program: where its threads wait for each other", run, options_help};
+    .name = "record",
+    .summary = "record a program: where its threads wait for each other",
+    .rows = option_rows,
+    .operands = "[--] PROGRAM [ARG]…",
+    .runs_a_program = true,
+    .run = run};

@@ -1,35 +1,30 @@
 /* heurt report: from a trace to a screen, or to JSON or CSV. */
 #include "cmd/report.h"
 
-#include "analysis/findings/findings.h"
-#include "analysis/ledger/profile.h"
 #include "base/memory.h"
-#include "cmd/class_view.h"
 #include "cmd/command.h"
-#include "cmd/load.h"
+#include "cmd/compare.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/predictions.h"
 #include "cmd/rules_file.h"
-#include "present/present.h"
+#include "cmd/values.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define THRESHOLD 0.2
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
+
+enum view { VIEW_SUMMARY, VIEW_COVERAGE, VIEW_AUDIT };
 
 struct options {
     const char *directory;
     const struct presenter *presenter;
-    bool coverage, audit, no_rules;
-    enum class_view view;
-    bool asked_for_view;
+    enum view view;
+    bool no_rules, compare, median;
+    enum class_view classes;
     double threshold;
-    size_t rank;                       /* 0: the first screen */
+    uint64_t slow, fast, at_ns;        /* of --compare; 0, 0, UINT64_MAX: not given */
+    const char *class;                 /* a number or a name; NULL: the first screen */
     struct vec keys, ignores, forgets; /* const char * */
 };
 
@@ -39,60 +34,54 @@ struct options {
 struct showing {
     const struct options *options;
     const struct report *report;
+    size_t rank; /* of the one class, from 1; 0: the first screen */
 };
 
 static void present(const void *subject, const struct style *style, FILE *out)
 {
     const struct showing *showing = subject;
-    const struct options *options = showing->options;
-    const struct presenter *presenter = options->presenter;
-    if (options->audit)
+    const struct presenter *presenter = showing->options->presenter;
+    if (showing->options->view == VIEW_AUDIT)
         presenter->audit(showing->report, style, out);
-    else if (options->coverage)
+    else if (showing->options->view == VIEW_COVERAGE)
         presenter->coverage(showing->report, style, out);
-    else if (options->rank)
-        presenter->one_class(showing->report, options->rank, style, out);
+    else if (showing->rank)
+        presenter->one_class(showing->report, showing->rank, style, out);
     else
         presenter->summary(showing->report, style, out);
 }
 
-static int report_on_loaded(const struct options *options, const struct vec *rules,
-                            const struct loaded *loaded)
+/* The first screen, or one class; with what changes would gain. */
+static int show_classes(const struct options *options, struct loaded *loaded)
 {
-    struct report report = {
-        .trace = loaded->trace,
-        .symbols = loaded->symbols,
-        .directory = options->directory,
-        .trace_bytes = trace__bytes_on_disk(options->directory),
-    };
-    struct profile *profile;
-    struct error error;
-    int status;
-    if (profile__compute_by(options->view, loaded->trace, loaded->symbols, rules,
-                            options->threshold, &profile, &error) < 0) {
-        say("%s", error.text);
-        return EXIT_HEURT;
-    }
-    report.profile = profile;
+    size_t rank = 0, matching;
     struct findings *findings = NULL;
-    if (!options->audit && !options->coverage && options->rank == 0)
-        findings = findings__find(loaded->trace, loaded->symbols, profile);
-    report.findings = findings;
-    if (options->asked_for_view && profile->view != options->view)
+    if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
+        return EXIT_USAGE;
+    if (!rank)
+        findings = findings__find(loaded->trace, loaded->symbols, loaded->profile);
+    loaded->report.findings = findings;
+    predictions__fill_gains(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
+    int status = show(present, &(struct showing){options, &loaded->report, rank});
+    findings__free(findings);
+    return status;
+}
+
+static int report_on_loaded(const struct options *options, const struct vec *rules,
+                            struct loaded *loaded)
+{
+    enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
+    int status = loaded__profile_by(loaded, view, rules, options->threshold);
+    if (status)
+        return status;
+    if (options->classes != CLASSES_UNSAID && loaded->profile->view != view)
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
-    if (!options->audit && !options->coverage && options->rank <= profile->classes.count)
-        predictions__fill_gains(loaded->trace, loaded->symbols, profile, findings, options->rank);
-    if (options->rank > profile->classes.count) {
-        say("there is no class %zu: this report has %zu", options->rank, profile->classes.count);
-        status = EXIT_USAGE;
-    } else {
-        status = show(present, &(struct showing){options, &report});
-    }
-    if (status == 0 && options->audit && !report__adds_up(&report))
+    if (options->view == VIEW_SUMMARY)
+        return show_classes(options, loaded);
+    status = show(present, &(struct showing){options, &loaded->report, 0});
+    if (status == 0 && options->view == VIEW_AUDIT && !report__adds_up(&loaded->report))
         status = EXIT_NOT_EXACT;
-    findings__free(findings);
-    profile__free(profile);
     return status;
 }
 
@@ -109,7 +98,8 @@ static int report_on(const struct options *options, const struct vec *rules)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-static int change_rules(const struct options *options, struct rules *rules)
+static int change_rules(const struct command *self, const struct options *options,
+                        struct rules *rules)
 {
     struct error error;
     VEC_EACH (function, &options->forgets, const char *)
@@ -117,10 +107,10 @@ static int change_rules(const struct options *options, struct rules *rules)
             say("%s has no rule for '%s'", rules->path, *function);
     VEC_EACH (key, &options->keys, const char *)
         if (rules__add_key(rules, *key, &error) < 0)
-            return wrong_usage(&command_report, "--key: %s", error.text);
+            return wrong_usage(self, "--key: %s", error.text);
     VEC_EACH (function, &options->ignores, const char *)
         if (rules__add_ignore(rules, *function, &error) < 0)
-            return wrong_usage(&command_report, "--ignore: %s", error.text);
+            return wrong_usage(self, "--ignore: %s", error.text);
     return 0;
 }
 
@@ -135,7 +125,7 @@ static void keep_rules(struct rules *rules)
         say("kept in %s for the reports to come", rules->path);
 }
 
-static int report_with_rules(const struct options *options)
+static int report_with_rules(const struct command *self, const struct options *options)
 {
     struct rules rules;
     struct error error;
@@ -143,11 +133,10 @@ static int report_with_rules(const struct options *options)
     if (options->no_rules) {
         rules = (struct rules){memory__text(RULES_FILE), VEC_OF(char *), false};
     } else if (rules__load(options->directory, &rules, &error) < 0) {
-        say("%s", error.text);
-        status = EXIT_HEURT;
+        status = failed(&error);
     }
     if (status == 0)
-        status = change_rules(options, &rules);
+        status = change_rules(self, options, &rules);
     if (status == 0) {
         struct vec list = rules__list(&rules);
         status = report_on(options, &list);
@@ -159,191 +148,168 @@ static int report_with_rules(const struct options *options)
     return status;
 }
 
+static struct options default_options(void)
+{
+    return (struct options){.directory = DEFAULT_TRACE,
+                            .presenter = &presenter_text,
+                            .classes = CLASSES_UNSAID,
+                            .threshold = SCORE_THRESHOLD,
+                            .at_ns = UINT64_MAX,
+                            .keys = VEC_OF(const char *),
+                            .ignores = VEC_OF(const char *),
+                            .forgets = VEC_OF(const char *)};
+}
+
 int report__show_summary(const char *directory)
 {
-    const struct options options = {.directory = directory,
-                                    .presenter = &presenter_text,
-                                    .threshold = THRESHOLD,
-                                    .view = CLASSES_BY_STRUCTURE};
-    return report_with_rules(&options);
+    struct options options = default_options();
+    options.directory = directory;
+    return report_with_rules(&command_report, &options);
+}
+
+/* ---- --compare ------------------------------------------------------------------------------- */
+
+/* Of the first screen and its views nothing goes with a comparison. */
+static int check_comparison(const struct command *self, const struct options *options)
+{
+    if (!options->class)
+        return wrong_usage(self, "--compare: expected a class: its number in heurt report, a "
+                                 "function's name, or iteration");
+    if (options->view != VIEW_SUMMARY || options->presenter == &presenter_csv)
+        return wrong_usage(self, "--coverage, --audit and --csv do not go with --compare");
+    return 0;
+}
+
+static int compare(const struct command *self, const struct options *options)
+{
+    const struct compare_request request = {
+        .class = options->class,
+        .presenter = options->presenter == &presenter_json ? &difference_json : &difference_text,
+        .choice = {.slow = options->at_ns != UINT64_MAX ? 0
+                           : options->slow              ? options->slow
+                                                        : 1,
+                   .at_ns = options->at_ns,
+                   .fast = options->median ? 0
+                           : options->fast ? options->fast
+                                           : 1},
+        .view = class_view__or(options->classes, CLASSES_BY_STRUCTURE),
+        .is_view_asked_for = options->classes != CLASSES_UNSAID};
+    struct loaded loaded;
+    int status = check_comparison(self, options);
+    if (status == 0)
+        status = loaded__open(options->directory, &loaded);
+    if (status)
+        return status;
+    status = compare__run(&request, &loaded);
+    loaded__close(&loaded);
+    return status;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum {
-    OPTION_JSON = 256,
-    OPTION_CSV,
-    OPTION_COVERAGE,
-    OPTION_AUDIT,
-    OPTION_THRESHOLD,
-    OPTION_KEY,
-    OPTION_IGNORE,
-    OPTION_FORGET,
-    OPTION_NO_RULES,
-    OPTION_CLASS,
-    OPTION_COMPARE,
-    OPTION_OF_COMPARE,
-};
-
 static const struct option_row option_rows[] = {
-    {'i', "input", "DIR", "the trace (heurt.data)"},
-    {OPTION_OPERAND, "N", NULL, "the class of that rank in depth"},
-    {OPTION_COMPARE, "compare", NULL,
-     "with N, a function's name or iteration: a slow occurrence against a fast one"},
-    {OPTION_OF_COMPARE, "slow", "N", "--compare: the N-th slowest occurrence, not the slowest"},
-    {OPTION_OF_COMPARE, "at", "TIME", "--compare: the one at that time since the start: 1.2s"},
-    {OPTION_OF_COMPARE, "fast", "N", "--compare: with the N-th fastest, not the fastest"},
-    {OPTION_OF_COMPARE, "median", NULL, "--compare: with one that took about the median"},
-    {OPTION_JSON, "json", NULL, "everything as JSON"},
-    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
-    {OPTION_COVERAGE, "coverage", NULL, "which functions were instrumented, and why others not"},
-    {OPTION_AUDIT, "audit", NULL, "whether the parts add up to the whole; 1 when they do not"},
-    {OPTION_THRESHOLD, "threshold", "X", "show classes with a score of at least X (0.2; 0: all)"},
-    {OPTION_KEY, "key", "FUNC=ARG,…", "compare only calls with equal arguments; remembered"},
-    {OPTION_IGNORE, "ignore", "FUNC", "leave these classes out; remembered"},
-    {OPTION_FORGET, "forget", "FUNC", "drop what is remembered of FUNC"},
-    {OPTION_NO_RULES, "no-rules", NULL, "neither use nor change what is remembered"},
-    {OPTION_CLASS, "class", "site|structure",
-     "what calls other things is another class (structure), or not"},
+    INPUT_ROW(struct options, directory),
+    {.kind = OPTION_OPERAND,
+     .name = "N|NAME",
+     .help = "the class of that rank, or of that function, in depth"},
+    {.name = "compare",
+     .help = "with N, NAME or iteration: a slow occurrence against a fast one",
+     FLAG(struct options, compare)},
+    {.name = "slow",
+     .value = "N",
+     .help = "--compare: the N-th slowest occurrence, not the slowest",
+     .expected = "a place among the slowest",
+     .group = 's',
+     NUMBER(struct options, slow, 1, COMPARE_ORDINAL_MOST)},
+    {.name = "at",
+     .value = "TIME",
+     .help = "--compare: the one at that time since the start: 1.2s",
+     .expected = DURATION_FORM,
+     .group = 's',
+     VALUE(struct options, at_ns, duration__parse)},
+    {.name = "fast",
+     .value = "N",
+     .help = "--compare: with the N-th fastest, not the fastest",
+     .expected = "a place among the fastest",
+     .group = 'm',
+     NUMBER(struct options, fast, 1, COMPARE_ORDINAL_MOST)},
+    {.name = "median",
+     .help = "--compare: with one that took about the median",
+     .group = 'm',
+     FLAG(struct options, median)},
+    FORMAT_ROW(struct options, presenter, json, &presenter_json),
+    FORMAT_ROW(struct options, presenter, csv, &presenter_csv),
+    {.name = "coverage",
+     .help = "which functions were instrumented, and why others not",
+     .group = 'v',
+     CHOICE(struct options, view, VIEW_COVERAGE)},
+    {.name = "audit",
+     .help = "whether the parts add up to the whole; 1 when they do not",
+     .group = 'v',
+     CHOICE(struct options, view, VIEW_AUDIT)},
+    {.name = "threshold",
+     .value = "X",
+     .help = "show classes with a score of at least X (0.2; 0: all)",
+     .expected = "a number from 0 to 1 (0.2 is usual)",
+     VALUE(struct options, threshold, share__parse)},
+    {.name = "key",
+     .value = "FUNC=ARG[,ARG]",
+     .help = "compare only calls with equal arguments; remembered",
+     TEXTS(struct options, keys)},
+    {.name = "ignore",
+     .value = "FUNC",
+     .help = "leave these classes out; remembered",
+     TEXTS(struct options, ignores)},
+    {.name = "forget",
+     .value = "FUNC",
+     .help = "drop what is remembered of FUNC",
+     TEXTS(struct options, forgets)},
+    {.name = "no-rules",
+     .help = "neither use nor change what is remembered",
+     FLAG(struct options, no_rules)},
+    CLASS_ROW(struct options, classes),
     {0},
 };
 
-static int parse_threshold(const char *text, struct options *options)
+static int take_class(const struct command *self, int argc, char **argv, struct options *options)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value < 0 || value > 1)
-        return wrong_usage(&command_report,
-                           "--threshold: expected a number from 0 to 1 (0.2 is usual), found '%s'",
-                           text);
-    options->threshold = value;
-    return 0;
-}
-
-static int choose_presenter(struct options *options, const struct presenter *presenter)
-{
-    if (options->presenter != &presenter_text && options->presenter != presenter)
-        return wrong_usage(&command_report, "--json and --csv exclude each other");
-    options->presenter = presenter;
-    return 0;
-}
-
-/* 0, or the exit status of wrong usage. */
-static int take_option(int option, void *request)
-{
-    struct options *options = request;
-    switch (option) {
-    case 'i':
-        options->directory = optarg;
-        return 0;
-    case OPTION_JSON:
-        return choose_presenter(options, &presenter_json);
-    case OPTION_CSV:
-        return choose_presenter(options, &presenter_csv);
-    case OPTION_COVERAGE:
-        options->coverage = true;
-        return 0;
-    case OPTION_AUDIT:
-        options->audit = true;
-        return 0;
-    case OPTION_THRESHOLD:
-        return parse_threshold(optarg, options);
-    case OPTION_KEY:
-        vec__push(&options->keys, &optarg);
-        return 0;
-    case OPTION_IGNORE:
-        vec__push(&options->ignores, &optarg);
-        return 0;
-    case OPTION_FORGET:
-        vec__push(&options->forgets, &optarg);
-        return 0;
-    case OPTION_NO_RULES:
-        options->no_rules = true;
-        return 0;
-    case OPTION_CLASS:
-        options->asked_for_view = true;
-        return view__parse(&command_report, optarg, &options->view);
-    case OPTION_OF_COMPARE:
-        return wrong_usage(&command_report, "--slow, --at, --fast and --median go with --compare");
-    default:
-        return EXIT_USAGE;
-    }
-}
-
-static int take_rank(int argc, char **argv, struct options *options)
-{
-    char *end;
     if (optind == argc)
         return 0;
-    if (optind + 1 < argc)
-        return wrong_usage(&command_report, "expected at most one class number, found '%s' too",
-                           argv[optind + 1]);
-    errno = 0;
-    unsigned long rank = strtoul(argv[optind], &end, 10);
-    if (errno || *end || rank == 0 || !strchr("0123456789", argv[optind][0]))
-        return wrong_usage(&command_report,
-                           "expected the number of a class (as in the column #), found '%s'; "
-                           "another trace is chosen with -i DIR",
-                           argv[optind]);
-    if (options->coverage)
-        return wrong_usage(&command_report, "--coverage and a class number exclude each other");
-    if (options->audit)
-        return wrong_usage(&command_report, "--audit and a class number exclude each other");
-    options->rank = rank;
+    if (optind + 1 < argc || !*argv[optind])
+        return wrong_usage(self, "expected at most one class, found '%s'%s", argv[argc - 1],
+                           optind + 1 < argc ? " too" : "");
+    if (options->view == VIEW_COVERAGE)
+        return wrong_usage(self, "--coverage and a class exclude each other");
+    if (options->view == VIEW_AUDIT)
+        return wrong_usage(self, "--audit and a class exclude each other");
+    options->class = argv[optind];
     return 0;
 }
 
-static int parse(int argc, char **argv, struct options *options)
+static int parse(const struct command *self, int argc, char **argv, struct options *options)
 {
-    int status = options__read(&command_report, option_rows, argc, argv, take_option, options);
-    if (status == 0 && options->coverage && options->audit)
-        status = wrong_usage(&command_report, "--coverage and --audit exclude each other");
-    return status ? status : take_rank(argc, argv, options);
+    int status = options__read(self, argc, argv, options);
+    if (status == 0 && !options->compare &&
+        (options->slow || options->fast || options->median || options->at_ns != UINT64_MAX))
+        status = wrong_usage(self, "--slow, --at, --fast and --median go with --compare");
+    return status ? status : take_class(self, argc, argv, options);
 }
 
-/* heurt report N --compare … is heurt diff-occurrence N …. True: *status is that of it. */
-static bool compares(int argc, char **argv, int *status)
+static int run(const struct command *self, int argc, char **argv)
 {
-    char **others = memory__zeroed((size_t)argc + 1, sizeof *others);
-    int count = 0;
-    for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--compare") != 0)
-            others[count++] = argv[i];
-    bool is_asked = count < argc && !wants_help(argc, argv);
-    if (is_asked)
-        *status = command_diff_occurrence.run(count, others);
-    free(others);
-    return is_asked;
-}
-
-static int run(int argc, char **argv)
-{
-    int compared;
-    if (compares(argc, argv, &compared))
-        return compared;
-    struct options options = {.directory = DEFAULT_TRACE,
-                              .presenter = &presenter_text,
-                              .threshold = THRESHOLD,
-                              .view = CLASSES_BY_STRUCTURE,
-                              .keys = VEC_OF(const char *),
-                              .ignores = VEC_OF(const char *),
-                              .forgets = VEC_OF(const char *)};
-    int status = parse(argc, argv, &options);
+    struct options options = default_options();
+    int status = parse(self, argc, argv, &options);
     if (status == 0)
-        status = report_with_rules(&options);
+        status = (options.compare ? compare : report_with_rules)(self, &options);
     vec__free(&options.keys);
     vec__free(&options.ignores);
     vec__free(&options.forgets);
-    return status < 0 ? 0 : status;
+    return status;
 }
 
-const struct command command_report = {"report",
-                                       "[-i DIR] [--json|--csv] [--coverage|--audit] [--threshold "
-                                       "X] [--key FUNC=ARG[,ARG]] [--ignore FUNC] "
-                                       "[--forget FUNC] [--no-rules] [--class site|structure] "
-                                       "[N [--compare [--slow N|--at TIME] "
-                                       "[--fast N|--median]]]",
-                                       "say where a recorded program loses time, how much, and why",
-                                       run,
-                                       NULL,
-                                       option_rows};
+const struct command command_report = {
+    .name = "report",
+    .summary = "say where a recorded program loses time, how much, and why",
+    .rows = option_rows,
+    .operands = "[N|NAME|iteration]",
+    .run = run};

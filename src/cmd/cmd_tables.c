@@ -5,13 +5,11 @@
 #include "analysis/structure/outline.h"
 #include "base/memory.h"
 #include "base/nearest.h"
-#include "cmd/class_view.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/predictions.h"
-#include "cmd/rules_file.h"
 #include "cmd/whatif_session.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
@@ -20,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THRESHOLD 0.2 /* as of heurt report: it numbers the classes */
 #define OUTLINE_ROWS_AT_MOST 20000
 
 /* A table that is asked for. */
@@ -43,8 +40,7 @@ struct options {
 
 /* All results that the wanted tables are made of; those that are not needed are NULL. */
 struct results {
-    struct report report;
-    struct profile *profile;
+    struct loaded loaded;
     struct locks_filter filter;
     struct locks_result *locks;
     struct critical_path critical;
@@ -57,33 +53,18 @@ struct results {
     bool has_critical, has_whatif;
 };
 
-static int make_profile(const struct options *options, struct results *results, struct error *error)
-{
-    struct rules rules;
-    int code = rules__load(options->directory, &rules, error);
-    if (code == 0) {
-        struct vec list = rules__list(&rules);
-        code = profile__compute_by(options->view, results->report.trace, results->report.symbols,
-                                   &list, THRESHOLD, &results->profile, error);
-        rules__free_list(&list);
-    }
-    rules__free(&rules);
-    results->report.profile = results->profile;
-    return code;
-}
-
 static int make_structure(struct results *results, struct error *error)
 {
-    int code = structure__compute(results->report.trace, &results->structure, error);
+    int code = structure__compute(results->loaded.trace, &results->structure, error);
     if (code == 0)
-        results->outline = outline__fitting(results->report.trace, results->structure,
+        results->outline = outline__fitting(results->loaded.trace, results->structure,
                                             &results->outline_options, OUTLINE_ROWS_AT_MOST);
     return code;
 }
 
 static int make_whatif(struct results *results, struct error *error)
 {
-    int code = whatif_session__open(&results->whatif, &results->report, error);
+    int code = whatif_session__open(&results->whatif, &results->loaded.report, error);
     if (code < 0)
         return code;
     results->has_whatif = true;
@@ -92,19 +73,16 @@ static int make_whatif(struct results *results, struct error *error)
     return 0;
 }
 
-/* Everything that is needed, in the order in which one stands on another. */
-static int make_results(const struct options *options, unsigned needs, struct results *results,
-                        struct error *error)
+/* Everything that is needed but the profile, in the order in which one stands on another. */
+static int make_others(unsigned needs, struct results *results, struct error *error)
 {
-    const struct trace *trace = results->report.trace;
+    const struct trace *trace = results->loaded.trace;
+    const struct symbols *symbols = results->loaded.symbols;
     int code = 0;
-    if (needs & NEEDS_PROFILE)
-        code = make_profile(options, results, error);
-    if (code == 0 && needs & NEEDS_GAINS)
-        predictions__fill_gains(trace, results->report.symbols, results->profile, NULL, 0);
-    if (code == 0 && needs & NEEDS_LOCKS)
-        code = locks__compute(trace, results->report.symbols, &results->filter, &results->locks,
-                              error);
+    if (needs & NEEDS_GAINS)
+        predictions__fill_gains(trace, symbols, results->loaded.profile, NULL, 0);
+    if (needs & NEEDS_LOCKS)
+        code = locks__compute(trace, symbols, &results->filter, &results->locks, error);
     if (code == 0 && needs & NEEDS_PATH) {
         critical_path__find(trace, &results->critical);
         results->has_critical = true;
@@ -120,6 +98,14 @@ static int make_results(const struct options *options, unsigned needs, struct re
     return code;
 }
 
+/* 0, or EXIT_HEURT after a sentence. */
+static int make_results(const struct options *options, unsigned needs, struct results *results)
+{
+    struct error error;
+    int status = needs & NEEDS_PROFILE ? loaded__profile(&results->loaded, options->view) : 0;
+    return status ? status : make_others(needs, results, &error) < 0 ? failed(&error) : 0;
+}
+
 static void free_results(struct results *results)
 {
     if (results->has_whatif)
@@ -132,7 +118,7 @@ static void free_results(struct results *results)
     structure__free(results->structure);
     if (results->locks)
         locks__free(results->locks);
-    profile__free(results->profile);
+    loaded__close(&results->loaded);
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -189,17 +175,17 @@ static int show_tables(const struct options *options, const struct table_rows *r
 
 static int show_wanted(const struct options *options, const struct results *results)
 {
-    const struct locks_report locks = {&results->report, results->locks, &results->filter,
+    const struct locks_report locks = {&results->loaded.report, results->locks, &results->filter,
                                        results->has_critical ? &results->critical : NULL};
-    const struct structure_report structure = {.report = &results->report,
+    const struct structure_report structure = {.report = &results->loaded.report,
                                                .structure = results->structure,
                                                .outline = results->outline,
                                                .options = &results->outline_options};
-    const struct points_report points = {&results->report, results->found, NULL, SIZE_MAX};
+    const struct points_report points = {&results->loaded.report, results->found, NULL, SIZE_MAX};
     const struct whatif_view whatif =
         results->has_whatif ? whatif_session__view(&results->whatif) : (struct whatif_view){0};
-    const struct table_subject subject = {&results->report,    &locks,  &structure,
-                                          results->iterations, &points, &whatif};
+    const struct table_subject subject = {&results->loaded.report, &locks,  &structure,
+                                          results->iterations,     &points, &whatif};
     size_t count = options->wanted.count;
     struct table_rows *rows = memory__zeroed(count, sizeof *rows);
     const char **columns = memory__zeroed(count, sizeof *columns);
@@ -218,26 +204,17 @@ static int show_wanted(const struct options *options, const struct results *resu
 
 static int tables_of(const struct options *options)
 {
-    struct loaded loaded;
-    struct error error;
+    struct results results = {.locks = NULL};
     unsigned needs = 0;
-    int status = loaded__open(options->directory, &loaded);
+    int status = loaded__open(options->directory, &results.loaded);
     if (status)
         return status;
-    struct results results = {.report = {.trace = loaded.trace,
-                                         .symbols = loaded.symbols,
-                                         .directory = options->directory,
-                                         .trace_bytes = trace__bytes_on_disk(options->directory)}};
     VEC_EACH (wanted, &options->wanted, struct wanted)
         needs |= wanted->source->needs;
-    if (make_results(options, needs, &results, &error) < 0) {
-        say("%s", error.text);
-        status = EXIT_HEURT;
-    } else {
+    status = make_results(options, needs, &results);
+    if (status == 0)
         status = show_wanted(options, &results);
-    }
     free_results(&results);
-    loaded__close(&loaded);
     return status;
 }
 
@@ -262,58 +239,35 @@ static int list_tables(const struct options *options)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPTION_FORMAT = 256, OPTION_WHERE, OPTION_SORT, OPTION_CLASS };
+static bool read_format(const char *name, void *format)
+{
+    const struct table_format *found = table_format__named(name);
+    if (found)
+        *(const struct table_format **)format = found;
+    return found;
+}
 
 static const struct option_row option_rows[] = {
-    {'i', "input", "DIR", "the trace (heurt.data)"},
-    {OPTION_OPERAND, "NAME[:COLUMN,COLUMN…]", NULL,
-     "this table, with these columns; without one: which there are"},
-    {OPTION_FORMAT, "format", "FORMAT", "text, csv, json, latex or markdown"},
-    {OPTION_WHERE, "where", "COMPARISON", "only rows as score>0.1, wait_ns>=1ms, name~lock_*"},
-    {OPTION_SORT, "sort", "COLUMN", "the largest first; -COLUMN: the smallest first"},
-    {OPTION_CLASS, "class", "site|structure",
-     "what calls other things is another class (structure), or not"},
+    INPUT_ROW(struct options, directory),
+    {.kind = OPTION_OPERAND,
+     .name = "NAME[:COLUMN,COLUMN…]",
+     .help = "this table, with these columns; without one: which there are"},
+    {.name = "format",
+     .value = "text|csv|json|latex|markdown",
+     .help = "how they are written",
+     .expected = "text, csv, json, latex or markdown",
+     VALUE(struct options, format, read_format)},
+    {.name = "where",
+     .value = "COMPARISON",
+     .help = "only rows as score>0.1, wait_ns>=1ms, name~lock_*",
+     TEXTS(struct options, conditions)},
+    {.name = "sort",
+     .value = "COLUMN",
+     .help = "the largest first; -COLUMN: the smallest first",
+     TEXT(struct options, sort)},
+    CLASS_ROW(struct options, view),
     {0},
 };
-
-static int choose_format(const char *name, struct options *options)
-{
-    struct nearest nearest = nearest__to(name);
-    options->format = table_format__named(name);
-    if (options->format)
-        return 0;
-    for (const struct table_format *const *format = table_formats; *format; format++)
-        nearest__offer(&nearest, (*format)->name);
-    char *hint = nearest__question(&nearest);
-    int status = wrong_usage(&command_tables,
-                             "--format: expected text, csv, json, latex or markdown, found '%s'%s",
-                             name, hint);
-    free(hint);
-    return status;
-}
-
-/* 0, or the exit status of wrong usage. */
-static int take_option(int option, void *request)
-{
-    struct options *options = request;
-    switch (option) {
-    case 'i':
-        options->directory = optarg;
-        return 0;
-    case OPTION_FORMAT:
-        return choose_format(optarg, options);
-    case OPTION_WHERE:
-        vec__push(&options->conditions, &optarg);
-        return 0;
-    case OPTION_SORT:
-        options->sort = optarg;
-        return 0;
-    case OPTION_CLASS:
-        return view__parse(&command_tables, optarg, &options->view);
-    default:
-        return EXIT_USAGE;
-    }
-}
 
 static int no_such_table(const char *name)
 {
@@ -341,15 +295,7 @@ static int take_table(const char *argument, struct options *options)
     return 0;
 }
 
-static int parse(int argc, char **argv, struct options *options)
-{
-    int status = options__read(&command_tables, option_rows, argc, argv, take_option, options);
-    for (; status == 0 && optind < argc; optind++)
-        status = take_table(argv[optind], options);
-    return status;
-}
-
-static int run(int argc, char **argv)
+static int run(const struct command *self, int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE,
                               .format = &table_text,
@@ -357,7 +303,9 @@ static int run(int argc, char **argv)
                               .conditions = VEC_OF(const char *),
                               .wanted = VEC_OF(struct wanted),
                               .texts = VEC_OF(char *)};
-    int status = parse(argc, argv, &options);
+    int status = options__read(self, argc, argv, &options);
+    for (; status == 0 && optind < argc; optind++)
+        status = take_table(argv[optind], &options);
     if (status == 0)
         status = options.wanted.count ? tables_of(&options) : list_tables(&options);
     VEC_EACH (text, &options.texts, char *)
@@ -365,14 +313,12 @@ static int run(int argc, char **argv)
     vec__free(&options.texts);
     vec__free(&options.wanted);
     vec__free(&options.conditions);
-    return status < 0 ? 0 : status;
+    return status;
 }
 
 const struct command command_tables = {
-    "tables",
-    "[-i DIR] [--format text|csv|json|latex|markdown] [--where COMPARISON]… [--sort COLUMN] "
-    "[--class site|structure] [NAME[:COLUMN,COLUMN…]]…",
-    "list and print the tables that all analyses make, in any format",
-    run,
-    NULL,
-    option_rows};
+    .name = "tables",
+    .summary = "list and print the tables that all analyses make, in any format",
+    .rows = option_rows,
+    .operands = "[NAME[:COLUMN,COLUMN…]]…",
+    .run = run};

@@ -1,22 +1,17 @@
 /* heurt whatif: how long the program would have taken with something changed. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "cmd/changes.h"
-#include "cmd/class_view.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
-#include "cmd/rules_file.h"
 #include "cmd/targets.h"
 #include "cmd/whatif_session.h"
 #include "present/whatif/whatif_screens.h"
 
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define THRESHOLD 0.2 /* as of heurt report: it numbers the classes */
 
 struct options {
     const char *directory;
@@ -33,14 +28,6 @@ struct session {
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
-
-/* Takes over text. */
-static char *joined(char *text, const char *more)
-{
-    char *longer = memory__format("%s%s%s", text, *text ? " " : "", more);
-    free(text);
-    return longer;
-}
 
 /* What the one question is about, when that is one class or one lock. */
 static void describe(const struct session *session, const struct lock_target *lock,
@@ -70,9 +57,9 @@ static int ask_what_was_asked(struct session *session)
     struct whatif_answer answer = {.lost_ns = UINT64_MAX};
     struct lock_target lock = {0};
     struct error error;
-    char *text = memory__text("");
+    char *text = NULL;
     VEC_EACH (asked, &session->options->asked, struct asked) {
-        text = joined(text, asked->option);
+        text = text__join(text, " ", asked->option);
         if (asked__resolve(asked, session->of->report, &question.changes, &lock, &error) == 0)
             continue;
         say("%s", error.text);
@@ -131,184 +118,120 @@ static int answer(struct session *session)
 
 /* ---- the trace ------------------------------------------------------------------------------- */
 
-static int compute(const struct options *options, const struct loaded *loaded,
-                   const struct vec *rules)
+static int answer_of(const struct options *options, struct loaded *loaded)
 {
-    struct profile *profile;
-    struct error error;
-    int status = EXIT_HEURT;
-    if (profile__compute_by(options->view, loaded->trace, loaded->symbols, rules, THRESHOLD,
-                            &profile, &error) < 0) {
-        say("%s", error.text);
-        return status;
-    }
-    const struct report report = {.trace = loaded->trace,
-                                  .symbols = loaded->symbols,
-                                  .profile = profile,
-                                  .directory = options->directory};
     struct whatif_session session;
-    if (whatif_session__open(&session, &report, &error) == 0) {
-        status = answer(&(struct session){options, &session});
-        whatif_session__close(&session);
-    } else {
-        say("%s", error.text);
-    }
-    profile__free(profile);
+    struct error error;
+    int status = loaded__profile(loaded, options->view);
+    if (status)
+        return status;
+    if (whatif_session__open(&session, &loaded->report, &error) < 0)
+        return failed(&error);
+    status = answer(&(struct session){options, &session});
+    whatif_session__close(&session);
     return status;
 }
 
-static int load_and_compute(const struct options *options)
+static int whatif_of(const struct options *options)
 {
     struct loaded loaded;
-    struct rules rules;
-    struct error error;
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    if (rules__load(options->directory, &rules, &error) < 0) {
-        say("%s", error.text);
-        status = EXIT_HEURT;
-    } else {
-        struct vec list = rules__list(&rules);
-        status = compute(options, &loaded, &list);
-        rules__free_list(&list);
-    }
-    rules__free(&rules);
+    status = answer_of(options, &loaded);
     loaded__close(&loaded);
     return status;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum {
-    OPTION_REMOVE = 256,
-    OPTION_SPEED,
-    OPTION_SHRINK,
-    OPTION_SPLIT,
-    OPTION_THREADS,
-    OPTION_ALL,
-    OPTION_CLASS,
-    OPTION_JSON,
-    OPTION_CSV,
-};
-
-static const struct option_row option_rows[] = {
-    {'i', "input", "DIR", "the trace (heurt.data)"},
-    {OPTION_OPERAND, "N", NULL, "as --remove N"},
-    {OPTION_REMOVE, "remove", "N|FUNC", "every occurrence of that class is as its fastest one"},
-    {OPTION_OPERAND, "--remove lock=ADDR|NAME", NULL, "nobody waits for that lock"},
-    {OPTION_SPEED, "speed", "FUNC=2x", "the time on a CPU in that function, over so much"},
-    {OPTION_SHRINK, "shrink", "lock=ADDR:50%",
-     "what is left of the time on a CPU with that lock held"},
-    {OPTION_SPLIT, "split", "lock=ADDR:2",
-     "so many locks in its place; lock=ADDR:site: one a place"},
-    {OPTION_THREADS, "threads", "N", "the same work by so many threads"},
-    {OPTION_ALL, "all", NULL, "without a change: a row for every class, not 20"},
-    {OPTION_CLASS, "class", "site|structure",
-     "what calls other things is another class (structure), or not"},
-    {OPTION_JSON, "json", NULL, "everything as JSON"},
-    {OPTION_CSV, "csv", NULL, "everything as comma-separated values"},
-    {0},
-};
-
-static int take_change(struct options *options,
-                       int (*read)(const char *value, struct asked *asked, struct error *error),
-                       const char *value)
+static int take_change(const struct command *self, const char *value, void *request,
+                       int (*read)(const char *value, struct asked *asked, struct error *error))
 {
+    struct options *options = request;
     struct asked asked;
     struct error error;
     if (read(value, &asked, &error) < 0) {
         asked__free(&asked);
-        return wrong_usage(&command_whatif, "%s", error.text);
+        return wrong_usage(self, "%s", error.text);
     }
     vec__push(&options->asked, &asked);
     return 0;
 }
 
-static int choose_presenter(struct options *options, const struct whatif_presenter *presenter)
-{
-    if (options->presenter != &whatif_text && options->presenter != presenter)
-        return wrong_usage(&command_whatif, "--json and --csv exclude each other");
-    options->presenter = presenter;
-    return 0;
-}
-
-/* 0, or the exit status of wrong usage. */
-static int take_option(int option, void *request)
-{
-    struct options *options = request;
-    switch (option) {
-    case 'i':
-        options->directory = optarg;
-        return 0;
-    case OPTION_REMOVE:
-        return take_change(options, asked__remove, optarg);
-    case OPTION_SPEED:
-        return take_change(options, asked__speed, optarg);
-    case OPTION_SHRINK:
-        return take_change(options, asked__shrink, optarg);
-    case OPTION_SPLIT:
-        return take_change(options, asked__split, optarg);
-    case OPTION_THREADS:
-        return take_change(options, asked__threads, optarg);
-    case OPTION_ALL:
-        options->all = true;
-        return 0;
-    case OPTION_CLASS:
-        return view__parse(&command_whatif, optarg, &options->view);
-    case OPTION_JSON:
-        return choose_presenter(options, &whatif_json);
-    case OPTION_CSV:
-        return choose_presenter(options, &whatif_csv);
-    default:
-        return EXIT_USAGE;
+#define TAKE(change)                                                                       \
+    static int take_##change(const struct command *self, const char *value, void *request) \
+    {                                                                                      \
+        return take_change(self, value, request, asked__##change);                         \
     }
-}
+TAKE(remove)
+TAKE(speed)
+TAKE(shrink)
+TAKE(split)
+TAKE(threads)
+
+static const struct option_row option_rows[] = {
+    INPUT_ROW(struct options, directory),
+    {.kind = OPTION_OPERAND, .name = "N|FUNC", .help = "as --remove N"},
+    {.name = "remove",
+     .value = "N|FUNC|lock=ADDR",
+     .help = "every occurrence of that class is as its fastest one; nobody waits\n"
+             "for that lock, also by its name",
+     OWN(take_remove)},
+    {.name = "speed",
+     .value = "FUNC=2x",
+     .help = "the time on a CPU in that function, over so much",
+     OWN(take_speed)},
+    {.name = "shrink",
+     .value = "lock=ADDR:50%",
+     .help = "what is left of the time on a CPU with that lock held",
+     OWN(take_shrink)},
+    {.name = "split",
+     .value = "lock=ADDR:2",
+     .help = "so many locks in its place; lock=ADDR:site: one a place",
+     OWN(take_split)},
+    {.name = "threads",
+     .value = "N",
+     .help = "the same work by so many threads",
+     OWN(take_threads)},
+    {.name = "all",
+     .help = "without a change: a row for every class, not 20",
+     FLAG(struct options, all)},
+    CLASS_ROW(struct options, view),
+    FORMAT_ROW(struct options, presenter, json, &whatif_json),
+    FORMAT_ROW(struct options, presenter, csv, &whatif_csv),
+    {0},
+};
 
 /* heurt whatif N is heurt whatif --remove N. */
-static int take_ranks(int argc, char **argv, struct options *options)
+static int take_operands(const struct command *self, int argc, char **argv, struct options *options)
 {
-    for (; optind < argc; optind++) {
-        const char *word = argv[optind];
-        if (!*word || word[strspn(word, "0123456789")])
-            return wrong_usage(&command_whatif,
-                               "expected the number of a class (as in the column # of heurt "
-                               "report), found '%s'; another trace is chosen with -i DIR",
-                               word);
-        int status = take_change(options, asked__remove, word);
-        if (status)
-            return status;
-    }
-    return 0;
+    int status = 0;
+    for (; status == 0 && optind < argc; optind++)
+        status = take_remove(self, argv[optind], options);
+    return status;
 }
 
-static int parse(int argc, char **argv, struct options *options)
-{
-    int status = options__read(&command_whatif, option_rows, argc, argv, take_option, options);
-    return status ? status : take_ranks(argc, argv, options);
-}
-
-static int run(int argc, char **argv)
+static int run(const struct command *self, int argc, char **argv)
 {
     struct options options = {.directory = DEFAULT_TRACE,
                               .presenter = &whatif_text,
                               .view = CLASSES_BY_STRUCTURE,
                               .asked = VEC_OF(struct asked)};
-    int status = parse(argc, argv, &options);
+    int status = options__read(self, argc, argv, &options);
     if (status == 0)
-        status = load_and_compute(&options);
+        status = take_operands(self, argc, argv, &options);
+    if (status == 0)
+        status = whatif_of(&options);
     VEC_EACH (asked, &options.asked, struct asked)
         asked__free(asked);
     vec__free(&options.asked);
-    return status < 0 ? 0 : status;
+    return status;
 }
 
 const struct command command_whatif = {
-    "whatif",
-    "[-i DIR] [--json|--csv] [--all] [--class site|structure] [--remove N|FUNC|lock=ADDR] [--speed "
-    "FUNC=2x] "
-    "[--shrink lock=ADDR:50%] [--split lock=ADDR:2] [--threads N] [N]…",
-    "predict the wall time of a recorded program without one cause",
-    run,
-    NULL,
-    option_rows};
+    .name = "whatif",
+    .summary = "predict the wall time of a recorded program without one cause",
+    .rows = option_rows,
+    .operands = "[N|FUNC]…",
+    .run = run};

@@ -21,27 +21,27 @@ struct option_row;
 
 struct command {
     const char *name;
-    const char *usage;   /* after the name, e.g. "[-o DIR] [-f NAME]… -- CMD [ARG]…" */
-    const char *summary; /* one line */
-    int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
-    const char *options;               /* a line each, for --help; NULL: rows tell */
-    const struct option_row *rows;     /* options.h; NULL: it reads its options itself */
+    const char *summary;           /* one line */
+    const struct option_row *rows; /* options.h: all of its options but --help */
+    const char *operands;          /* what follows them in the usage, "[--] PROGRAM [ARG]…" */
+    bool runs_a_program;           /* the first operand and all after it are a program's */
+    /* argv[0] is the verb. Returns the exit status; one below 0 is 0, too: help was shown. */
+    int (*run)(const struct command *self, int argc, char **argv);
 };
 
 extern const struct command command_record, command_report, command_hot, command_dump,
-    command_check, command_locks, command_structure, command_whatif, command_export,
-    command_diff_occurrence, command_tables;
+    command_check, command_locks, command_structure, command_whatif, command_export, command_tables;
 
 /* The directory that -i and -o mean when they are not given. */
 #define DEFAULT_TRACE "heurt.data"
 
 /* "heurt: SENTENCE" on stderr. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says the error's sentence; returns EXIT_HEURT. */
+int failed(const struct error *error);
 /* say, then the usage of the command; returns EXIT_USAGE. */
 int wrong_usage(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Whether --help or -h is among the arguments, wherever. */
-bool wants_help(int argc, char **argv);
 /* --help: usage, summary, options and the name of the manual page on stdout; returns 0. */
 int show_help(const struct command *command);
 

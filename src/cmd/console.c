@@ -23,31 +23,46 @@ void say(const char *format, ...)
     va_end(arguments);
 }
 
+int failed(const struct error *error)
+{
+    say("%s", error->text);
+    return EXIT_HEURT;
+}
+
+#define USAGE_COLUMNS 100
+
+/* Lines are broken in front of brackets, and stand under the first one. */
+static void put_usage(const struct command *command, FILE *out)
+{
+    char *usage = options__usage(command), *from = usage;
+    int indent = fprintf(out, "usage: heurt %s ", command->name), column = indent;
+    for (char *next; *from; from = next) {
+        next = strstr(from + 1, " [");
+        next = next ? next : from + strlen(from);
+        int length = (int)(next - from);
+        if (column > indent && column + length > USAGE_COLUMNS)
+            column = fprintf(out, "\n%*s", indent - 1, "") - 1;
+        column += fprintf(out, "%.*s", length, from);
+    }
+    fputc('\n', out);
+    free(usage);
+}
+
 int wrong_usage(const struct command *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     say_arguments(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "usage: heurt %s %s\n", command->name, command->usage);
+    put_usage(command, stderr);
     return EXIT_USAGE;
-}
-
-bool wants_help(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
 }
 
 int show_help(const struct command *command)
 {
-    printf("usage: heurt %s %s\n\n%s\n\n", command->name, command->usage, command->summary);
-    if (command->rows)
-        options__put(command->rows, stdout);
-    else
-        fputs(command->options, stdout);
+    put_usage(command, stdout);
+    printf("\n%s\n\n", command->summary);
+    options__put(command->rows, stdout);
     printf("\nThe whole manual: man heurt-%s\n", command->name);
     return 0;
 }

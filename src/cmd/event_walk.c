@@ -135,16 +135,6 @@ int event_walk__tell(struct shown_trace *shown, const struct event_choice *choic
 
 /* ---- what such commands have in common ------------------------------------------------------- */
 
-bool seconds__parse(const char *text, uint64_t *ns)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0 && seconds < 1e9))
-        return false;
-    *ns = (uint64_t)(seconds * 1e9 + 0.5);
-    return true;
-}
-
 struct symbols *symbols__load_any(const char *directory)
 {
     struct symbols *symbols = NULL;

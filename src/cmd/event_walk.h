@@ -32,9 +32,6 @@ struct event_taker {
 int event_walk__tell(struct shown_trace *shown, const struct event_choice *choice,
                      struct event_taker *taker);
 
-/* Seconds since the start as ns; false when text is no such number. */
-bool seconds__parse(const char *text, uint64_t *ns);
-
 /* The names of addresses, or NULL; what is wrong with them is said. */
 struct symbols *symbols__load_any(const char *directory);
 

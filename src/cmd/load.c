@@ -2,10 +2,12 @@
 
 #include "base/memory.h"
 #include "cmd/command.h"
+#include "cmd/rules_file.h"
 #include "symbol/resolve.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static uint64_t bytes_on_disk(const char *directory, const char *name)
@@ -20,7 +22,7 @@ static uint64_t bytes_on_disk(const char *directory, const char *name)
     return stored < size ? stored : size; /* a cut-off trace is sparse to its bound */
 }
 
-uint64_t trace__bytes_on_disk(const char *directory)
+static uint64_t trace_bytes(const char *directory)
 {
     return bytes_on_disk(directory, HEURT_EVENTS_FILE) +
            bytes_on_disk(directory, HEURT_SYMBOLS_FILE);
@@ -53,16 +55,53 @@ int loaded__open(const char *directory, struct loaded *loaded)
         say("no trace at %s: record one first: heurt record ./program", directory);
         return EXIT_HEURT;
     }
-    if (trace__open(directory, &loaded->trace, &error) < 0) {
-        say("%s", error.text);
-        return EXIT_HEURT;
-    }
+    if (trace__open(directory, &loaded->trace, &error) < 0)
+        return failed(&error);
     loaded->symbols = load_symbols(directory, loaded->trace);
+    loaded->report = (struct report){.trace = loaded->trace,
+                                     .symbols = loaded->symbols,
+                                     .directory = directory,
+                                     .trace_bytes = trace_bytes(directory)};
     return 0;
+}
+
+int loaded__profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
+                       double threshold)
+{
+    struct error error;
+    if (profile__compute_by(view, loaded->trace, loaded->symbols, rules, threshold,
+                            &loaded->profile, &error) < 0)
+        return failed(&error);
+    loaded->report.profile = loaded->profile;
+    return 0;
+}
+
+int loaded__profile(struct loaded *loaded, enum class_view view)
+{
+    struct rules rules;
+    struct error error;
+    int status;
+    if (rules__load(loaded->report.directory, &rules, &error) < 0) {
+        status = failed(&error);
+    } else {
+        struct vec list = rules__list(&rules);
+        status = loaded__profile_by(loaded, view, &list, SCORE_THRESHOLD);
+        rules__free_list(&list);
+    }
+    rules__free(&rules);
+    return status;
 }
 
 void loaded__close(struct loaded *loaded)
 {
+    profile__free(loaded->profile);
     symbols__free(loaded->symbols);
     trace__close(loaded->trace);
+}
+
+bool class_view__parse(const char *text, void *view)
+{
+    bool structure = strcmp(text, "structure") == 0;
+    *(enum class_view *)view = structure ? CLASSES_BY_STRUCTURE : CLASSES_BY_SITE;
+    return structure || strcmp(text, "site") == 0;
 }

@@ -9,11 +9,18 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_record, &command_report, &command_locks, &command_structure, &command_diff_occurrence,
-    &command_whatif, &command_tables, &command_hot,   &command_dump,      &command_export,
-    &command_check,
+    &command_record, &command_report, &command_locks, &command_structure, &command_whatif,
+    &command_tables, &command_hot,    &command_dump,  &command_export,    &command_check,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
+
+/* Verbs of earlier versions: what is written today in their place. */
+static const struct alias {
+    const char *verb;
+    const struct command *command;
+    const char *option;
+} aliases[] = {{"diff-occurrence", &command_report, "--compare"}};
+#define ALIASES (sizeof aliases / sizeof aliases[0])
 
 _Noreturn void out_of_memory(size_t bytes)
 {
@@ -33,40 +40,70 @@ static int show_overview(FILE *out)
     return out == stdout ? 0 : EXIT_USAGE;
 }
 
-/* heurt PROGRAM …: record, then report. The exit status is the program's. */
-static int record_and_report(int argc, char **argv)
+/* Runs the command as if the option stood behind its name, and the words behind that. */
+static int run_with_option(const struct command *command, const char *option, int count,
+                           char **words)
 {
-    char **arguments = memory__zeroed((size_t)argc + 2, sizeof *arguments);
-    arguments[0] = "record";
-    arguments[1] = "--and-report";
-    memcpy(arguments + 2, argv + 1, (size_t)(argc - 1) * sizeof *arguments);
-    int status = command_record.run(argc + 1, arguments);
+    char **arguments = memory__zeroed((size_t)count + 3, sizeof *arguments);
+    arguments[0] = (char *)command->name;
+    arguments[1] = (char *)option;
+    memcpy(arguments + 2, words, (size_t)count * sizeof *arguments);
+    int status = command->run(command, count + 2, arguments);
     free(arguments);
     return status;
 }
 
-/* Whether a program of that name can be found: main's, so that nothing is said of commands then. */
-static bool is_program(const char *name)
+/* The program's file along PATH, or NULL. free() it. */
+static char *program_file(const char *name)
 {
     const char *path = getenv("PATH");
-    char *copy = memory__text(path ? path : ""), *rest = copy;
-    bool found = strchr(name, '/') != NULL;
-    for (char *directory; !found && (directory = strsep(&rest, ":"));) {
-        char *file = memory__format("%s/%s", *directory ? directory : ".", name);
-        found = access(file, X_OK) == 0;
-        free(file);
+    char *copy = memory__text(path ? path : ""), *rest = copy, *file = NULL;
+    for (char *directory; !file && (directory = strsep(&rest, ":"));) {
+        file = memory__format("%s/%s", *directory ? directory : ".", name);
+        if (access(file, X_OK) != 0) {
+            free(file);
+            file = NULL;
+        }
     }
     free(copy);
-    return found;
+    return file;
 }
 
-/* NULL: the word is an option, or a program, or near to no command. */
+/* NULL: the word is an option, a path, or near to no command. */
 static const char *meant_command(const char *word)
 {
     struct nearest nearest = nearest__to(word);
     for (size_t i = 0; i < COMMANDS; i++)
         nearest__offer(&nearest, commands[i]->name);
-    return *word == '-' || !nearest.word || is_program(word) ? NULL : nearest.word;
+    return *word == '-' || strchr(word, '/') ? NULL : nearest.word;
+}
+
+/* heurt PROGRAM …: record, then report. The exit status is the program's. A word that may be a
+ * mistyped command never becomes a program without a word. */
+static int record_and_report(int count, char **words)
+{
+    const char *meant = meant_command(words[0]);
+    char *file = meant ? program_file(words[0]) : NULL;
+    if (meant && !file) {
+        say("there is no command and no program '%s'; did you mean 'heurt %s'?", words[0], meant);
+        return EXIT_NOT_FOUND;
+    }
+    if (meant)
+        say("'%s' is no command of heurt's ('%s' is): recording the program %s", words[0], meant,
+            file);
+    free(file);
+    return run_with_option(&command_record, "--and-report", count, words);
+}
+
+static int run_verb(int argc, char **argv)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i]->name) == 0)
+            return commands[i]->run(commands[i], argc, argv);
+    for (size_t i = 0; i < ALIASES; i++)
+        if (strcmp(argv[0], aliases[i].verb) == 0)
+            return run_with_option(aliases[i].command, aliases[i].option, argc - 1, argv + 1);
+    return record_and_report(argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -79,12 +116,6 @@ int main(int argc, char **argv)
         return show_overview(stdout);
     if (strcmp(argv[1], "--version") == 0)
         return puts("heurt " HEURT_PROGRAM_VERSION) < 0;
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0)
-            return commands[i]->run(argc - 1, argv + 1);
-    const char *meant = meant_command(argv[1]);
-    if (!meant)
-        return record_and_report(argc, argv);
-    say("there is no command and no program '%s'; did you mean 'heurt %s'?", argv[1], meant);
-    return EXIT_NOT_FOUND;
+    int status = run_verb(argc - 1, argv + 1);
+    return status < 0 ? 0 : status;
 }

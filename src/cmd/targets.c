@@ -1,6 +1,7 @@
 #include "cmd/targets.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -62,16 +63,13 @@ static uint64_t address_of(const char *target)
     return address && !errno && !*end ? address : 0;
 }
 
-/* ", 0x4a0040 of process 3": those of that name. free() it. */
+/* "lock=0x4a0040, lock=…": the first ones. free() it. */
 static char *candidates(const struct vec *locks)
 {
     char *text = memory__text("");
-    for (size_t i = 0; i < locks->count && i < CANDIDATES_AT_MOST; i++) {
-        const struct lock_target *lock = VEC_AT(locks, struct lock_target, i);
-        char *longer = memory__format("%s%slock=0x%" PRIx64, text, i ? ", " : "", lock->address);
-        free(text);
-        text = longer;
-    }
+    for (size_t i = 0; i < locks->count && i < CANDIDATES_AT_MOST; i++)
+        text = text__append(text, "%slock=0x%" PRIx64, i ? ", " : "",
+                            VEC_AT(locks, struct lock_target, i)->address);
     return text;
 }
 
@@ -160,12 +158,15 @@ static int resolve_function(const struct asked *asked, const struct report *repo
     VEC_EACH (class, &report->profile->classes, struct profile_class)
         if (class__is_named(report, class, asked->target))
             remove_class(class, changes);
-    if (changes->count == before)
-        return error__set(error, -EINVAL,
-                          "%s: no class of the report is of that function; heurt report lists "
-                          "them, heurt record -f records a function",
-                          asked->option);
-    return 0;
+    if (changes->count > before)
+        return 0;
+    char *question = class_names__question(report, asked->target);
+    error__set(error, -EINVAL,
+               "%s: no class of the report is of that function%s heurt report lists them, heurt "
+               "record -f records a function",
+               asked->option, *question ? question : ";");
+    free(question);
+    return -EINVAL;
 }
 
 int asked__resolve(const struct asked *asked, const struct report *report, struct vec *changes,

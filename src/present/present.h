@@ -47,6 +47,9 @@ const char *report__variable(const struct report *report, uint32_t process, uint
 /* Whether a glob matches the class's function, or that of the program which makes the call. */
 bool class__is_named(const struct report *report, const struct profile_class *class,
                      const char *pattern);
+/* "; did you mean 'work'?": the nearest of the names that class__is_named compares with, or "" when
+ * none is near. free() it. */
+char *class_names__question(const struct report *report, const char *typed);
 
 /* "41.8 s", "3.20 ms", "17 ns" into a buffer of 16 bytes; returns it. */
 char *duration__format(uint64_t ns, char buffer[16]);

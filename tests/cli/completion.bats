@@ -80,18 +80,6 @@ has_not() {
     [ "$output" = "offset 5" ]
 }
 
-@test "every long option of every manual page is completed in all shells" {
-    local page option
-    for page in record report locks structure diff-occurrence whatif tables hot dump export check; do
-        for option in $(sed -n 's/\\//g; /^# OPTIONS/,/^# [^O]/s/^\(\*\*-.*\)$/\1/p' \
-            "$HEURT_SOURCE/docs/heurt-$page.md" | grep -o -e '--[a-z-]*'); do
-            grep -q -e "$option" "$completions/heurt.bash" || fail "bash: no $option of $page"
-            grep -q -e "$option" "$completions/_heurt" || fail "zsh: no $option of $page"
-            grep -q -e "-l ${option#--}" "$completions/heurt.fish" || fail "fish: no $option of $page"
-        done
-    done
-}
-
 fail() {
     echo "$*"
     return 1

@@ -188,7 +188,7 @@ adds_up() {
         # shellcheck disable=SC2086
         heurt diff-occurrence -i "$(slow)" $wrong
         [ "$status" -eq 2 ] || fail "'$wrong': status $status"
-        grep -q '^usage: heurt diff-occurrence' <<<"$stderr" || fail "'$wrong': no usage"
+        grep -q '^usage: heurt report' <<<"$stderr" || fail "'$wrong': no usage"
     done
 }
 

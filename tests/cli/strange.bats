@@ -218,12 +218,12 @@ C
 @test "an option that is wrong is named, in one sentence" {
     heurt record -z true
     expect_status 2
-    says '-z is no option'
+    says "'-z' is no option"
     heurt record --frobnicate true
     expect_status 2
-    says '--frobnicate is no option'
+    says "'--frobnicate' is no option"
     heurt record -o
     expect_status 2
-    says '-o wants a value'
-    [ "$(grep -c . <<<"$stderr")" = 2 ]
+    says "'-o' lacks its value: DIR"
+    [ "$(grep -c '^heurt: \|^usage: ' <<<"$stderr")" = 2 ]
 }

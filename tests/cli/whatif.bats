@@ -131,8 +131,8 @@ refuses() { # STATUS SENTENCE ARG…
     refuses 2 '--split wants' --split lock=0x10:1
     refuses 2 '--threads wants' --threads none
     refuses 2 'exclude each other' --json --csv
-    refuses 2 "no option of whatif" --remov
-    refuses 2 "found 'first'" first
+    refuses 2 "no option of whatif; did you mean '--remove'" --remvoe
+    refuses 125 'no trace at t' first
     refuses 125 'no trace at t' 1
 }
 

@@ -274,7 +274,7 @@ static void what_is_wrong_has_its_exit_status(void **state)
     assert_non_null(strstr(text, "there is no trace t"));
     write_fixture(contended);
     assert_int_equal(dump("--from soon", &text), 2);
-    assert_non_null(strstr(text, "--from needs seconds"));
+    assert_non_null(strstr(text, "--from: expected seconds"));
     assert_int_equal(dump("--nonsense", &text), 2);
     assert_int_equal(dump("t", &text), 2);
     assert_int_equal(dump("> /dev/full", &text), 125);

@@ -70,9 +70,4 @@ static void end(struct export *export)
     free(row);
 }
 
-const struct exporter exporter_csv = {.name = "csv",
-                                      .summary = "comma-separated values",
-                                      .begin = begin,
-                                      .event = event,
-                                      .gap = gap,
-                                      .end = end};
+const struct exporter exporter_csv = {.begin = begin, .event = event, .gap = gap, .end = end};

@@ -68,9 +68,12 @@ static void gap(struct export *export, const struct shown_thread *thread,
     put_line(export, line);
 }
 
-const struct exporter exporter_json = {.name = "json",
-                                       .summary = "a JSON object a line",
-                                       .begin = begin,
-                                       .definitions = definitions,
-                                       .event = event,
-                                       .gap = gap};
+const struct exporter exporter_json = {
+    .begin = begin, .definitions = definitions, .event = event, .gap = gap};
+
+static void begin_events(struct export *export)
+{
+    fputs("{\"schema\":\"heurt.dump/1\"}\n", export->out);
+}
+
+const struct exporter exporter_json_events = {.begin = begin_events, .event = event};

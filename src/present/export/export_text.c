@@ -1,4 +1,4 @@
-/* export_text.c: as heurt dump prints it. */
+/* export_text.c: a line an event: in words, or as the file has it. */
 #include "present/export/exporters.h"
 
 #include <inttypes.h>
@@ -17,5 +17,16 @@ static void gap(struct export *export, const struct shown_thread *thread,
             gap->events, gap->events == 1 ? "" : "s", until / 1000000000, until % 1000000000);
 }
 
-const struct exporter exporter_text = {
-    .name = "text", .summary = "a line an event, as heurt dump", .event = event, .gap = gap};
+const struct exporter exporter_text = {.event = event, .gap = gap};
+
+static void raw_event(struct export *export, const struct shown_event *what)
+{
+    const struct event *event = what->event;
+    fprintf(export->out, "%" PRIu64 " #%u %u", event->tick, what->thread->thread->serial,
+            event->id);
+    for (uint32_t i = 0; i < event->words; i++)
+        fprintf(export->out, " 0x%" PRIx64, event->payload[i]);
+    fputc('\n', export->out);
+}
+
+const struct exporter exporter_raw = {.event = raw_event};

@@ -1,6 +1,6 @@
 /* exporters.h: the events of a trace for other tools: one exporter a format.
  *
- * An exporter is a table of methods, in a file of its own and a line of export.c. They are called
+ * An exporter is a table of methods; the options of heurt export name it. They are called
  * in this order, event and gap as often as there are any, threads merged by time:
  *
  *     begin   definitions   (event | gap)…   end
@@ -21,8 +21,6 @@ struct export
 };
 
 struct exporter {
-    const char *name;    /* of the option, "text" */
-    const char *summary; /* one line for --help */
     void (*begin)(struct export *export);
     void (*definitions)(struct export *export); /* what must be known before the first event */
     void (*event)(struct export *export, const struct shown_event *event);
@@ -33,9 +31,10 @@ struct exporter {
     void (*end)(struct export *export);
 };
 
-/* The first is what is meant when none is named; NULL ends it. */
-extern const struct exporter *const exporters[];
-
-extern const struct exporter exporter_text, exporter_json, exporter_csv;
+/* A line an event; likewise, as the numbers of the file: tick, serial, id and payload words. */
+extern const struct exporter exporter_text, exporter_raw;
+/* A JSON object a line: with definitions and gaps; the events alone, as heurt dump has them. */
+extern const struct exporter exporter_json, exporter_json_events;
+extern const struct exporter exporter_csv;
 
 #endif

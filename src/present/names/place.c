@@ -1,5 +1,6 @@
 #include "analysis/findings/program_frame.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "present/shared.h"
 
 #include <fnmatch.h>
@@ -111,6 +112,19 @@ bool class__is_named(const struct report *report, const struct profile_class *cl
     struct place place = place__of_class(report, &class->what, unknown);
     return fnmatch(pattern, class->what.at.function, 0) == 0 ||
            fnmatch(pattern, place.function, 0) == 0;
+}
+
+char *class_names__question(const struct report *report, const char *typed)
+{
+    struct nearest nearest = nearest__to(typed);
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        char unknown[32];
+        struct place place = place__of_class(report, &class->what, unknown);
+        nearest__offer(&nearest, class->what.at.function);
+        if (place.function != unknown)
+            nearest__offer(&nearest, place.function);
+    }
+    return nearest__question(&nearest);
 }
 
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address)

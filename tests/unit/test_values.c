@@ -1,4 +1,4 @@
-#include "cmd/durations.h"
+#include "cmd/values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,5 +44,5 @@ int main(void)
         cmocka_unit_test(times_have_a_number_and_a_unit),
         cmocka_unit_test(nothing_else_is_a_time),
     };
-    return cmocka_run_group_tests_name("durations", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("values", tests, NULL, NULL);
 }
