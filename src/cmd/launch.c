@@ -14,15 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
-static const int changed_signals[LAUNCH_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, SIGCHLD};
+static const int changed_signals[LAUNCH_SIGNALS] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
+                                                    SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
 
-/* The one to whom SIGTERM is passed on; 0: nobody. Read by the signal handler. */
+/* The one to whom signals are passed on; 0: nobody. Read by the signal handler. */
 static volatile sig_atomic_t program_pid;
 
-static void pass_on(int signal_number)
+/* What a process sent was meant for the program. What the terminal sent it has got by itself. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
 {
+    (void)context;
     int saved = errno;
-    if (program_pid)
+    if (program_pid && info->si_code <= 0)
         kill(program_pid, signal_number);
     errno = saved;
 }
@@ -41,24 +44,17 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* SIGCHLD must not be ignored, or the program's end could not be collected. */
+/* SIGCHLD must not be ignored, or the program's end could not be collected. Of the others, what
+ * this process was told to ignore goes on being ignored, here and in the program. */
 static void change_signals(struct launch *launch)
 {
-    struct sigaction action = {.sa_flags = SA_RESTART};
-    for (size_t i = 0; i < LAUNCH_SIGNALS; i++) {
-        switch (changed_signals[i]) {
-        case SIGTERM:
-            action.sa_handler = pass_on;
-            break;
-        case SIGCHLD:
-            action.sa_handler = SIG_DFL;
-            break;
-        default:
-            action.sa_handler = SIG_IGN;
-        }
-        if (changed_signals[i] != SIGTERM || launch->dispositions[i].sa_handler != SIG_IGN)
-            sigaction(changed_signals[i], &action, NULL);
-    }
+    struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
+    struct sigaction collect = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < LAUNCH_SIGNALS; i++)
+        if (changed_signals[i] == SIGCHLD)
+            sigaction(SIGCHLD, &collect, NULL);
+        else if (launch->dispositions[i].sa_handler != SIG_IGN)
+            sigaction(changed_signals[i], &pass, NULL);
 }
 
 static void restore_signals(const struct launch *launch)

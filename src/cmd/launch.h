@@ -5,8 +5,9 @@
  *     launch__wait    collects its end
  *     launch__exit_like
  *
- * From launch__start on, this process ignores SIGINT and SIGQUIT (the terminal sends them to the
- * program too) and passes SIGTERM on; launch__wait undoes that.  The program gets signal mask and
+ * From launch__start on, this process passes on INT, QUIT, TERM, HUP, USR1, USR2 and WINCH when a
+ * process sent them, and not when the terminal did, which sends them to the program too;
+ * launch__wait undoes that.  The program gets signal mask and
  * dispositions exactly as this process had inherited them, and no descriptor of ours.
  * One launch at a time; not thread-safe. */
 #ifndef HEURT_CMD_LAUNCH_H
@@ -21,7 +22,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#define LAUNCH_SIGNALS 4 /* those whose disposition this process changes meanwhile */
+#define LAUNCH_SIGNALS 8 /* those whose disposition this process changes meanwhile */
 
 struct launch {
     int output; /* set before the start: becomes the program's stdout (stays open here); or -1 */

@@ -106,3 +106,51 @@ many_locks_in_report() {
     wait_for is_gone "$program"
     [ -s t/symbols ]
 }
+
+@test "what a process sends heurt is passed on, what the terminal sends is not" {
+    cat >told.c <<'C'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static int fd;
+static void told(int number)
+{
+    const char *word = number == SIGINT ? "key\n" : number == SIGUSR1 ? "user\n" : "ended\n";
+    if (write(fd, word, strlen(word)) < 0 || number == SIGTERM)
+        _exit(5);
+}
+int main(int argc, char **argv)
+{
+    FILE *pid = fopen("pid", "w");
+    fprintf(pid, "%d\n", (int)getppid());
+    fclose(pid);
+    signal(SIGINT, told);
+    signal(SIGUSR1, told);
+    signal(SIGTERM, told);
+    fd = open(argv[argc - 1], O_WRONLY | O_CREAT | O_APPEND, 0600);
+    for (;;)
+        pause();
+}
+C
+    "${CC:-cc}" -O1 -w -o told told.c
+    # A witness shares the terminal with heurt, the program has left it.
+    {
+        wait_for test -e program >&2
+        printf '\003'
+        wait_for test -e done >&2
+    } | env --default-signal=INT script -qec \
+        "./told witness & wait_for() { until \"\$@\"; do :; done; }; wait_for test -e witness
+        $HEURT record -o t setsid ./told program" /dev/null >talk 2>&1 3>&- &
+    terminal=$!
+    wait_for grep -q key witness
+    recorder=$(cat pid)
+    kill -USR1 "$recorder"
+    wait_for grep -q user program
+    kill -TERM "$recorder"
+    wait_for grep -q ended program
+    touch done
+    wait "$terminal" || :
+    [ "$(tr '\n' ' ' <program)" = "user ended " ] || fail "$(cat program talk)"
+}

@@ -171,23 +171,23 @@ static void the_program_gets_the_signals_that_we_got(void **state)
     free(text);
 }
 
-static void we_live_through_keys_and_pass_sigterm_on(void **state)
+static void what_a_process_sends_us_is_passed_on(void **state)
 {
     (void)state;
-    struct launch launch = LAUNCH_INIT;
-    int wait_status;
-    assert_int_equal(launch__start(shell("exec sleep 600"), NULL, &launch, &error), 0);
-    assert_int_equal(launch__go(&launch, &error), 0);
-    raise(SIGINT);
-    raise(SIGQUIT);
-    raise(SIGTERM);
-    assert_int_equal(launch__wait(&launch, &wait_status, &error), 0);
-    assert_true(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM);
-    struct sigaction now;
-    sigaction(SIGINT, NULL, &now);
-    assert_ptr_equal(now.sa_handler, SIG_DFL);
-    sigaction(SIGTERM, NULL, &now);
-    assert_ptr_equal(now.sa_handler, SIG_DFL);
+    static const int passed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        struct launch launch = LAUNCH_INIT;
+        struct sigaction now;
+        int wait_status;
+        assert_int_equal(launch__start(shell("ulimit -c 0; exec sleep 600"), NULL, &launch, &error),
+                         0);
+        assert_int_equal(launch__go(&launch, &error), 0);
+        raise(passed[i]);
+        assert_int_equal(launch__wait(&launch, &wait_status, &error), 0);
+        assert_true(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == passed[i]);
+        sigaction(passed[i], NULL, &now);
+        assert_ptr_equal(now.sa_handler, SIG_DFL);
+    }
 }
 
 static void check_that_the_end_can_be_polled(bool by_thread)
@@ -332,7 +332,7 @@ int main(void)
         cmocka_unit_test(nothing_runs_before_the_go),
         cmocka_unit_test(no_descriptor_of_ours_is_inherited),
         cmocka_unit_test(the_program_gets_the_signals_that_we_got),
-        cmocka_unit_test(we_live_through_keys_and_pass_sigterm_on),
+        cmocka_unit_test(what_a_process_sends_us_is_passed_on),
         cmocka_unit_test(the_end_can_be_polled),
         cmocka_unit_test(the_end_can_be_polled_without_pidfd),
         cmocka_unit_test(signals_are_raised_again_without_a_core),
