@@ -112,6 +112,10 @@ bench-structure: bench-programs ## how fast loops and sequences are found in 10^
 bench-causes: bench-programs ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes
 
+bench-truth: ## what heurt says of programs whose fault is known, and of their fixed twins (PROGRAMS='lru_cache tree')
+	@ninja -C $(BUILD) product
+	@tests/truth/judge.py $(BUILD)/src/cmd/heurt $(PROGRAMS)
+
 bench-whatif: bench-programs ## what heurt says that cures gain, beside what they gain
 	@$(BUILD)/tests/bench/bench-whatif
 

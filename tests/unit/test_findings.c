@@ -153,6 +153,32 @@ static void what_comes_late_to_a_latch_can_be_shared(void **state)
     findings__free(findings);
 }
 
+/* Of 500: 200 in the spin of the C++ library, 300 in the futex that it ends in. */
+static void yields_of_a_wait_are_part_of_it(void **state)
+{
+    struct scene *scene = *state;
+    static const struct symbol play = {.function = "Table::play(int)"};
+    static const char *const header = "/usr/include/c++/12/bits/atomic_wait.h";
+    static const struct symbol wait = {
+        "std::__atomic_wait_address_v", NULL, header, 9, true, &play};
+    static const struct symbol spin = {
+        "std::__detail::__atomic_spin", NULL, header, 8, true, &wait};
+    scene->symbols = symbols__new();
+    symbols__put(scene->symbols, 0, GET_SITE, &wait);
+    symbols__put(scene->symbols, 0, GET_SITE + 16, &spin);
+    PUT(scene, 0, 1000, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE + 16, HEURT_SLEEP_YIELD), 0);
+    scene__put(scene, 0, 1200, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    PUT(scene, 0, 1210, HEURT_EVENT_FUTEX_WAIT, GET_SITE, FULL);
+    PUT(scene, 0, 1510, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    scene__end(scene, 0, 1600);
+    struct findings *findings = findings__find(scene->trace, scene->symbols, scene__profile(scene));
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_int_equal(first->classes.count, 2);
+    assert_int_equal(first->lost_ns, 500);
+    findings__free(findings);
+}
+
 static void rusts_library_is_not_the_program(void **state)
 {
     (void)state;
@@ -175,6 +201,7 @@ int main(void)
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),
         TEST(what_comes_late_to_a_latch_can_be_shared),
+        TEST(yields_of_a_wait_are_part_of_it),
         TEST(rusts_library_is_not_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,9 +113,9 @@ enum finding_category system_function__category(const char *function)
     return category_of_words(function, words, sizeof words / sizeof *words, FINDING_UNEXPLAINED);
 }
 
-/* What code that waits by futexes is, by the names of the calls that were inlined at the site. */
-static enum finding_category category_of_futex(const struct symbols *symbols,
-                                               const struct profile_class *class)
+/* What code that waits is, by the names of the calls that were inlined at the site. */
+static enum finding_category category_of_waiter(const struct symbol *symbol,
+                                                enum finding_category otherwise)
 {
     static const struct word_category words[] = {
         {"std::latch", FINDING_LATCH},     {"arrive_and_wait", FINDING_BARRIER},
@@ -123,13 +123,25 @@ static enum finding_category category_of_futex(const struct symbols *symbols,
         {"semaphore", FINDING_SEMAPHORE},  {"mutex", FINDING_LOCK},
         {"critical", FINDING_LOCK},        {"lock", FINDING_LOCK},
     };
-    const struct symbol *symbol =
-        symbols__get(symbols, class->what.at.process, class->what.at.site);
-    enum finding_category category = FINDING_CONDITION;
-    for (; symbol && category == FINDING_CONDITION; symbol = symbol->inlined_by)
-        category = category_of_words(symbol->function, words, sizeof words / sizeof *words,
-                                     FINDING_CONDITION);
+    enum finding_category category = otherwise;
+    for (; symbol && category == otherwise; symbol = symbol->inlined_by)
+        category =
+            category_of_words(symbol->function, words, sizeof words / sizeof *words, otherwise);
     return category;
+}
+
+/* The C++ library yields some times before it waits by a futex: that is the same wait. */
+static bool is_atomic_wait(const struct symbol *symbol)
+{
+    for (; symbol && symbol__is_system(symbol); symbol = symbol->inlined_by)
+        if (strstr(symbol->function, "__atomic_spin") || strstr(symbol->function, "_do_spin"))
+            return true;
+    return false;
+}
+
+static enum finding_category category_of_yield(const struct symbol *symbol)
+{
+    return is_atomic_wait(symbol) ? category_of_waiter(symbol, FINDING_CONDITION) : FINDING_YIELD;
 }
 
 static enum finding_category category_of_lock(const struct profile_class *class)
@@ -163,8 +175,12 @@ enum finding_category class__category(const struct finder *finder,
     };
     if (class->what.at.kind == CLASS_LOCK)
         return category_of_lock(class);
+    const struct symbol *site =
+        symbols__get(finder->symbols, class->what.at.process, class->what.at.site);
     if (class->what.at.kind == CLASS_FUTEX)
-        return category_of_futex(finder->symbols, class);
+        return category_of_waiter(site, FINDING_CONDITION);
+    if (class->what.at.kind == CLASS_YIELD)
+        return category_of_yield(site);
     if (class__is_call(class))
         return class->why_ns[REASON_SPIN] > class->why_ns[REASON_OVERLAP] ? FINDING_SPINNING
                                                                           : FINDING_OVERLAP;

@@ -114,17 +114,24 @@ static bool is_new_object(const struct finder *finder, const struct finding *fin
     return true;
 }
 
+/* Yields that a wait begins with do not tell what is waited for. */
+static bool is_led_by_spin(const struct finder *finder, const struct finding *finding)
+{
+    return finding->category != FINDING_YIELD &&
+           class_at(finder->profile, finding->leader)->what.at.kind == CLASS_YIELD;
+}
+
 static void take(struct finder *finder, struct finding *finding, struct candidate *candidate)
 {
     const struct profile_class *class = class_at(finder->profile, candidate->class);
     candidate->is_taken = true;
-    if (finding->leader == FINDING_NO_CLASS) {
+    if (finding->leader == FINDING_NO_CLASS || is_led_by_spin(finder, finding)) {
         finding->leader = candidate->class;
         finding->place = candidate->place;
         finding->confidence = class->confidence;
         finding->has_object = true;
     }
-    finding->has_object &= class->what.has_object;
+    finding->has_object &= class->what.has_object || class->what.at.kind == CLASS_YIELD;
     finding->objects += class->what.has_object && is_new_object(finder, finding, class);
     finding->lost_ns += candidate->lost_ns;
     finding->error_ns += class->sum_error_ns;
