@@ -120,8 +120,7 @@ static void keep_gains(struct profile *profile, struct findings *findings, struc
         const struct asked *about = VEC_AT(asked, struct asked, i);
         const double *gain = question->prediction.gain;
         if (question->told && about->finding != NO_PLACE)
-            finding__set_gain(VEC_AT(&findings->rows, struct finding, about->finding), profile,
-                              gain);
+            finding__set_gain(VEC_AT(&findings->rows, struct finding, about->finding), gain);
         for (int k = 0; question->told && about->class != NO_PLACE && k < 2; k++)
             VEC_AT(&profile->classes, struct profile_class, about->class)->wall_gain[k] = gain[k];
         question__free(question);

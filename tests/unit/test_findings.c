@@ -128,7 +128,7 @@ static void a_gain_is_no_more_than_what_was_lost(void **state)
     scene__end(scene, 1, 2000);
     struct findings *findings = find(scene, "store", "load");
     struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
-    finding__set_gain(first, scene->profile, (double[]){0.9, 30});
+    finding__set_gain(first, (double[]){0.9, 30});
     assert_true(first->wall_gain[0] == 1);
     assert_true(first->wall_gain[1] < 1.1);
     findings__free(findings);
@@ -179,6 +179,89 @@ static void yields_of_a_wait_are_part_of_it(void **state)
     findings__free(findings);
 }
 
+static void map_memory(struct scene *scene, uint32_t thread, uint64_t from, uint64_t site)
+{
+    PUT(scene, thread, from, HEURT_EVENT_MEMORY_MAP, site, 0x100000, 4096);
+    PUT(scene, thread, from + 1, HEURT_EVENT_MEMORY_MAP LEFT, 0); /* the fastest */
+    PUT(scene, thread, from + 10, HEURT_EVENT_MEMORY_MAP, site, 0x100000, 4096);
+    PUT(scene, thread, from + 211, HEURT_EVENT_MEMORY_MAP LEFT, 0);
+}
+
+/* Both lose 400 of 1000 in calls for memory; the first one joins the second at its end. */
+static struct findings *find_of_memory(struct scene *scene, uint64_t other_site)
+{
+    scene__start(scene, 1, 1000);
+    map_memory(scene, 0, 1000, PUT_SITE);
+    map_memory(scene, 0, 1300, PUT_SIGNALS);
+    map_memory(scene, 1, 1000, other_site);
+    map_memory(scene, 1, 1300, other_site);
+    PUT(scene, 0, 1940, HEURT_EVENT_JOIN, PUT_SITE, 1);
+    scene__end(scene, 1, 1950);
+    PUT(scene, 0, 1960, HEURT_EVENT_JOIN LEFT, 0);
+    scene__end(scene, 0, 2000);
+    return find(scene, "index", "load");
+}
+
+static void calls_for_memory_are_one_finding(void **state)
+{
+    struct findings *findings = find_of_memory(*state, GET_SITE);
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_MEMORY_MAP);
+    assert_int_equal(first->classes.count, 3); /* two places of one thread, one of the other */
+    assert_true(first->wall_gain[0] < 1000.0 / 600 && first->wall_gain[1] > 1000.0 / 600);
+    findings__free(findings);
+}
+
+static void who_is_joined_at_once_ran_until_told(void **state)
+{
+    struct findings *findings = find_of_memory(*state, GET_SITE);
+    assert_true(finding_at(findings, 0)->is_assumed);
+    assert_int_not_equal(finding_at(findings, 0)->confidence, CONFIDENCE_MEASURED);
+    findings__free(findings);
+}
+
+static void threads_that_are_alike_do_not_tell_each_other(void **state)
+{
+    struct findings *findings = find_of_memory(*state, PUT_SITE);
+    assert_false(finding_at(findings, 0)->is_assumed);
+    findings__free(findings);
+}
+
+/* Two threads, one after the other: each loses 200 of 1000. */
+static void what_is_lost_one_after_another_adds_up(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000 + 500 * i);
+        map_memory(scene, i, 1100 + 500 * i, PUT_SITE);
+        scene__end(scene, i, 1500 + 500 * i);
+    }
+    struct findings *findings = find(scene, "index", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_true(first->wall_gain[0] < 1000.0 / 600 && first->wall_gain[1] > 1000.0 / 600);
+    findings__free(findings);
+}
+
+/* Who comes late to a barrier works for those that wait there, and is not told to end by them. */
+static void work_that_is_waited_for_stays(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    PUT(scene, 0, 1000, HEURT_EVENT_BARRIER_WAIT, PUT_SITE, FULL);
+    PUT(scene, 1, 1750, HEURT_EVENT_BARRIER_WAIT, GET_SITE, FULL);
+    PUT(scene, 0, 1760, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
+    PUT(scene, 1, 1760, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
+    scene__end(scene, 0, 2000);
+    scene__end(scene, 1, 2000);
+    struct findings *findings = find(scene, "first", "second");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_BARRIER);
+    assert_false(first->is_assumed);
+    assert_true(first->wall_gain[1] < 1.02);
+    findings__free(findings);
+}
+
 static void rusts_library_is_not_the_program(void **state)
 {
     (void)state;
@@ -202,6 +285,11 @@ int main(void)
         TEST(a_gain_is_no_more_than_what_was_lost),
         TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(yields_of_a_wait_are_part_of_it),
+        TEST(calls_for_memory_are_one_finding),
+        TEST(who_is_joined_at_once_ran_until_told),
+        TEST(threads_that_are_alike_do_not_tell_each_other),
+        TEST(what_is_lost_one_after_another_adds_up),
+        TEST(work_that_is_waited_for_stays),
         TEST(rusts_library_is_not_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,37 +8,158 @@
 #define TOLD_PART 25 /* of the wall time: so soon after the others ends who is told to */
 #define TOLD_LEAST_NS 5000000u
 
+/* How the work of others is bound to what is waited for. */
+enum binding {
+    BOUND_BY_WORK,      /* it is what is waited for: it stays, and is not part of the wait */
+    BOUND_BY_ANSWERS,   /* it answers requests: it stays, and is part of the answers */
+    BOUND_BY_EXCLUSION, /* it is merely in the way */
+};
+
+/* What threads lose, and how the others take part in it. */
+struct loss {
+    const struct finder *finder;
+    enum finding_category category;
+    enum binding binding;
+    const uint64_t *lost; /* by trace__threads */
+    uint64_t end;         /* of the last one that loses */
+};
+
 static uint64_t most(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static bool loses(const struct finder *finder, const uint64_t *lost, size_t thread)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    const struct profile_thread *row =
-        VEC_AT(&finder->profile->threads, struct profile_thread, thread);
-    return finder->findings->had_work[thread] && lost[thread] > row->lifetime_ns / LOSES_PART;
+    return a < b ? a : b;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static enum binding binding_of(enum finding_category category)
+{
+    switch (category) {
+    case FINDING_NETWORK:
+    case FINDING_PIPE:
+    case FINDING_POLLING:
+        return BOUND_BY_ANSWERS;
+    case FINDING_LOCK:
+    case FINDING_FILE_LOCK:
+    case FINDING_STDIO:
+    case FINDING_ALLOCATOR:
+    case FINDING_YIELD:
+    case FINDING_PAGE_FAULT:
+    case FINDING_MEMORY_MAP:
+    case FINDING_OVERLAP:
+        return BOUND_BY_EXCLUSION;
+    default:
+        return BOUND_BY_WORK;
+    }
+}
+
+static bool is_of_memory(enum finding_category category)
+{
+    return category == FINDING_PAGE_FAULT || category == FINDING_MEMORY_MAP;
+}
+
+/* What is lost is time on a CPU. */
+static bool is_on_cpu(enum finding_category category)
+{
+    return is_of_memory(category) || category == FINDING_SPINNING;
+}
+
+static const struct profile_thread *thread_at(const struct finder *finder, size_t thread)
+{
+    return VEC_AT(&finder->profile->threads, struct profile_thread, thread);
+}
+
+/* ---- threads that run until they are told to end --------------------------------------------- */
+
+static bool loses(const struct loss *loss, size_t thread)
+{
+    return loss->finder->findings->had_work[thread] &&
+           loss->lost[thread] > thread_at(loss->finder, thread)->lifetime_ns / LOSES_PART;
 }
 
 /* The end of the last one that loses. */
-static uint64_t last_end(const struct finder *finder, const uint64_t *lost)
+static uint64_t last_end(const struct loss *loss)
 {
     uint64_t end = 0;
-    for (size_t i = 0; i < finder->profile->threads.count; i++)
-        if (loses(finder, lost, i))
-            end = most(end, trace_thread_at(finder, i)->end_tick);
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
+        if (loses(loss, i))
+            end = most(end, trace_thread_at(loss->finder, i)->end_tick);
     return end;
 }
 
-/* A thread that loses nothing and ends as soon as the last of those that do has ended. */
-static bool runs_until_told(const struct finder *finder, const uint64_t *lost, size_t thread,
-                            uint64_t others_end)
+static uint64_t soon_ns(const struct finder *finder)
 {
-    const struct trace_thread *what = trace_thread_at(finder, thread);
-    uint64_t soon_ns = most(finder->profile->wall_ns / TOLD_PART, TOLD_LEAST_NS);
-    return others_end && !loses(finder, lost, thread) && what->end_tick >= others_end &&
-           trace__ns(finder->trace, what->end_tick - others_end) <= soon_ns;
+    return most(finder->profile->wall_ns / TOLD_PART, TOLD_LEAST_NS);
 }
+
+/* later: a tick, not before the other one. */
+static bool is_soon(const struct finder *finder, uint64_t tick, uint64_t later)
+{
+    return later >= tick && trace__ns(finder->trace, later - tick) <= soon_ns(finder);
+}
+
+static uint64_t sum_of(const struct profile_class *class, uint32_t thread)
+{
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (row->thread == thread)
+            return row->sum_ns;
+    return 0;
+}
+
+/* Two that do the same work share it: neither is told by the other. */
+static bool are_alike(const struct finder *finder, uint32_t a, uint32_t b)
+{
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        if (class->what.at.kind != CLASS_JOIN && sum_of(class, a) && sum_of(class, b))
+            return true;
+    return false;
+}
+
+/* How long it waited for ends of threads; UINT64_MAX: it never did. */
+static uint64_t joins_ns(const struct finder *finder, uint32_t thread)
+{
+    uint64_t ns = UINT64_MAX;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        uint64_t sum_ns = class->what.at.kind == CLASS_JOIN ? sum_of(class, thread) : 0;
+        if (sum_ns)
+            ns = (ns == UINT64_MAX ? 0 : ns) + sum_ns;
+    }
+    return ns;
+}
+
+/* One that loses, and does other work, joins it at its end and hardly has to wait then. */
+static bool is_joined_when_told(const struct loss *loss, uint32_t thread)
+{
+    const struct finder *finder = loss->finder;
+    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct trace_thread *told = trace_thread_at(finder, thread),
+                                  *by = trace_thread_at(finder, i);
+        if (i != thread && by->process == told->process && loses(loss, i) &&
+            is_soon(finder, told->end_tick, by->end_tick) &&
+            joins_ns(finder, i) <= soon_ns(finder) && !are_alike(finder, i, thread))
+            return true;
+    }
+    return false;
+}
+
+/* It loses nothing and ends as soon as the last of those that do has ended, or is joined then. */
+static bool runs_until_told(const struct loss *loss, uint32_t thread)
+{
+    if (loss->binding == BOUND_BY_WORK || !loss->end)
+        return false;
+    return (!loses(loss, thread) &&
+            is_soon(loss->finder, loss->end, trace_thread_at(loss->finder, thread)->end_tick)) ||
+           is_joined_when_told(loss, thread);
+}
+
+/* ---- what is left ---------------------------------------------------------------------------- */
 
 static unsigned cpu_count(const struct trace *trace)
 {
@@ -52,16 +173,55 @@ static uint64_t cpu_ns_of(const struct profile_thread *thread)
     return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
 }
 
+/* Of CPU time, what was not the kernel's; 1: not known. */
+static double user_part(const struct trace *trace)
+{
+    const struct heurt_session *session = trace__session(trace);
+    return session->finished && session->cpu_ns
+               ? 1 - (double)session->system_ns / (double)session->cpu_ns
+               : 1;
+}
+
+static uint64_t overhead_of(const struct loss *loss, size_t thread)
+{
+    return thread_at(loss->finder, thread)->component_ns[COMPONENT_OVERHEAD];
+}
+
+/* What of its CPU time is lost. Memory is the kernel's work: what the program does itself stays. */
+static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
+{
+    if (!is_on_cpu(loss->category))
+        return 0;
+    uint64_t cpu_ns = cpu_ns_of(thread_at(loss->finder, thread));
+    double part = is_of_memory(loss->category) ? 1 - user_part(loss->finder->trace) : 1;
+    uint64_t most_ns = part > 0 ? (uint64_t)((double)cpu_ns * part) : cpu_ns;
+    return least(loss->lost[thread], most_ns);
+}
+
+/* What it does on a CPU without the loss and the recording. */
+static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
+{
+    uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
+    return less(cpu_ns_of(thread_at(loss->finder, thread)), gone_ns);
+}
+
+/* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
+static uint64_t gone_of(const struct loss *loss, size_t thread)
+{
+    const struct profile_thread *row = thread_at(loss->finder, thread);
+    uint64_t cpu_ns = cpu_ns_of(row);
+    double part = cpu_ns ? (double)lost_cpu_of(loss, thread) / (double)cpu_ns : 0;
+    return loss->lost[thread] + (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
+}
+
 /* Waits for what others ask it. */
 static bool serves(const struct finder *finder, uint32_t thread)
 {
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
-        if (class->what.at.kind != CLASS_POLL && class->what.at.kind != CLASS_NETWORK &&
-            class->what.at.kind != CLASS_PIPE)
-            continue;
-        VEC_EACH (row, &class->threads, struct profile_thread_row)
-            if (row->thread == thread)
-                return true;
+        enum class_kind kind = class->what.at.kind;
+        if ((kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE) &&
+            sum_of(class, thread))
+            return true;
     }
     return false;
 }
@@ -73,69 +233,134 @@ enum part {
     PART_SERVES /* it does what the others ask it: its work stays, and is part of theirs */
 };
 
-static enum part part_of(const struct finder *finder, const uint64_t *lost, size_t thread,
-                         uint64_t others_end, bool is_served)
+static enum part part_of(const struct loss *loss, size_t thread)
 {
-    if (is_served && !loses(finder, lost, thread) && serves(finder, (uint32_t)thread))
+    if (loss->binding == BOUND_BY_ANSWERS && !loses(loss, thread) &&
+        serves(loss->finder, (uint32_t)thread))
         return PART_SERVES;
-    return runs_until_told(finder, lost, thread, others_end) ? PART_TOLD : PART_OWN;
+    return runs_until_told(loss, (uint32_t)thread) ? PART_TOLD : PART_OWN;
 }
 
 struct work {
     uint64_t cpu_ns, served_ns; /* of all that stays; of those that serve */
-    uint64_t lost_ns, most_lost_ns;
+    uint64_t lost_ns, most_overhead_ns;
 };
 
-static struct work all_work(const struct finder *finder, const uint64_t *lost, uint64_t end,
-                            bool is_served)
+static struct work all_work(const struct loss *loss, const enum part *parts)
 {
     struct work work = {0};
-    for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        if (!finder->findings->had_work[i])
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++) {
+        if (!loss->finder->findings->had_work[i])
             continue;
-        enum part part = part_of(finder, lost, i, end, is_served);
-        uint64_t cpu_ns = cpu_ns_of(VEC_AT(&finder->profile->threads, struct profile_thread, i));
-        work.cpu_ns += part == PART_TOLD ? 0 : cpu_ns;
-        work.served_ns += part == PART_SERVES ? cpu_ns : 0;
-        work.lost_ns += lost[i];
-        work.most_lost_ns = most(work.most_lost_ns, lost[i]);
+        uint64_t cpu_ns = left_cpu_of(loss, i);
+        work.cpu_ns += parts[i] == PART_TOLD ? 0 : cpu_ns;
+        work.served_ns += parts[i] == PART_SERVES ? cpu_ns : 0;
+        work.lost_ns += loss->lost[i];
+        work.most_overhead_ns = most(work.most_overhead_ns, overhead_of(loss, i));
     }
     return work;
 }
 
 /* How long a thread with work of its own takes: an answer that it waits for takes at least what is
  * done for it, its share by the time it waits. */
-static uint64_t chain_of(const struct finder *finder, const struct work *work, uint64_t lost_ns,
-                         size_t thread)
+static uint64_t chain_of(const struct loss *loss, const struct work *work, size_t thread)
 {
-    const struct profile_thread *row =
-        VEC_AT(&finder->profile->threads, struct profile_thread, thread);
-    uint64_t gone = lost_ns + finder->idle_ns[thread];
-    uint64_t rest = row->lifetime_ns > gone ? row->lifetime_ns - gone : 0;
-    double share = work->lost_ns ? (double)lost_ns / (double)work->lost_ns : 0;
-    return most(rest, cpu_ns_of(row)) + (uint64_t)((double)work->served_ns * share);
+    uint64_t gone_ns = gone_of(loss, thread) + loss->finder->idle_ns[thread];
+    uint64_t rest_ns =
+        less(thread_at(loss->finder, thread)->lifetime_ns, gone_ns + overhead_of(loss, thread));
+    double share = work->lost_ns ? (double)loss->lost[thread] / (double)work->lost_ns : 0;
+    return most(rest_ns, left_cpu_of(loss, thread) + (uint64_t)((double)work->served_ns * share));
 }
 
-double gain__without(const struct finder *finder, const uint64_t *lost, bool is_served,
-                     bool *is_assumed)
+/* ---- what can be gained at most -------------------------------------------------------------- */
+
+struct life {
+    uint64_t start, end, gone_ns;
+    uint64_t row_ns; /* what goes of it and of such that end before it begins, one after another */
+};
+
+static int by_end(const void *a, const void *b)
 {
-    uint64_t chain_ns = 0, end = last_end(finder, lost);
-    struct work work = all_work(finder, lost, end, is_served);
-    *is_assumed = false;
-    for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        if (!finder->findings->had_work[i])
-            continue;
-        bool is_own = part_of(finder, lost, i, end, is_served) == PART_OWN;
-        *is_assumed |= !is_own;
-        if (is_own)
-            chain_ns = most(chain_ns, chain_of(finder, &work, lost[i], i));
+    const struct life *left = a, *right = b;
+    return left->end < right->end ? -1 : left->end > right->end;
+}
+
+/* Of lives in order of their ends: the first that has not ended at that tick. */
+static size_t first_after(const struct life *lives, size_t count, uint64_t tick)
+{
+    size_t from = 0;
+    while (from < count) {
+        size_t middle = from + (count - from) / 2;
+        if (lives[middle].end <= tick)
+            from = middle + 1;
+        else
+            count = middle;
     }
-    uint64_t least_ns = most(chain_ns, work.cpu_ns / cpu_count(finder->trace));
-    uint64_t wall_ns = finder->profile->wall_ns;
-    /* No more is gained than one thread lost, however idle the others are. */
-    least_ns = most(least_ns, wall_ns > work.most_lost_ns ? wall_ns - work.most_lost_ns : 0);
+    return from;
+}
+
+/* No more is gained than threads lost that live one after another, however idle the others are. */
+static uint64_t most_gone_in_a_row(const struct loss *loss)
+{
+    size_t count = loss->finder->profile->threads.count, used = 0;
+    struct life *lives = memory__zeroed(count, sizeof *lives);
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_thread *thread = trace_thread_at(loss->finder, i);
+        if (loss->finder->findings->had_work[i])
+            lives[used++] = (struct life){thread->start_tick, thread->end_tick, gone_of(loss, i)};
+    }
+    qsort(lives, used, sizeof *lives, by_end);
+    for (size_t i = 0; i < used; i++) {
+        size_t before = first_after(lives, i, lives[i].start);
+        uint64_t row_ns = lives[i].gone_ns + (before ? lives[before - 1].row_ns : 0);
+        lives[i].row_ns = most(row_ns, i ? lives[i - 1].row_ns : 0);
+    }
+    uint64_t gone_ns = used ? lives[used - 1].row_ns : 0;
+    free(lives);
+    return gone_ns;
+}
+
+/* The longest chain of those that have work of their own. */
+static uint64_t longest_chain(const struct loss *loss, const struct work *work,
+                              const enum part *parts)
+{
+    uint64_t chain_ns = 0;
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
+        if (loss->finder->findings->had_work[i] && parts[i] == PART_OWN)
+            chain_ns = most(chain_ns, chain_of(loss, work, i));
+    return chain_ns;
+}
+
+static enum part *parts_of(const struct loss *loss, bool *is_assumed)
+{
+    size_t count = loss->finder->profile->threads.count;
+    enum part *parts = memory__zeroed(count, sizeof *parts);
+    *is_assumed = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!loss->finder->findings->had_work[i])
+            continue;
+        parts[i] = part_of(loss, i);
+        *is_assumed |= parts[i] != PART_OWN;
+    }
+    return parts;
+}
+
+/* Wall time over what it would be had no thread lost that, both without what recording cost. */
+static double gain_without(struct loss *loss, bool *is_assumed)
+{
+    loss->binding = binding_of(loss->category);
+    loss->end = last_end(loss);
+    enum part *parts = parts_of(loss, is_assumed);
+    struct work work = all_work(loss, parts);
+    uint64_t wall_ns = less(loss->finder->profile->wall_ns, work.most_overhead_ns);
+    uint64_t least_ns =
+        most(longest_chain(loss, &work, parts), work.cpu_ns / cpu_count(loss->finder->trace));
+    free(parts);
+    least_ns = most(least_ns, less(wall_ns, most_gone_in_a_row(loss)));
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }
+
+/* ---- gains ----------------------------------------------------------------------------------- */
 
 static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost)
 {
@@ -170,27 +395,34 @@ static void set_gain_of_sharing(const struct finder *finder, struct finding *fin
         finding->confidence = CONFIDENCE_ESTIMATED;
 }
 
-void finding__set_estimate(const struct finder *finder, struct finding *finding,
-                           const uint64_t *lost, bool is_served)
+/* Of a hand-over both ends stay, and whatever is between them has room for all. */
+static bool has_handover(const struct finder *finder, const struct finding *finding)
 {
+    VEC_EACH (class, &finding->classes, uint32_t)
+        if (finder->partner[*class] != NO_GROUP)
+            return true;
+    return false;
+}
+
+void finding__set_estimate(const struct finder *finder, struct finding *finding,
+                           const uint64_t *lost)
+{
+    struct loss loss = {.finder = finder, .category = finding->category, .lost = lost};
     bool is_assumed;
-    double gain = gain__without(finder, lost, is_served, &is_assumed);
-    set_gain(finding, gain);
-    finding->is_assumed = is_assumed;
-    if (is_assumed && finding->confidence == CONFIDENCE_MEASURED)
+    set_gain(finding, gain_without(&loss, &is_assumed));
+    finding->is_assumed = is_assumed || has_handover(finder, finding);
+    if (finding->is_assumed && finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;
 }
 
 void finding__estimate_gain(const struct finder *finder, struct finding *finding)
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
-    bool is_served = finding->category == FINDING_NETWORK || finding->category == FINDING_PIPE ||
-                     finding->category == FINDING_POLLING;
     VEC_EACH (class, &finding->classes, uint32_t)
         add_lost(finder, *class, lost);
     if (finding->category == FINDING_LATCH)
         set_gain_of_sharing(finder, finding, lost);
     else
-        finding__set_estimate(finder, finding, lost, is_served);
+        finding__set_estimate(finder, finding, lost);
     free(lost);
 }

@@ -71,7 +71,7 @@ static void add_herd(struct finder *finder, uint32_t place, double vain)
     vec__push(&finding->classes, &place);
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         finding->lost_ns += finder->findings->had_work[i] ? lost[i] : 0;
-    finding__set_estimate(finder, finding, lost, false);
+    finding__set_estimate(finder, finding, lost);
     free(lost);
 }
 

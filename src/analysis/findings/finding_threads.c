@@ -179,7 +179,7 @@ static void add_of_component(struct finder *finder, enum component component)
             finding->place = chosen_function(finder, process_of(finder, ns));
             finding->confidence = CONFIDENCE_ESTIMATED;
         }
-        finding__set_estimate(finder, finding, ns, false);
+        finding__set_estimate(finder, finding, ns);
     }
     free(ns);
 }

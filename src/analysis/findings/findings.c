@@ -36,7 +36,7 @@ static uint32_t place_number(struct map *numbers, const struct candidate *candid
     return number_of(numbers, key);
 }
 
-/* The two ends of a hand-over are one. */
+/* The two ends of a hand-over are one; so is what is taken from the kernel and given back. */
 static uint32_t object_number(struct map *numbers, const struct finder *finder, uint32_t place)
 {
     char key[BYTES_OF_KEY];
@@ -44,6 +44,8 @@ static uint32_t object_number(struct map *numbers, const struct finder *finder, 
     uint32_t partner = finder->partner[place];
     if (partner != NO_GROUP)
         snprintf(key, sizeof key, "pair %u", partner < place ? partner : place);
+    else if (class->what.at.kind == CLASS_FAULT || class->what.at.kind == CLASS_MEMORY_MAP)
+        snprintf(key, sizeof key, "memory %u", class->what.at.process);
     else if (class->what.has_object)
         snprintf(key, sizeof key, "object %u %lx", class->what.at.kind,
                  (unsigned long)class->what.object);
@@ -293,10 +295,9 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
     return true;
 }
 
-void finding__set_gain(struct finding *finding, const struct profile *profile, const double gain[2])
+void finding__set_gain(struct finding *finding, const double gain[2])
 {
-    double wall_ns = (double)profile->wall_ns, lost_ns = (double)finding->lost_ns;
-    double limit = lost_ns < wall_ns ? wall_ns / (wall_ns - lost_ns) : gain[1];
+    double limit = finding->wall_gain[1];
     for (int i = 0; i < 2; i++) {
         double most = gain[i] < limit ? gain[i] : limit;
         finding->wall_gain[i] = most > 1 ? most : 1;

@@ -63,7 +63,8 @@ struct finding {
     double share;        /* of their lives */
     double wall_gain[2]; /* at least, at most; 1, 1: none */
     bool is_herd;        /* CONDITION: most of those that are woken find nothing */
-    bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end */
+    bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, or
+                        on room between the ends of a hand-over */
     enum confidence confidence;
 };
 
@@ -83,10 +84,9 @@ void findings__free(struct findings *findings); /* NULL is allowed */
 
 /* Whether a replay (whatif.h) models what the finding waits for. */
 bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding);
-/* Takes over a replay's gain, no more than is possible. Call findings__rank when all have theirs.
- */
-void finding__set_gain(struct finding *finding, const struct profile *profile,
-                       const double gain[2]);
+/* Takes over a replay's gain, no more than the estimate that it has: a replay does not know that
+ * work which is left takes CPUs and its time. Call findings__rank when all have theirs. */
+void finding__set_gain(struct finding *finding, const double gain[2]);
 /* Says which are ranked, and sorts. */
 void findings__rank(struct findings *findings);
 

@@ -82,9 +82,6 @@ void finder__add_herds(struct finder *finder);
 void finder__find_workers(struct finder *finder);
 /* By thread, once partners are known; free() it. */
 uint64_t *finder__idle(const struct finder *finder);
-/* Sets the gain without what threads lost. */
-void finding__set_estimate(const struct finder *finder, struct finding *finding,
-                           const uint64_t *lost, bool is_served);
 /* Appends CPU shortage, page faults, unknown waits, imbalance. */
 void finder__add_of_threads(struct finder *finder);
 /* By thread, of those that had work: time in the component outside of hooked calls; free() it. */
@@ -93,11 +90,11 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 
-/* Wall time over what it would be had each thread not lost that; by trace__threads. Threads that
- * served (they lose nothing and waited for requests) and such that ran until they were told to end
- * do not hold it up; is_assumed: there are some. */
-double gain__without(const struct finder *finder, const uint64_t *lost, bool is_served,
-                     bool *is_assumed);
+/* Sets the gain without what threads lost; by trace__threads. Threads that served (they lose
+ * nothing and waited for requests) and such that ran until they were told to end do not hold it up.
+ */
+void finding__set_estimate(const struct finder *finder, struct finding *finding,
+                           const uint64_t *lost);
 /* Sets the finding's gain from what its classes' threads lost. */
 void finding__estimate_gain(const struct finder *finder, struct finding *finding);
 
