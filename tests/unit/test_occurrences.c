@@ -53,10 +53,9 @@ static void collect(struct kept *kept)
     scene__profile(&kept->scene);
     const struct trace *trace = kept->scene.trace;
     class_table__start(&kept->table, trace, NULL);
-    for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
-        struct thread_result result;
-        thread__fold(&kept->table, NULL, i, &result);
-    }
+    struct thread_result *results = memory__zeroed(trace__threads(trace)->count, sizeof *results);
+    threads__fold(&kept->table, NULL, results);
+    free(results);
     occurrences__collect(&kept->occurrences, &kept->table, any);
 }
 

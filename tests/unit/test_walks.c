@@ -7,12 +7,15 @@
 
 #include "analysis/locks/locks.h"
 #include "analysis/replay/whatif.h"
+#include "analysis/run.h"
 #include "analysis/structure/structure.h"
 #include "format/trace.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -107,9 +110,132 @@ static void walks_of_locks_and_structure(void **state)
     structure__free(structure);
 }
 
+/* ---- threads side by side -------------------------------------------------------------------- */
+
+enum { MANY = 500, LANES = 4 };
+
+/* What a walk has to be like, as its functions see it. */
+struct seen {
+    unsigned begun[MANY];
+    bool busy[LANES]; /* (atomic) */
+    uint32_t joined;
+    unsigned wrong; /* (atomic) */
+};
+
+static void *see_thread(void *argument, unsigned lane, uint32_t thread)
+{
+    struct seen *seen = argument;
+    if (lane >= LANES || __atomic_exchange_n(&seen->busy[lane], true, __ATOMIC_ACQ_REL))
+        __atomic_fetch_add(&seen->wrong, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&seen->begun[thread], 1, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < thread % 7; i++)
+        sched_yield();
+    __atomic_store_n(&seen->busy[lane], false, __ATOMIC_RELEASE);
+    return &seen->begun[thread];
+}
+
+static void see_join(void *argument, uint32_t thread, void *part)
+{
+    struct seen *seen = argument;
+    if (thread != seen->joined || part != &seen->begun[thread])
+        __atomic_fetch_add(&seen->wrong, 1, __ATOMIC_RELAXED);
+    seen->joined++;
+}
+
+static void threads_are_joined_in_their_order(void **state)
+{
+    static const struct thread_walk walk = {see_thread, see_join};
+    struct seen seen = {0};
+    (void)state;
+    run__threads(&walk, &seen, MANY, LANES);
+    assert_int_equal(seen.joined, MANY);
+    assert_int_equal(seen.wrong, 0);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(seen.begun[i], 1);
+    run__threads(&walk, &seen, 0, 1);
+    assert_int_equal(seen.joined, MANY);
+}
+
+enum { WORKERS = 9 };
+
+/* Each thread begins with another function, so that the order of classes tells that of threads. */
+static void fill_workers(struct scene *scene)
+{
+    static const char *const names[] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"};
+    scene__function(scene, 0, G, 0x401100, "g", "");
+    scene__function(scene, 0, H, 0x401200, "h", "");
+    for (uint32_t i = 0; i < WORKERS; i++)
+        scene__function(scene, 0, 1100 + 2 * i, 0x402000 + 0x100 * i, names[i], "n");
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        uint32_t own = 1100 + 2 * i;
+        uint64_t tick = 5000;
+        PUT(scene, i, 1000, own, 1);
+        PUT(scene, i, 2000, own LEFT);
+        for (unsigned k = 0; k < CALLS; k++, tick += 3000 + 10 * i) {
+            PUT(scene, i, tick, own, k);
+            PUT(scene, i, tick + 10, k % 3 ? G : H);
+            PUT(scene, i, tick + 20 + (i + k) % 11, (k % 3 ? G : H) LEFT);
+            PUT(scene, i, tick + 100 + (k % 9 == i ? 2000 : i), own LEFT);
+        }
+        scene__end(scene, i, tick);
+    }
+    scene__profile(scene);
+}
+
+static struct profile *profile_of(const struct scene *scene)
+{
+    struct profile *profile;
+    struct error error = {""};
+    assert_int_equal(profile__compute_by(CLASSES_BY_STRUCTURE, scene->trace, scene->symbols,
+                                         &scene->rules, 0.2, &profile, &error),
+                     0);
+    return profile;
+}
+
+static struct profile *profile_on_one_cpu(const struct scene *scene)
+{
+    cpu_set_t all, one;
+    int cpu = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(cpu, &all))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(run__lanes(WORKERS), 1);
+    struct profile *profile = profile_of(scene);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    return profile;
+}
+
+static void one_cpu_and_all_tell_the_same(void **state)
+{
+    struct scene *scene = *state;
+    fill_workers(scene);
+    struct profile *one = profile_on_one_cpu(scene), *all = profile_of(scene);
+    assert_int_equal(one->classes.count, all->classes.count);
+    assert_true(one->classes.count > WORKERS);
+    for (size_t i = 0; i < one->classes.count; i++) {
+        const struct profile_class *left = VEC_AT(&one->classes, struct profile_class, i);
+        const struct profile_class *right = VEC_AT(&all->classes, struct profile_class, i);
+        assert_string_equal(left->what.at.function, right->what.at.function);
+        assert_int_equal(left->number, right->number);
+        assert_int_equal(left->count, right->count);
+        assert_int_equal(left->sum_ns, right->sum_ns);
+        assert_int_equal(left->p99_ns, right->p99_ns);
+        assert_int_equal(left->threads.count, right->threads.count);
+        assert_memory_equal(left->why_ns, right->why_ns, sizeof left->why_ns);
+    }
+    profile__free(one);
+    profile__free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_joined_in_their_order),
+        cmocka_unit_test_setup_teardown(one_cpu_and_all_tell_the_same, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(walks_of_a_report, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(walks_of_locks_and_structure, scene__setup,
                                         scene__teardown),

@@ -29,10 +29,10 @@ struct identity {
     uint64_t keys[HEURT_ARGUMENTS_MAX];
 };
 
-void class_table__start(struct class_table *table, const struct trace *trace,
-                        const struct vec *rules)
+static void start(struct class_table *table, const struct trace *trace, const struct vec *rules,
+                  struct class_table *whole)
 {
-    *table = (struct class_table){.trace = trace, .rules = rules};
+    *table = (struct class_table){.trace = trace, .rules = rules, .whole = whole};
     table->entries = VEC_OF(struct class_entry *);
     table->strings = VEC_OF(char *);
     table->warnings = VEC_OF(char *);
@@ -42,6 +42,12 @@ void class_table__start(struct class_table *table, const struct trace *trace,
     table->functions = memory__zeroed(table->process_count, sizeof *table->functions);
 }
 
+void class_table__start(struct class_table *table, const struct trace *trace,
+                        const struct vec *rules)
+{
+    start(table, trace, rules, NULL);
+}
+
 static void free_texts(struct vec *texts)
 {
     VEC_EACH (text, texts, char *)
@@ -49,40 +55,9 @@ static void free_texts(struct vec *texts)
     vec__free(texts);
 }
 
-void profile_structure__free(struct profile_structure *structure)
-{
-    if (!structure)
-        return;
-    vec__free(&structure->inside);
-    free(structure);
-}
-
-void class_entry__forget_results(struct class_entry *entry)
-{
-    free(entry->histogram);
-    entry->histogram = NULL;
-    memset(entry->fold.histogram, 0, sizeof entry->fold.histogram);
-    vec__free(&entry->cells);
-    vec__free(&entry->stacks);
-    vec__free(&entry->blames);
-    vec__free(&entry->evidence);
-}
-
-void class_entry__free(struct class_entry *entry)
-{
-    if (!entry)
-        return;
-    class_entry__forget_results(entry);
-    vec__free(&entry->what.keys);
-    if (entry->division)
-        vec__free(&entry->division->parts);
-    free(entry->division);
-    profile_structure__free(entry->what.structure);
-    free(entry);
-}
-
 void class_table__free(struct class_table *table)
 {
+    class_table__forget_lanes(table);
     VEC_EACH (entry, &table->entries, struct class_entry *)
         class_entry__free(*entry);
     vec__free(&table->entries);
@@ -93,7 +68,9 @@ void class_table__free(struct class_table *table)
     map__free(&table->warned);
     nests__free(table->nests);
     for (size_t i = 0; i < table->process_count; i++) {
-        free(table->functions[i].slots);
+        if (!table->whole)
+            free(table->functions[i].slots);
+        free(table->functions[i].entries);
         free(table->functions[i].classes);
         vec__free(&table->functions[i].used);
     }
@@ -115,7 +92,9 @@ static uint64_t number_of_module(struct class_table *table, const struct trace_m
 {
     const void *key = module->build_id_bytes ? (const void *)module->build_id : module->path;
     size_t bytes = module->build_id_bytes ? module->build_id_bytes : strlen(module->path);
-    return map__put(&table->modules, key, bytes, table->modules.count);
+    uint64_t known = map__get(&table->modules, key, bytes);
+    return known != MAP_ABSENT ? known
+                               : map__put(&table->modules, key, bytes, table->modules.count);
 }
 
 /* The module at that tick, else (its definition came late) any that ever had the address. */
@@ -137,7 +116,8 @@ static const struct trace_module *place_code(struct class_table *table, size_t p
                                              struct identity *identity)
 {
     const struct trace_module *module = module_of(process_at(table, process), address, tick);
-    identity->module = module ? number_of_module(table, module) : UINT64_MAX;
+    identity->module =
+        module ? number_of_module(table->whole ? table->whole : table, module) : UINT64_MAX;
     identity->offset = module ? address - module->bias : address;
     if (!module)
         identity->process_and_1 = process + 1;
@@ -153,34 +133,35 @@ static uint32_t number_of_place(struct class_table *table, const struct identity
     return (uint32_t)map__put(&table->by_place, &place, sizeof place, table->by_place.count);
 }
 
-static void make_empty(struct class_entry *entry)
+/* A lane's classes find those of the whole when they are joined; later ones at once. */
+static void find_whole(const struct class_table *table, struct class_entry *entry,
+                       const struct identity *identity)
 {
-    entry->cells = VEC_OF(struct class_cell);
-    entry->stacks = VEC_OF(struct class_stack);
-    entry->blames = VEC_OF(struct class_blame);
-    entry->evidence = VEC_OF(struct class_evidence);
+    const struct class_table *whole = table->whole;
+    if (!whole)
+        return;
+    uint64_t place = map__get(&whole->by_identity, identity, sizeof *identity);
+    entry->whole = NULL;
+    if (table->is_joined && place != MAP_ABSENT)
+        entry->whole = *VEC_AT(&whole->entries, struct class_entry *, place);
+    entry->identity = memory__zeroed(1, sizeof *identity);
+    *entry->identity = *identity;
 }
 
 /* The class with that identity; what it is is copied from what when it is new. */
 static struct class_entry *class_of(struct class_table *table, const struct identity *identity,
-                                    const struct class_definition *what,
-                                    const struct profile_key *keys, size_t key_count)
+                                    const struct class_definition *what)
 {
     uint64_t place =
         map__put(&table->by_identity, identity, sizeof *identity, table->entries.count);
     if (place < table->entries.count)
         return *VEC_AT(&table->entries, struct class_entry *, place);
-    struct class_entry *entry = memory__zeroed(1, sizeof *entry);
-    entry->place = number_of_place(table, identity);
-    entry->what = *what;
-    entry->what.keys = VEC_OF(struct profile_key);
-    for (size_t i = 0; i < key_count; i++)
-        vec__push(&entry->what.keys, &keys[i]);
+    struct class_entry *entry = class_entry__new(what);
+    entry->place = table->whole ? 0 : number_of_place(table, identity);
     entry->what.ignored = rules__ignore(table->rules, what->at.function);
-    entry->fold.sums = &entry->sums;
     entry->fold.component = class_kind__component(what->at.kind);
     entry->fold.patched = what->at.kind == CLASS_CALL;
-    make_empty(entry);
+    find_whole(table, entry, identity);
     vec__push(&table->entries, &entry);
     return entry;
 }
@@ -289,43 +270,77 @@ static enum class_kind kind_of_function(const struct trace_function *function)
     }
 }
 
-static void place_marker(struct class_table *table, const struct trace_function *function,
-                         struct identity *identity)
+static uint64_t number_of_marker(struct class_table *table, const struct trace_function *function)
 {
     char *name = memory__format("%s\n%s", function->name, function->file);
-    identity->module = map__put(&table->names, name, strlen(name), table->names.count);
-    identity->offset = function->line;
+    uint64_t number = map__put(&table->names, name, strlen(name), table->names.count);
     free(name);
+    return number;
+}
+
+/* Valid as long as the keys are. */
+static struct vec borrowed(const struct profile_key *keys, size_t count)
+{
+    return (struct vec){(void *)(uintptr_t)keys, count, count, sizeof *keys};
+}
+
+static bool is_of_code(enum class_kind kind)
+{
+    return kind == CLASS_CALL || kind == CLASS_LOOP;
 }
 
 static struct class_entry *class_of_function(struct class_table *table, size_t process,
-                                             const struct trace_function *function, uint64_t tick,
+                                             const struct function_slot *slot, uint64_t tick,
                                              const struct profile_key *keys, size_t key_count)
 {
+    const struct trace_function *function = slot->function;
     struct identity identity = {.kind = kind_of_function(function), .key_count = key_count};
     struct class_definition what = {.at.kind = (enum class_kind)identity.kind,
                                     .at.process = process_at(table, process)->serial,
                                     .at.function = function->name,
-                                    .at.address = function->address};
-    if (what.at.kind == CLASS_CALL || what.at.kind == CLASS_LOOP)
+                                    .at.address = function->address,
+                                    .keys = borrowed(keys, key_count)};
+    if (is_of_code(what.at.kind)) {
         place_code(table, process, function->address, tick, &identity);
-    else
-        place_marker(table, function, &identity);
+    } else {
+        identity.module = slot->marker;
+        identity.offset = function->line;
+    }
     if (what.at.kind != CLASS_CALL && (what.at.kind != CLASS_LOOP || *function->file)) {
         what.at.file = function->file;
         what.at.line = function->line;
     }
     for (size_t i = 0; i < key_count; i++)
         identity.keys[i] = keys[i].value;
-    struct class_entry *entry = class_of(table, &identity, &what, keys, key_count);
-    entry->fold.bias = function->bias_ticks;
-    entry->fold.cost = function->cost_ticks;
-    return entry;
+    return class_of(table, &identity, &what);
 }
 
 static bool id_is_function(uint32_t id)
 {
     return id >= HEURT_EVENT_FUNCTIONS && id <= HEURT_FUNCTION_LAST && id % 2 == 0;
+}
+
+static void fill_slots(struct class_table *table, size_t process, struct function_table *functions)
+{
+    const struct vec *defined = &process_at(table, process)->functions;
+    VEC_EACH (function, defined, struct trace_function) {
+        size_t place = (function->id - HEURT_EVENT_FUNCTIONS) / 2;
+        if (id_is_function(function->id) && place >= functions->count)
+            functions->count = place + 1;
+    }
+    functions->slots = memory__zeroed(functions->count, sizeof *functions->slots);
+    VEC_EACH (function, defined, struct trace_function) {
+        if (!id_is_function(function->id))
+            continue;
+        struct function_slot *slot = &functions->slots[(function->id - HEURT_EVENT_FUNCTIONS) / 2];
+        *slot = (struct function_slot){.function = function};
+        if (!is_of_code(kind_of_function(function)))
+            slot->marker = number_of_marker(table, function);
+        /* Only as many iterations can be compared. */
+        if (function->kind == HEURT_FUNCTION_LOOP && function->argument_count)
+            add_key(table, slot, 0);
+        apply_rules(table, slot);
+    }
 }
 
 struct function_table *class_table__functions(struct class_table *table, size_t process)
@@ -334,25 +349,15 @@ struct function_table *class_table__functions(struct class_table *table, size_t 
     if (functions->filled)
         return functions;
     functions->filled = true;
-    const struct vec *defined = &process_at(table, process)->functions;
-    VEC_EACH (function, defined, struct trace_function) {
-        size_t place = (function->id - HEURT_EVENT_FUNCTIONS) / 2;
-        if (id_is_function(function->id) && place >= functions->count)
-            functions->count = place + 1;
+    if (!table->whole) {
+        fill_slots(table, process, functions);
+    } else {
+        functions->slots = table->whole->functions[process].slots;
+        functions->count = table->whole->functions[process].count;
     }
-    functions->slots = memory__zeroed(functions->count, sizeof *functions->slots);
+    functions->entries = memory__zeroed(functions->count, sizeof *functions->entries);
     functions->classes = memory__zeroed(functions->count, sizeof *functions->classes);
     functions->used = VEC_OF(size_t);
-    VEC_EACH (function, defined, struct trace_function) {
-        if (!id_is_function(function->id))
-            continue;
-        struct function_slot *slot = &functions->slots[(function->id - HEURT_EVENT_FUNCTIONS) / 2];
-        *slot = (struct function_slot){.function = function};
-        /* Only as many iterations can be compared. */
-        if (function->kind == HEURT_FUNCTION_LOOP && function->argument_count)
-            add_key(table, slot, 0);
-        apply_rules(table, slot);
-    }
     return functions;
 }
 
@@ -370,7 +375,7 @@ static struct class_entry *class_of_keys(struct class_table *table, size_t proce
     for (unsigned i = 0; i < slot->key_count; i++)
         keys[i] = (struct profile_key){slot->key_names[i], words[i]};
     struct class_entry *entry =
-        class_of_function(table, process, slot->function, event->tick, keys, slot->key_count);
+        class_of_function(table, process, slot, event->tick, keys, slot->key_count);
     recent__keep(recent, process, event->id, words, entry);
     return entry;
 }
@@ -380,15 +385,20 @@ struct class_entry *class_table__function(struct class_table *table, size_t proc
 {
     const struct function_table *functions = class_table__functions(table, process);
     size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
-    struct function_slot *slot = place < functions->count ? &functions->slots[place] : NULL;
+    const struct function_slot *slot = place < functions->count ? &functions->slots[place] : NULL;
     if (!slot || !slot->function)
         return NULL;
+    struct class_entry *entry = functions->entries[place];
     /* Aggregated runs have classes of functions whose arguments found no room. */
     if (slot->key_count && event->words)
-        return class_of_keys(table, process, slot, event);
-    if (!slot->entry)
-        slot->entry = class_of_function(table, process, slot->function, event->tick, NULL, 0);
-    return slot->entry;
+        entry = class_of_keys(table, process, slot, event);
+    else if (!entry)
+        entry = functions->entries[place] =
+            class_of_function(table, process, slot, event->tick, NULL, 0);
+    /* Of this image: others call the same function at another cost. */
+    entry->fold.bias = slot->function->bias_ticks;
+    entry->fold.cost = slot->function->cost_ticks;
+    return entry;
 }
 
 /* ---- hooked calls ---------------------------------------------------------------------------- */
@@ -418,7 +428,8 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
                                     .at.function = call->function,
                                     .at.site = site,
                                     .has_object = call->has_object,
-                                    .object = call->object};
+                                    .object = call->object,
+                                    .keys = borrowed(call->keys, call->key_count)};
     *module = place_code(table, process, site, event->tick, &identity);
     if (call->kind == CLASS_FAULT && is_of_runtime(*module))
         return NULL;
@@ -427,7 +438,7 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
     for (size_t i = 0; i < call->key_count; i++)
         identity.keys[i] = call->keys[i].value;
     size_t known = table->entries.count;
-    struct class_entry *entry = class_of(table, &identity, &what, call->keys, call->key_count);
+    struct class_entry *entry = class_of(table, &identity, &what);
     if (table->entries.count > known) {
         entry->idle = call->idle;
         entry->by_chance = call->by_chance;
@@ -478,11 +489,121 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
                                         "the rest of its %s classes is counted as one, %s",
                                         class_kind__name(kind), name);
         vec__push(&table->warnings, &sentence);
-        class_of(table, &identity, &what, NULL, 0);
+        class_of(table, &identity, &what);
     }
     free(name);
     return *VEC_AT(&table->entries, struct class_entry *,
                    map__get(&table->by_identity, &identity, sizeof identity));
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+/* All that lanes ask the whole for is there before they start. */
+static void number_all(struct class_table *table)
+{
+    VEC_EACH (process, trace__processes(table->trace), struct trace_process)
+        VEC_EACH (module, &process->modules, struct trace_module)
+            number_of_module(table, module);
+    VEC_EACH (thread, trace__threads(table->trace), struct trace_thread)
+        class_table__functions(table, thread->process);
+}
+
+void class_table__add_lanes(struct class_table *table, unsigned count)
+{
+    number_all(table);
+    table->lanes = memory__zeroed(count, sizeof *table->lanes);
+    table->lane_count = count;
+    for (unsigned i = 0; i < count; i++)
+        start(&table->lanes[i], table->trace, table->rules, table);
+}
+
+/* What one class did on one thread. */
+struct class_row {
+    struct class_entry *entry; /* of the lane */
+    struct class_sums sums;
+    struct vec stacks; /* struct class_stack */
+    bool has_calls;
+};
+
+struct vec class_table__take_thread(struct class_table *lane)
+{
+    struct vec rows = VEC_OF(struct class_row);
+    VEC_EACH (place, &lane->occupied, struct class_entry *) {
+        struct class_entry *entry = *place;
+        const struct class_row row = {entry, entry->sums, entry->stacks, entry->has_calls};
+        vec__push(&rows, &row);
+        entry->stacks = VEC_OF(struct class_stack);
+    }
+    class_table__forget_thread(lane);
+    return rows;
+}
+
+/* The whole's class of a lane's. */
+static struct class_entry *whole_of(struct class_table *table, struct class_entry *entry)
+{
+    size_t known = table->entries.count;
+    if (entry->whole)
+        return entry->whole;
+    entry->whole = class_of(table, entry->identity, &entry->what);
+    if (table->entries.count > known) {
+        entry->whole->idle = entry->idle;
+        entry->whole->by_chance = entry->by_chance;
+    }
+    return entry->whole;
+}
+
+void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows)
+{
+    VEC_EACH (row, rows, struct class_row) {
+        struct class_entry *entry = whole_of(table, row->entry);
+        entry->sums = row->sums;
+        entry->thread_and_1 = thread + 1;
+        class_entry__end_thread(entry);
+        entry->has_calls |= row->has_calls;
+        VEC_EACH (stack, &row->stacks, struct class_stack)
+            class_stacks__add(&entry->stacks, stack);
+        vec__free(&row->stacks);
+    }
+    vec__free(rows);
+}
+
+static void take_texts(struct vec *into, struct vec *from)
+{
+    VEC_EACH (text, from, char *)
+        vec__push(into, text);
+    from->count = 0;
+}
+
+void class_table__join_lanes(struct class_table *table)
+{
+    for (unsigned i = 0; i < table->lane_count; i++) {
+        struct class_table *lane = &table->lanes[i];
+        VEC_EACH (entry, &lane->entries, struct class_entry *) {
+            class_entry__add_counts((*entry)->whole, *entry);
+            class_entry__forget_results(*entry);
+        }
+        take_texts(&table->strings, &lane->strings);
+        take_texts(&table->warnings, &lane->warnings);
+        lane->is_joined = true;
+    }
+}
+
+void class_table__share_nests(struct class_table *table)
+{
+    for (unsigned i = 0; table->nests && i < table->lane_count; i++) {
+        nests__free(table->lanes[i].nests);
+        table->lanes[i].nests = nests__new();
+        free(nests__join(table->lanes[i].nests, table->nests));
+    }
+}
+
+void class_table__forget_lanes(struct class_table *table)
+{
+    for (unsigned i = 0; i < table->lane_count; i++)
+        class_table__free(&table->lanes[i]);
+    free(table->lanes);
+    table->lanes = NULL;
+    table->lane_count = 0;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -500,24 +621,6 @@ void class_table__occupy(struct class_table *table, struct class_entry *entry)
     vec__push(&table->occupied, &entry);
 }
 
-void class_entry__end_thread(struct class_entry *entry)
-{
-    const struct accumulator *part = &entry->sums.accumulator;
-    if (part->count) {
-        struct class_cell cell = {.thread = entry->thread_and_1 - 1,
-                                  .count = part->count,
-                                  .nested_count = part->nested_count,
-                                  .sum = part->sum,
-                                  .nested_sum = part->nested_sum};
-        vec__push(&entry->cells, &cell);
-    }
-    accumulator__merge(&entry->total.accumulator, part);
-    entry->total.contended += entry->sums.contended;
-    entry->total.unfinished += entry->sums.unfinished;
-    entry->sums = (struct class_sums){0};
-    entry->thread_and_1 = 0;
-}
-
 static void leave_thread(struct class_table *table)
 {
     table->occupied.count = 0;
@@ -527,13 +630,6 @@ static void leave_thread(struct class_table *table)
     VEC_EACH (place, &functions->used, size_t)
         functions->classes[*place] = NULL;
     functions->used.count = 0;
-}
-
-void class_table__end_thread(struct class_table *table)
-{
-    VEC_EACH (entry, &table->occupied, struct class_entry *)
-        class_entry__end_thread(*entry);
-    leave_thread(table);
 }
 
 void class_table__forget_thread(struct class_table *table)
@@ -554,34 +650,6 @@ void class_table__number(struct class_table *table)
     }
 }
 
-void class_entry__add_histogram(struct class_entry *entry)
-{
-    entry->histogram =
-        memory__zeroed((size_t)HISTOGRAM_BLOCKS * HISTOGRAM_BLOCK_BUCKETS, sizeof(uint64_t));
-    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++)
-        entry->fold.histogram[i] = entry->histogram + i * HISTOGRAM_BLOCK_BUCKETS;
-}
-
-/* ---- call stacks ----------------------------------------------------------------------------- */
-
-static struct class_stack *stack_like(struct vec *stacks, const struct class_stack *like)
-{
-    VEC_EACH (stack, stacks, struct class_stack)
-        if (stack->frame_count == like->frame_count &&
-            !memcmp(stack->frames, like->frames, like->frame_count * sizeof *like->frames))
-            return stack;
-    return NULL;
-}
-
-static void add_stack(struct vec *stacks, const struct class_stack *added)
-{
-    struct class_stack *stack = stack_like(stacks, added);
-    if (stack)
-        stack->snapshots += added->snapshots;
-    else
-        vec__push(stacks, added);
-}
-
 void class_table__add_stack(const struct class_table *table, const struct symbols *symbols,
                             struct class_entry *entry, uint32_t thread, uint64_t tick)
 {
@@ -592,87 +660,7 @@ void class_table__add_stack(const struct class_table *table, const struct symbol
     if (symbols)
         stack.frame_count = symbols__get_stack(symbols, what->serial, tick, &stack.frames);
     if (stack.frame_count)
-        add_stack(&entry->stacks, &stack);
-}
-
-/* ---- parts of a site ------------------------------------------------------------------------- */
-
-struct class_entry *class_entry__like(const struct class_entry *site)
-{
-    struct class_entry *entry = memory__zeroed(1, sizeof *entry);
-    entry->what = site->what;
-    entry->what.keys = VEC_OF(struct profile_key);
-    VEC_EACH (key, &site->what.keys, struct profile_key)
-        vec__push(&entry->what.keys, key);
-    entry->place = site->place;
-    entry->is_structural = site->is_structural;
-    entry->fold = (struct fold_class){.sums = &entry->sums,
-                                      .component = site->fold.component,
-                                      .bias = site->fold.bias,
-                                      .cost = site->fold.cost,
-                                      .patched = site->fold.patched};
-    make_empty(entry);
-    return entry;
-}
-
-void class_entry__mark_threads(const struct class_entry *entry, bool *threads)
-{
-    VEC_EACH (cell, &entry->cells, struct class_cell)
-        threads[cell->thread] = true;
-}
-
-static void add_to_cell(struct class_cell *cell, const struct class_cell *added)
-{
-    cell->count += added->count;
-    cell->nested_count += added->nested_count;
-    cell->sum += added->sum;
-    cell->nested_sum += added->nested_sum;
-}
-
-/* Both are in the order of threads, and so is what becomes of them. */
-static void merge_cells(struct vec *into, const struct vec *from)
-{
-    struct vec both = VEC_OF(struct class_cell);
-    const struct class_cell *left = into->items, *left_end = left + into->count;
-    const struct class_cell *right = from->items, *right_end = right + from->count;
-    while (left < left_end || right < right_end) {
-        bool is_left = right == right_end || (left < left_end && left->thread <= right->thread);
-        struct class_cell *cell = vec__push(&both, is_left ? left++ : right++);
-        if (is_left && right < right_end && right->thread == cell->thread)
-            add_to_cell(cell, right++);
-    }
-    vec__free(into);
-    *into = both;
-}
-
-void class_entry__merge(struct class_entry *into, const struct class_entry *from)
-{
-    accumulator__merge(&into->sums.accumulator, &from->sums.accumulator);
-    accumulator__merge(&into->total.accumulator, &from->total.accumulator);
-    merge_cells(&into->cells, &from->cells);
-    VEC_EACH (stack, &from->stacks, struct class_stack)
-        add_stack(&into->stacks, stack);
-    if (!from->histogram)
-        return;
-    if (!into->histogram)
-        class_entry__add_histogram(into);
-    for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-        into->histogram[i] += from->histogram[i];
-}
-
-void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of)
-{
-    VEC_EACH (other, &of->stacks, struct class_stack) {
-        struct class_stack *stack = stack_like(&entry->stacks, other);
-        if (stack)
-            stack->snapshots -= other->snapshots;
-    }
-    size_t left = 0;
-    VEC_EACH (stack, &entry->stacks, struct class_stack) {
-        if (stack->snapshots)
-            *VEC_AT(&entry->stacks, struct class_stack, left++) = *stack;
-    }
-    entry->stacks.count = left;
+        class_stacks__add(&entry->stacks, &stack);
 }
 
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
@@ -685,29 +673,6 @@ struct class_entry *class_table__part(struct class_table *table, struct class_en
         if (part->nest == cut)
             return part->entry;
     return site;
-}
-
-void class_entry__set_undisturbed(struct class_entry *entry)
-{
-    struct accumulator *accumulator = &entry->total.accumulator;
-    entry->fastest = accumulator->minimum;
-    if (class_kind__waits_for_threads(entry->what.at.kind))
-        accumulator__compare_with_nothing(accumulator);
-}
-
-bool class_entry__is_shown(const struct class_entry *entry)
-{
-    if (entry->joint && entry->joint != entry)
-        return false;
-    return !entry->division || entry->total.accumulator.count || entry->total.unfinished;
-}
-
-uint32_t class_entry__number(const struct class_entry *entry)
-{
-    if (!entry || entry->joint || !class_entry__is_shown(entry) ||
-        entry->number >= CLASS_NOT_NUMBERED)
-        return CLASS_NOT_NUMBERED;
-    return entry->number;
 }
 
 bool class_table__has_parts(const struct class_table *table)

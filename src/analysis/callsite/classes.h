@@ -1,5 +1,7 @@
 /* classes.h: which class an event's occurrence belongs to, and the classes themselves.
- * For analysis/ only. A table belongs to one fold and is used by one thread. */
+ * For analysis/ only. A table is used by one thread. So that several fold side by side, a table has
+ * lanes: tables for one thread each, whose classes are joined to those of the whole, what a thread
+ * did in the order of the trace's threads. */
 #ifndef HEURT_ANALYSIS_CALLSITE_CLASSES_H
 #define HEURT_ANALYSIS_CALLSITE_CLASSES_H
 
@@ -84,19 +86,22 @@ struct class_entry {
     bool idle;                 /* it waits for work, events, time or the end of a thread */
     struct class_entry *joint; /* the one class of many uncontended ones (uncontended.h) that it is
                                   in, or is; NULL: it is itself alone */
+    struct class_entry *whole; /* itself; of a lane's: the same class of the whole table */
+    struct identity *identity; /* of a lane's; else NULL */
 };
 
 /* A function or region of one process image. */
 struct function_slot {
-    struct class_entry *entry;             /* NULL: keyed, or not called yet */
     const struct trace_function *function; /* NULL: not defined */
+    uint64_t marker;                       /* number of a marker's name */
     uint8_t key_count;
     uint8_t keys[HEURT_ARGUMENTS_MAX]; /* which payload words */
     const char *key_names[HEURT_ARGUMENTS_MAX];
 };
 
 struct function_table {
-    struct function_slot *slots; /* by (id - HEURT_EVENT_FUNCTIONS) / 2 */
+    struct function_slot *slots;  /* by (id - HEURT_EVENT_FUNCTIONS) / 2; lanes have the whole's */
+    struct class_entry **entries; /* likewise; NULL: keyed, or not called yet */
     size_t count;
     bool filled;
     struct fold_class **classes; /* of the current thread: what a fold has as functions */
@@ -118,8 +123,12 @@ struct class_table {
     struct vec strings;               /* char *: owned, handed on to the profile */
     struct vec warnings;              /* char *: likewise */
     struct map warned;
-    uint32_t thread;     /* the current one: index into trace__threads */
-    struct vec occupied; /* struct class_entry *: have its sums */
+    uint32_t thread;           /* the current one: index into trace__threads */
+    struct vec occupied;       /* struct class_entry *: have its sums */
+    struct class_table *whole; /* of a lane: the table that it is a lane of; else NULL */
+    bool is_joined;            /* a lane whose classes have those of the whole */
+    struct class_table *lanes;
+    unsigned lane_count;
 };
 
 void class_table__start(struct class_table *table, const struct trace *trace,
@@ -167,12 +176,23 @@ uint32_t class_entry__number(const struct class_entry *entry);
 /* The functions of a process image (index into trace__processes). */
 struct function_table *class_table__functions(struct class_table *table, size_t process);
 
-/* What comes is the thread's (index into trace__threads), until class_table__end_thread. */
+/* What comes is the thread's (index into trace__threads), until class_table__forget_thread. */
 void class_table__begin_thread(struct class_table *table, uint32_t thread);
-/* Counts what the classes did on the thread among what they did on all. */
-void class_table__end_thread(struct class_table *table);
-/* The same, but counts nothing. */
+/* Forgets what the classes did on the thread. */
 void class_table__forget_thread(struct class_table *table);
+
+/* As many tables for threads that fold side by side; class_table__free frees them. */
+void class_table__add_lanes(struct class_table *table, unsigned count);
+/* What the lane's classes did on its thread, which has ended: to be joined once. */
+struct vec class_table__take_thread(struct class_table *lane);
+/* Counts it among what they did on all threads, in whose order it is joined; frees the rows. */
+void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows);
+/* All threads are joined: what is left in the lanes is the table's, too. From here on lanes may be
+ * asked for classes, but know of no new ones. */
+void class_table__join_lanes(struct class_table *table);
+/* The lanes get the table's nests, under the same numbers. */
+void class_table__share_nests(struct class_table *table);
+void class_table__forget_lanes(struct class_table *table);
 
 /* The class of a call of a defined function. */
 struct class_entry *class_table__function(struct class_table *table, size_t process,
@@ -191,6 +211,12 @@ void class_table__occupy(struct class_table *table, struct class_entry *entry);
 
 /* Numbers the classes that are there. */
 void class_table__number(struct class_table *table);
+
+struct class_entry *class_entry__new(const struct class_definition *what);
+/* Adds what another class has in its histogram. */
+void class_entry__add_counts(struct class_entry *into, const struct class_entry *from);
+/* Adds a stack (struct class_stack), or its snapshots to those of an equal one. */
+void class_stacks__add(struct vec *stacks, const struct class_stack *added);
 
 /* Makes room for the histogram. */
 void class_entry__add_histogram(struct class_entry *entry);

@@ -106,6 +106,21 @@ static uint32_t find(struct nests *nests, uint32_t place, bool irregular, const 
     return add_nest(nests, place, irregular, items);
 }
 
+uint32_t *nests__join(struct nests *nests, const struct nests *others)
+{
+    uint32_t *joined = memory__zeroed(others->nests.count, sizeof *joined);
+    struct vec items = VEC_OF(struct nest_item);
+    for (uint32_t i = 0; i < others->nests.count; i++) {
+        const struct nest *nest = nest_at(others, i);
+        items.count = 0;
+        for (uint32_t k = 0; k < nest->item_count; k++)
+            vec__push(&items, &(struct nest_item){.nest = joined[nests__items(others, i)[k].nest]});
+        joined[i] = find(nests, nest->place, nest->is_irregular, &items);
+    }
+    vec__free(&items);
+    return joined;
+}
+
 static bool are_equal(const struct nest_item *left, const struct nest_item *right, size_t count)
 {
     for (size_t i = 0; i < count; i++)

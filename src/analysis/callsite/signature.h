@@ -39,6 +39,10 @@ struct nests;
 struct nests *nests__new(void);
 void nests__free(struct nests *nests); /* NULL is allowed */
 
+/* Finds all nests of others there: a table (uint32_t, by their number) of those that they are. What
+ * was not there gets numbers in the order of the others'. free() it. */
+uint32_t *nests__join(struct nests *nests, const struct nests *others);
+
 /* Valid until another nest is found. */
 const struct nest *nests__get(const struct nests *nests, uint32_t nest);
 const struct nest_item *nests__items(const struct nests *nests, uint32_t nest);

@@ -1,8 +1,10 @@
 #include "analysis/events/occurrences.h"
 
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define INTERVALS_MAX (4 * OCCURRENCES_MAX)
 #define NONE UINT32_MAX
@@ -21,30 +23,41 @@ struct inside {
 
 /* What is to be done with a class's occurrences, by its number. */
 struct class_slot {
-    uint32_t kept;     /* place in occurrences.classes, or NONE */
-    uint32_t timeline; /* of the current thread: place in occurrences.timelines, or NONE */
+    uint32_t kept; /* place in occurrences.classes, or NONE */
     bool has_timelines;
     bool whole; /* all are kept, not only those in windows */
     bool many;  /* too many for that */
 };
 
+/* What is kept of one thread, or of all that are joined. */
 struct collector {
     struct thread_watcher watcher; /* first: the watch gets this */
-    struct occurrences *all;
-    struct class_table *table;
-    struct vec divided; /* struct class_entry *: sites that are */
-    struct class_slot *slots;
-    size_t slot_count;
+    struct occurrences all;
+    struct class_table *table; /* the lane of the thread */
+    const struct class_slot *slots;
     /* The windows: begin + n · step, all of the same length. */
     uint64_t begin, step, length;
     uint64_t recent;        /* step_of the last tick that was asked for */
     size_t kept, intervals; /* how many there are now */
-    /* The current thread. */
+    /* The thread. */
     uint32_t thread;
+    uint32_t divided_depth; /* spans around the outermost open one of a divided site, whose nest is
+                               not known before its end; NONE: none is open */
     uint16_t cpu;
     bool has_kernel;
-    struct vec off;    /* struct off_period */
-    struct vec inside; /* struct inside, by depth */
+    uint32_t *timeline; /* by number of the class: place in all.timelines, or NONE */
+    struct vec off;     /* struct off_period */
+    struct vec inside;  /* struct inside, by depth */
+};
+
+/* What there is to be done, for all threads. */
+struct plan {
+    struct class_table *table;
+    struct class_slot *slots;
+    size_t slot_count;
+    uint64_t length; /* of the windows, to begin with */
+    bool *nested;    /* by thread: whether it has occurrences of divided sites */
+    struct collector joined;
 };
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -65,22 +78,21 @@ static uint32_t window_of(struct collector *self, uint64_t tick)
     if (tick < self->begin)
         return NONE;
     uint64_t place = step_of(self, tick);
-    if (place >= self->all->windows.count ||
-        tick - self->begin - place * self->step >= self->length)
+    if (place >= self->all.windows.count || tick - self->begin - place * self->step >= self->length)
         return NONE;
     return (uint32_t)place;
 }
 
 static const struct window *window_at(const struct collector *self, size_t place)
 {
-    return VEC_AT(&self->all->windows, struct window, place);
+    return VEC_AT(&self->all.windows, struct window, place);
 }
 
 /* The first window that ends after tick. */
 static size_t first_window(struct collector *self, uint64_t tick)
 {
     size_t place = tick > self->begin ? (size_t)step_of(self, tick) : 0;
-    if (place < self->all->windows.count && window_at(self, place)->end <= tick)
+    if (place < self->all.windows.count && window_at(self, place)->end <= tick)
         place++;
     return place;
 }
@@ -94,7 +106,7 @@ static void lay_windows(struct collector *self, uint64_t begin, uint64_t end, do
     for (uint64_t i = 0; i < count; i++) {
         struct window window = {.begin = begin + i * self->step};
         window.end = window.begin + self->length;
-        vec__push(&self->all->windows, &window);
+        vec__push(&self->all.windows, &window);
     }
 }
 
@@ -134,7 +146,7 @@ static void drop_outside(struct collector *self, struct class_occurrences *class
 static bool meets_window(struct collector *self, const struct interval *interval)
 {
     size_t place = first_window(self, interval->begin);
-    return place < self->all->windows.count && window_at(self, place)->begin < interval->end;
+    return place < self->all.windows.count && window_at(self, place)->begin < interval->end;
 }
 
 static void drop_periods(struct collector *self)
@@ -152,11 +164,11 @@ static void drop_periods(struct collector *self)
 static void shorten_windows(struct collector *self)
 {
     self->length /= 2;
-    VEC_EACH (window, &self->all->windows, struct window)
+    VEC_EACH (window, &self->all.windows, struct window)
         window->end = window->begin + self->length;
-    VEC_EACH (class, &self->all->classes, struct class_occurrences)
+    VEC_EACH (class, &self->all.classes, struct class_occurrences)
         drop_outside(self, class);
-    VEC_EACH (timeline, &self->all->timelines, struct class_timeline) {
+    VEC_EACH (timeline, &self->all.timelines, struct class_timeline) {
         clip_intervals(self, &timeline->running);
         clip_intervals(self, &timeline->preempted);
     }
@@ -212,30 +224,30 @@ static struct inside end_at(struct collector *self, uint32_t depth, enum class_k
     return deeper;
 }
 
-static struct class_timeline *timeline_of(struct collector *self, struct class_slot *slot,
-                                          struct class_entry *entry)
+static struct class_timeline *timeline_of(struct collector *self, struct class_entry *entry)
 {
-    struct vec *timelines = &self->all->timelines;
-    if (slot->timeline == NONE) {
+    struct vec *timelines = &self->all.timelines;
+    uint32_t *place = &self->timeline[entry->number];
+    if (*place == NONE) {
         struct class_timeline fresh = {.entry = entry, .thread = self->thread};
         fresh.running = fresh.preempted = VEC_OF(struct interval);
-        slot->timeline = (uint32_t)timelines->count;
+        *place = (uint32_t)timelines->count;
         vec__push(timelines, &fresh);
     }
-    return VEC_AT(timelines, struct class_timeline, slot->timeline);
+    return VEC_AT(timelines, struct class_timeline, *place);
 }
 
 /* What of it lies in windows. */
-static void add_to_timeline(struct collector *self, struct class_slot *slot,
-                            struct class_entry *entry, uint64_t start, uint64_t end)
+static void add_to_timeline(struct collector *self, struct class_entry *entry, uint64_t start,
+                            uint64_t end)
 {
-    for (size_t i = first_window(self, start); i < self->all->windows.count; i++) {
+    for (size_t i = first_window(self, start); i < self->all.windows.count; i++) {
         const struct window *window = window_at(self, i);
         struct interval interval = {start > window->begin ? start : window->begin,
                                     end < window->end ? end : window->end};
         if (interval.begin >= interval.end)
             return;
-        vec__push(&timeline_of(self, slot, entry)->running, &interval);
+        vec__push(&timeline_of(self, entry)->running, &interval);
         self->intervals++;
     }
 }
@@ -279,33 +291,32 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 {
     struct collector *self = (struct collector *)watcher;
     entry = class_table__part(self->table, entry, watcher->nest);
-    struct class_slot *slot = &self->slots[entry->number];
+    const struct class_slot *slot = &self->slots[entry->number];
     struct inside inside = end_at(self, from->depth, entry->what.at.kind);
     if (slot->has_timelines && !from->inner)
-        add_to_timeline(self, slot, entry, from->start, from->end);
+        add_to_timeline(self, entry, from->start, from->end);
     if (entry->fold.component != COMPONENT_RUNNING && !self->has_kernel)
         add_period(self, from->start, from->end, false);
     if (slot->kept != NONE && (slot->whole || window_of(self, from->start) != NONE))
-        keep(self, VEC_AT(&self->all->classes, struct class_occurrences, slot->kept), from, &inside,
+        keep(self, VEC_AT(&self->all.classes, struct class_occurrences, slot->kept), from, &inside,
              arguments, argument_count);
     keep_within_bounds(self);
 }
 
-/* Whether an occurrence of a divided site is open, whose nest is not known before its end. */
-static bool is_in_divided(const struct collector *self)
+static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
 {
-    VEC_EACH (entry, &self->divided, struct class_entry *)
-        if ((*entry)->fold.open)
-            return true;
-    return false;
+    struct collector *self = (struct collector *)watcher;
+    if (depth <= self->divided_depth)
+        self->divided_depth = entry->division ? depth : NONE;
 }
 
 /* Outside of the windows, classes that are kept only there. */
 static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick)
+                        uint64_t tick, uint32_t depth)
 {
     struct collector *self = (struct collector *)watcher;
-    return self->slots[entry->number].many && window_of(self, tick) == NONE && !is_in_divided(self);
+    return self->slots[entry->number].many && window_of(self, tick) == NONE &&
+           self->divided_depth >= depth;
 }
 
 static void passed_over(struct thread_watcher *watcher, uint32_t depth)
@@ -364,26 +375,103 @@ static void cut_timeline(struct collector *self, struct class_timeline *timeline
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void begin_thread(struct collector *self, uint32_t thread)
-{
-    self->thread = thread;
-    self->cpu = UINT16_MAX;
-    self->has_kernel = false;
-    self->inside.count = 0;
-    for (size_t i = 0; i < self->slot_count; i++)
-        self->slots[i].timeline = NONE;
-}
-
-static void end_thread(struct collector *self, size_t first_timeline)
+static void end_thread(struct collector *self)
 {
     if (self->off.count) {
         qsort(self->off.items, self->off.count, sizeof(struct off_period), by_begin);
-        for (size_t i = first_timeline; i < self->all->timelines.count; i++)
-            cut_timeline(self, VEC_AT(&self->all->timelines, struct class_timeline, i));
+        VEC_EACH (timeline, &self->all.timelines, struct class_timeline)
+            cut_timeline(self, timeline);
     }
     self->intervals -= self->off.count;
     self->off.count = 0;
     keep_within_bounds(self);
+}
+
+static void copy_windows(struct collector *part, const struct collector *joined)
+{
+    part->all.windows = VEC_OF(struct window);
+    part->all.classes = VEC_OF(struct class_occurrences);
+    part->all.timelines = VEC_OF(struct class_timeline);
+    VEC_EACH (window, &joined->all.windows, struct window)
+        vec__push(&part->all.windows,
+                  &(struct window){window->begin, window->begin + part->length});
+    VEC_EACH (class, &joined->all.classes, struct class_occurrences)
+        vec__push(&part->all.classes,
+                  &(struct class_occurrences){.entry = class->entry,
+                                              .occurrences = VEC_OF(struct occurrence)});
+}
+
+static struct collector *new_part(const struct plan *plan, unsigned lane, uint32_t thread)
+{
+    struct collector *part = memory__zeroed(1, sizeof *part);
+    *part = (struct collector){.watcher = {.occurrence = occurrence,
+                                           .opened = opened,
+                                           .kernel = kernel,
+                                           .passes_over = passes_over,
+                                           .passed_over = passed_over,
+                                           .nests = plan->nested[thread]},
+                               .table = &plan->table->lanes[lane],
+                               .slots = plan->slots,
+                               .begin = plan->joined.begin,
+                               .step = plan->joined.step,
+                               .length = plan->length,
+                               .thread = thread,
+                               .divided_depth = NONE,
+                               .cpu = UINT16_MAX,
+                               .off = VEC_OF(struct off_period),
+                               .inside = VEC_OF(struct inside)};
+    copy_windows(part, &plan->joined);
+    part->timeline = memory__resize(NULL, plan->slot_count, sizeof *part->timeline);
+    memset(part->timeline, 0xff, plan->slot_count * sizeof *part->timeline);
+    return part;
+}
+
+static void *collect_thread(void *self, unsigned lane, uint32_t thread)
+{
+    struct collector *part = new_part(self, lane, thread);
+    thread__watch(part->table, thread, &part->watcher);
+    end_thread(part);
+    free(part->timeline);
+    vec__free(&part->off);
+    vec__free(&part->inside);
+    return part;
+}
+
+static void join_class(struct class_occurrences *into, struct class_occurrences *from)
+{
+    struct vec *all = &into->occurrences, *more = &from->occurrences;
+    into->has_locks |= from->has_locks;
+    if (!all->count) {
+        const struct vec empty = *all;
+        *all = *more;
+        *more = empty;
+    } else if (more->count) {
+        memcpy(vec__extend(all, more->count), more->items, more->count * more->item_bytes);
+    }
+    vec__free(more);
+}
+
+/* Both are kept from the shorter windows of the two. */
+static void join_thread(void *self, uint32_t thread, void *argument)
+{
+    struct collector *all = &((struct plan *)self)->joined, *part = argument;
+    (void)thread;
+    while (part->length > all->length)
+        shorten_windows(part);
+    while (all->length > part->length)
+        shorten_windows(all);
+    for (size_t i = 0; i < all->all.classes.count; i++)
+        join_class(VEC_AT(&all->all.classes, struct class_occurrences, i),
+                   VEC_AT(&part->all.classes, struct class_occurrences, i));
+    VEC_EACH (timeline, &part->all.timelines, struct class_timeline)
+        vec__push(&all->all.timelines, timeline);
+    all->kept += part->kept;
+    all->intervals += part->intervals;
+    vec__free(&part->all.windows);
+    vec__free(&part->all.classes);
+    vec__free(&part->all.timelines);
+    free(part);
+    keep_within_bounds(all);
 }
 
 /* ---- what is to be kept ---------------------------------------------------------------------- */
@@ -394,26 +482,27 @@ static bool has_timelines(enum class_kind kind)
            kind == CLASS_LOOP;
 }
 
-static void choose_class(struct collector *self, struct class_entry *entry, bool worth)
+static void choose_class(struct plan *plan, struct class_entry *entry, bool worth)
 {
-    struct class_slot *slot = &self->slots[entry->number];
+    struct vec *classes = &plan->joined.all.classes;
+    struct class_slot *slot = &plan->slots[entry->number];
     *slot = (struct class_slot){.kept = NONE,
                                 .has_timelines = has_timelines(entry->what.at.kind),
                                 .many = entry->total.accumulator.recorded > OCCURRENCES_FEW};
     if (!worth)
         return;
     struct class_occurrences class = {.entry = entry, .occurrences = VEC_OF(struct occurrence)};
-    slot->kept = (uint32_t)self->all->classes.count;
+    slot->kept = (uint32_t)classes->count;
     slot->whole = !slot->many;
-    vec__push(&self->all->classes, &class);
+    vec__push(classes, &class);
 }
 
 /* Which share of the run has as many occurrences as there is room for, were they even. */
-static double share_of_run(const struct collector *self, const struct class_table *table)
+static double share_of_run(const struct plan *plan)
 {
     double kept = 1, intervals = 1;
-    VEC_EACH (entry, &table->entries, struct class_entry *) {
-        const struct class_slot *slot = &self->slots[(*entry)->number];
+    VEC_EACH (entry, &plan->table->entries, struct class_entry *) {
+        const struct class_slot *slot = &plan->slots[(*entry)->number];
         double count = (double)(*entry)->total.accumulator.recorded;
         kept += slot->kept != NONE && !slot->whole ? count : 0;
         intervals += slot->has_timelines ? count : 0;
@@ -422,90 +511,70 @@ static double share_of_run(const struct collector *self, const struct class_tabl
     return share < other ? share : other;
 }
 
-static void choose_windows(struct collector *self, const struct class_table *table)
+static void choose_windows(struct plan *plan)
 {
     uint64_t begin = UINT64_MAX, end = 0;
-    VEC_EACH (thread, trace__threads(table->trace), struct trace_thread) {
+    VEC_EACH (thread, trace__threads(plan->table->trace), struct trace_thread) {
         begin = thread->start_tick < begin ? thread->start_tick : begin;
         end = thread->end_tick > end ? thread->end_tick : end;
     }
     const uint64_t latest = UINT64_MAX / 4; /* a damaged trace may tell any tick */
     end = end < latest ? end : latest;
     begin = begin < end ? begin : end;
-    lay_windows(self, begin, end, share_of_run(self, table));
+    lay_windows(&plan->joined, begin, end, share_of_run(plan));
+    plan->length = plan->joined.length;
 }
 
-static void find_divided(struct collector *self)
+static bool is_kept_whole(const struct plan *plan, const struct class_entry *entry)
 {
-    self->divided = VEC_OF(struct class_entry *);
-    VEC_EACH (entry, &self->table->entries, struct class_entry *)
-        if ((*entry)->division)
-            vec__push(&self->divided, entry);
-}
-
-/* By thread: whether it has occurrences of divided sites. */
-static bool *divided_threads(const struct collector *self)
-{
-    bool *threads = memory__zeroed(trace__threads(self->table->trace)->count, sizeof *threads);
-    VEC_EACH (site, &self->divided, struct class_entry *) {
-        class_entry__mark_threads(*site, threads);
-        VEC_EACH (part, &(*site)->division->parts, struct class_part)
-            class_entry__mark_threads(part->entry, threads);
-    }
-    return threads;
-}
-
-static bool is_kept_whole(const struct collector *self, const struct class_entry *entry)
-{
-    const struct class_slot *slot = &self->slots[entry->number];
+    const struct class_slot *slot = &plan->slots[entry->number];
     return slot->kept != NONE && slot->whole;
 }
 
 /* A site is passed over when none of its parts is kept whole. */
-static bool may_pass_over(const struct collector *self, const struct class_entry *site)
+static bool may_pass_over(const struct plan *plan, const struct class_entry *site)
 {
     VEC_EACH (part, &site->division->parts, struct class_part)
-        if (is_kept_whole(self, part->entry))
+        if (is_kept_whole(plan, part->entry))
             return false;
-    return !is_kept_whole(self, site);
+    return !is_kept_whole(plan, site);
+}
+
+static void choose(struct plan *plan, bool (*worth)(const struct class_entry *entry))
+{
+    VEC_EACH (entry, &plan->table->entries, struct class_entry *)
+        choose_class(plan, *entry, worth(*entry));
+    VEC_EACH (entry, &plan->table->entries, struct class_entry *) {
+        const struct class_entry *site = *entry;
+        if (!site->division)
+            continue;
+        plan->slots[site->number].many = may_pass_over(plan, site);
+        class_entry__mark_threads(site, plan->nested);
+        VEC_EACH (part, &site->division->parts, struct class_part)
+            class_entry__mark_threads(part->entry, plan->nested);
+    }
+    choose_windows(plan);
 }
 
 void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
                           bool (*worth)(const struct class_entry *entry))
 {
-    struct collector self = {.watcher = {.occurrence = occurrence,
-                                         .kernel = kernel,
-                                         .passes_over = passes_over,
-                                         .passed_over = passed_over},
-                             .all = occurrences,
-                             .table = table,
-                             .slot_count = table->entries.count};
-    *occurrences = (struct occurrences){.windows = VEC_OF(struct window),
-                                        .classes = VEC_OF(struct class_occurrences),
-                                        .timelines = VEC_OF(struct class_timeline)};
-    self.off = VEC_OF(struct off_period);
-    self.inside = VEC_OF(struct inside);
-    self.slots = memory__zeroed(self.slot_count, sizeof *self.slots);
+    static const struct thread_walk walk = {collect_thread, join_thread};
+    uint32_t threads = (uint32_t)trace__threads(table->trace)->count;
+    struct plan plan = {.table = table, .slot_count = table->entries.count};
+    plan.joined.all = (struct occurrences){.windows = VEC_OF(struct window),
+                                           .classes = VEC_OF(struct class_occurrences),
+                                           .timelines = VEC_OF(struct class_timeline)};
+    plan.joined.off = VEC_OF(struct off_period);
+    plan.joined.slots = plan.slots = memory__zeroed(plan.slot_count, sizeof *plan.slots);
+    plan.nested = memory__zeroed(threads, sizeof *plan.nested);
     class_table__number(table);
-    find_divided(&self);
-    VEC_EACH (entry, &table->entries, struct class_entry *)
-        choose_class(&self, *entry, worth(*entry));
-    VEC_EACH (site, &self.divided, struct class_entry *)
-        self.slots[(*site)->number].many = may_pass_over(&self, *site);
-    choose_windows(&self, table);
-    bool *nested = divided_threads(&self);
-    for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
-        size_t first_timeline = occurrences->timelines.count;
-        begin_thread(&self, i);
-        self.watcher.nests = nested[i];
-        thread__watch(table, i, &self.watcher);
-        end_thread(&self, first_timeline);
-    }
-    vec__free(&self.off);
-    vec__free(&self.inside);
-    vec__free(&self.divided);
-    free(nested);
-    free(self.slots);
+    choose(&plan, worth);
+    class_table__share_nests(table);
+    run__threads(&walk, &plan, threads, table->lane_count);
+    *occurrences = plan.joined.all;
+    free(plan.nested);
+    free(plan.slots);
 }
 
 void occurrences__free(struct occurrences *occurrences)

@@ -1,6 +1,7 @@
 #include "analysis/events/spans.h"
 
 #include "analysis/events/resume.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -61,6 +62,12 @@ static struct fold_class *function_class(struct fold *fold, const struct event *
 static struct class_entry *entry_of(struct fold_class *class)
 {
     return (struct class_entry *)class; /* its first member */
+}
+
+/* As those know it who do not fold. */
+static struct class_entry *whole_of(const struct fold_class *class)
+{
+    return ((const struct class_entry *)class)->whole;
 }
 
 static void mark_enclosing(const struct fold *fold)
@@ -211,26 +218,65 @@ bool class_entry__has_score(const struct class_entry *entry, const struct trace 
     return false;
 }
 
-void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
-                  struct thread_result *result)
+static struct vec fold_thread(struct class_table *lane, const struct symbols *symbols,
+                              uint32_t thread, struct thread_result *result)
 {
     struct thread_fold self;
     struct trace_cursor cursor;
     struct event event;
     *result = (struct thread_result){0};
-    start_fold(&self, table, symbols, thread, &result->fold);
+    start_fold(&self, lane, symbols, thread, &result->fold);
     result->end = self.thread->end_tick;
     if (self.thread->aggregate)
-        fold__resume(&self.fold, table, self.thread, add_stack);
-    trace_cursor__start(&cursor, table->trace, self.thread);
+        fold__resume(&self.fold, lane, self.thread, add_stack);
+    trace_cursor__start(&cursor, lane->trace, self.thread);
     while (trace_cursor__next(&cursor, &event))
         fold__event(&self.fold, &event);
     result->last_wait = self.last_wait;
     find_stuck(&self, result);
     fold__close(&self.fold, 0);
-    class_table__end_thread(table);
     free(self.fold.spans);
     free(self.pages);
+    return class_table__take_thread(lane);
+}
+
+/* ---- all threads ----------------------------------------------------------------------------- */
+
+struct folds {
+    struct class_table *table;
+    const struct symbols *symbols;
+    struct thread_result *results;
+};
+
+static void *fold_in_lane(void *argument, unsigned lane, uint32_t thread)
+{
+    const struct folds *self = argument;
+    struct vec *rows = memory__zeroed(1, sizeof *rows);
+    *rows = fold_thread(&self->table->lanes[lane], self->symbols, thread, &self->results[thread]);
+    return rows;
+}
+
+static void join_fold(void *argument, uint32_t thread, void *rows)
+{
+    const struct folds *self = argument;
+    struct thread_result *result = &self->results[thread];
+    class_table__join_thread(self->table, thread, rows);
+    free(rows);
+    if (result->unfinished)
+        result->unfinished = result->unfinished->whole;
+}
+
+void threads__fold(struct class_table *table, const struct symbols *symbols,
+                   struct thread_result *results)
+{
+    static const struct thread_walk walk = {fold_in_lane, join_fold};
+    struct folds self = {table, symbols, results};
+    uint32_t threads = (uint32_t)trace__threads(table->trace)->count;
+    /* The classes of aggregated runs have their texts from the lane that meets them. */
+    unsigned lanes = trace__is_aggregated(table->trace) ? 1 : run__lanes(threads);
+    class_table__add_lanes(table, lanes);
+    run__threads(&walk, &self, threads, lanes);
+    class_table__join_lanes(table);
 }
 
 /* ---- one thread again ------------------------------------------------------------------------ */
@@ -258,25 +304,25 @@ static void find_nest(struct thread_fold *self, struct class_entry *entry,
 static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    find_nest(self, entry_of(occurrence->class), occurrence);
+    find_nest(self, whole_of(occurrence->class), occurrence);
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
     self->watcher->entered = arguments->entered;
     self->watcher->stack = arguments->stack;
-    self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence,
+    self->watcher->occurrence(self->watcher, whole_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
 
 static void watched_at_once(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    find_nest(self, entry_of(occurrence->class), occurrence);
+    find_nest(self, whole_of(occurrence->class), occurrence);
     if (!self->watcher->at_once)
         return;
     self->watcher->instructions = self->watcher->stack = 0;
     self->watcher->entered = occurrence->start;
-    self->watcher->occurrence(self->watcher, entry_of(occurrence->class), occurrence, NULL, 0);
+    self->watcher->occurrence(self->watcher, whole_of(occurrence->class), occurrence, NULL, 0);
 }
 
 static void note_event(struct thread_fold *self, uint64_t tick)
@@ -303,7 +349,7 @@ static void tell_opened(struct thread_fold *self)
 {
     uint32_t depth = self->fold.state->depth - 1;
     if (self->watcher->opened)
-        self->watcher->opened(self->watcher, entry_of(self->fold.spans[depth].class), depth);
+        self->watcher->opened(self->watcher, whole_of(self->fold.spans[depth].class), depth);
 }
 
 static void keep_arguments(struct thread_fold *self, const struct event *event, uint64_t stack,
@@ -328,10 +374,10 @@ static bool passes_over(struct thread_fold *self, const struct event *event)
     struct fold *fold = &self->fold;
     size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
     const struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
-    if (!class || !self->watcher->passes_over(self->watcher, entry_of((struct fold_class *)class),
-                                              event->tick))
+    uint32_t depth = fold->state->depth;
+    if (!class || !self->watcher->passes_over(self->watcher, whole_of(class), event->tick, depth))
         return false;
-    struct passed_call call = {event->id, fold->state->depth};
+    struct passed_call call = {event->id, depth};
     vec__push(&self->passed, &call);
     if (call.depth)
         fold->spans[call.depth - 1].overhead += class->cost;

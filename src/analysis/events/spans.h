@@ -22,10 +22,10 @@ uint64_t thread_result__lifetime(const struct thread_result *results, const stru
 bool class_entry__has_score(const struct class_entry *entry, const struct trace *trace,
                             const struct thread_result *results, double least);
 
-/* Folds the thread (index into trace__threads) into the table's classes. Spans that are open at the
- * end become unfinished. */
-void thread__fold(struct class_table *table, const struct symbols *symbols, uint32_t thread,
-                  struct thread_result *result);
+/* Folds all threads into the table's classes, on all CPUs; results: by thread. Spans that are open
+ * at the end become unfinished. The table has lanes afterwards, for thread__watch. */
+void threads__fold(struct class_table *table, const struct symbols *symbols,
+                   struct thread_result *results);
 
 /* An event that is told of. */
 struct watched_event {
@@ -34,8 +34,8 @@ struct watched_event {
     uint64_t own_time; /* fold_state__own_time */
 };
 
-/* Walks over the thread's events again, as thread__fold, but counts nothing. arguments: the payload
- * of the enter event of the occurrence. */
+/* Walks over the thread's events again, as threads__fold, but counts nothing. arguments: the
+ * payload of the enter event of the occurrence. Classes are told as the whole table has them. */
 struct thread_watcher {
     bool at_once;    /* locks and semaphores that could be had at once are told, too */
     bool unfinished; /* spans that are open at the end are told as if they ended there */
@@ -47,9 +47,10 @@ struct thread_watcher {
     /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
     void (*kernel)(struct thread_watcher *watcher, const struct event *event);
     /* Whether a call that begins then need not be told, which is much faster: it is then no span,
-     * and what is in it counts as just inside of what is around it. NULL: all are told. */
+     * and what is in it counts as just inside of what is around it. NULL: all are told.
+     * depth: the spans around it. */
     bool (*passes_over)(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick);
+                        uint64_t tick, uint32_t depth);
     /* One that was passed over ended; depth: the spans around it. */
     void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
     /* Retired in the occurrence that is told; 0: not recorded. */
@@ -67,6 +68,7 @@ struct thread_watcher {
  * parts. */
 struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
                                    struct class_entry *entry);
+/* table: a lane, or one that has none. */
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 
 #endif

@@ -195,8 +195,9 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
 }
 
 /* Later walks ask for an event's class alone. */
-static void keep_table(struct owned_profile *owned, const struct class_table *table)
+static void keep_table(struct owned_profile *owned, struct class_table *table)
 {
+    class_table__forget_lanes(table);
     owned->table = *table;
     owned->table.rules = NULL; /* the caller's; functions have their keys already */
     VEC_EACH (entry, &owned->table.entries, struct class_entry *)
@@ -217,8 +218,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     size_t threads = trace__threads(trace)->count;
     struct thread_result *results = memory__zeroed(threads, sizeof *results);
     class_table__start(&table, trace, rules);
-    for (uint32_t i = 0; i < threads; i++)
-        thread__fold(&table, symbols, i, &results[i]);
+    threads__fold(&table, symbols, results);
     unfinished_waits__prolong(trace, results);
     if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
         classes__divide(&table, symbols, results);

@@ -1,8 +1,10 @@
 #include "analysis/ledger/subclasses.h"
 
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LEAST_SCORE 0.01  /* of one thread, for a site to be worth it */
 #define NESTS_OF_SITE 32u /* where there are more, less deep ones; then what comes later is odd */
@@ -26,13 +28,25 @@ struct site {
 };
 
 struct walk {
-    struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_table *table;
     const struct symbols *symbols;
-    uint32_t thread;         /* the current one */
-    struct vec sites;        /* struct site */
-    struct site **by_number; /* by number of the entry; NULL: not sought */
-    struct vec places;       /* const struct class_entry *: one of each place, by its number */
+    bool *threads;       /* by thread: whether it has occurrences of the sites */
+    struct vec sites;    /* struct site */
+    uint32_t *by_number; /* place in sites by number of the entry; NOT_SOUGHT */
+    struct vec places;   /* const struct class_entry *: one of each place, by its number */
+};
+#define NOT_SOUGHT UINT32_MAX
+
+/* What was found on one thread. */
+struct walk_part {
+    struct thread_watcher watcher; /* first: the fold's walk gives this */
+    const struct walk *walk;
+    struct class_table *lane;
+    uint32_t thread;
+    uint32_t
+        site_depth; /* spans around the outermost open one of a site; UINT32_MAX: none is open */
+    struct site *sites;  /* as the walk's */
+    struct nests *nests; /* that theirs are of: the lane's while it walks */
 };
 
 /* ---- which sites ----------------------------------------------------------------------------- */
@@ -54,17 +68,18 @@ static bool is_sought(const struct class_table *table, const struct thread_resul
 
 static void seek_sites(struct walk *walk, const struct thread_result *results)
 {
-    struct vec *entries = &walk->table->entries;
+    const struct vec *entries = &walk->table->entries;
+    walk->by_number = memory__resize(NULL, entries->count, sizeof *walk->by_number);
+    memset(walk->by_number, 0xff, entries->count * sizeof *walk->by_number);
     VEC_EACH (entry, entries, struct class_entry *) {
         if (!is_sought(walk->table, results, *entry))
             continue;
-        const struct site site = {
-            .entry = *entry, .depth = NEST_DEPTH, .found = VEC_OF(struct found_nest)};
-        vec__push(&walk->sites, &site);
+        walk->by_number[(*entry)->number] = (uint32_t)walk->sites.count;
+        class_entry__mark_threads(*entry, walk->threads);
+        vec__push(&walk->sites, &(struct site){.entry = *entry,
+                                               .depth = NEST_DEPTH,
+                                               .found = VEC_OF(struct found_nest)});
     }
-    walk->by_number = memory__zeroed(entries->count, sizeof *walk->by_number);
-    VEC_EACH (site, &walk->sites, struct site)
-        walk->by_number[site->entry->number] = site;
 }
 
 /* ---- what makes structure -------------------------------------------------------------------- */
@@ -153,6 +168,27 @@ static void free_found(struct found_nest *found)
     vec__free(&found->inside);
 }
 
+static void cut_found(struct nests *nests, struct found_nest *found, unsigned depth)
+{
+    struct vec inside = cut_items(nests, &found->inside, depth);
+    vec__free(&found->inside);
+    found->inside = inside;
+    found->nest = nests__cut(nests, found->nest, depth);
+}
+
+/* As one with the same nest, if there is one. */
+static void put_found(struct site *site, struct found_nest *found)
+{
+    struct found_nest *same = find_nest(site, found->nest);
+    if (!same) {
+        vec__push(&site->found, found);
+        return;
+    }
+    class_entry__merge(same->entry, found->entry);
+    add_ranges(&same->inside, &found->inside);
+    free_found(found);
+}
+
 /* Cuts what was found by one level more: some become one. */
 static void coarsen(struct nests *nests, struct site *site)
 {
@@ -161,18 +197,8 @@ static void coarsen(struct nests *nests, struct site *site)
     site->last = 0;
     site->depth--;
     VEC_EACH (found, &before, struct found_nest) {
-        struct vec inside = cut_items(nests, &found->inside, site->depth);
-        vec__free(&found->inside);
-        found->inside = inside;
-        found->nest = nests__cut(nests, found->nest, site->depth);
-        struct found_nest *same = find_nest(site, found->nest);
-        if (!same) {
-            vec__push(&site->found, found);
-            continue;
-        }
-        class_entry__merge(same->entry, found->entry);
-        add_ranges(&same->inside, &found->inside);
-        free_found(found);
+        cut_found(nests, found, site->depth);
+        put_found(site, found);
     }
     vec__free(&before);
 }
@@ -227,35 +253,43 @@ static void count(struct class_entry *entry, const struct fold_occurrence *from)
     entry->histogram[histogram__bucket(from->duration)] += from->weight;
 }
 
+static struct site *site_of(const struct walk_part *part, const struct class_entry *entry)
+{
+    uint32_t place = part->walk->by_number[entry->number];
+    return place == NOT_SOUGHT ? NULL : &part->sites[place];
+}
+
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *from, const uint64_t *arguments,
                        size_t argument_count)
 {
-    struct walk *walk = (struct walk *)watcher;
-    struct site *site = walk->by_number[entry->number];
+    struct walk_part *part = (struct walk_part *)watcher;
+    struct site *site = site_of(part, entry);
     (void)arguments, (void)argument_count;
     if (!site)
         return;
-    entry = watcher->inside
-                ? class_of_nest(walk->table->nests, site, watcher->nest, watcher->inside)
-                : odd_one(site);
+    entry = watcher->inside ? class_of_nest(part->lane->nests, site, watcher->nest, watcher->inside)
+                            : odd_one(site);
     count(entry, from);
     if (watcher->stack)
-        class_table__add_stack(walk->table, walk->symbols, entry, walk->thread, watcher->stack);
+        class_table__add_stack(part->lane, part->walk->symbols, entry, part->thread,
+                               watcher->stack);
+}
+
+static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
+{
+    struct walk_part *part = (struct walk_part *)watcher;
+    if (depth <= part->site_depth)
+        part->site_depth = site_of(part, entry) ? depth : UINT32_MAX;
 }
 
 /* What is in none of the sites need not be told. */
 static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick)
+                        uint64_t tick, uint32_t depth)
 {
-    struct walk *walk = (struct walk *)watcher;
+    const struct walk_part *part = (const struct walk_part *)watcher;
     (void)tick;
-    if (walk->by_number[entry->number])
-        return false;
-    VEC_EACH (site, &walk->sites, struct site)
-        if (site->entry->fold.open)
-            return false;
-    return true;
+    return part->site_depth >= depth && !site_of(part, entry);
 }
 
 static void passed_over(struct thread_watcher *watcher, uint32_t depth)
@@ -263,35 +297,104 @@ static void passed_over(struct thread_watcher *watcher, uint32_t depth)
     (void)watcher, (void)depth;
 }
 
+static void *walk_thread(void *self, unsigned lane, uint32_t thread)
+{
+    const struct walk *walk = self;
+    if (!walk->threads[thread])
+        return NULL;
+    struct walk_part *part = memory__zeroed(1, sizeof *part);
+    *part = (struct walk_part){.watcher = {.occurrence = occurrence,
+                                           .opened = opened,
+                                           .passes_over = passes_over,
+                                           .passed_over = passed_over,
+                                           .nests = true},
+                               .walk = walk,
+                               .lane = &walk->table->lanes[lane],
+                               .thread = thread,
+                               .site_depth = UINT32_MAX};
+    part->lane->nests = nests__new();
+    part->sites = memory__zeroed(walk->sites.count, sizeof *part->sites);
+    for (size_t i = 0; i < walk->sites.count; i++)
+        part->sites[i] = (struct site){.entry = VEC_AT(&walk->sites, struct site, i)->entry,
+                                       .depth = NEST_DEPTH,
+                                       .found = VEC_OF(struct found_nest)};
+    thread__watch(part->lane, thread, &part->watcher);
+    part->nests = part->lane->nests;
+    part->lane->nests = NULL;
+    return part;
+}
+
+/* ---- what threads found ---------------------------------------------------------------------- */
+
 static void end_thread(struct class_entry *entry, uint32_t thread)
 {
     entry->thread_and_1 = thread + 1;
     class_entry__end_thread(entry);
 }
 
-static void walk_thread(struct walk *walk, uint32_t thread)
+static void join_odd(struct site *site, struct class_entry *odd)
 {
-    walk->thread = thread;
-    thread__watch(walk->table, thread, &walk->watcher);
-    VEC_EACH (site, &walk->sites, struct site) {
-        VEC_EACH (found, &site->found, struct found_nest)
-            end_thread(found->entry, thread);
-        if (site->odd)
-            end_thread(site->odd, thread);
+    class_entry__merge(odd_one(site), odd);
+    class_entry__free(odd);
+}
+
+/* found: of the walk's nests. */
+static void join_found(struct nests *nests, struct site *site, struct found_nest *found)
+{
+    struct found_nest *same = find_nest(site, nests__cut(nests, found->nest, site->depth));
+    while (!same && site->found.count >= NESTS_OF_SITE && site->depth > 1) {
+        coarsen(nests, site);
+        same = find_nest(site, nests__cut(nests, found->nest, site->depth));
+    }
+    if (!same && site->found.count >= NESTS_OF_SITE) {
+        join_odd(site, found->entry);
+        vec__free(&found->inside);
+        return;
+    }
+    cut_found(nests, found, site->depth);
+    put_found(site, found);
+}
+
+static void join_site(struct nests *nests, struct site *site, struct site *more,
+                      const uint32_t *joined, uint32_t thread)
+{
+    while (site->depth > more->depth)
+        coarsen(nests, site);
+    VEC_EACH (found, &more->found, struct found_nest) {
+        end_thread(found->entry, thread);
+        found->nest = joined[found->nest];
+        VEC_EACH (item, &found->inside, struct nest_item)
+            item->nest = joined[item->nest];
+        join_found(nests, site, found);
+    }
+    vec__free(&more->found);
+    if (more->odd) {
+        end_thread(more->odd, thread);
+        join_odd(site, more->odd);
     }
 }
 
-/* Those that have occurrences of the sites. */
+static void join_thread(void *self, uint32_t thread, void *argument)
+{
+    struct walk *walk = self;
+    struct walk_part *part = argument;
+    if (!part)
+        return;
+    uint32_t *joined = nests__join(walk->table->nests, part->nests);
+    for (size_t i = 0; i < walk->sites.count; i++)
+        join_site(walk->table->nests, VEC_AT(&walk->sites, struct site, i), &part->sites[i], joined,
+                  thread);
+    free(joined);
+    nests__free(part->nests);
+    free(part->sites);
+    free(part);
+}
+
 static void walk_threads(struct walk *walk)
 {
-    size_t count = trace__threads(walk->table->trace)->count;
-    bool *threads = memory__zeroed(count, sizeof *threads);
-    VEC_EACH (site, &walk->sites, struct site)
-        class_entry__mark_threads(site->entry, threads);
-    for (uint32_t i = 0; i < count; i++)
-        if (threads[i])
-            walk_thread(walk, i);
-    free(threads);
+    static const struct thread_walk threads = {walk_thread, join_thread};
+    run__threads(&threads, walk, (uint32_t)trace__threads(walk->table->trace)->count,
+                 walk->table->lane_count);
 }
 
 /* ---- the depth ------------------------------------------------------------------------------- */
@@ -512,14 +615,11 @@ static void free_site(struct site *site)
 void classes__divide(struct class_table *table, const struct symbols *symbols,
                      const struct thread_result *results)
 {
-    struct walk walk = {.watcher = {.occurrence = occurrence,
-                                    .passes_over = passes_over,
-                                    .passed_over = passed_over,
-                                    .nests = true},
-                        .table = table,
+    struct walk walk = {.table = table,
                         .symbols = symbols,
                         .sites = VEC_OF(struct site),
                         .places = VEC_OF(const struct class_entry *)};
+    walk.threads = memory__zeroed(trace__threads(table->trace)->count, sizeof *walk.threads);
     class_table__number(table);
     seek_sites(&walk, results);
     if (walk.sites.count) {
@@ -535,4 +635,5 @@ void classes__divide(struct class_table *table, const struct symbols *symbols,
     vec__free(&walk.sites);
     vec__free(&walk.places);
     free(walk.by_number);
+    free(walk.threads);
 }
