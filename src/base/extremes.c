@@ -1,5 +1,7 @@
 #include "base/extremes.h"
 
+#include "base/heap.h"
+
 #include <stdlib.h>
 
 struct extremes extremes__of(size_t limit)
@@ -13,29 +15,7 @@ static bool is_less(const struct extreme *left, const struct extreme *right)
     return left->key != right->key ? left->key < right->key : left->offer > right->offer;
 }
 
-static void swap(struct extreme *left, struct extreme *right)
-{
-    struct extreme kept = *left;
-    *left = *right;
-    *right = kept;
-}
-
-static void sift_up(struct extreme *heap, size_t place)
-{
-    for (size_t up; place && is_less(&heap[place], &heap[up = (place - 1) / 2]); place = up)
-        swap(&heap[place], &heap[up]);
-}
-
-static void sift_down(struct extreme *heap, size_t count)
-{
-    for (size_t place = 0, down; (down = 2 * place + 1) < count; place = down) {
-        if (down + 1 < count && is_less(&heap[down + 1], &heap[down]))
-            down++;
-        if (!is_less(&heap[down], &heap[place]))
-            return;
-        swap(&heap[place], &heap[down]);
-    }
-}
+HEAP_OF(kept, struct extreme, is_less)
 
 void extremes__offer(struct extremes *extremes, const struct extreme *extreme)
 {
@@ -44,10 +24,10 @@ void extremes__offer(struct extremes *extremes, const struct extreme *extreme)
     new.offer = extremes->offers++;
     if (extremes->kept.count < extremes->limit) {
         vec__push(&extremes->kept, &new);
-        sift_up(extremes->kept.items, extremes->kept.count - 1);
+        kept__rise(extremes->kept.items, extremes->kept.count - 1);
     } else if (extremes->limit && is_less(heap, &new)) {
         heap[0] = new;
-        sift_down(heap, extremes->kept.count);
+        kept__sink(heap, extremes->kept.count, 0);
     }
 }
 

@@ -40,6 +40,9 @@ struct nearest nearest__to(const char *typed)
 
 void nearest__offer(struct nearest *nearest, const char *word)
 {
+    size_t typed = strlen(nearest->typed), offered = strlen(word);
+    if ((typed > offered ? typed - offered : offered - typed) >= nearest->distance)
+        return; /* so many letters at least are dropped or added */
     size_t distance = words__distance(nearest->typed, word);
     if (distance >= nearest->distance)
         return;
@@ -49,5 +52,11 @@ void nearest__offer(struct nearest *nearest, const char *word)
 
 char *nearest__question(const struct nearest *nearest)
 {
-    return nearest->word ? memory__format("; did you mean '%s'?", nearest->word) : memory__text("");
+    if (!nearest->word)
+        return memory__text("");
+    char *question = memory__format("; did you mean '%s'?", nearest->word);
+    for (char *letter = question; *letter; letter++)
+        if ((unsigned char)*letter < ' ' || *letter == 0x7f)
+            *letter = '?';
+    return question;
 }

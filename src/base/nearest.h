@@ -19,7 +19,8 @@ struct nearest {
 
 struct nearest nearest__to(const char *typed);
 void nearest__offer(struct nearest *nearest, const char *word);
-/* "; did you mean 'score'?", or "" when nothing is near. free() it. */
+/* "; did you mean 'score'?", or "" when nothing is near. Control characters of the word, which may
+ * be one that a trace names, are shown as '?'. free() it. */
 char *nearest__question(const struct nearest *nearest);
 
 /* How many letters differ. Words longer than 63 bytes are not compared: SIZE_MAX. */

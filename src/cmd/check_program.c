@@ -1,6 +1,7 @@
 #include "cmd/check_program.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "kernel/facilities.h"
 #include "symbol/binary.h"
 #include "symbol/functions.h"
@@ -123,10 +124,7 @@ static void look_at_library(const char *path, struct libraries *libraries)
         return;
     if (module_functions__count(functions) == 0) {
         const char *slash = strrchr(path, '/');
-        char *longer = memory__format("%s%s%s", libraries->nameless_list ?: "",
-                                      libraries->nameless_list ? ", " : "", slash + 1);
-        free(libraries->nameless_list);
-        libraries->nameless_list = longer;
+        libraries->nameless_list = text__join(libraries->nameless_list, ", ", slash + 1);
         libraries->nameless++;
     }
     libraries->without_unwind += !module_functions__traits(functions).has_unwind_table;

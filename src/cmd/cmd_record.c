@@ -586,7 +586,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
                            chooses ? recording->choose_after_ns : 0, !recording->no_loops, say);
     int status = run_command(recording, binary, library, &attendants, writer, wait_status);
     planner__close(planner);
-    planner__finish(planner, writer);
+    planner__finish(planner, writer, say);
     if (attendants.automatic && !status)
         automatic__conclude(attendants.automatic, recording->command[0], recording->quiet);
     automatic__free(attendants.automatic);

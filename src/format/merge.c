@@ -1,4 +1,5 @@
 /* merge.c: all threads' events by time: a binary heap with one entry a thread. */
+#include "base/heap.h"
 #include "base/memory.h"
 #include "format/trace.h"
 
@@ -24,18 +25,7 @@ static bool is_earlier(const struct heap_entry *a, const struct heap_entry *b)
     return a->tick < b->tick || (a->tick == b->tick && a->thread < b->thread);
 }
 
-static void sift_down(struct trace_merge *merge, size_t place)
-{
-    struct heap_entry entry = merge->heap[place];
-    for (size_t child; (child = 2 * place + 1) < merge->count; place = child) {
-        if (child + 1 < merge->count && is_earlier(&merge->heap[child + 1], &merge->heap[child]))
-            child++;
-        if (!is_earlier(&merge->heap[child], &entry))
-            break;
-        merge->heap[place] = merge->heap[child];
-    }
-    merge->heap[place] = entry;
-}
+HEAP_OF(entries, struct heap_entry, is_earlier)
 
 /* Reads the entry's next event. Where a tick steps back within a thread the event is simply the
  * earliest of all: a thread's own order stays. */
@@ -61,8 +51,7 @@ struct trace_merge *trace_merge__start(const struct trace *trace)
         if (advance(merge, entry))
             merge->count++;
     }
-    for (size_t i = merge->count / 2; i-- > 0;)
-        sift_down(merge, i);
+    entries__order(merge->heap, merge->count);
     return merge;
 }
 
@@ -72,7 +61,7 @@ bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *t
         if (!advance(merge, &merge->heap[0]))
             merge->heap[0] = merge->heap[--merge->count];
         if (merge->count)
-            sift_down(merge, 0);
+            entries__sink(merge->heap, merge->count, 0);
     }
     merge->given = merge->count > 0;
     if (!merge->count)

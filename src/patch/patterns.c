@@ -160,6 +160,23 @@ bool patterns__match(struct patterns *patterns, const struct pattern_module *mod
     return matched;
 }
 
+void pattern__offer(const struct pattern *pattern, const struct pattern_module *module,
+                    const char *symbol, struct nearest *nearest, char **kept)
+{
+    struct forms forms;
+    if (!is_for(pattern, module))
+        return;
+    make_forms(&forms, symbol);
+    for (size_t i = 0; i < forms.count; i++) {
+        nearest__offer(nearest, forms.text[i]);
+        if (nearest->word != forms.text[i])
+            continue;
+        free(*kept);
+        nearest->word = *kept = memory__text(forms.text[i]);
+    }
+    free_forms(&forms);
+}
+
 bool symbol__is_cold(const char *symbol)
 {
     const char *at = strstr(symbol, ".cold");

@@ -3,6 +3,7 @@
 #define HEURT_PATCH_PATTERNS_H
 
 #include "base/map.h"
+#include "base/nearest.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -41,6 +42,11 @@ bool patterns__match(struct patterns *patterns, const struct pattern_module *mod
 
 /* Whether any pattern can match in the module. */
 bool patterns__concern(const struct patterns *patterns, const struct pattern_module *module);
+
+/* Offers the forms to which the symbol answers to the search for what the pattern may have meant.
+ * *kept (first NULL; free() it at last) owns the nearest word. */
+void pattern__offer(const struct pattern *pattern, const struct pattern_module *module,
+                    const char *symbol, struct nearest *nearest, char **kept);
 
 /* Whether the module's path or base name matches the glob. */
 bool pattern_module__matches(const struct pattern_module *module, const char *glob);

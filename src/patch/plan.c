@@ -235,15 +235,40 @@ static bool is_any_stripped(const struct maker *maker)
     return false;
 }
 
+/* The reason, and the nearest name of a function where there is one. free() it. */
+static char *reason_of_unmatched(const struct maker *maker, const struct pattern *pattern,
+                                 const char *reason)
+{
+    struct nearest nearest = nearest__to(pattern->name);
+    char *kept = NULL;
+    VEC_EACH (module, &maker->world.modules, struct world_module) {
+        if (!module->facts)
+            continue;
+        VEC_EACH (function, &module->facts->functions, struct fact_function)
+            for (size_t i = 0; i < function->name_count; i++)
+                pattern__offer(pattern, &module->name, facts__name(module->facts, function, i),
+                               &nearest, &kept);
+    }
+    char *question = nearest__question(&nearest);
+    char *text = memory__format("%s%s", reason, question);
+    free(question);
+    free(kept);
+    return text;
+}
+
 static void refuse_unmatched(struct maker *maker)
 {
     const char *reason = is_any_stripped(maker)
                              ? "no function of this name (in stripped modules only the functions "
                                "that others may call have one)"
                              : "no function of this name";
-    VEC_EACH (pattern, &maker->patterns.items, struct pattern)
-        if (!pattern->answered)
-            add_refusal(&maker->plan->unmatched, pattern->text, "", reason);
+    VEC_EACH (pattern, &maker->patterns.items, struct pattern) {
+        if (pattern->answered)
+            continue;
+        char *text = reason_of_unmatched(maker, pattern, reason);
+        add_refusal(&maker->plan->unmatched, pattern->text, "", text);
+        free(text);
+    }
     VEC_EACH (glob, &maker->request->modules, char *) {
         bool found = false;
         VEC_EACH (module, &maker->world.modules, struct world_module)

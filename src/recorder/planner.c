@@ -18,6 +18,8 @@
 #define REQUEST_BYTES_MAX (16u << 20)
 #define REQUEST_SECONDS 10
 
+#define SAID_AT_MOST 3u /* of what was asked for and is nowhere */
+
 struct unmatched {
     struct refused_function what;
     unsigned times;  /* plans that did not find it */
@@ -86,17 +88,25 @@ static void count_unmatched(struct planner *planner, const struct vec *unmatched
     }
 }
 
-void planner__finish(struct planner *planner, struct trace_writer *writer)
+void planner__finish(struct planner *planner, struct trace_writer *writer,
+                     void (*say)(const char *format, ...))
 {
+    size_t count = 0;
     VEC_EACH (known, &planner->unmatched, struct unmatched) {
         struct refused_function *what = &known->what;
-        if (known->times == planner->answers)
+        if (known->times == planner->answers) {
             trace_writer__refuse(writer, HEURT_NO_SERIAL, what->function, what->module,
                                  what->reason);
+            if (++count <= SAID_AT_MOST && say)
+                say("nothing was instrumented for '%s': %s",
+                    *what->module ? what->module : what->function, what->reason);
+        }
         free(what->function);
         free(what->module);
         free(what->reason);
     }
+    if (count > SAID_AT_MOST && say)
+        say("nor for %zu more: heurt report --coverage lists them", count - SAID_AT_MOST);
     vec__free(&planner->unmatched);
     map__free(&planner->taken);
     vec__free(&planner->choices);

@@ -45,7 +45,9 @@ int planner__answer(struct planner *planner, struct trace_writer *writer, struct
 bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module,
                     size_t choice);
 
-/* Writes what no plan of the whole run could find into the trace, as refusals; frees the rest. */
-void planner__finish(struct planner *planner, struct trace_writer *writer);
+/* Writes what no plan of the whole run could find into the trace, as refusals, and says the first
+ * ones (say NULL: nothing); frees the rest. */
+void planner__finish(struct planner *planner, struct trace_writer *writer,
+                     void (*say)(const char *format, ...));
 
 #endif

@@ -131,6 +131,12 @@ says() { # STATUS PART WORD…
     says 2 "did you mean 'whole_iteration'?" diff-occurrence whole_iteratoin
     says 2 "did you mean 'whole_iteration'?" whatif --remove whole_iteratoin
     says 2 "no class of this run is named 'nothing_like_it': heurt report" report nothing_like_it
+    says 2 "number or the name structure_knwon; did you mean 'structure_known'?" structure --thread structure_knwon
+    says 0 "nothing was instrumented for 'whole_iteratoin': no function of this name; did you mean 'whole_iteration'?" \
+        record --quiet -f whole_iteratoin "$PROGRAMS/structure_known" --iterations 2
+    says 0 "nothing was instrumented for 'wait::fast(Queue)': no function of this name" \
+        record --quiet -f 'wait::fast(Queue)' "$PROGRAMS/structure_known" --iterations 2
+    [[ $output != *"did you mean"* ]]
 }
 
 @test "an older verb stands for what is written in its place" {

@@ -237,7 +237,7 @@ int main(int argc, char **argv)
     if (launch__wait(&toggle.launch, &wait_status, &error) < 0)
         fail(error.text);
     planner__close(&toggle.planner);
-    planner__finish(&toggle.planner, toggle.writer);
+    planner__finish(&toggle.planner, toggle.writer, NULL);
     live__free(toggle.live);
     if (trace_writer__finish(toggle.writer, wait_status, clock_pair(), &error) < 0)
         fail(error.text);

@@ -1,11 +1,14 @@
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -57,12 +60,64 @@ static void error_cuts_long_sentences(void **state)
     assert_int_equal(error__set(NULL, -EIO, "nobody listens"), -EIO);
 }
 
+static void text_grows_behind_what_is_there(void **state)
+{
+    (void)state;
+    char *text = text__join(NULL, ", ", "one");
+    text = text__join(text, ", ", "two");
+    text = text__append(text, " and %d more", 3);
+    assert_string_equal(text, "one, two and 3 more");
+    free(text);
+    text = text__append(NULL, "%s", "");
+    assert_string_equal(text, "");
+    text = text__join(text, ", ", "one");
+    assert_string_equal(text, "one");
+    free(text);
+}
+
+static bool is_less(const uint32_t *left, const uint32_t *right)
+{
+    return *left < *right;
+}
+
+HEAP_OF(numbers, uint32_t, is_less)
+
+/* Takes the first of count items until there is none, each at least as large as the one before. */
+static void assert_goes_up(uint32_t *items, size_t count)
+{
+    for (uint32_t last = 0; count > 0; last = items[count]) {
+        uint32_t first = items[0];
+        assert_true(first >= last);
+        items[0] = items[--count];
+        items[count] = first;
+        if (count)
+            numbers__sink(items, count, 0);
+    }
+}
+
+static void heap_gives_the_first_first(void **state)
+{
+    (void)state;
+    uint32_t items[200], risen[200];
+    for (size_t count = 0; count <= 200; count++) {
+        for (size_t i = 0; i < count; i++) {
+            items[i] = risen[i] = (uint32_t)(i * 7919 % 101);
+            numbers__rise(risen, i);
+        }
+        numbers__order(items, count);
+        assert_goes_up(items, count);
+        assert_goes_up(risen, count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vec_keeps_items_while_growing),
         cmocka_unit_test(map_finds_what_was_put_first),
         cmocka_unit_test(error_cuts_long_sentences),
+        cmocka_unit_test(text_grows_behind_what_is_there),
+        cmocka_unit_test(heap_gives_the_first_first),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -60,6 +60,11 @@ static void the_question_names_it(void **state)
     char *none = nearest__question(&nearest);
     nearest__offer(&nearest, "score");
     char *question = nearest__question(&nearest);
+    struct nearest control = nearest__to("one line");
+    nearest__offer(&control, "one\x1bline");
+    char *shown = nearest__question(&control);
+    assert_string_equal(shown, "; did you mean 'one?line'?");
+    free(shown);
     assert_string_equal(none, "");
     assert_string_equal(question, "; did you mean 'score'?");
     free(none);

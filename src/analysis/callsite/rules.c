@@ -1,7 +1,9 @@
 #include "analysis/callsite/rules.h"
 
 #include "base/memory.h"
+#include "base/nearest.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +48,25 @@ bool rule__is_thread(const char *pattern, const struct trace_thread *thread)
     if (*pattern && !*end && tid == thread->tid)
         return true;
     return matches(pattern, thread->name);
+}
+
+int rule__find_thread(const char *pattern, const struct trace *trace, struct error *error)
+{
+    struct nearest nearest = nearest__to(pattern ? pattern : "");
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread) {
+        if (!pattern || rule__is_thread(pattern, thread))
+            return 0;
+        nearest__offer(&nearest, thread->name);
+    }
+    if (!pattern)
+        return 0;
+    char *question = nearest__question(&nearest);
+    error__set(error, -ENOENT,
+               "no thread of this trace has the number or the name %s%s heurt report lists its "
+               "threads",
+               pattern, *question ? question : ";");
+    free(question);
+    return -ENOENT;
 }
 
 bool rules__ignore(const struct vec *rules, const char *function)

@@ -17,6 +17,9 @@ bool rule__matches(const char *pattern, const char *function);
 
 /* Whether pattern means the thread: its number, or a glob of its name. */
 bool rule__is_thread(const char *pattern, const struct trace_thread *thread);
+/* 0 where a thread of the trace is meant, or pattern is NULL; else -ENOENT with a sentence, in
+ * which the thread with the nearest name stands. */
+int rule__find_thread(const char *pattern, const struct trace *trace, struct error *error);
 
 /* Whether a RULE_IGNORE means the function. */
 bool rules__ignore(const struct vec *rules, const char *function);

@@ -40,19 +40,12 @@ static int read_range(struct locks_walk *walk, struct error *error)
 static int read_threads(struct locks_walk *walk, struct error *error)
 {
     const char *pattern = walk->filter->thread;
-    size_t found = 0;
     for (size_t i = 0; i < walk->thread_count; i++) {
         const struct trace_thread *thread =
             VEC_AT(trace__threads(walk->trace), struct trace_thread, i);
         walk->threads[i].passes = !pattern || rule__is_thread(pattern, thread);
-        found += walk->threads[i].passes;
     }
-    if (pattern && !found)
-        return error__set(error, -ENOENT,
-                          "no thread of this trace has the number or the name %s; "
-                          "heurt report lists its threads",
-                          pattern);
-    return 0;
+    return rule__find_thread(pattern, walk->trace, error);
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */

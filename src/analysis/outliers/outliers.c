@@ -202,14 +202,6 @@ static bool is_asked_for(const struct vec *threads, uint32_t thread, const char 
     return !pattern || rule__is_thread(pattern, VEC_AT(threads, struct trace_thread, thread));
 }
 
-static bool has_any(const struct vec *threads, const char *pattern)
-{
-    for (uint32_t i = 0; i < threads->count; i++)
-        if (is_asked_for(threads, i, pattern))
-            return true;
-    return false;
-}
-
 /* Both walks. What is usual is that of all threads. */
 static void find_all(struct owned_stand_out *owned, const struct vec *threads, const char *pattern)
 {
@@ -235,11 +227,9 @@ int stand_out__compute(const struct trace *trace, const char *pattern, size_t li
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no single "
                           "occurrences; record it without to see which stand out");
-    if (pattern && !has_any(threads, pattern))
-        return error__set(error, -ENOENT,
-                          "no thread of this trace has the number or the name %s; "
-                          "heurt report lists its threads",
-                          pattern);
+    int code = rule__find_thread(pattern, trace, error);
+    if (code < 0)
+        return code;
     struct owned_stand_out *owned = memory__zeroed(1, sizeof *owned);
     start(owned, trace, limit);
     find_all(owned, threads, pattern);

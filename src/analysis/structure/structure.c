@@ -61,12 +61,7 @@ static int add_threads(struct owned_structure *owned, const char *pattern, struc
     for (uint32_t i = 0; i < threads->count; i++)
         if (!pattern || rule__is_thread(pattern, VEC_AT(threads, struct trace_thread, i)))
             add_thread(owned, i);
-    if (!pattern || owned->shown.threads.count)
-        return 0;
-    return error__set(error, -ENOENT,
-                      "no thread of this trace has the number or the name %s; "
-                      "heurt report lists its threads",
-                      pattern);
+    return rule__find_thread(pattern, owned->table.trace, error);
 }
 
 int structure__compute(const struct trace *trace, struct structure **structure, struct error *error)

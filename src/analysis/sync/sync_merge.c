@@ -1,5 +1,6 @@
 #include "analysis/sync/sync_merge.h"
 
+#include "base/heap.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -106,27 +107,13 @@ static bool advance(struct step_thread *thread)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool is_before(const struct step_thread *a, const struct step_thread *b)
+static bool is_before(struct step_thread *const *left, struct step_thread *const *right)
 {
+    const struct step_thread *a = *left, *b = *right;
     return a->tick < b->tick || (a->tick == b->tick && a->index < b->index);
 }
 
-static void sift_down(struct step_thread **heap, size_t count, size_t place)
-{
-    for (;;) {
-        size_t least = place, left = 2 * place + 1;
-        for (size_t child = left; child < count && child <= left + 1; child++) {
-            if (is_before(heap[child], heap[least]))
-                least = child;
-        }
-        if (least == place)
-            return;
-        struct step_thread *swapped = heap[place];
-        heap[place] = heap[least];
-        heap[least] = swapped;
-        place = least;
-    }
-}
+HEAP_OF(heap, struct step_thread *, is_before)
 
 void steps__start(struct steps *steps, size_t threads)
 {
@@ -145,13 +132,13 @@ void steps__add(struct steps *steps, struct step_thread *thread)
 
 void steps__order(struct steps *steps)
 {
-    for (size_t place = steps->count / 2; place-- > 0;)
-        sift_down(steps->threads, steps->count, place);
+    heap__order(steps->threads, steps->count);
 }
 
 void steps__go_on(struct steps *steps)
 {
     if (!advance(steps->threads[0]))
         steps->threads[0] = steps->threads[--steps->count];
-    sift_down(steps->threads, steps->count, 0);
+    if (steps->count)
+        heap__sink(steps->threads, steps->count, 0);
 }

@@ -1,5 +1,6 @@
 /* The program's iterations, for people. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/iterations/iterations_screens.h"
 #include "present/locks/locks_shared.h"
 #include "present/screen/more.h"
@@ -16,14 +17,6 @@
 #define FOLDED_BELOW 0.05     /* of the time that the longest phase takes */
 
 /* ---- what it is ------------------------------------------------------------------------------ */
-
-/* Takes over text. */
-static char *joined(char *text, const char *between, const char *more)
-{
-    char *longer = memory__format("%s%s%s", text, *text ? between : "", more);
-    free(text);
-    return longer;
-}
 
 /* A hooked call by its own name: who makes it, the outline shows. */
 static char *body_name(const struct report *report, const struct class_definition *what)
@@ -70,9 +63,9 @@ static char *phase__body_text(const struct report *report, const struct iteratio
     if (!names.count)
         names = names_of(report, phase, true);
     VEC_EACH (name, &names, char *)
-        text = joined(text, ", ", *name);
+        text = text__join(text, ", ", *name);
     if (phase->body_is_cut)
-        text = joined(text, ", ", "...");
+        text = text__join(text, ", ", "...");
     texts__free(&names);
     return text;
 }

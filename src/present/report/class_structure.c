@@ -1,17 +1,11 @@
 /* Classes by structure in words. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *append(char *text, const char *more)
-{
-    char *longer = memory__format("%s%s", text, more);
-    free(text);
-    return longer;
-}
 
 static char *append_times(char *text, const struct profile_inside *inside)
 {
@@ -22,7 +16,7 @@ static char *append_times(char *text, const struct profile_inside *inside)
     count__format(inside->most, most);
     char *times = inside->least == inside->most ? memory__format(" x%s", most)
                                                 : memory__format(" x%s..%s", least, most);
-    text = append(text, times);
+    text = text__join(text, "", times);
     free(times);
     return text;
 }
@@ -35,8 +29,8 @@ static char *append_level(char *text, const struct vec *rows, size_t *place, uin
         if (inside->level < level)
             break;
         char *name = function__bare(inside->function);
-        text = append(text, first ? "" : ", ");
-        text = append(text, name);
+        text = text__join(text, "", first ? "" : ", ");
+        text = text__join(text, "", name);
         text = append_times(text, inside);
         free(name);
         ++*place;
@@ -44,9 +38,9 @@ static char *append_level(char *text, const struct vec *rows, size_t *place, uin
             *place < rows->count && VEC_AT(rows, struct profile_inside, *place)->level > level;
         if (!holds && !inside->is_irregular)
             continue;
-        text = append(text, " (");
-        text = holds ? append_level(text, rows, place, level + 1) : append(text, "...");
-        text = append(text, ")");
+        text = text__join(text, "", " (");
+        text = holds ? append_level(text, rows, place, level + 1) : text__join(text, "", "...");
+        text = text__join(text, "", ")");
     }
     return text;
 }
@@ -111,14 +105,14 @@ static char *distinct_words(const struct report *report, const struct profile_cl
             continue;
         }
         char *name = function__bare(inside->function);
-        text = append(text, found ? (left_out ? " ... " : ", ") : left_out ? "... " : "");
-        text = append(text, name);
+        text = text__join(text, "", found ? (left_out ? " ... " : ", ") : left_out ? "... " : "");
+        text = text__join(text, "", name);
         free(name);
         found = true;
         left_out = false;
     }
     if (found)
-        return left_out ? append(text, " ...") : text;
+        return left_out ? text__join(text, "", " ...") : text;
     free(text);
     return NULL;
 }
@@ -159,8 +153,8 @@ static char *top_text(const struct profile_structure *structure)
         if (inside->level > 1)
             continue;
         char *name = function__bare(inside->function);
-        text = append(text, *text ? ", " : "");
-        text = append_times(append(text, name), inside);
+        text = text__join(text, "", *text ? ", " : "");
+        text = append_times(text__join(text, "", name), inside);
         free(name);
     }
     return text;

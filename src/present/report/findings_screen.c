@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/report/findings_words.h"
 
 #include <stdlib.h>
@@ -17,12 +18,8 @@ static size_t ranked_count(const struct report *report)
 static void put_tries(const struct finding *finding, const struct style *style, FILE *out)
 {
     char *text = memory__text("");
-    for (const char *const *what = finding__tries(finding); *what; what++) {
-        const char *between = style->unicode ? " · " : "; ";
-        char *longer = memory__format("%s%s%s", text, *text ? between : "", *what);
-        free(text);
-        text = longer;
-    }
+    for (const char *const *what = finding__tries(finding); *what; what++)
+        text = text__join(text, style->unicode ? " · " : "; ", *what);
     paragraph__take(style, out, "     To try: ", text);
 }
 

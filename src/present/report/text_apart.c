@@ -1,5 +1,6 @@
 /* Below the table: what is not ranked, and why. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <inttypes.h>
@@ -13,10 +14,9 @@
 /* Takes over both; between is put between them unless text is empty. */
 static char *append(char *text, const char *between, char *more)
 {
-    char *longer = memory__format("%s%s%s", text, *text ? between : "", more);
-    free(text);
+    text = text__join(text, between, more);
     free(more);
-    return longer;
+    return text;
 }
 
 /* ---- classes that are no interference, or of which it is not known --------------------------- */
@@ -179,17 +179,12 @@ void text__idle(const struct report *report, const struct style *style, FILE *ou
     for (size_t i = 0; i < functions.count && i < IDLE_AT_MOST; i++) {
         struct idle_function *function = VEC_AT(&functions, struct idle_function, i);
         char *name = text__for_screen(function->name);
-        char *longer = memory__format("%s%s%s %s", list, i ? ", " : "", name,
-                                      duration__format(function->sum_ns, duration));
+        list = text__append(list, "%s%s %s", i ? ", " : "", name,
+                            duration__format(function->sum_ns, duration));
         free(name);
-        free(list);
-        list = longer;
     }
-    if (functions.count > IDLE_AT_MOST) {
-        char *longer = memory__format("%s and %zu more", list, functions.count - IDLE_AT_MOST);
-        free(list);
-        list = longer;
-    }
+    if (functions.count > IDLE_AT_MOST)
+        list = text__append(list, " and %zu more", functions.count - IDLE_AT_MOST);
     if (functions.count)
         paragraph__put(style, out, INK_PLAIN,
                        "  waiting for events, time or threads, not ranked: ", list);

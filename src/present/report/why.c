@@ -1,5 +1,6 @@
 /* Why a class loses time, in a few words. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <inttypes.h>
@@ -18,12 +19,8 @@
 char *class__keys(const struct class_definition *class)
 {
     char *text = memory__text("");
-    VEC_EACH (key, &class->keys, struct profile_key) {
-        char *longer =
-            memory__format("%s%s%s=%" PRIu64, text, *text ? " " : "", key->name, key->value);
-        free(text);
-        text = longer;
-    }
+    VEC_EACH (key, &class->keys, struct profile_key)
+        text = text__append(text, "%s%s=%" PRIu64, *text ? " " : "", key->name, key->value);
     return text;
 }
 
@@ -44,16 +41,14 @@ static char *keys_in_words(const struct profile_class *class)
 {
     char *text = memory__text("");
     VEC_EACH (key, &class->what.keys, struct profile_key) {
-        char low[16], high[16], *longer;
+        char low[16], high[16];
         const char *comma = *text ? "," : "";
         if (strcmp(key->name, "size_class") == 0 && key->value < 63)
-            longer = memory__format("%s%s %s to %s", text, comma,
-                                    bytes__format(key->value ? 1ull << key->value : 0, low),
-                                    bytes__format((2ull << key->value) - 1, high));
+            text = text__append(text, "%s %s to %s", comma,
+                                bytes__format(key->value ? 1ull << key->value : 0, low),
+                                bytes__format((2ull << key->value) - 1, high));
         else
-            longer = memory__format("%s%s %s %" PRIu64, text, comma, key->name, key->value);
-        free(text);
-        text = longer;
+            text = text__append(text, "%s %s %" PRIu64, comma, key->name, key->value);
     }
     return text;
 }
@@ -127,13 +122,11 @@ char *blame__meanwhile(const struct report *report, const struct profile_blame *
         if (share < 0.05)
             break;
         char percent[16];
-        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "",
-                                      most == COMPONENT_RUNNING && !has_kernel
-                                          ? "worked or not known"
-                                          : doing__words((enum component)most),
-                                      share__format(share, percent));
-        free(text);
-        text = longer;
+        text = text__append(text, "%s%s %s", *text ? ", " : "",
+                            most == COMPONENT_RUNNING && !has_kernel
+                                ? "worked or not known"
+                                : doing__words((enum component)most),
+                            share__format(share, percent));
         left[most] = 0;
     }
     return text;

@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <stdlib.h>
@@ -34,10 +35,8 @@ static char *marks_of(const struct picture *picture, unsigned line)
         if (line_of(picture, mark->ns) != line)
             continue;
         char buffer[16];
-        char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "", mark->name,
-                                      duration__format(mark->ns, buffer));
-        free(text);
-        text = longer;
+        text = text__append(text, "%s%s %s", *text ? ", " : "", mark->name,
+                            duration__format(mark->ns, buffer));
     }
     return text;
 }

@@ -1,6 +1,7 @@
 #include "present/screen/more.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 
@@ -39,10 +40,7 @@ char *more__components(const int64_t more_ns[COMPONENTS])
     for (unsigned most; (most = largest(more_ns, named)) < COMPONENTS; named |= 1u << most) {
         if (named && (double)size_of(more_ns[most]) < PART_LEAST * (double)all)
             break;
-        char *longer = memory__format("%s%s%s", text, *text ? ", " : "",
-                                      component__words((enum component)most));
-        free(text);
-        text = longer;
+        text = text__join(text, ", ", component__words((enum component)most));
     }
     return text;
 }

@@ -1,5 +1,6 @@
 /* heurt structure: the outline on a screen. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/iterations/iterations_screens.h"
 #include "present/structure/internal.h"
 
@@ -61,9 +62,7 @@ static char *turns_text(const struct outline_row *row, const struct style *style
 
 char *list_text(char *text, const char *more)
 {
-    char *longer = memory__format("%s%s%s", text, *text ? ", " : "", more);
-    free(text);
-    return longer;
+    return text__join(text, ", ", more);
 }
 
 static bool is_among(const char *name, char *const *names, size_t count)
@@ -220,12 +219,11 @@ static char *group_title(const struct structure_report *shown, const struct outl
         char *number = memory__format(" #%" PRIu32, thread_at(shown, group, i)->tid);
         bool is_last = i + 1 == group->threads.count;
         bool fits = text__width(text) + text__width(number) + (is_last ? 0 : 4) <= columns;
-        char *longer = fits    ? memory__format("%s%s", text, number)
-                       : i > 0 ? memory__format("%s %s", text, ellipsis(style))
-                               : memory__text(text);
+        if (fits)
+            text = text__join(text, "", number);
+        else if (i > 0)
+            text = text__join(text, " ", ellipsis(style));
         free(number);
-        free(text);
-        text = longer;
         if (!fits)
             break;
     }
