@@ -579,6 +579,8 @@ static int record(struct recording *recording, const struct binary *binary, int 
         free(library);
         return failed(&error);
     }
+    if (binary->is_go)
+        trace_writer__meta(writer, "runtime", "(go)");
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     if (chooses || (has_request(recording) && overhead_permille(recording)))
         attendants.automatic =

@@ -189,6 +189,7 @@ static void inspect_sections(Elf *elf, struct binary *binary)
             gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (!name)
             continue;
+        binary->is_go |= strcmp(name, ".go.buildinfo") == 0;
         binary->has_symbols |= header.sh_type == SHT_SYMTAB;
         binary->has_debug_info |=
             strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;

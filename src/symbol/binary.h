@@ -14,6 +14,7 @@ struct binary {
     bool has_interpreter; /* dynamically linked: LD_PRELOAD works */
     bool is_privileged;   /* setuid, setgid or file capabilities that this user does not have */
     bool has_symbols;     /* .symtab */
+    bool is_go;           /* by the section that Go's linker writes */
     char *first_library;  /* a sanitizer's, needed and wanting to be loaded first; or NULL */
     bool has_debug_info;  /* .debug_info, or a debug file found by build-id or link */
 };

@@ -245,3 +245,34 @@ copy_of_trace() { # NAME: a fresh copy
     run bash -c '"$1" report | head -n 1; echo "${PIPESTATUS[0]}"' bash "$HEURT"
     [[ $output != *"heurt:"* ]]
 }
+
+@test "what was not looked at is said: time in code that nothing was recorded of, and runtimes" {
+    compile stepper <<'C'
+static volatile long sink;
+__attribute__((noinline, noclone)) void step(void)
+{
+    for (long i = 0; i < 300000; i++)
+        sink += i;
+}
+int main(void)
+{
+    for (int i = 0; i < 300; i++)
+        step();
+    return 0;
+}
+C
+    heurt record -q -o t --no-choice ./stepper
+    report_json t
+    [ "$(json coverage.unseen)" = 1.000000 ]
+    "$HEURT" report -i t | grep -q 'Not looked at: 100 % of the time on a CPU' || fail "$("$HEURT" report -i t)"
+    heurt record -q -o t -f step ./stepper
+    report_json t
+    awk -v unseen="$(json coverage.unseen)" 'BEGIN { exit !(unseen < 0.5) }' ||
+        fail "unseen $(json coverage.unseen)"
+    [ -z "$(json 'coverage.runtimes[].name')" ]
+    [ -x "$PROGRAMS/openmp" ] || return 0
+    heurt record -q -o t --no-choice "$PROGRAMS/openmp"
+    report_json t
+    [ "$(json 'coverage.runtimes[].name')" = OpenMP ]
+    [[ $("$HEURT" report -i t | tr -s "\n " " ") == *"It runs in OpenMP: seen are critical sections"* ]]
+}

@@ -290,6 +290,7 @@ static void add_thread(struct fixture *fixture, uint64_t lifetime_ns, uint64_t c
     thread.component_ns[COMPONENT_RUNNING] = lifetime_ns - lock_ns - disk_ns - other_ns;
     vec__push(&fixture->profile.threads, &thread);
     fixture->profile.lifetime_sum_ns += lifetime_ns;
+    fixture->profile.seen_ns += thread.component_ns[COMPONENT_RUNNING] / 4 * 3;
 }
 
 static void set_run(struct fixture *fixture, uint64_t wall_ns, uint64_t events)

@@ -85,6 +85,24 @@ static void score_is_excess_over_lifetime(void **state)
 
 /* What the recording took for itself is in no span; a time stamp taken before it may be written
  * behind it. */
+static void what_occurs_once_on_a_thread_is_not_seen(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, G); /* once: only what occurs twice in it is seen */
+    call(scene, 0, F, 1100, 1200);
+    call(scene, 0, F, 1300, 1500);
+    PUT(scene, 0, 1800, G LEFT);
+    scene__end(scene, 0, 2000);
+    scene__start(scene, 1, 1000);
+    call(scene, 1, F, 1000, 1600); /* once on this thread */
+    call(scene, 1, H, 1600, 1700);
+    call(scene, 1, H, 1700, 1850);
+    scene__end(scene, 1, 2000);
+    assert_int_equal(scene__profile(scene)->seen_ns, 300 + 250);
+}
+
 static void pauses_are_in_no_span(void **state)
 {
     struct scene *scene = *state;
@@ -917,6 +935,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(score_is_excess_over_lifetime),
+        TEST(what_occurs_once_on_a_thread_is_not_seen),
         TEST(pauses_are_in_no_span),
         TEST(hundred_occurrences_are_not_weak),
         TEST(classes_are_ranked),

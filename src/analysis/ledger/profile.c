@@ -10,6 +10,7 @@
 #include "analysis/ledger/audit.h"
 #include "analysis/ledger/checks.h"
 #include "analysis/ledger/results.h"
+#include "analysis/ledger/seen.h"
 #include "analysis/ledger/subclasses.h"
 #include "base/memory.h"
 
@@ -220,6 +221,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     class_table__start(&table, trace, rules);
     threads__fold(&table, symbols, results);
     unfinished_waits__prolong(trace, results);
+    uint64_t seen = seen__ticks(&table);
     if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
         classes__divide(&table, symbols, results);
     VEC_EACH (entry, &table.entries, struct class_entry *) {
@@ -232,6 +234,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     }
     uncontended_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
+    (*profile)->seen_ns = trace__ns(trace, seen);
     (*profile)->view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
     keep_table((struct owned_profile *)*profile, &table);
     free(results);

@@ -142,6 +142,8 @@ struct profile {
     uint64_t events;
     uint64_t overhead_ns; /* estimate of what recording cost all threads; 0: not known */
     uint64_t lifetime_sum_ns;
+    uint64_t
+        seen_ns; /* of all threads' time on a CPU: in what occurred twice on its thread; about */
     struct profile_audit audit;
     struct profile_check checks[PROFILE_CHECKS];
     uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */

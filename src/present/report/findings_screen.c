@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/report/findings_words.h"
+#include "present/report/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,14 +67,28 @@ static char *looked_at(const struct report *report)
 static char *not_looked_at(const struct report *report)
 {
     uint64_t calls;
-    const char *functions = functions_looked_at(report, &calls)
+    char *unseen = report__unseen_words(report);
+    const char *functions = *unseen || functions_looked_at(report, &calls)
                                 ? ""
                                 : ", the program's own functions (none was recorded)";
     const char *kernel =
         report__without_kernel(report) ? ", what threads did off the CPU in some threads" : "";
-    return memory__format("Not looked at: memory bandwidth, sharing of cache lines outside of "
-                          "recorded functions%s%s.",
-                          functions, kernel);
+    char *text = memory__format("Not looked at: %s%smemory bandwidth, sharing of cache lines "
+                                "outside of recorded functions%s%s.",
+                                unseen, *unseen ? ", " : "", functions, kernel);
+    free(unseen);
+    return text;
+}
+
+/* Below findings: what is large enough to hide another one. */
+static void put_unseen(const struct report *report, const struct style *style, FILE *out)
+{
+    if (report__unseen(report) >= UNSEEN_LARGE) {
+        char *unseen = report__unseen_words(report);
+        paragraph__take(style, out, "  ", memory__format("Not looked at: %s.", unseen));
+        free(unseen);
+    }
+    text__runtimes(report, style, out);
 }
 
 static void put_nothing(const struct report *report, const struct style *style, FILE *out)
@@ -83,6 +98,7 @@ static void put_nothing(const struct report *report, const struct style *style, 
     paragraph__take(style, out, "  ", text);
     paragraph__take(style, out, "  ", looked_at(report));
     paragraph__take(style, out, "  ", not_looked_at(report));
+    text__runtimes(report, style, out);
 }
 
 void text__findings(const struct report *report, const struct style *style, FILE *out)
@@ -94,4 +110,6 @@ void text__findings(const struct report *report, const struct style *style, FILE
     VEC_EACH (finding, &report->findings->rows, struct finding)
         if (finding->ranked && ++rank <= SHOWN_MOST)
             put_finding(report, finding, rank, style, out);
+    if (ranked)
+        put_unseen(report, style, out);
 }

@@ -2,6 +2,7 @@
  * analysis has found out is null. */
 #include "base/memory.h"
 #include "present/report/findings_words.h"
+#include "present/report/unseen.h"
 #include "present/screen/json_members.h"
 
 #include <json-c/json.h>
@@ -319,6 +320,20 @@ static void add_threads(struct json_object *root, const struct report *report)
     json__add(root, "threads", list);
 }
 
+static void add_runtimes(struct json_object *root, const struct report *report)
+{
+    struct json_object *list = json_object_new_array();
+    const struct runtime_kind *kind = NULL;
+    while ((kind = runtime__next(report, kind))) {
+        struct json_object *entry = json_object_new_object();
+        json__text(entry, "name", kind->name);
+        json__text(entry, "seen", kind->seen);
+        json__text(entry, "unseen", kind->unseen);
+        json_object_array_add(list, entry);
+    }
+    json__add(root, "runtimes", list);
+}
+
 static void add_coverage(struct json_object *root, const struct report *report)
 {
     struct coverage coverage = coverage__collect(report);
@@ -329,6 +344,8 @@ static void add_coverage(struct json_object *root, const struct report *report)
     json__number(object, "markers", coverage.markers);
     json__number(object, "events_lost", trace__events_lost(report->trace));
     json__text(object, "choice", trace__meta(report->trace, "choice"));
+    json__share(object, "unseen", report__unseen(report));
+    add_runtimes(object, report);
     VEC_EACH (row, &coverage.refused, struct coverage_row) {
         struct json_object *entry = json_object_new_object();
         json__text(entry, "function", row->function);

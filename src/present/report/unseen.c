@@ -1,0 +1,92 @@
+#include "present/report/unseen.h"
+
+#include "base/memory.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct runtime_kind kinds[] = {
+    {"OpenMP",
+     {"libgomp.so*", "libomp.so*", "libiomp5.so*"},
+     "critical sections, locks, barriers",
+     "tasks, how loops are shared out"},
+    {"oneTBB", {"libtbb.so*"}, "waits and wakes of its workers", "which task is whose"},
+    {"the Java virtual machine",
+     {"libjvm.so*"},
+     "its threads' waits, as condition variables",
+     "monitors by name, compiled methods"},
+    {"CPython",
+     {"libpython[23]*", "python[23]*"},
+     "functions in C, waits for the GIL",
+     "functions in Python"},
+    {"V8",
+     {"libv8*", "libnode*", "node", "nodejs"},
+     "functions in C++, waits of its threads",
+     "compiled JavaScript"},
+    {"Go", {"(go)"}, "functions, threads", "goroutines, and their waits for each other"},
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_of(const struct runtime_kind *kind, const char *name)
+{
+    for (size_t i = 0; i < RUNTIME_GLOBS && kind->globs[i]; i++)
+        if (fnmatch(kind->globs[i], name, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool is_there(const struct report *report, const struct runtime_kind *kind)
+{
+    const char *language = trace__meta(report->trace, "runtime");
+    if (language && is_of(kind, language))
+        return true;
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        VEC_EACH (module, &process->modules, struct trace_module)
+            if (is_of(kind, base_name(module->path)))
+                return true;
+    return false;
+}
+
+const struct runtime_kind *runtime__next(const struct report *report,
+                                         const struct runtime_kind *last)
+{
+    const struct runtime_kind *kind = last ? last + 1 : kinds;
+    for (; kind < kinds + sizeof kinds / sizeof *kinds; kind++)
+        if (is_there(report, kind))
+            return kind;
+    return NULL;
+}
+
+double report__unseen(const struct report *report)
+{
+    uint64_t sums[COMPONENTS];
+    report__component_ns(report, sums);
+    double running = (double)sums[COMPONENT_RUNNING], seen = (double)report->profile->seen_ns;
+    return running > 0 ? fmax(0, 1 - seen / running) : NAN;
+}
+
+char *report__unseen_words(const struct report *report)
+{
+    double unseen = report__unseen(report);
+    if (isnan(unseen) || unseen < UNSEEN_TOLD)
+        return memory__text("");
+    return memory__format("%.0f %% of the time on a CPU (code of which no thread was seen to run "
+                          "the same twice)",
+                          100 * unseen);
+}
+
+void text__runtimes(const struct report *report, const struct style *style, FILE *out)
+{
+    const struct runtime_kind *kind = NULL;
+    while ((kind = runtime__next(report, kind)))
+        paragraph__take(style, out, "  ",
+                        memory__format("It runs in %s: seen are %s; not seen are %s.", kind->name,
+                                       kind->seen, kind->unseen));
+}

@@ -1,0 +1,29 @@
+/* unseen.h: what heurt did not look at. Private to the screens of reports. */
+#ifndef HEURT_PRESENT_REPORT_UNSEEN_H
+#define HEURT_PRESENT_REPORT_UNSEEN_H
+
+#include "present/shared.h"
+
+#define UNSEEN_TOLD 0.005 /* of the time on a CPU */
+#define UNSEEN_LARGE 0.1  /* may hide a finding */
+
+/* The part of all threads' time on a CPU in code of which the thread did not do the same twice, as
+ * far as was recorded: 0 … 1; NaN: none ran. */
+double report__unseen(const struct report *report);
+/* That as words; "": less than UNSEEN_TOLD. To be freed. */
+char *report__unseen_words(const struct report *report);
+
+/* A language's or library's own threads and waits, by the files that a process has mapped. */
+#define RUNTIME_GLOBS 4
+struct runtime_kind {
+    const char *name;
+    const char *globs[RUNTIME_GLOBS]; /* over base names of modules; "(…)": the trace's "runtime" */
+    const char *seen, *unseen;
+};
+/* The next one that the run used, after last (NULL: the first), or NULL. */
+const struct runtime_kind *runtime__next(const struct report *report,
+                                         const struct runtime_kind *last);
+/* A line each. */
+void text__runtimes(const struct report *report, const struct style *style, FILE *out);
+
+#endif
