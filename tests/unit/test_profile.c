@@ -479,6 +479,37 @@ static void unwinding_ends_the_innermost_function(void **state)
                      1);
 }
 
+static void the_last_iterations_of_a_loop_that_was_left_are_no_occurrence(void **state)
+{
+    enum { OUTER = HEURT_EVENT_LOOPS, INNER = HEURT_EVENT_LOOPS + 2 };
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__marker(scene, 0, OUTER, HEURT_FUNCTION_LOOP, "outer", "a.c", 7);
+    scene__marker(scene, 0, INNER, HEURT_FUNCTION_LOOP, "inner", "a.c", 9);
+    PUT(scene, 0, 1000, F);
+    call(scene, 0, OUTER, 1010, 1110);
+    PUT(scene, 0, 1110, OUTER);
+    call(scene, 0, INNER, 1120, 1140);
+    PUT(scene, 0, 1140, INNER);
+    PUT(scene, 0, 1150, HEURT_EVENT_LOOP_LEFT, INNER);
+    PUT(scene, 0, 1160, HEURT_EVENT_LOOP_LEFT, INNER); /* is not open any more */
+    PUT(scene, 0, 1200, OUTER LEFT);
+    PUT(scene, 0, 1200, OUTER);
+    PUT(scene, 0, 1210, INNER);
+    PUT(scene, 0, 1250, HEURT_EVENT_LOOP_LEFT, OUTER); /* what is in it was left with it */
+    call(scene, 0, OUTER, 1260, 1410);                 /* the next time, not inside of the last */
+    PUT(scene, 0, 1500, F LEFT);
+    scene__profile(scene);
+    const struct profile_class *outer = scene__class(scene, CLASS_LOOP, "outer", 0, 0);
+    const struct profile_class *inner = scene__class(scene, CLASS_LOOP, "inner", 0, 0);
+    assert_int_equal(outer->count, 3);
+    assert_int_equal(outer->sum_ns, 100 + 90 + 150);
+    assert_int_equal(outer->excess_ns, 10 + 60);
+    assert_int_equal(inner->count, 1);
+    assert_int_equal(inner->sum_ns, 20);
+    assert_int_equal(scene__class(scene, CLASS_CALL, "f", 0, 0)->sum_ns, 500);
+}
+
 static void lost_events_drop_what_is_open(void **state)
 {
     struct scene *scene = *state;
@@ -951,6 +982,7 @@ int main(void)
         TEST(recursion_is_lost_once),
         TEST(outer_leave_closes_what_is_inside),
         TEST(unwinding_ends_the_innermost_function),
+        TEST(the_last_iterations_of_a_loop_that_was_left_are_no_occurrence),
         TEST(lost_events_drop_what_is_open),
         TEST(a_drawn_occurrence_stands_for_its_block),
         TEST(sampled_classes_are_estimated),
