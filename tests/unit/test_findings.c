@@ -120,6 +120,45 @@ static void a_pool_that_waits_for_work_is_idle(void **state)
     findings__free(findings);
 }
 
+/* Each of three parks at its own condition until one of the others, either as often, goes. */
+static void those_who_park_until_their_turn_wait_for_each_other(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 36; i++) {
+        uint32_t waits = i % 3, goes = (waits + 1 + i / 3 % 2) % 3;
+        uint64_t from = 1000 + 100 * i;
+        PUT(scene, waits, from, CONDITION, GET_SITE, FULL + 64 * waits, MUTEX + 64 * waits);
+        PUT(scene, goes, from + 80, SIGNAL, PUT_SIGNALS, FULL + 64 * waits);
+        PUT(scene, waits, from + 85, CONDITION LEFT, 0);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        scene__end(scene, i, 4700);
+    struct findings *findings = find(scene, "leave", "enter");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->ranked);
+    assert_int_equal(first->classes.count, 3);
+    findings__free(findings);
+}
+
+/* Two workers, each with a condition of its own, to which another thread gives work. */
+static void workers_that_park_until_there_is_work_are_idle(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 30; i++) {
+        uint64_t from = 1000 + 100 * i;
+        PUT(scene, i % 2, from, CONDITION, GET_SITE, FULL + 64 * (i % 2), MUTEX);
+        PUT(scene, 2, from + 80, SIGNAL, PUT_SIGNALS, FULL + 64 * (i % 2));
+        PUT(scene, i % 2, from + 85, CONDITION LEFT, 0);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        scene__end(scene, i, 4100);
+    struct findings *findings = find(scene, "submit", "work");
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_false(finding->ranked);
+    findings__free(findings);
+}
+
 static void a_gain_is_no_more_than_what_was_lost(void **state)
 {
     struct scene *scene = *state;
@@ -282,6 +321,8 @@ int main(void)
         TEST(places_of_one_lock_are_one_finding),
         TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
         TEST(a_pool_that_waits_for_work_is_idle),
+        TEST(those_who_park_until_their_turn_wait_for_each_other),
+        TEST(workers_that_park_until_there_is_work_are_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),
         TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(yields_of_a_wait_are_part_of_it),

@@ -178,6 +178,7 @@ static struct vec those_with_waits(const struct idle_waits *idle)
 void idle_waits__find(struct idle_waits *idle, size_t threads)
 {
     struct vec turnstiles = those_with_waits(idle);
+    parking__find(&idle->parking);
     struct company *company = memory__zeroed(1, sizeof *company);
     company->waited = memory__zeroed(threads, sizeof *company->waited);
     if (turnstiles.count)
@@ -198,7 +199,8 @@ bool idle_waits__at(const struct idle_waits *idle, uint32_t object)
     const struct turnstile *turnstile = object < idle->turnstiles.count
                                             ? *VEC_AT(&idle->turnstiles, struct turnstile *, object)
                                             : NULL;
-    return turnstile && turnstile->any_wait && !turnstile->passes_turns;
+    return turnstile && turnstile->any_wait && !turnstile->passes_turns &&
+           !parking__passes_turns(&idle->parking, object);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -242,6 +244,8 @@ void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
     turnstile->any_wait |= event->type == SYNC_EVENT_WAITS;
     if (event->since && !event->unseen)
         wait_ended(turnstile, event);
+    if (event->since && !event->unseen && turnstile->kind == CLASS_CONDITION)
+        parking__take(&idle->parking, turnstile->process, event);
     if (turnstile->kind != CLASS_SEMAPHORE)
         return;
     struct member *member = member_of(turnstile, event->thread);
@@ -251,7 +255,8 @@ void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
 
 struct idle_waits idle_waits__start(void)
 {
-    return (struct idle_waits){.turnstiles = VEC_OF(struct turnstile *)};
+    return (struct idle_waits){.turnstiles = VEC_OF(struct turnstile *),
+                               .parking = parking__start()};
 }
 
 void idle_waits__free(struct idle_waits *idle)
@@ -262,4 +267,5 @@ void idle_waits__free(struct idle_waits *idle)
         free(*turnstile);
     }
     vec__free(&idle->turnstiles);
+    parking__free(&idle->parking);
 }

@@ -3,10 +3,12 @@
 #ifndef HEURT_ANALYSIS_SYNC_IDLE_WAITS_H
 #define HEURT_ANALYSIS_SYNC_IDLE_WAITS_H
 
+#include "analysis/sync/parking.h"
 #include "analysis/sync/sync_events.h"
 
 struct idle_waits {
-    struct vec turnstiles; /* struct turnstile *, by object; NULL: nothing is known of it */
+    struct vec turnstiles;  /* struct turnstile *, by object; NULL: nothing is known of it */
+    struct parking parking; /* conditions of one thread each */
 };
 
 struct idle_waits idle_waits__start(void);

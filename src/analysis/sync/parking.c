@@ -1,0 +1,98 @@
+#include "analysis/sync/parking.h"
+
+struct parking_place {
+    uint64_t waits, turns; /* turns: of them, those that are passed to and fro */
+    bool is_shared;        /* several threads wait at one condition */
+};
+
+/* So many waits of one thread at a place were ended by another. */
+struct parking_pass {
+    uint32_t place, from, to;
+    uint64_t count;
+};
+
+/* Who waits for an object. */
+struct parking_owner {
+    bool is_known;
+    uint32_t thread, place;
+};
+
+static struct parking_place *place_at(const struct parking *parking, uint32_t number)
+{
+    return VEC_AT(&parking->places, struct parking_place, number);
+}
+
+static uint32_t number_of(struct parking *parking, uint32_t process, uint64_t site)
+{
+    const uint64_t key[] = {process, site};
+    uint64_t number = map__put(&parking->places_by_site, key, sizeof key, parking->places.count);
+    if (number == parking->places.count)
+        vec__push(&parking->places, &(struct parking_place){0});
+    return (uint32_t)number;
+}
+
+static struct parking_owner *owner_of(struct parking *parking, uint32_t object)
+{
+    while (parking->owners.count <= object)
+        vec__push(&parking->owners, &(struct parking_owner){0});
+    return VEC_AT(&parking->owners, struct parking_owner, object);
+}
+
+static void count_pass(struct parking *parking, uint32_t place, uint32_t from, uint32_t to)
+{
+    const uint64_t key[] = {place, from, to};
+    uint64_t number = map__put(&parking->passes_by_threads, key, sizeof key, parking->passes.count);
+    if (number == parking->passes.count)
+        vec__push(&parking->passes, &(struct parking_pass){place, from, to, 0});
+    VEC_AT(&parking->passes, struct parking_pass, number)->count++;
+}
+
+void parking__take(struct parking *parking, uint32_t process, const struct sync_event *event)
+{
+    uint32_t number = number_of(parking, process, event->site);
+    struct parking_owner *owner = owner_of(parking, event->object);
+    place_at(parking, number)->is_shared |= owner->is_known && owner->thread != event->thread;
+    place_at(parking, number)->waits++;
+    *owner = (struct parking_owner){true, event->thread, number};
+    if (event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY)
+        count_pass(parking, number, event->by, event->thread);
+}
+
+void parking__find(struct parking *parking)
+{
+    VEC_EACH (pass, &parking->passes, struct parking_pass) {
+        const uint64_t key[] = {pass->place, pass->to, pass->from};
+        uint64_t back = map__get(&parking->passes_by_threads, key, sizeof key);
+        if (back == MAP_ABSENT)
+            continue;
+        uint64_t count = VEC_AT(&parking->passes, struct parking_pass, back)->count;
+        place_at(parking, pass->place)->turns += pass->count < count ? pass->count : count;
+    }
+}
+
+bool parking__passes_turns(const struct parking *parking, uint32_t object)
+{
+    if (object >= parking->owners.count)
+        return false;
+    const struct parking_owner *owner = VEC_AT(&parking->owners, struct parking_owner, object);
+    if (!owner->is_known)
+        return false;
+    const struct parking_place *place = place_at(parking, owner->place);
+    return !place->is_shared && place->waits >= PARKING_LEAST && place->turns >= place->waits / 2;
+}
+
+struct parking parking__start(void)
+{
+    return (struct parking){.places = VEC_OF(struct parking_place),
+                            .passes = VEC_OF(struct parking_pass),
+                            .owners = VEC_OF(struct parking_owner)};
+}
+
+void parking__free(struct parking *parking)
+{
+    vec__free(&parking->places);
+    vec__free(&parking->passes);
+    vec__free(&parking->owners);
+    map__free(&parking->places_by_site);
+    map__free(&parking->passes_by_threads);
+}
