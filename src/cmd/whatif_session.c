@@ -119,6 +119,7 @@ struct whatif_view whatif_session__view(const struct whatif_session *session)
                                 .measured_ns = whatif__measured_ns(session->whatif),
                                 .replayed_ns = whatif__replayed_ns(session->whatif),
                                 .unrecorded_ns = whatif__unrecorded_ns(session->whatif),
+                                .told_threads = whatif__told_threads(session->whatif),
                                 .rows = session->answers.items,
                                 .count = session->answers.count,
                                 .hidden = session->hidden};

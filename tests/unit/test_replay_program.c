@@ -398,6 +398,55 @@ static const struct scene *created_and_joined(struct scene *scene)
     return scene;
 }
 
+/*      0   100       500 520    900 940 1000
+ *   0  |work|..wait...|=L|work...|join|
+ *   1  |=======L======|work...|=M=====|       until 0 tells it to end
+ */
+static const struct scene *one_that_is_told(struct scene *scene, uint64_t joined, uint64_t site)
+{
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    PUT(scene, 0, 1000, HEURT_EVENT_THREAD_CREATED, A, 0xf001);
+    start(scene, 1, 1000, 0);
+    section(scene, 1, 1000, 1500, A, LOCK);
+    waits(scene, 0, 1100, 1500, B, LOCK);
+    PUT(scene, 0, 1520, GAVE, B, LOCK);
+    section(scene, 0, 1520, 1530, C, MEETING);
+    section(scene, 1, 1800, 1950, site, OTHER);
+    end(scene, 1, 1950);
+    PUT(scene, 0, joined, JOIN, A, 0xf001);
+    PUT(scene, 0, 1950, JOIN LEFT, 0);
+    end(scene, 0, 2000);
+    scene__profile(scene);
+    return scene;
+}
+
+static const struct change no_lock = {.type = CHANGE_REMOVE_LOCK, .lock = LOCK};
+
+/* 0 has 450 to do until it joins 1, which ends then whatever it has left, and 50 behind that. */
+static void who_is_told_to_end_holds_nothing_up(void **state)
+{
+    const struct scene *scene = one_that_is_told(*state, 1930, A);
+    struct replay_program *program = program_of(scene);
+    assert_int_equal(replay_program__told(program), 1);
+    replay_program__free(program);
+    assert_in_range(unchanged(scene), 980, 1001);
+    assert_in_range(changed(scene, no_lock), 580, 601);
+}
+
+/* Its end was waited for long: it had that to do. */
+static void who_is_waited_for_has_its_own_work(void **state)
+{
+    const struct scene *scene = one_that_is_told(*state, 1600, A);
+    assert_int_equal(changed(scene, no_lock), 1000);
+}
+
+/* Both take locks at one place, each its own: they share some work. */
+static void who_does_what_others_do_has_its_own_work(void **state)
+{
+    const struct scene *scene = one_that_is_told(*state, 1930, C);
+    assert_int_equal(changed(scene, no_lock), 1000);
+}
+
 static void creator_waits_for_its_threads(void **state)
 {
     const struct scene *scene = created_and_joined(*state);
@@ -708,6 +757,9 @@ int main(void)
         TEST(barrier_lets_nobody_pass_alone),
         TEST(removed_barrier),
         TEST(semaphore_begins_with_what_it_needs),
+        TEST(who_is_told_to_end_holds_nothing_up),
+        TEST(who_is_waited_for_has_its_own_work),
+        TEST(who_does_what_others_do_has_its_own_work),
         TEST(creator_waits_for_its_threads),
         TEST(program_ends_with_its_last_thread_that_ends),
         TEST(waiting_for_a_cpu_is_left_out),

@@ -433,6 +433,7 @@ static void a_question_is_as_in_the_files(void **state)
                                            .lost_ns = UINT64_MAX,
                                            .prediction = &scene.predictions[2]};
     scene.view.rows = scene.rows;
+    scene.view.told_threads = 1;
     assert_golden("several.txt", whatif_text.question, &scene.view, &to_file);
     assert_golden("several.csv", whatif_csv.question, &scene.view, &to_file);
     scene__free(&scene);

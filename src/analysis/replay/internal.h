@@ -4,6 +4,7 @@
  *     replay_program_links.c    one walk over all threads: who ends whose wait, objects, latencies
  *     replay_program_away.c     when threads had no CPU, and why
  *     replay_program_rows.c     each thread's events as a row of operations
+ *     replay_program_told.c     threads that run until they are told to end
  *     replay_program_threads.c  rows of another number of threads
  *     replay_program_change.c   rows as a replay gets them: changed
  */
@@ -74,6 +75,8 @@ struct replay_program {
     struct thread_origin *origins; /* by thread */
     bool *counts;                  /* by thread: it ended by itself; the program's end is the last
                                       such one's */
+    uint32_t *told_by;             /* by thread: who joins it, and told it to end; UINT32_MAX: it
+                                      ends by itself. NULL: all do */
     struct thread_links *links;    /* by thread; empty once the rows are made */
     struct vec objects;            /* struct program_object */
     struct vec models;             /* struct replay_object, likewise */
@@ -121,6 +124,14 @@ void program__free_away(const struct replay_program *program, struct thread_away
 
 /* ---- replay_program_rows.c: fails when there are too many operations ------------------------- */
 int program__make_rows(struct replay_program *program, struct error *error);
+
+/* ---- replay_program_told.c ------------------------------------------------------------------- */
+
+/* since: when the wait for the thread's end began. Afterwards told_by holds those that ended soon
+ * after that; find_told leaves of them, once there are rows, those that are told. */
+void program__was_joined(struct replay_program *program, uint32_t thread, uint32_t by,
+                         uint64_t since);
+void program__find_told(struct replay_program *program);
 
 /* ---- replay_program_threads.c ---------------------------------------------------------------- */
 

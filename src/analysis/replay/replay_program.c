@@ -64,6 +64,7 @@ static struct replay_program *new_program(const struct trace *trace, const struc
     program->rows = memory__zeroed(threads, sizeof *program->rows);
     program->links = memory__zeroed(threads, sizeof *program->links);
     program->counts = memory__zeroed(threads, sizeof *program->counts);
+    program->told_by = memory__zeroed(threads, sizeof *program->told_by);
     program->origins = memory__zeroed(threads, sizeof *program->origins);
     program->objects = VEC_OF(struct program_object);
     program->models = VEC_OF(struct replay_object);
@@ -72,6 +73,7 @@ static struct replay_program *new_program(const struct trace *trace, const struc
     program->model.slice_ticks = program__ticks_of_ns(program, SLICE_NS);
     program->model.switch_ticks = program__ticks_of_ns(program, SWITCH_NS);
     for (size_t i = 0; i < threads; i++) {
+        program->told_by[i] = UINT32_MAX;
         program->rows[i] = VEC_OF(struct row_op);
         program->links[i].posts = VEC_OF(struct thread_link);
         program->links[i].awaits = VEC_OF(struct thread_link);
@@ -107,6 +109,7 @@ void replay_program__free(struct replay_program *program)
     free(program->links);
     free(program->counts);
     free(program->origins);
+    free(program->told_by);
     free(program->classes);
     free(program);
 }
@@ -122,6 +125,7 @@ int replay_program__make(const struct trace *trace, const struct profile *profil
         replay_program__free(made);
         return result;
     }
+    program__find_told(made);
     *program = made;
     return 0;
 }

@@ -8,7 +8,8 @@
  * could have ended (I/O, sleep, time-outs, page faults) stays as long as it was.
  *
  * The program ends with the last thread that ended by itself; others, which its end ended, do not
- * prolong it.
+ * prolong it.  A thread that was told to end by who joins it then, as it seems, ends when that one
+ * is there: it does no more until then than it did in the run, but perhaps less.
  *
  * What is not in a trace, a replay does not know: that a consumer which came late and so did not
  * wait needed its producer, what a spin lock of the program's own waits for, that memory is slower
@@ -37,6 +38,8 @@ const struct replay_model *replay_program__model(const struct replay_program *pr
 void replay_program__object(const struct replay_program *program, uint32_t object,
                             struct whatif_object *what);
 uint64_t replay_program__ops(const struct replay_program *program);
+/* How many threads run until they are told to end, as it seems. */
+uint32_t replay_program__told(const struct replay_program *program);
 
 /* Whether what recording cost is work of the program. */
 enum replay_costs { REPLAY_COSTS_LEFT_OUT, REPLAY_COSTS_KEPT };

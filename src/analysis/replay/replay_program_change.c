@@ -53,7 +53,8 @@ struct open_thread {
     struct replay_op pending;
     bool has_pending;
     bool has_ended;
-    struct vec locks; /* struct replaced_lock */
+    bool is_told, says_end; /* that it ends; then it said so */
+    struct vec locks;       /* struct replaced_lock */
 };
 
 struct program_source {
@@ -322,6 +323,19 @@ static bool give_unless(struct open_thread *thread, bool is_left_out, uint32_t k
     return !is_left_out && give(thread, kind, object, op);
 }
 
+static bool is_told_by(const struct program_source *self, uint32_t thread, uint32_t by)
+{
+    return self->program->told_by && thread < self->program->thread_count &&
+           self->program->told_by[thread] == by;
+}
+
+/* It is about to await that token, which may be the end of a thread that it told to end. */
+static void tell(struct program_source *self, uint32_t by, uint32_t token)
+{
+    if (is_told_by(self, token, by))
+        self->threads[token].is_told = true;
+}
+
 /* False: nothing of it is left but, perhaps, work. */
 static bool take_op(struct program_source *self, uint32_t index, const struct row_op *row,
                     struct replay_op *op)
@@ -337,6 +351,8 @@ static bool take_op(struct program_source *self, uint32_t index, const struct ro
         return false;
     }
     thread->carried += work_of(self, index, row);
+    if (row->kind == REPLAY_AWAIT)
+        tell(self, index, row->object);
     switch (row->kind) {
     case ROW_ENTER:
         enter(self, index, row->class);
@@ -378,11 +394,11 @@ static bool next_whole(struct program_source *self, uint32_t index, struct repla
     return thread->carried && give(thread, REPLAY_WORK, 0, op);
 }
 
-/* Of a thread that the program's end ends: in short pieces, and none when all others have ended. */
+/* Of a thread that others end: in short pieces. */
 static bool next_piece(struct program_source *self, uint32_t index, struct replay_op *op)
 {
     struct open_thread *thread = &self->threads[index];
-    if (!self->running || !next_whole(self, index, op))
+    if (!next_whole(self, index, op))
         return false;
     if (op->ticks <= self->piece_ticks)
         return true;
@@ -397,12 +413,38 @@ static bool next_piece(struct program_source *self, uint32_t index, struct repla
     return true;
 }
 
+/* Of a thread that was told to end: it gives back what it has, and its end is awaited. */
+static bool next_of_end(struct program_source *self, uint32_t index, struct replay_op *op)
+{
+    struct open_thread *thread = &self->threads[index];
+    bool releases = thread->has_pending && thread->pending.kind == REPLAY_RELEASE;
+    uint32_t object = releases ? thread->pending.object : NOBODY;
+    thread->has_pending = false;
+    thread->carried = 0;
+    while (object == NOBODY && thread->locks.count)
+        object = VEC_AT(&thread->locks, struct replaced_lock, --thread->locks.count)->by;
+    if (object != NOBODY)
+        return give(thread, REPLAY_RELEASE, object, op);
+    bool has_said = thread->says_end;
+    thread->says_end = true;
+    return !has_said && give(thread, REPLAY_POST, index, op);
+}
+
+static bool next_of_thread(struct program_source *self, uint32_t index, struct replay_op *op)
+{
+    if (!self->program->counts[index])
+        return self->running && next_piece(self, index, op);
+    if (self->threads[index].is_told)
+        return next_of_end(self, index, op);
+    if (self->program->told_by && self->program->told_by[index] != NOBODY)
+        return next_piece(self, index, op);
+    return next_whole(self, index, op);
+}
+
 static bool next(struct replay_source *source, uint32_t index, struct replay_op *op)
 {
     struct program_source *self = (struct program_source *)source;
-    if (!self->program->counts[index])
-        return next_piece(self, index, op);
-    if (next_whole(self, index, op))
+    if (next_of_thread(self, index, op))
         return true;
     self->running -= !self->threads[index].has_ended;
     self->threads[index].has_ended = true;

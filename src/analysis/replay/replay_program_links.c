@@ -367,6 +367,8 @@ static void joined(struct link_walk *walk, const struct sync_event *sync_event)
 {
     struct thread_link await = {sync_event->tick, sync_event->by}; /* its end is that token */
     vec__push(&walk->program->links[sync_event->thread].awaits, &await);
+    if (sync_event->by != SYNC_EVENT_NOBODY)
+        program__was_joined(walk->program, sync_event->by, sync_event->thread, sync_event->since);
 }
 
 static void acquired(struct link_walk *walk, const struct sync_event *sync_event)

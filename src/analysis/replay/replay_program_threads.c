@@ -279,6 +279,7 @@ static struct replay_program *new_program(const struct dealing *dealing)
     struct replay_program *made = memory__zeroed(1, sizeof *made);
     *made = *from;
     made->thread_count = from->thread_count + extra_of(dealing);
+    made->told_by = NULL; /* whoever takes over their work ends when it is done */
     made->model.thread_count = (uint32_t)made->thread_count;
     made->model.token_count += extra_of(dealing);
     made->rows = memory__zeroed(made->thread_count, sizeof *made->rows);

@@ -139,6 +139,11 @@ uint64_t whatif__replayed_ns(const struct whatif *whatif)
     return trace__ns(whatif->trace, whatif->recorded);
 }
 
+uint32_t whatif__told_threads(const struct whatif *whatif)
+{
+    return replay_program__told(whatif->program);
+}
+
 static double part_of(double whole, uint64_t part, uint64_t of)
 {
     return of ? whole * (double)part / (double)of : whole;

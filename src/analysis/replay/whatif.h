@@ -67,6 +67,8 @@ uint64_t whatif__measured_ns(const struct whatif *whatif); /* wall time of the r
 uint64_t whatif__replayed_ns(const struct whatif *whatif); /* of its replay without any change */
 /* The wall time that the run would have had without what recording cost: gains are over it. */
 uint64_t whatif__unrecorded_ns(const struct whatif *whatif);
+/* How many threads are assumed to run until they are told to end (replay_program.h). */
+uint32_t whatif__told_threads(const struct whatif *whatif);
 
 /* Several changes at once. Fails with a sentence when the trace does not allow one. */
 int whatif__predict(struct whatif *whatif, const struct change *changes, size_t count,

@@ -99,6 +99,7 @@ static void put_json(const struct whatif_view *view, const struct style *style, 
     json__number(root, "measured_ns", view->measured_ns);
     json__number(root, "replayed_ns", view->replayed_ns);
     json__number(root, "unrecorded_ns", view->unrecorded_ns);
+    json__number(root, "told_threads", view->told_threads);
     for (size_t i = 0; i < view->count; i++)
         json_object_array_add(rows, new_row(view, &view->rows[i]));
     json__add(root, "answers", rows);

@@ -45,6 +45,13 @@ static void put_run(const struct whatif_view *view, const struct style *style, F
         paragraph__put(style, out, INK_WARNING, "  warning: ",
                        "the replay is far from the run, so something decides its time that the "
                        "replay does not know; its predictions are to be doubted");
+    if (view->told_threads)
+        paragraph__take(
+            style, out, "  ",
+            memory__format("Predictions assume that %" PRIu32 " thread%s until told to end: %s "
+                           "sooner where the others do.",
+                           view->told_threads, view->told_threads == 1 ? " ran" : "s ran",
+                           view->told_threads == 1 ? "it ends" : "they end"));
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
