@@ -1,4 +1,8 @@
-/* descriptor.h: file descriptors, where one call may do less than was asked. */
+/* descriptor.h: file descriptors, where one call may do less than was asked.
+ *
+ * In goes a descriptor and room for the bytes; out comes whether all of them were read. It costs
+ * the system calls that it makes, stands on libc alone, and keeps nothing: any thread may call it.
+ */
 #ifndef HEURT_BASE_DESCRIPTOR_H
 #define HEURT_BASE_DESCRIPTOR_H
 

@@ -1,5 +1,9 @@
 /* extremes.h: of many occurrences or turns, those with the largest keys: a heap of a bounded
- * number. Of equal keys those that were offered first. For analysis/ only. */
+ * number. Of equal keys those that were offered first. For analysis/ only.
+ *
+ * In go occurrences, one by one; out come the limit of them with the largest keys. Each offer
+ * costs O(log limit), and most cost one comparison; memory is bounded by the limit. It stands on
+ * heap.h and vec.h. An object is used by one thread at a time. */
 #ifndef HEURT_BASE_EXTREMES_H
 #define HEURT_BASE_EXTREMES_H
 

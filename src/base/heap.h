@@ -3,14 +3,14 @@
  *     static bool is_earlier(const struct entry *a, const struct entry *b) …
  *     HEAP_OF(entries, struct entry, is_earlier)
  *
- *     entries__order(items, count);           any array becomes a heap; O(count)
- *     entries__sink(items, count, 0);         after items[0] was changed, or replaced by the last
- * one entries__rise(items, count - 1);        after an item was put behind the others; both O(log
- * count)
+ *     entries__order(items, count);      any array becomes a heap: O(count)
+ *     entries__sink(items, count, 0);    items[0] was changed, or replaced by the last one
+ *     entries__rise(items, count - 1);   an item was put behind the others
  *
- * In goes an array and an order, which must be strict; nothing comes out but that order. Who keeps
- * the array, keeps and frees its memory. The functions are made for one type, so that the
- * comparison is not called through a pointer: merging by time does several an event. */
+ * In goes an array and an order, which must be strict; nothing comes out but that order. Sinking
+ * and rising cost O(log count). The array stays the caller's. It stands on nothing. The functions
+ * are made for one type, so that the comparison is not called through a pointer: merging by time
+ * does several an event. */
 #ifndef HEURT_BASE_HEAP_H
 #define HEURT_BASE_HEAP_H
 

@@ -1,5 +1,9 @@
 /* map.h: a hash table from keys (byte strings) to numbers, insertion only.
- * The numbers are usually indices into a vec that holds the values. */
+ * The numbers are usually indices into a vec that holds the values.
+ *
+ * In go keys of any length, which are copied, and numbers; out comes the number of a key. Both
+ * cost a hash of the key and O(1) more on the average. It stands on memory.h. Several threads may
+ * look up at once; who puts is alone. */
 #ifndef HEURT_BASE_MAP_H
 #define HEURT_BASE_MAP_H
 

@@ -2,7 +2,10 @@
  *
  * When memory is exhausted these call out_of_memory(), which the program that links base defines
  * (only cmd/ may end the process), and which does not return.  Sizes that come from a file must be
- * checked against the file's own length before they come here.  Thread-safe; not signal-safe. */
+ * checked against the file's own length before they come here.  Thread-safe; not signal-safe.
+ *
+ * In goes how much is wanted, out comes memory that the caller frees. It stands on libc's heap,
+ * and so is not for src/runtime. */
 #ifndef HEURT_BASE_MEMORY_H
 #define HEURT_BASE_MEMORY_H
 

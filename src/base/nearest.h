@@ -5,7 +5,11 @@
  *     nearest.word                                      "score", or NULL: none is near enough
  *
  * Near are words of which at most a third of the letters, and at least one may be, differ: dropped,
- * added, changed, or swapped with their neighbour (the restricted Damerau-Levenshtein distance). */
+ * added, changed, or swapped with their neighbour (the restricted Damerau-Levenshtein distance).
+ *
+ * In goes what was typed and then each word that would have been right; out comes one of these, or
+ * none. A word costs the product of both lengths, unless their difference rules it out. It stands
+ * on memory.h; the words stay the caller's. */
 #ifndef HEURT_BASE_NEAREST_H
 #define HEURT_BASE_NEAREST_H
 

@@ -1,4 +1,8 @@
-/* vec.h: a growing array of equal items in one block. Items move when it grows. */
+/* vec.h: a growing array of equal items in one block. Items move when it grows.
+ *
+ * In go items, which are copied; out come their places, valid until the next one is pushed.
+ * Pushing costs O(1) on the average. It stands on memory.h. Several threads may read at once; who
+ * pushes is alone. */
 #ifndef HEURT_BASE_VEC_H
 #define HEURT_BASE_VEC_H
 

@@ -1,4 +1,7 @@
-/* changes.h: what heurt whatif is asked, as its command line says it. */
+/* changes.h: what heurt whatif is asked, as its command line says it.
+ *
+ * In goes the text of an option, out comes a struct asked, or a sentence. It costs nothing to
+ * speak of, and stands on analysis/replay/whatif.h for what can be changed. */
 #ifndef HEURT_CMD_CHANGES_H
 #define HEURT_CMD_CHANGES_H
 

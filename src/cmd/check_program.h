@@ -1,4 +1,7 @@
-/* check_program.h: what heurt check says about a program and the libraries it is linked to. */
+/* check_program.h: what heurt check says about a program and the libraries it is linked to.
+ *
+ * In goes a name, out come rows of the table that heurt check shows. It costs a look at the
+ * program's symbols and at each of its libraries'. It stands on kernel/facilities.h and symbol/. */
 #ifndef HEURT_CMD_CHECK_PROGRAM_H
 #define HEURT_CMD_CHECK_PROGRAM_H
 

@@ -169,7 +169,7 @@ int report__show_summary(const char *directory)
 
 /* ---- --compare ------------------------------------------------------------------------------- */
 
-/* Of the first screen and its views nothing goes with a comparison. */
+/* What is asked of the first screen does not go with a comparison. */
 static int check_comparison(const struct command *self, const struct options *options)
 {
     if (!options->class)

@@ -1,7 +1,10 @@
 /* command.h: a subcommand, and how commands talk.
  *
  * stdout is data, stderr is talk. Exit status: 0, or of record the program's; 125 heurt's own
- * failure, 126 the program cannot be run, 127 it was not found (as env(1)); 2 for wrong usage. */
+ * failure, 126 the program cannot be run, 127 it was not found (as env(1)); 2 for wrong usage.
+ *
+ * In go sentences and files, out come bytes on the right stream. It stands on nothing below cmd/
+ * but base/error.h. */
 #ifndef HEURT_CMD_COMMAND_H
 #define HEURT_CMD_COMMAND_H
 

@@ -127,7 +127,7 @@ static bool is_of_iterations(const char *class)
            (!class[bytes] || (class[bytes] == ':' && is_number(class + bytes + 1)));
 }
 
-/* Of all its threads. */
+/* What all threads of the phase took. */
 static uint64_t time_of(const struct iterations *iterations, size_t phase)
 {
     uint64_t sum = 0;

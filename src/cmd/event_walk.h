@@ -1,4 +1,7 @@
-/* event_walk.h: the events of a trace that a command is asked for, merged by time. */
+/* event_walk.h: the events of a trace that a command is asked for, merged by time.
+ *
+ * In go a trace and a choice, out comes each chosen event, by a call. It costs one walk over all
+ * events. It stands on present/export/events.h and analysis/events/event_filter.h. */
 #ifndef HEURT_CMD_EVENT_WALK_H
 #define HEURT_CMD_EVENT_WALK_H
 

@@ -9,7 +9,10 @@
  * process sent them, and not when the terminal did, which sends them to the program too;
  * launch__wait undoes that.  The program gets signal mask and
  * dispositions exactly as this process had inherited them, and no descriptor of ours.
- * One launch at a time; not thread-safe. */
+ * One launch at a time; not thread-safe.
+ *
+ * In goes a command line, out come its end and what it used. It costs a fork and an exec, and a
+ * watching thread on kernels without pidfd_open(2). It stands on libc alone. */
 #ifndef HEURT_CMD_LAUNCH_H
 #define HEURT_CMD_LAUNCH_H
 

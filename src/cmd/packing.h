@@ -1,4 +1,7 @@
-/* packing.h: the finished trace is packed, with a word to the user about it. */
+/* packing.h: the finished trace is packed, with a word to the user about it.
+ *
+ * In goes a directory, out come words on stderr. It costs what format/pack.h does, on which it
+ * stands. */
 #ifndef HEURT_CMD_PACKING_H
 #define HEURT_CMD_PACKING_H
 

@@ -1,5 +1,8 @@
 /* pager_print.h: printing something laid out for where stdout leads, through the pager on a
- * terminal. */
+ * terminal.
+ *
+ * In goes a function that writes, out comes an exit status. It costs a process where a pager is
+ * wanted. It stands on command.h for what is known of the terminal. */
 #ifndef HEURT_CMD_PAGER_PRINT_H
 #define HEURT_CMD_PAGER_PRINT_H
 

@@ -1,4 +1,7 @@
-/* predictions.h: many questions about one trace, answered on all CPUs. */
+/* predictions.h: many questions about one trace, answered on all CPUs.
+ *
+ * In go questions, out come predictions, or why there are none. Each costs a replay of the whole
+ * trace on one CPU. It stands on analysis/replay/. */
 #ifndef HEURT_CMD_PREDICTIONS_H
 #define HEURT_CMD_PREDICTIONS_H
 

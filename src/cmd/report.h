@@ -1,4 +1,6 @@
-/* report.h: for other commands that end in a report. */
+/* report.h: for other commands that end in a report.
+ *
+ * In goes a directory, out comes a screen. It costs what heurt report does, which it is. */
 #ifndef HEURT_CMD_REPORT_H
 #define HEURT_CMD_REPORT_H
 

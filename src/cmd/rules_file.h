@@ -5,7 +5,10 @@
  *     key FUNCTION=ARGUMENT[,ARGUMENT]…
  *     ignore FUNCTION
  *
- * FUNCTION is a glob.  Comments and the order of lines survive a change. */
+ * FUNCTION is a glob.  Comments and the order of lines survive a change.
+ *
+ * In goes the directory of a trace, out come rules as analysis/callsite/rules.h wants them. It
+ * costs one small file. */
 #ifndef HEURT_CMD_RULES_FILE_H
 #define HEURT_CMD_RULES_FILE_H
 

@@ -81,7 +81,7 @@ static bool is_one_address(const struct vec *locks)
     return true;
 }
 
-/* Those that the target means, one an image: forked processes have the same addresses. */
+/* Finds the locks that the target means, one an image: forked processes have the same addresses. */
 static int find_locks(const struct asked *asked, const struct report *report, struct vec *found,
                       struct error *error)
 {

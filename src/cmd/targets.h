@@ -1,4 +1,7 @@
-/* targets.h: what the changes that were asked for mean in one trace. */
+/* targets.h: what the changes that were asked for mean in one trace.
+ *
+ * In goes what was asked and the profile of a trace, out come changes by number and address, or a
+ * sentence. It costs one pass over the classes. It stands on changes.h and present/present.h. */
 #ifndef HEURT_CMD_TARGETS_H
 #define HEURT_CMD_TARGETS_H
 

@@ -1,5 +1,8 @@
 /* whatif_session.h: questions about one trace, and their answers: for heurt whatif, and for whoever
- * shows what it tells as a table. */
+ * shows what it tells as a table.
+ *
+ * In goes a report with its profile, out come answers, sorted by what they would gain. It costs a
+ * replay for each question. It stands on predictions.h and targets.h. */
 #ifndef HEURT_CMD_WHATIF_SESSION_H
 #define HEURT_CMD_WHATIF_SESSION_H
 

@@ -4,7 +4,10 @@
  *
  * Used by the analyses and inside the recorded program, as accumulate.h is: it allocates nothing.
  * Who folds keeps the classes and gives the room (struct fold_keeper).  A fold belongs to one
- * thread at a time. */
+ * thread at a time.
+ *
+ * In go events in their order, out come occurrences, given to the keeper's accumulators. An event
+ * costs O(1); memory is the keeper's. It stands on accumulate.h, kinds.h and format/event.h. */
 #ifndef HEURT_FOLD_FOLD_H
 #define HEURT_FOLD_FOLD_H
 

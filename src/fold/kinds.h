@@ -1,6 +1,9 @@
 /* kinds.h: which events are occurrences of one class, and what kind of class it is.
  *
- * Used by the analyses and inside the recorded program, as accumulate.h is. */
+ * Used by the analyses and inside the recorded program, as accumulate.h is.
+ *
+ * In goes an event, out come its kind and the component that it stands for: one look into a table.
+ * It stands on format/event.h. */
 #ifndef HEURT_FOLD_KINDS_H
 #define HEURT_FOLD_KINDS_H
 
@@ -31,7 +34,8 @@ enum class_kind {
     CLASS_KINDS
 };
 
-/* Of the event of a hooked call (an enter or a point); CLASS_KINDS: an occurrence of no class. */
+/* The kind of occurrence that a hooked call's event (an enter or a point) is; CLASS_KINDS: that of
+ * no class. */
 enum class_kind call__kind(const struct event *event);
 
 /* What a wait of that kind is; COMPONENT_RUNNING: functions and regions. */

@@ -1,4 +1,8 @@
-/* amend.h: what is learnt about OFF_CPU events when a run has ended is stored in place. */
+/* amend.h: what is learnt about OFF_CPU events when a run has ended is stored in place.
+ *
+ * In goes a trace that is not packed yet and a function that looks at each of these events; out
+ * comes the same file with other payloads. It costs one walk over all events and a write for each
+ * changed word, and stands on reader.h. */
 #ifndef HEURT_FORMAT_AMEND_H
 #define HEURT_FORMAT_AMEND_H
 

@@ -205,7 +205,7 @@ static bool compress_indices(struct block_packer *packer, ZSTD_outBuffer *out)
     return compress(packer, out, low, packer->events.events * index_bytes, ZSTD_e_flush);
 }
 
-/* Those of a group with many events apart from others. */
+/* Compresses the tokens of a group with many events apart from others. */
 static bool compress_tokens(struct block_packer *packer, ZSTD_outBuffer *out)
 {
     const uint32_t *before = packer->ticks.tokens_before;

@@ -1,5 +1,9 @@
 /* block_pack.h: the inside of packing a block: its events, and what becomes of their ticks and
- * payload before zstd. */
+ * payload before zstd.
+ *
+ * In go the words of a block, out come groups of ticks and pieces of payload for zstd. It costs a
+ * few passes over at most HEURT_PACKED_WORDS_MAX words, and stands on block_ticks.h and
+ * block_words.h. */
 #ifndef HEURT_FORMAT_BLOCK_PACK_H
 #define HEURT_FORMAT_BLOCK_PACK_H
 

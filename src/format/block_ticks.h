@@ -1,5 +1,8 @@
 /* block_ticks.h: differences of ticks as tokens of a byte, of which zstd learns how frequent each
- * is, and bits about which nothing can be learned. */
+ * is, and bits about which nothing can be learned.
+ *
+ * In goes a difference of two ticks, out come its token and its bits, or the other way round; both
+ * cost a few instructions. It stands on block_parts.h. */
 #ifndef HEURT_FORMAT_BLOCK_TICKS_H
 #define HEURT_FORMAT_BLOCK_TICKS_H
 

@@ -222,8 +222,8 @@ static inline uint64_t take_difference(struct tick_group *group, struct bit_read
     return group->least + take_tick(rest, *group->tokens++) * group->step;
 }
 
-/* Of a shape that expects nothing but EXPECT_SAME, as most do. False, here and below: the payload
- * is used up. */
+/* Takes the words of a shape that expects nothing but EXPECT_SAME, as most do. False, here and
+ * below: the payload is used up. */
 static inline bool take_same_words(struct bytes *from, struct shape *shape, uint64_t *payload)
 {
     for (size_t i = 0; i < shape->payload_words; i++) {

@@ -1,5 +1,8 @@
 /* block_words.h: what is expected where a payload word stands.  For each place of a shape one
- * expectation holds in the whole block. */
+ * expectation holds in the whole block.
+ *
+ * In go the place of a word and the words before it, out comes what is expected there; it costs a
+ * few instructions a word. It stands on block_parts.h. */
 #ifndef HEURT_FORMAT_BLOCK_WORDS_H
 #define HEURT_FORMAT_BLOCK_WORDS_H
 

@@ -1,5 +1,8 @@
 /* directory.h: the directory that a trace lives in: made, and an older trace moved out of its way.
- * Nothing is ever removed that does not look like a trace of heurt. */
+ * Nothing is ever removed that does not look like a trace of heurt.
+ *
+ * In goes a path, out comes an empty directory of the caller's own, or a sentence about why there
+ * is none. It costs a few system calls, and stands on layout.h for the names of a trace's files. */
 #ifndef HEURT_FORMAT_DIRECTORY_H
 #define HEURT_FORMAT_DIRECTORY_H
 

@@ -1,5 +1,8 @@
 /* event.h: one event, as readers of a trace and the fold inside the recorded program hand it
- * around. */
+ * around.
+ *
+ * In go words of a chunk, out come ids and whole ticks, a few instructions each; names are
+ * constants. It stands on layout.h and allocates nothing. */
 #ifndef HEURT_FORMAT_EVENT_H
 #define HEURT_FORMAT_EVENT_H
 

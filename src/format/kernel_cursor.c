@@ -153,9 +153,9 @@ void kernel_cursor__free(struct kernel_cursor *cursor)
 
 /* ---- by time --------------------------------------------------------------------------------- */
 
-/* Of a span's leave at the same time as the kernel's event, to the exactness of the clocks, the
- * kernel's comes first: it happened within the span. What happened in a pause of the recording
- * comes behind it: it is in no span. */
+/* Whether the kernel's event is the next one. Beside a span's leave at the same time, to the
+ * exactness of the clocks, it comes first: it happened within the span. What happened in a pause of
+ * the recording comes behind it: it is in no span. */
 static bool is_kernels_turn(const struct kernel_cursor *cursor)
 {
     const struct event *kernel = &cursor->event, *recorded = &cursor->recorded;

@@ -269,8 +269,8 @@ struct heurt_function {
 
 #define HEURT_LOOPS_MAX 128u /* that are marked in one session */
 
-/* Of a marked loop, in the memory of the process: the recorder writes parent before it marks the
- * loop. */
+/* What the memory of the process holds of a marked loop: the recorder writes parent before it marks
+ * the loop. */
 struct heurt_loop {
     uint32_t parent; /* number + 1 of the nearest marked loop around it; 0: none */
     uint32_t every;  /* (atomic) iterations from one mark to the next; 0: not yet known */

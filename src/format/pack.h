@@ -1,5 +1,9 @@
 /* pack.h: a finished trace is packed: a new file of the same chunks, compressed, takes the place of
- * the one that was recorded.  Readers find no difference but the size. */
+ * the one that was recorded.  Readers find no difference but the size.
+ *
+ * In goes the directory of a trace that has ended, out comes the same trace in fewer bytes. It
+ * costs one walk over all events on all CPUs, and memory for a few blocks a CPU. It stands on
+ * block.h and directory.h. */
 #ifndef HEURT_FORMAT_PACK_H
 #define HEURT_FORMAT_PACK_H
 

@@ -42,7 +42,7 @@ static int check_session(struct trace *trace, const char *name, struct error *er
     return 0;
 }
 
-/* Of a packed trace the chunks that could be packed are. */
+/* Whether the chunk is packed: a packed trace keeps those as they were that could not be. */
 bool trace__is_packed(const struct trace *trace, const struct heurt_chunk *chunk)
 {
     return trace->session.packed_bytes && chunk->kind & HEURT_CHUNK_PACKED;
@@ -272,7 +272,7 @@ static void push_thread(struct trace *trace, const struct heurt_chunk *chunk)
     };
 }
 
-/* Of two chunks of one thread that follow each other: the second is not the thread's when it has a
+/* Whether chunk may be the next one of the thread that wrote before: it is another's when it has a
  * sequence number that was seen, or is of another process image. */
 static bool may_follow(const struct heurt_chunk *before, const struct heurt_chunk *chunk)
 {

@@ -5,7 +5,11 @@
  * (A file that somebody cuts while it is read, or a disk that cannot be read, is the exception; the
  * recorder never cuts what is claimed.)
  * All tables belong to the trace and live until trace__close().  A trace may be read by several
- * threads at once; each needs cursors of its own. */
+ * threads at once; each needs cursors of its own.
+ *
+ * In goes a directory, out come tables of processes, threads and definitions, and cursors over
+ * events. Opening costs a look at each chunk's header, a cursor one pass over its thread's events.
+ * It stands on layout.h, block.h and base/. */
 #ifndef HEURT_FORMAT_READER_H
 #define HEURT_FORMAT_READER_H
 

@@ -1,6 +1,9 @@
 /* symbols.h: the names of a trace's addresses, kept in the trace (file "symbols", JSON, schema
  * heurt.symbols/1), so that a report made on another machine is the same report.
- * symbol/ finds them; this room only keeps, saves and loads them. */
+ * symbol/ finds them; this room only keeps, saves and loads them.
+ *
+ * In go addresses with their names, out comes the file, and later the same table again. A look-up
+ * costs one hash; loading costs the file's length. It stands on json-c and base/map.h. */
 #ifndef HEURT_FORMAT_SYMBOLS_H
 #define HEURT_FORMAT_SYMBOLS_H
 

@@ -1,4 +1,7 @@
-/* trace.h: the inside of an open trace, for the files of this room only. */
+/* trace.h: the inside of an open trace, for the files of this room only.
+ *
+ * Nothing goes in or out but what reader.h says: this is the state behind it. It stands on
+ * block.h. */
 #ifndef HEURT_FORMAT_TRACE_H
 #define HEURT_FORMAT_TRACE_H
 

@@ -2,7 +2,11 @@
  *
  * trace_writer__create makes the directory (an older trace becomes DIRECTORY.old), writes the
  * session header and maps the file sparse at its full bound; recorded processes map the same file.
- * trace_writer__finish cuts it to what was used. */
+ * trace_writer__finish cuts it to what was used.
+ *
+ * In go definitions and refusals, and what recorded processes write into the mapping; out comes a
+ * trace. It costs a copy of each definition, nothing an event. It stands on directory.h and
+ * layout.h. */
 #ifndef HEURT_FORMAT_WRITER_H
 #define HEURT_FORMAT_WRITER_H
 

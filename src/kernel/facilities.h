@@ -1,5 +1,8 @@
 /* facilities.h: facts and trials judged: what of a machine is there, what it buys, what would
- * bring more. Pure: the same facts give the same judgement. */
+ * bring more. Pure: the same facts give the same judgement.
+ *
+ * In go the facts and trials of machine_info.h, on which it stands; out come rows of a table. It
+ * makes no system call. */
 #ifndef HEURT_KERNEL_FACILITIES_H
 #define HEURT_KERNEL_FACILITIES_H
 

@@ -1,5 +1,8 @@
 /* instruction_count.h: whether threads may count their retired instructions themselves
- * (src/runtime/instructions.c). */
+ * (src/runtime/instructions.c).
+ *
+ * In goes nothing, out comes whether it works, or why not. It costs a few system calls, and stands
+ * on perf_event_open(2). */
 #ifndef HEURT_KERNEL_INSTRUCTION_COUNT_H
 #define HEURT_KERNEL_INSTRUCTION_COUNT_H
 

@@ -2,7 +2,10 @@
  * tried.
  *
  * Both can come from a captured machine instead of this one: a directory with the few files of
- * /proc and /sys that are read here, and a file "trials" (see trials__read). */
+ * /proc and /sys that are read here, and a file "trials" (see trials__read).
+ *
+ * In goes a directory, or none for this machine; out come facts and the results of trials. It
+ * costs a few dozen small files and system calls. It stands on tracepoint.h. */
 #ifndef HEURT_KERNEL_MACHINE_INFO_H
 #define HEURT_KERNEL_MACHINE_INFO_H
 

@@ -1,4 +1,7 @@
-/* process_map.h: what a process has mapped, from /proc/PID/maps. */
+/* process_map.h: what a process has mapped, from /proc/PID/maps.
+ *
+ * In goes a process, out come its ranges by address. It costs a read of the file; finding is a
+ * search. It stands on base/vec.h. */
 #ifndef HEURT_KERNEL_PROCESS_MAP_H
 #define HEURT_KERNEL_PROCESS_MAP_H
 

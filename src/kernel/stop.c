@@ -153,7 +153,7 @@ static struct signal_sets signal_sets__read(pid_t pid, pid_t tid)
     return sets;
 }
 
-/* Those that do nothing when they are delivered. */
+/* The signals that do nothing when they are delivered. */
 static unsigned long long signal_sets__idle(const struct signal_sets *sets)
 {
     return sets->ignored | ((SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH) |
@@ -232,8 +232,9 @@ bool stopped_thread__in_call(const struct stopped_thread *thread)
 
 /* ---- letting a thread go as if it had not been stopped --------------------------------------- */
 
-/* Those that end with EINTR although no handler has run (signal(7), "Interruption of system calls
- * and library functions by stop signals"), and that may be made again since nothing was done. */
+/* Whether the system call is one of those that end with EINTR although no handler has run
+ * (signal(7), "Interruption of system calls and library functions by stop signals"), and that may
+ * be made again since nothing was done. */
 static bool is_repeatable(uint64_t call)
 {
     static const uint16_t calls[] = {

@@ -245,7 +245,7 @@ static int open_event(struct perf_event_attr *attributes, pid_t pid, int cpu)
     return fd < 0 ? -errno : (int)fd;
 }
 
-/* Of the program, from its exec on, and of all that it starts. */
+/* Opens an event for the program, from its exec on, and for all that it starts. */
 static int open_inherited(struct task_events *events, struct perf_event_attr *attributes, int cpu)
 {
     attributes->disabled = attributes->enable_on_exec = attributes->inherit = 1;
@@ -437,7 +437,8 @@ size_t task_events__drain(struct task_events *events,
     return count;
 }
 
-/* Of an event that lost records and has written none since, only its own count tells. */
+/* How many records were lost. That an event lost some and has written none since, only its own
+ * count tells. */
 uint64_t task_events__lost(const struct task_events *events)
 {
     uint64_t counts[2], lost = 0;

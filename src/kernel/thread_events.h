@@ -1,5 +1,8 @@
 /* thread_events.h: the perf events that recorded threads open for themselves
- * (src/runtime/kernel.c): whether they may, and that they need not wait for it. */
+ * (src/runtime/kernel.c): whether they may, and that they need not wait for it.
+ *
+ * In goes nothing, out come two descriptors to be released. It costs two system calls, and stands
+ * on perf_event_open(2). */
 #ifndef HEURT_KERNEL_THREAD_EVENTS_H
 #define HEURT_KERNEL_THREAD_EVENTS_H
 

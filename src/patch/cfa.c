@@ -1,6 +1,7 @@
 #include "patch/cfa.h"
 
 #include "base/map.h"
+#include "patch/dwarf_bytes.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -9,53 +10,6 @@
 #include <string.h>
 
 enum { DWARF_RBX = 3, DWARF_RBP = 6, DWARF_RSP = 7, REMEMBERED_MAX = 16 };
-
-/* A place in a byte string; broken is set, and zero read, when it would run past the end. */
-struct bytes {
-    const uint8_t *at, *end;
-    bool broken;
-};
-
-static uint64_t take(struct bytes *bytes, size_t size)
-{
-    uint64_t value = 0;
-    if ((size_t)(bytes->end - bytes->at) < size) {
-        bytes->broken = true;
-        bytes->at = bytes->end;
-        return 0;
-    }
-    memcpy(&value, bytes->at, size);
-    bytes->at += size;
-    return value;
-}
-
-static uint64_t take_uleb(struct bytes *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-        uint64_t byte = take(bytes, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-}
-
-static int64_t take_sleb(struct bytes *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0;;) {
-        uint64_t byte = take(bytes, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        shift += 7;
-        if (byte & 0x80)
-            continue;
-        if (shift < 64 && (byte & 0x40))
-            value |= ~0ull << shift;
-        return (int64_t)value;
-    }
-}
 
 /* ---- reading the section --------------------------------------------------------------------- */
 
@@ -90,21 +44,21 @@ static bool find_section(Elf *elf, const char *name, struct section *section)
 static uint8_t fde_encoding(const Dwarf_CIE *cie, uint8_t *lsda)
 {
     *lsda = DW_EH_PE_omit;
-    struct bytes bytes = {cie->augmentation_data,
-                          cie->augmentation_data + cie->augmentation_data_size, false};
+    struct dwarf_bytes bytes = {cie->augmentation_data,
+                                cie->augmentation_data + cie->augmentation_data_size, false};
     if (cie->augmentation[0] != 'z' || !cie->augmentation_data)
         return cie->augmentation[0] ? DW_EH_PE_omit : DW_EH_PE_absptr;
     for (const char *letter = cie->augmentation + 1; *letter; letter++) {
         if (*letter == 'R')
-            return (uint8_t)take(&bytes, 1);
+            return (uint8_t)dwarf_bytes__number(&bytes, 1);
         if (*letter == 'L')
-            *lsda = (uint8_t)take(&bytes, 1);
+            *lsda = (uint8_t)dwarf_bytes__number(&bytes, 1);
         else if (*letter == 'P') {
             static const uint8_t sizes[8] = {8, 0, 2, 4, 8, 0, 0, 0};
-            uint8_t encoding = (uint8_t)take(&bytes, 1);
+            uint8_t encoding = (uint8_t)dwarf_bytes__number(&bytes, 1);
             if (!sizes[encoding & 7] || (encoding & 0x70) == DW_EH_PE_aligned)
                 return DW_EH_PE_omit;
-            take(&bytes, sizes[encoding & 7]);
+            dwarf_bytes__number(&bytes, sizes[encoding & 7]);
         } else if (*letter != 'S' && *letter != 'B')
             return DW_EH_PE_omit;
     }
@@ -113,19 +67,20 @@ static uint8_t fde_encoding(const Dwarf_CIE *cie, uint8_t *lsda)
 
 /* An address in one of the encodings that .eh_frame uses on x86-64: absolute, or relative to its
  * own place. */
-static bool take_address(struct bytes *bytes, uint8_t encoding, uint64_t place, uint64_t *address)
+static bool take_address(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t place,
+                         uint64_t *address)
 {
     switch (encoding & 0x0f) {
     case DW_EH_PE_absptr:
     case DW_EH_PE_udata8:
     case DW_EH_PE_sdata8:
-        *address = take(bytes, 8);
+        *address = dwarf_bytes__number(bytes, 8);
         break;
     case DW_EH_PE_udata4:
-        *address = take(bytes, 4);
+        *address = dwarf_bytes__number(bytes, 4);
         break;
     case DW_EH_PE_sdata4:
-        *address = (uint64_t)(int64_t)(int32_t)take(bytes, 4);
+        *address = (uint64_t)(int64_t)(int32_t)dwarf_bytes__number(bytes, 4);
         break;
     default:
         return false;
@@ -144,12 +99,13 @@ struct cie {
 
 /* The first of an FDE's augmentation data; 0: it has no table of exceptions, or in a form that
  * nobody writes on x86-64. */
-static uint64_t take_lsda(struct bytes bytes, const struct section *section, const struct cie *cie)
+static uint64_t take_lsda(struct dwarf_bytes bytes, const struct section *section,
+                          const struct cie *cie)
 {
     uint64_t place =
         section->address + (uint64_t)(bytes.at - (const uint8_t *)section->data->d_buf);
     uint64_t address = 0, raw = 0;
-    struct bytes again = bytes;
+    struct dwarf_bytes again = bytes;
     if (cie->lsda_encoding == DW_EH_PE_omit || bytes.at == bytes.end ||
         !take_address(&again, cie->lsda_encoding & 0x0f, 0, &raw) || !raw ||
         !take_address(&bytes, cie->lsda_encoding, place, &address))
@@ -160,7 +116,7 @@ static uint64_t take_lsda(struct bytes bytes, const struct section *section, con
 static void add_range(struct cfa_table *table, const struct section *section, const struct cie *cie,
                       const Dwarf_FDE *fde)
 {
-    struct bytes bytes = {fde->start, fde->end, false};
+    struct dwarf_bytes bytes = {fde->start, fde->end, false};
     uint64_t place =
         section->address + (uint64_t)(fde->start - (const uint8_t *)section->data->d_buf);
     uint64_t start, length, lsda = 0;
@@ -168,10 +124,10 @@ static void add_range(struct cfa_table *table, const struct section *section, co
         !take_address(&bytes, cie->encoding & 0x0f, 0, &length) || !start)
         return;
     if (cie->dwarf.augmentation[0] == 'z') {
-        uint64_t skip = take_uleb(&bytes);
+        uint64_t skip = dwarf_bytes__uleb(&bytes);
         if (skip > (size_t)(bytes.end - bytes.at))
             return;
-        lsda = take_lsda((struct bytes){bytes.at, bytes.at + skip, false}, section, cie);
+        lsda = take_lsda((struct dwarf_bytes){bytes.at, bytes.at + skip, false}, section, cie);
         bytes.at += skip;
     }
     if (bytes.broken || start + length < start)
@@ -289,29 +245,29 @@ static void emit(struct walk *walk, uint64_t to)
     walk->address = to;
 }
 
-static void skip_block(struct bytes *bytes)
+static void skip_block(struct dwarf_bytes *bytes)
 {
-    uint64_t size = take_uleb(bytes);
+    uint64_t size = dwarf_bytes__uleb(bytes);
     if (size > (size_t)(bytes->end - bytes->at))
         bytes->broken = true;
     else
         bytes->at += size;
 }
 
-/* Of the rules of other registers only those of rbx are of interest. */
-static void take_register(struct walk *walk, struct bytes *bytes, bool saved)
+/* Takes the rule of another register, of which only that of rbx is of interest. */
+static void take_register(struct walk *walk, struct dwarf_bytes *bytes, bool saved)
 {
-    if (take_uleb(bytes) == DWARF_RBX)
+    if (dwarf_bytes__uleb(bytes) == DWARF_RBX)
         walk->rule.rbx_saved = saved;
 }
 
-static void follow_register(struct walk *walk, struct bytes *bytes, uint8_t operation)
+static void follow_register(struct walk *walk, struct dwarf_bytes *bytes, uint8_t operation)
 {
     switch (operation) {
     case DW_CFA_nop:
         break;
     case DW_CFA_GNU_args_size:
-        take_uleb(bytes);
+        dwarf_bytes__uleb(bytes);
         break;
     case DW_CFA_undefined:
     case DW_CFA_same_value:
@@ -323,12 +279,12 @@ static void follow_register(struct walk *walk, struct bytes *bytes, uint8_t oper
     case DW_CFA_val_offset:
     case DW_CFA_GNU_negative_offset_extended:
         take_register(walk, bytes, true);
-        take_uleb(bytes);
+        dwarf_bytes__uleb(bytes);
         break;
     case DW_CFA_offset_extended_sf:
     case DW_CFA_val_offset_sf:
         take_register(walk, bytes, true);
-        take_sleb(bytes);
+        dwarf_bytes__sleb(bytes);
         break;
     case DW_CFA_expression:
     case DW_CFA_val_expression:
@@ -362,26 +318,26 @@ static void define_frame(struct rule *rule, uint64_t reg)
     rule->expression = false;
 }
 
-static void define(struct walk *walk, struct bytes *bytes, uint8_t operation)
+static void define(struct walk *walk, struct dwarf_bytes *bytes, uint8_t operation)
 {
     struct rule *rule = &walk->rule;
     switch (operation) {
     case DW_CFA_def_cfa:
-        define_frame(rule, take_uleb(bytes));
-        rule->offset = (int64_t)take_uleb(bytes);
+        define_frame(rule, dwarf_bytes__uleb(bytes));
+        rule->offset = (int64_t)dwarf_bytes__uleb(bytes);
         break;
     case DW_CFA_def_cfa_sf:
-        define_frame(rule, take_uleb(bytes));
-        rule->offset = take_sleb(bytes) * walk->range->data_factor;
+        define_frame(rule, dwarf_bytes__uleb(bytes));
+        rule->offset = dwarf_bytes__sleb(bytes) * walk->range->data_factor;
         break;
     case DW_CFA_def_cfa_register:
-        rule->reg = take_uleb(bytes);
+        rule->reg = dwarf_bytes__uleb(bytes);
         break;
     case DW_CFA_def_cfa_offset:
-        rule->offset = (int64_t)take_uleb(bytes);
+        rule->offset = (int64_t)dwarf_bytes__uleb(bytes);
         break;
     case DW_CFA_def_cfa_offset_sf:
-        rule->offset = take_sleb(bytes) * walk->range->data_factor;
+        rule->offset = dwarf_bytes__sleb(bytes) * walk->range->data_factor;
         break;
     case DW_CFA_def_cfa_expression:
         rule->expression = true;
@@ -398,16 +354,16 @@ static void define(struct walk *walk, struct bytes *bytes, uint8_t operation)
     }
 }
 
-static void step(struct walk *walk, struct bytes *bytes)
+static void step(struct walk *walk, struct dwarf_bytes *bytes)
 {
-    uint8_t operation = (uint8_t)take(bytes, 1);
+    uint8_t operation = (uint8_t)dwarf_bytes__number(bytes, 1);
     uint64_t factor = walk->range->code_factor;
     switch (operation & 0xc0) {
     case DW_CFA_advance_loc:
         emit(walk, walk->address + (operation & 0x3f) * factor);
         return;
     case DW_CFA_offset:
-        take_uleb(bytes);
+        dwarf_bytes__uleb(bytes);
         walk->rule.rbx_saved |= (operation & 0x3f) == DWARF_RBX;
         return;
     case DW_CFA_restore:
@@ -419,13 +375,13 @@ static void step(struct walk *walk, struct bytes *bytes)
         walk->broken = true;
         return;
     case DW_CFA_advance_loc1:
-        emit(walk, walk->address + take(bytes, 1) * factor);
+        emit(walk, walk->address + dwarf_bytes__number(bytes, 1) * factor);
         return;
     case DW_CFA_advance_loc2:
-        emit(walk, walk->address + take(bytes, 2) * factor);
+        emit(walk, walk->address + dwarf_bytes__number(bytes, 2) * factor);
         return;
     case DW_CFA_advance_loc4:
-        emit(walk, walk->address + take(bytes, 4) * factor);
+        emit(walk, walk->address + dwarf_bytes__number(bytes, 4) * factor);
         return;
     default:
         define(walk, bytes, operation);
@@ -434,7 +390,7 @@ static void step(struct walk *walk, struct bytes *bytes)
 
 static void run(struct walk *walk, const uint8_t *from, const uint8_t *to)
 {
-    struct bytes bytes = {from, to, false};
+    struct dwarf_bytes bytes = {from, to, false};
     while (bytes.at < bytes.end && !walk->broken) {
         step(walk, &bytes);
         walk->broken |= bytes.broken;

@@ -1,6 +1,9 @@
 /* cfa.h: where the canonical frame address (the stack pointer of the caller before the call) is at
  * each instruction, from .eh_frame. Only the CFA's rules are followed, so that one pass over a
- * large library is cheap. Addresses are addresses in the file. */
+ * large library is cheap. Addresses are addresses in the file.
+ *
+ * In goes an ELF file, out come ranges of addresses with a rule each. It stands on libdw and
+ * dwarf_bytes.h. An object is read only, once made. */
 #ifndef HEURT_PATCH_CFA_H
 #define HEURT_PATCH_CFA_H
 

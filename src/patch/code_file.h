@@ -1,5 +1,9 @@
 /* code_file.h: the functions of one ELF file, with what is needed to judge and move their code.
- * All addresses are addresses in the file. */
+ * All addresses are addresses in the file.
+ *
+ * In goes a path, out come functions by address, bytes and rules of the stack pointer. Opening
+ * costs a pass over the symbol tables and .eh_frame. It stands on libdwfl and cfa.h. One thread at
+ * a time. */
 #ifndef HEURT_PATCH_CODE_FILE_H
 #define HEURT_PATCH_CODE_FILE_H
 

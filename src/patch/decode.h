@@ -1,5 +1,8 @@
 /* decode.h: one x86-64 instruction at a time, by Zydis, with what matters for patching told in
- * plain terms. Addresses are addresses in the file. */
+ * plain terms. Addresses are addresses in the file.
+ *
+ * In go bytes and their address, out comes one instruction, or that it is none. It costs one call
+ * of Zydis, allocates nothing, and may be called from any thread. */
 #ifndef HEURT_PATCH_DECODE_H
 #define HEURT_PATCH_DECODE_H
 

@@ -1,4 +1,7 @@
-/* denylist.h: functions that are not patched because of what they are. */
+/* denylist.h: functions that are not patched because of what they are.
+ *
+ * In go names of a module and a function, out comes a sentence, a constant, or NULL. It costs a
+ * search in a table, and stands on nothing. */
 #ifndef HEURT_PATCH_DENYLIST_H
 #define HEURT_PATCH_DENYLIST_H
 

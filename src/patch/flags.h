@@ -1,4 +1,7 @@
-/* flags.h: whether what a patch does to the processor's flags can be seen. */
+/* flags.h: whether what a patch does to the processor's flags can be seen.
+ *
+ * In goes a place in a function, out comes a proof or none. It costs a decoding of the ways from
+ * there, which are given up after a bounded number. It stands on decode.h. */
 #ifndef HEURT_PATCH_FLAGS_H
 #define HEURT_PATCH_FLAGS_H
 

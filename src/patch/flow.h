@@ -4,7 +4,11 @@
  * Jumps through registers or memory may lead to every place of the function that the map of the
  * file's code (code_map.h) says is entered and that no direct branch of the function explains. What
  * nothing leads to (landing pads) is entered from outside, as the function's start is. Calls that
- * are known never to return (linkage.h) lead nowhere. */
+ * are known never to return (linkage.h) lead nowhere.
+ *
+ * In goes a function, out come its blocks with their successors and dominators. It costs one
+ * decoding of the function and a few passes over its blocks. It stands on code_map.h, decode.h and
+ * linkage.h. */
 #ifndef HEURT_PATCH_FLOW_H
 #define HEURT_PATCH_FLOW_H
 

@@ -6,7 +6,10 @@
  * upwards, and hands nothing on that lies there. With the caller's return address put aside only
  * that address is another one. The proof for both: with the unwind information telling where the
  * stack pointer is, every instruction is looked at; jumps out of the function are returned for the
- * caller to follow. */
+ * caller to follow.
+ *
+ * In goes a function, out come the ways in which it may be called and the jumps to be followed. It
+ * costs one decoding of the function. It stands on code_file.h and decode.h. */
 #ifndef HEURT_PATCH_FRAME_H
 #define HEURT_PATCH_FRAME_H
 

@@ -3,7 +3,10 @@
  * numbers and places in vecs, so that they are the same in memory and in the cache. All addresses
  * are addresses in the file.
  *
- * An object is used by one thread at a time. */
+ * An object is used by one thread at a time.
+ *
+ * It costs the proofs of a function once for each build of a file, and stands on frame.h, move.h,
+ * parameters.h and plan_cache.h. */
 #ifndef HEURT_PATCH_FUNCTION_INFO_H
 #define HEURT_PATCH_FUNCTION_INFO_H
 

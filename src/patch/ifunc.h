@@ -1,4 +1,7 @@
-/* ifunc.h: what to tell of a function that is chosen at run time. */
+/* ifunc.h: what to tell of a function that is chosen at run time.
+ *
+ * In goes a resolver, out comes a sentence, which the caller frees. It costs one decoding of it.
+ * It stands on decode.h. */
 #ifndef HEURT_PATCH_IFUNC_H
 #define HEURT_PATCH_IFUNC_H
 

@@ -1,57 +1,26 @@
 #include "patch/landing.h"
 
+#include "patch/dwarf_bytes.h"
+
 #include <dwarf.h>
-#include <string.h>
-
-/* A place in the file's bytes. */
-struct bytes {
-    const uint8_t *at, *end;
-    bool broken;
-};
-
-static uint64_t take(struct bytes *bytes, size_t size)
-{
-    uint64_t value = 0;
-    if ((size_t)(bytes->end - bytes->at) < size) {
-        bytes->broken = true;
-        bytes->at = bytes->end;
-        return 0;
-    }
-    memcpy(&value, bytes->at, size);
-    bytes->at += size;
-    return value;
-}
-
-static uint64_t take_uleb(struct bytes *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned shift = 0; !bytes->broken; shift += 7) {
-        uint64_t byte = take(bytes, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            break;
-    }
-    return value;
-}
 
 /* A number without a base: distances from the function's start are all that tables of call sites
  * hold. */
-static uint64_t take_number(struct bytes *bytes, uint8_t encoding)
+static uint64_t take_number(struct dwarf_bytes *bytes, uint8_t encoding)
 {
     switch (encoding & 0x0f) {
     case DW_EH_PE_uleb128:
-        return take_uleb(bytes);
+        return dwarf_bytes__uleb(bytes);
     case DW_EH_PE_udata2:
-        return take(bytes, 2);
+        return dwarf_bytes__number(bytes, 2);
     case DW_EH_PE_udata4:
-        return take(bytes, 4);
+        return dwarf_bytes__number(bytes, 4);
     case DW_EH_PE_sdata4:
-        return (uint64_t)(int64_t)(int32_t)take(bytes, 4);
+        return (uint64_t)(int64_t)(int32_t)dwarf_bytes__number(bytes, 4);
     case DW_EH_PE_absptr:
     case DW_EH_PE_udata8:
     case DW_EH_PE_sdata8:
-        return take(bytes, 8);
+        return dwarf_bytes__number(bytes, 8);
     default:
         bytes->broken = true;
         return 0;
@@ -59,10 +28,10 @@ static uint64_t take_number(struct bytes *bytes, uint8_t encoding)
 }
 
 /* The header of a table: from which address landing pads are counted. */
-static uint64_t take_base(const struct code_file *file, struct bytes *bytes,
+static uint64_t take_base(const struct code_file *file, struct dwarf_bytes *bytes,
                           const struct cfa_range *range)
 {
-    uint8_t encoding = (uint8_t)take(bytes, 1);
+    uint8_t encoding = (uint8_t)dwarf_bytes__number(bytes, 1);
     if (encoding == DW_EH_PE_omit)
         return range->start;
     size_t size;
@@ -83,12 +52,12 @@ static void each_of_range(const struct code_file *file, const struct cfa_range *
     const uint8_t *table = code_file__bytes(file, range->lsda, &size);
     if (!table)
         return;
-    struct bytes bytes = {table, table + size, false};
+    struct dwarf_bytes bytes = {table, table + size, false};
     uint64_t base = take_base(file, &bytes, range);
-    if ((uint8_t)take(&bytes, 1) != DW_EH_PE_omit)
-        take_uleb(&bytes); /* where the types are */
-    uint8_t encoding = (uint8_t)take(&bytes, 1);
-    uint64_t length = take_uleb(&bytes);
+    if ((uint8_t)dwarf_bytes__number(&bytes, 1) != DW_EH_PE_omit)
+        dwarf_bytes__uleb(&bytes); /* where the types are */
+    uint8_t encoding = (uint8_t)dwarf_bytes__number(&bytes, 1);
+    uint64_t length = dwarf_bytes__uleb(&bytes);
     if (bytes.broken || length > (size_t)(bytes.end - bytes.at))
         return;
     bytes.end = bytes.at + length;
@@ -96,7 +65,7 @@ static void each_of_range(const struct code_file *file, const struct cfa_range *
         take_number(&bytes, encoding); /* start and length of the calls */
         take_number(&bytes, encoding);
         uint64_t pad = take_number(&bytes, encoding);
-        take_uleb(&bytes); /* what is done there */
+        dwarf_bytes__uleb(&bytes); /* what is done there */
         if (pad && !bytes.broken)
             each(base + pad, context);
     }

@@ -1,5 +1,8 @@
 /* landing.h: where exceptions go on in a file: the landing pads that the tables of exceptions
- * (LSDA) of its functions name. */
+ * (LSDA) of its functions name.
+ *
+ * In goes a file, out comes each pad's address, by a call. It costs one pass over the tables. It
+ * stands on code_file.h and dwarf_bytes.h. */
 #ifndef HEURT_PATCH_LANDING_H
 #define HEURT_PATCH_LANDING_H
 

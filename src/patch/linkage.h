@@ -1,4 +1,7 @@
-/* linkage.h: calls into other files, by way of the linkage table (.plt). */
+/* linkage.h: calls into other files, by way of the linkage table (.plt).
+ *
+ * In goes the address of a stub, out comes the name that it leads to. It costs a decoding of it
+ * and a look-up of its slot. It stands on code_file.h and decode.h. */
 #ifndef HEURT_PATCH_LINKAGE_H
 #define HEURT_PATCH_LINKAGE_H
 

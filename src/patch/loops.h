@@ -4,7 +4,10 @@
  *
  * A natural loop is a block (its head) that dominates others which lead back to it; loops with one
  * head are one loop. A circle that is entered in two places has no head and is none. A place is
- * passed once an iteration when its block is in no inner loop and dominates all that leads back. */
+ * passed once an iteration when its block is in no inner loop and dominates all that leads back.
+ *
+ * In goes a function, out come its loops, outer ones first. It costs what flow.h does, and a try
+ * to move code for each loop. It stands on flow.h, flags.h and move.h. */
 #ifndef HEURT_PATCH_LOOPS_H
 #define HEURT_PATCH_LOOPS_H
 

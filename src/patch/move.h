@@ -1,5 +1,8 @@
 /* move.h: the first instructions of a function, or others of it, rewritten so that they can run
- * elsewhere. */
+ * elsewhere.
+ *
+ * In goes a function, out comes the code that stands for its first instructions, or why there is
+ * none. It costs a decoding of a few instructions. It stands on code_map.h and decode.h. */
 #ifndef HEURT_PATCH_MOVE_H
 #define HEURT_PATCH_MOVE_H
 

@@ -1,4 +1,7 @@
-/* parameters.h: what a function takes, from DWARF or from its mangled name. */
+/* parameters.h: what a function takes, from DWARF or from its mangled name.
+ *
+ * In goes a function, out come its parameters in order, and where its result goes. It costs a walk
+ * of its DIE. It stands on libdw and symbol/name.h. */
 #ifndef HEURT_PATCH_PARAMETERS_H
 #define HEURT_PATCH_PARAMETERS_H
 

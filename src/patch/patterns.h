@@ -1,4 +1,8 @@
-/* patterns.h: which of the user's patterns a function answers to. */
+/* patterns.h: which of the user's patterns a function answers to.
+ *
+ * In go the user's patterns and then symbols, out comes which of them was meant. A symbol costs a
+ * demangling, a look-up, and one comparison for each pattern with wildcards. It stands on
+ * symbol/name.h. The texts stay the caller's; one thread at a time. */
 #ifndef HEURT_PATCH_PATTERNS_H
 #define HEURT_PATCH_PATTERNS_H
 

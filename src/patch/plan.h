@@ -1,5 +1,10 @@
 /* plan.h: which functions of a process to patch, and how (Zydis decodes, libelf and libdw tell
- * where functions begin and end, .eh_frame tells where the stack pointer is). */
+ * where functions begin and end, .eh_frame tells where the stack pointer is).
+ *
+ * In go what was asked for and the modules of one process, out come jumps to be written and what
+ * was refused, with reasons. It costs the facts of each module (function_info.h, from the cache
+ * mostly) and one match for each symbol. It stands on patterns.h, plan_arguments.h and
+ * process_image.h. */
 #ifndef HEURT_PATCH_PLAN_H
 #define HEURT_PATCH_PLAN_H
 

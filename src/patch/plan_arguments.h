@@ -1,4 +1,8 @@
-/* plan_arguments.h: which registers hold the arguments that the user asked for. */
+/* plan_arguments.h: which registers hold the arguments that the user asked for.
+ *
+ * In go the requests and a function, out come registers by name, or refusals. It costs one match
+ * for each request, and a walk of the function's DIE where names are asked for. It stands on
+ * parameters.h and patterns.h. */
 #ifndef HEURT_PATCH_PLAN_ARGUMENTS_H
 #define HEURT_PATCH_PLAN_ARGUMENTS_H
 

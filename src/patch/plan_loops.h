@@ -1,5 +1,8 @@
 /* plan_loops.h: which loops of a file are worth marking, and how: those of hot functions in which
- * enough of the sampled time was spent. */
+ * enough of the sampled time was spent.
+ *
+ * In go sampled places of a module, out come jumps to be written, by loop. It costs what loops.h
+ * does for each hot function. It stands on function_info.h, loops.h and symbol/source.h. */
 #ifndef HEURT_PATCH_PLAN_LOOPS_H
 #define HEURT_PATCH_PLAN_LOOPS_H
 

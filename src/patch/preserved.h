@@ -1,5 +1,8 @@
 /* preserved.h: whether a function keeps rbx for its caller as the ABI says. A stub that puts the
- * return address aside remembers in rbx where. */
+ * return address aside remembers in rbx where.
+ *
+ * In goes a function, out comes yes or no. It costs one decoding of it. It stands on code_file.h
+ * and decode.h. */
 #ifndef HEURT_PATCH_PRESERVED_H
 #define HEURT_PATCH_PRESERVED_H
 

@@ -1,5 +1,9 @@
 /* process_image.h: the modules of one process, opened when they are first needed, and the proof
- * that a function and everything it may jump to can be called by a stub (see frame.h). */
+ * that a function and everything it may jump to can be called by a stub (see frame.h).
+ *
+ * In go modules, out come facts of their functions and the ways in which each may be called. A
+ * module costs its opening once, a function its proof and those of what it jumps to. It stands on
+ * function_info.h. */
 #ifndef HEURT_PATCH_PROCESS_IMAGE_H
 #define HEURT_PATCH_PROCESS_IMAGE_H
 

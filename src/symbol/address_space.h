@@ -1,4 +1,8 @@
-/* address_space.h: the address space of one process image: which file lies where, and when. */
+/* address_space.h: the address space of one process image: which file lies where, and when.
+ *
+ * In go the modules of a trace by time, out comes the file and the address in it of any address at
+ * any tick. A look-up costs a search among the modules, the first one in a file opening it. It
+ * stands on image.h and format/reader.h. One thread at a time. */
 #ifndef HEURT_SYMBOL_ADDRESS_SPACE_H
 #define HEURT_SYMBOL_ADDRESS_SPACE_H
 

@@ -1,4 +1,7 @@
-/* binary.h: what kind of program a file is, before it is started. */
+/* binary.h: what kind of program a file is, before it is started.
+ *
+ * In goes a program's name, out come its path and what it is, or a sentence. It costs a search
+ * along PATH and a look at the file's headers. It stands on libelf and libdwelf. */
 #ifndef HEURT_SYMBOL_BINARY_H
 #define HEURT_SYMBOL_BINARY_H
 

@@ -89,7 +89,7 @@ static void complete_sizes(struct module_functions *functions)
     }
 }
 
-/* Of several names of one address the best is kept, with the largest size. */
+/* Keeps the best of several names of one address, with the largest size. */
 static void drop_aliases(struct vec *functions)
 {
     struct function *items = functions->items;

@@ -1,5 +1,9 @@
 /* image.h: one ELF file of a trace, opened for look-ups. All addresses are addresses in the file
- * (address in the process minus the module's bias), so that processes share what was opened. */
+ * (address in the process minus the module's bias), so that processes share what was opened.
+ *
+ * In goes a module of a trace, out come symbols, sources, variables and unwind rules of its
+ * addresses. Opening costs a sort of the symbol table; DWARF is read when it is first asked for.
+ * It stands on libdwfl, interval.h, source.h, unwind.h and variable.h. One thread at a time. */
 #ifndef HEURT_SYMBOL_IMAGE_H
 #define HEURT_SYMBOL_IMAGE_H
 

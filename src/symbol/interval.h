@@ -1,4 +1,8 @@
-/* interval.h: which of many half-open address ranges holds an address. They may nest. */
+/* interval.h: which of many half-open address ranges holds an address. They may nest.
+ *
+ * In go ranges, out comes the innermost one around an address. Sorting costs O(n log n) once,
+ * finding O(log n) and a step for each range that begins later and holds it not. It stands on
+ * base/vec.h. */
 #ifndef HEURT_SYMBOL_INTERVAL_H
 #define HEURT_SYMBOL_INTERVAL_H
 

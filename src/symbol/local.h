@@ -1,4 +1,7 @@
-/* local.h: from an address in a stack frame to the variable of the source that lies there. */
+/* local.h: from an address in a stack frame to the variable of the source that lies there.
+ *
+ * In go a frame and an address in it, out come the variable's name and its line. It costs a walk
+ * of the function's DIE. It stands on source.h and member.h. */
 #ifndef HEURT_SYMBOL_LOCAL_H
 #define HEURT_SYMBOL_LOCAL_H
 

@@ -1,4 +1,7 @@
-/* lookup.h: the symbol of one address, as symbols.h wants it. */
+/* lookup.h: the symbol of one address, as symbols.h wants it.
+ *
+ * In goes an address of a process at a tick, out comes an entry in the table of symbols. It costs
+ * what address_space.h, source.h and variable.h cost, on which it stands. One thread at a time. */
 #ifndef HEURT_SYMBOL_LOOKUP_H
 #define HEURT_SYMBOL_LOOKUP_H
 

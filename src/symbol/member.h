@@ -1,4 +1,7 @@
-/* member.h: from an offset in an object to the member there, by the DWARF of its type. */
+/* member.h: from an offset in an object to the member there, by the DWARF of its type.
+ *
+ * In goes a DIE and an offset, out comes a path such as ".head.lock". It costs a walk of the types
+ * down to there. It stands on libdw. */
 #ifndef HEURT_SYMBOL_MEMBER_H
 #define HEURT_SYMBOL_MEMBER_H
 

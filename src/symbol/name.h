@@ -1,4 +1,7 @@
-/* name.h: symbol names as people read and write them. */
+/* name.h: symbol names as people read and write them.
+ *
+ * In goes a symbol, out comes a text for people, which the caller frees. It costs one demangling.
+ * It stands on libiberty. */
 #ifndef HEURT_SYMBOL_NAME_H
 #define HEURT_SYMBOL_NAME_H
 

@@ -234,7 +234,7 @@ static bool has_site(uint32_t id)
            id == HEURT_EVENT_INITIALISED || id == HEURT_EVENT_MEMORY_MAP;
 }
 
-/* Of them, how many words behind it are addresses of locks and their kin. */
+/* How many of the words behind the site are addresses of locks and their kin. */
 static uint32_t objects_of(uint32_t id)
 {
     if (id == HEURT_EVENT_CONDITION_WAIT)

@@ -1,5 +1,9 @@
 /* resolve.h: from addresses and stack snapshots to functions, lines and frames, by libdw.
- * Runs on the machine of the recording, after the run. */
+ * Runs on the machine of the recording, after the run.
+ *
+ * In goes a trace, out come all names that a reader may ask for. It costs one pass over the events
+ * for their addresses and snapshots, and one look-up for each address. It stands on lookup.h,
+ * unwind.h and stack_objects.h. One thread at a time. */
 #ifndef HEURT_SYMBOL_RESOLVE_H
 #define HEURT_SYMBOL_RESOLVE_H
 

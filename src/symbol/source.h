@@ -1,7 +1,10 @@
 /* source.h: from an address to functions, files and lines, by one file's DWARF.
  *
  * Tables of unit and function ranges are made once, the functions' when their unit is first asked
- * for, so that neither the compiler's .debug_aranges nor a walk of the whole unit is needed. */
+ * for, so that neither the compiler's .debug_aranges nor a walk of the whole unit is needed.
+ *
+ * In goes an address of a file, out come the functions, inlined ones too, and lines there. It
+ * stands on libdw and interval.h. One thread at a time. */
 #ifndef HEURT_SYMBOL_SOURCE_H
 #define HEURT_SYMBOL_SOURCE_H
 

@@ -1,6 +1,9 @@
 /* stack_objects.h: names of locks and their kin that lie on a stack: local variables of functions
  * that were on the stack when a call stack was taken.  Nothing else tells where a frame lay; so an
- * object of a function that never waited while a stack was taken has no name. */
+ * object of a function that never waited while a stack was taken has no name.
+ *
+ * In go unwound stacks and objects' addresses, out come names of those that lay in a frame. It
+ * costs a look-up for each object on each stack. It stands on local.h and lookup.h. */
 #ifndef HEURT_SYMBOL_STACK_OBJECTS_H
 #define HEURT_SYMBOL_STACK_OBJECTS_H
 

@@ -2,7 +2,10 @@
  *
  * The rules of an address are decoded once and kept with its file, so that a snapshot costs a few
  * table look-ups a frame; libdwfl's own unwinder decodes them anew each time, and holds one process
- * only. */
+ * only.
+ *
+ * In go registers and a copy of the stack, out come return addresses. It stands on address_space.h
+ * and unwind_rule.h. One thread at a time. */
 #ifndef HEURT_SYMBOL_UNWIND_H
 #define HEURT_SYMBOL_UNWIND_H
 

@@ -1,5 +1,8 @@
 /* unwind_rule.h: how the caller's registers are found from one address of a file (inside of the
- * unwinder). Register numbers are DWARF's for x86-64 (psABI figure 3.36); 16 is rip. */
+ * unwinder). Register numbers are DWARF's for x86-64 (psABI figure 3.36); 16 is rip.
+ *
+ * In goes an address, out comes its rule, decoded from the call-frame information once. It stands
+ * on libdw and image.h. */
 #ifndef HEURT_SYMBOL_UNWIND_RULE_H
 #define HEURT_SYMBOL_UNWIND_RULE_H
 

@@ -1,4 +1,8 @@
-/* variable.h: from a data address to the static object, or field of one, that lies there. */
+/* variable.h: from a data address to the static object, or field of one, that lies there.
+ *
+ * In goes a data address of a file, out come the object's name and where it is declared. The first
+ * question costs a walk of the file's DWARF, others a search. It stands on libdwfl, interval.h and
+ * member.h. One thread at a time. */
 #ifndef HEURT_SYMBOL_VARIABLE_H
 #define HEURT_SYMBOL_VARIABLE_H
 

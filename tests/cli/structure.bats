@@ -1,5 +1,6 @@
 # The structure of traces: of a program that runs a known nest of loops, and of iterative solvers.
 load ../helpers
+load ../walks
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
@@ -9,15 +10,6 @@ setup_file() {
     walk hooks --threads 2 --iterations 300 --hooked
     "$HEURT" record --quiet --overhead none -o solver -f set_up -f cycle -f smooth -f '*_level' \
         -f find_norm "$PROGRAMS/solver_threads" 4 30 >solver.out 2>solver.err </dev/null
-}
-
-# walk NAME OPTION…: records structure_known with all its functions, or with none when it shows
-# through hooks; trace NAME, output NAME.out.
-walk() {
-    local functions=(-f 'step_*' -f 'whole_*')
-    [ "$1" != hooks ] || functions=()
-    "$HEURT" record --quiet --overhead none -o "$1" "${functions[@]}" \
-        "$PROGRAMS/structure_known" "${@:2}" >"$1.out" 2>"$1.err" </dev/null
 }
 
 walked() { # NAME: its trace, of this test or of all
@@ -30,10 +22,6 @@ walked() { # NAME: its trace, of this test or of all
 
 printed() { # NAME KEY: what the program says itself
     sed -n "s/^$2=//p" "$(walked "$1").out"
-}
-
-is() { # NAME FOUND EXPECTED
-    [ "$2" = "$3" ] || fail "$1: $2, not $3"
 }
 
 # structure NAME [OPTION…]: what is told of the trace is in structure.json and rows: a line
@@ -72,16 +60,6 @@ row() {
     local found
     found=$(awk -v group="$1" -v path="$2" '$1 == group && $2 == path { print $3, $4, $5, $6 }' rows)
     is "group $1, $2" "$found" "$3 $4 $5 $6"
-}
-
-# occurrences TRACE: of the walkers' functions, a line "TID FUNCTION OCCURRENCE BEGIN_NS END_NS" each.
-occurrences() {
-    "$HEURT" dump -i "$1" --function 'step_*' --function 'whole_*' | awk '
-        { split($1, time, "."); ns = (time[1] % 1000000) * 1000000000 + time[2]
-          for (i = 3; $i != "enter" && $i != "leave"; i++) if (i == NF) next
-          function_name = $(i + 1); key = $2 " " function_name }
-        $i == "enter" { begin[key] = ns }
-        $i == "leave" { printf "%s %d %.0f %.0f\n", key, count[key]++, begin[key], ns }'
 }
 
 @test "the trace holds what the program says that it did" {
@@ -297,20 +275,6 @@ $((2 * $(printed kinds iterations_b)))")"
     is "whole_iteration" "$(awk '$1 == "whole_iteration" { print $2 }' classes.structure)" 600
 }
 
-# long_ones NAME: of the anomalies of a recorded walk, a line "TID FUNCTION BEGIN_NS END_NS" each.
-long_ones() {
-    occurrences "$1" >all
-    sed -nE 's/^anomaly=.* tid=([0-9]+) function=([a-z_]+) .* occurrence=([0-9]+)$/\1 \2 \3/p' "$1.out" |
-        awk 'NR == FNR { at[$1 " " $2 " " $3] = 1; next }
-            at[$1 " " $2 " " $3] { print $1, $2, $4, $5 }' - all
-}
-
-# left NAME FORMAT: what heurt export --interesting leaves of it is in left.FORMAT.
-left() {
-    "$HEURT" export -i "$1" --interesting "--$2" -o "left.$2" 2>left.err ||
-        fail "no export: $(cat left.err)"
-}
-
 @test "what is interesting: of every anomaly all is kept, and not all of the rest" {
     local seed options tid function begin end all kept anomalies
     for seed in 1 2 3 4 5 6; do
@@ -368,18 +332,6 @@ points() {
     heurt structure -i slow --interesting
     expect_status 0
     grep -Eq 'step_(row|sweep|refine|norm|gather|load|index)' <<<"$output"
-}
-
-# difference CLASS AT_NS: the occurrence of then beside the fastest is in difference.json; the parts
-# add up.
-difference() {
-    "$HEURT" diff-occurrence -i slow "$1" --at "$2ns" --json >difference.json ||
-        fail "no difference of $1 at $2 ns"
-    local whole
-    whole=$("$JSON_GET" difference.json difference_ns)
-    is "$1: own times" "$("$JSON_GET" difference.json 'rows[].own_difference_ns' | sum)" "$whole"
-    is "$1: components" "$("$JSON_GET" difference.json components_ns | tr ',{}' '\n' |
-        sed -n 's/.*://p' | sum)" "$whole"
 }
 
 @test "one slow and one fast occurrence: the anomaly, and where it is in what encloses it" {
