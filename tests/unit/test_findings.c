@@ -131,7 +131,11 @@ static void those_who_park_until_their_turn_wait_for_each_other(void **state)
         PUT(scene, goes, from + 80, SIGNAL, PUT_SIGNALS, FULL + 64 * waits);
         PUT(scene, waits, from + 85, CONDITION LEFT, 0);
     }
-    for (uint32_t i = 0; i < 3; i++)
+    PUT(scene, 3, 1000, RELEASED, PUT_SITE, MUTEX);
+    PUT(scene, 3, 2500, CONDITION, GET_SITE, EMPTY, MUTEX); /* until one of them has ended */
+    PUT(scene, 0, 4650, SIGNAL, PUT_SIGNALS, EMPTY);
+    PUT(scene, 3, 4655, CONDITION LEFT, 0);
+    for (uint32_t i = 0; i < 4; i++)
         scene__end(scene, i, 4700);
     struct findings *findings = find(scene, "leave", "enter");
     const struct finding *first = finding_at(findings, 0);

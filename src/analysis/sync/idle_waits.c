@@ -178,7 +178,6 @@ static struct vec those_with_waits(const struct idle_waits *idle)
 void idle_waits__find(struct idle_waits *idle, size_t threads)
 {
     struct vec turnstiles = those_with_waits(idle);
-    parking__find(&idle->parking);
     struct company *company = memory__zeroed(1, sizeof *company);
     company->waited = memory__zeroed(threads, sizeof *company->waited);
     if (turnstiles.count)

@@ -1,8 +1,7 @@
 #include "analysis/sync/parking.h"
 
 struct parking_place {
-    uint64_t waits, turns; /* turns: of them, those that are passed to and fro */
-    bool is_shared;        /* several threads wait at one condition */
+    bool is_shared; /* several threads wait at one condition */
 };
 
 /* So many waits of one thread at a place were ended by another. */
@@ -52,22 +51,17 @@ void parking__take(struct parking *parking, uint32_t process, const struct sync_
     uint32_t number = number_of(parking, process, event->site);
     struct parking_owner *owner = owner_of(parking, event->object);
     place_at(parking, number)->is_shared |= owner->is_known && owner->thread != event->thread;
-    place_at(parking, number)->waits++;
     *owner = (struct parking_owner){true, event->thread, number};
     if (event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY)
         count_pass(parking, number, event->by, event->thread);
 }
 
-void parking__find(struct parking *parking)
+/* How often the one to whom the turn was passed passed it back. */
+static uint64_t passed_back(const struct parking *parking, const struct parking_pass *pass)
 {
-    VEC_EACH (pass, &parking->passes, struct parking_pass) {
-        const uint64_t key[] = {pass->place, pass->to, pass->from};
-        uint64_t back = map__get(&parking->passes_by_threads, key, sizeof key);
-        if (back == MAP_ABSENT)
-            continue;
-        uint64_t count = VEC_AT(&parking->passes, struct parking_pass, back)->count;
-        place_at(parking, pass->place)->turns += pass->count < count ? pass->count : count;
-    }
+    const uint64_t key[] = {pass->place, pass->to, pass->from};
+    uint64_t back = map__get(&parking->passes_by_threads, key, sizeof key);
+    return back == MAP_ABSENT ? 0 : VEC_AT(&parking->passes, struct parking_pass, back)->count;
 }
 
 bool parking__passes_turns(const struct parking *parking, uint32_t object)
@@ -75,10 +69,17 @@ bool parking__passes_turns(const struct parking *parking, uint32_t object)
     if (object >= parking->owners.count)
         return false;
     const struct parking_owner *owner = VEC_AT(&parking->owners, struct parking_owner, object);
-    if (!owner->is_known)
+    if (!owner->is_known || place_at(parking, owner->place)->is_shared)
         return false;
-    const struct parking_place *place = place_at(parking, owner->place);
-    return !place->is_shared && place->waits >= PARKING_LEAST && place->turns >= place->waits / 2;
+    uint64_t waits = 0, turns = 0;
+    VEC_EACH (pass, &parking->passes, struct parking_pass) {
+        if (pass->place != owner->place || pass->to != owner->thread)
+            continue;
+        uint64_t back = passed_back(parking, pass);
+        waits += pass->count;
+        turns += pass->count < back ? pass->count : back;
+    }
+    return turns >= PARKING_LEAST && turns >= waits / 2;
 }
 
 struct parking parking__start(void)

@@ -1,8 +1,8 @@
 /* parking.h: places at which each thread waits at a condition of its own until another one passes
  * its turn on: writers that queue, monitors with an entry list. A fold over synchronisation events.
  *
- * Turns are passed on at a place when threads end each other's waits there: of at least
- * PARKING_LEAST waits, half or more belong to two threads that ended about as many of the other's.
+ * A thread waits there for its turn when it and others end each other's waits: half or more of its
+ * waits, and PARKING_LEAST, were ended by those of whose waits it ended as many.
  * Neither a pool whose workers park, each at its own condition, is such a place, for who gives them
  * work waits elsewhere; nor stages of a pipeline, of which each only wakes the next; nor a
  * condition at which several threads wait, which is told by itself (idle_waits.h). For
@@ -28,10 +28,7 @@ void parking__free(struct parking *parking);
 /* A wait at a condition of the process that ended. */
 void parking__take(struct parking *parking, uint32_t process, const struct sync_event *event);
 
-/* Once all are taken. */
-void parking__find(struct parking *parking);
-
-/* Whether turns are passed on where threads wait for the object; once that was found. */
+/* Whether a turn is what the one waits for who waits for the object; once all are taken. */
 bool parking__passes_turns(const struct parking *parking, uint32_t object);
 
 #endif
