@@ -133,19 +133,21 @@ static uint32_t number_of_place(struct class_table *table, const struct identity
     return (uint32_t)map__put(&table->by_place, &place, sizeof place, table->by_place.count);
 }
 
-/* A lane's classes find those of the whole when they are joined; later ones at once. */
+/* A lane's classes find those of the whole when they are joined, and those that it meets afterwards
+ * at once. Before, others may change the whole while the lane folds: it is not looked at. */
 static void find_whole(const struct class_table *table, struct class_entry *entry,
                        const struct identity *identity)
 {
     const struct class_table *whole = table->whole;
     if (!whole)
         return;
-    uint64_t place = map__get(&whole->by_identity, identity, sizeof *identity);
     entry->whole = NULL;
-    if (table->is_joined && place != MAP_ABSENT)
-        entry->whole = *VEC_AT(&whole->entries, struct class_entry *, place);
     entry->identity = memory__zeroed(1, sizeof *identity);
     *entry->identity = *identity;
+    uint64_t place =
+        table->is_joined ? map__get(&whole->by_identity, identity, sizeof *identity) : MAP_ABSENT;
+    if (place != MAP_ABSENT)
+        entry->whole = *VEC_AT(&whole->entries, struct class_entry *, place);
 }
 
 /* The class with that identity; what it is is copied from what when it is new. */
