@@ -2,6 +2,7 @@
 
 #include "base/descriptor.h"
 #include "base/memory.h"
+#include "patch/missing.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -39,6 +40,7 @@ int planner__open(struct planner *planner, const struct plan_request *request, s
     planner->given = VEC_OF(struct given_patch);
     planner->unmatched = VEC_OF(struct unmatched);
     planner->choices = VEC_OF(size_t);
+    planner->paths = VEC_OF(char *);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(planner->name);
     memcpy(address.sun_path + 1, planner->name, length);
@@ -88,25 +90,50 @@ static void count_unmatched(struct planner *planner, const struct vec *unmatched
     }
 }
 
+static void keep_paths(struct planner *planner, const struct vec *modules)
+{
+    VEC_EACH (module, modules, const struct trace_module) {
+        bool known = false;
+        VEC_EACH (path, &planner->paths, char *)
+            known |= strcmp(*path, module->path) == 0;
+        if (!known)
+            vec__push(&planner->paths, &(char *){memory__text(module->path)});
+    }
+}
+
+/* is_said: among the first, which are looked for in the debug information, too. */
+static void refuse_unmatched(const struct planner *planner, const struct refused_function *what,
+                             struct trace_writer *writer, bool is_said,
+                             void (*say)(const char *format, ...))
+{
+    char *inlined = is_said && strcmp(what->function, "*") != 0
+                        ? missing__explain(what->function, &planner->paths)
+                        : NULL;
+    const char *reason = inlined ? inlined : what->reason;
+    trace_writer__refuse(writer, HEURT_NO_SERIAL, what->function, what->module, reason);
+    if (is_said && say)
+        say("nothing was instrumented for '%s': %s", *what->module ? what->module : what->function,
+            reason);
+    free(inlined);
+}
+
 void planner__finish(struct planner *planner, struct trace_writer *writer,
                      void (*say)(const char *format, ...))
 {
     size_t count = 0;
     VEC_EACH (known, &planner->unmatched, struct unmatched) {
         struct refused_function *what = &known->what;
-        if (known->times == planner->answers) {
-            trace_writer__refuse(writer, HEURT_NO_SERIAL, what->function, what->module,
-                                 what->reason);
-            if (++count <= SAID_AT_MOST && say)
-                say("nothing was instrumented for '%s': %s",
-                    *what->module ? what->module : what->function, what->reason);
-        }
+        if (known->times == planner->answers)
+            refuse_unmatched(planner, what, writer, ++count <= SAID_AT_MOST, say);
         free(what->function);
         free(what->module);
         free(what->reason);
     }
     if (count > SAID_AT_MOST && say)
         say("nor for %zu more: heurt report --coverage lists them", count - SAID_AT_MOST);
+    VEC_EACH (path, &planner->paths, char *)
+        free(*path);
+    vec__free(&planner->paths);
     vec__free(&planner->unmatched);
     map__free(&planner->taken);
     vec__free(&planner->choices);
@@ -251,8 +278,10 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
             trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
                                  refusal->reason);
         planner->answers++;
-        if (!planner->is_chosen)
+        if (!planner->is_chosen) {
             count_unmatched(planner, &plan->unmatched);
+            keep_paths(planner, &modules);
+        }
         if (planner->remembers)
             remember(planner, request->process, plan);
         send_plan(fd, plan);

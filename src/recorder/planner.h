@@ -22,6 +22,7 @@ struct planner {
     const struct plan_request *request;
     unsigned answers;     /* plans made so far */
     struct vec unmatched; /* struct unmatched: what some of them did not find */
+    struct vec paths;     /* char *: of the modules that they searched, each once */
     bool is_chosen;       /* the functions were chosen by heurt: nobody asked that each be found */
     struct vec choices;   /* size_t: how many of the request's functions there were after each time
                              that live__start was told of more */

@@ -119,3 +119,31 @@ C
     [ "$(json 'classes[function=many33999].count')" = 100 ]
     [ "$(json coverage.instrumented)" -ge 34000 ]
 }
+
+@test "a function that is nowhere: where it was inlined" {
+    compile inlined <<'C'
+static volatile long sink;
+static inline __attribute__((always_inline)) void count_block(long n)
+{
+    for (long i = 0; i < n; i++)
+        sink += i;
+}
+__attribute__((noinline)) void work(void)
+{
+    count_block(100);
+}
+int main(void)
+{
+    work();
+    count_block(50);
+    return 0;
+}
+C
+    heurt record -o t -f count_block ./inlined
+    says "for 'count_block': the compiler has inlined it in .*work \(.*:9\)"
+    says 'count_block.*main \(.*:14\).*, so that it has no code'
+    report_json t
+    [[ $(json 'coverage.refused[function=count_block].reason') == *"inlined it in "*"work ("* ]]
+    heurt record -o t -f 'xylophone*' -f main ./inlined
+    says "for 'xylophone\*': no function of this name"
+}
