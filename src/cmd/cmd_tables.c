@@ -41,6 +41,7 @@ struct options {
 /* All results that the wanted tables are made of; those that are not needed are NULL. */
 struct results {
     struct loaded loaded;
+    struct findings *findings;
     struct locks_filter filter;
     struct locks_result *locks;
     struct critical_path critical;
@@ -79,8 +80,11 @@ static int make_others(unsigned needs, struct results *results, struct error *er
     const struct trace *trace = results->loaded.trace;
     const struct symbols *symbols = results->loaded.symbols;
     int code = 0;
+    if (needs & NEEDS_FINDINGS)
+        results->findings = findings__find(trace, symbols, results->loaded.profile);
+    results->loaded.report.findings = results->findings;
     if (needs & NEEDS_GAINS)
-        predictions__fill_gains(trace, symbols, results->loaded.profile, NULL, 0);
+        predictions__fill_gains(trace, symbols, results->loaded.profile, results->findings, 0);
     if (needs & NEEDS_LOCKS)
         code = locks__compute(trace, symbols, &results->filter, &results->locks, error);
     if (code == 0 && needs & NEEDS_PATH) {
@@ -118,6 +122,7 @@ static void free_results(struct results *results)
     structure__free(results->structure);
     if (results->locks)
         locks__free(results->locks);
+    findings__free(results->findings);
     loaded__close(&results->loaded);
 }
 

@@ -61,6 +61,28 @@ names() { # of all tables, a line each
     [ "$("$JSON_GET" json tables[0].rows[0].excess_ns)" = "$(sed -n 2p <("$HEURT" tables --format csv classes:excess_ns))" ]
 }
 
+@test "the table of findings is what the first screen and its JSON say" {
+    "$HEURT" report --json >report.json
+    "$HEURT" tables --format json findings >findings.json
+    [ "$("$JSON_GET" findings.json tables[0].name)" = findings ]
+    local count at key
+    count=$("$HEURT" tables --format csv findings:rank | tail -n +2 | wc -l)
+    [ "$count" -gt 0 ]
+    [ "$count" = "$(grep -c '"sentence":' report.json)" ]
+    for ((at = 0; at < count; at++)); do
+        for key in rank ranked category sentence lost_ns share confidence; do
+            [ "$("$JSON_GET" findings.json "tables[0].rows[$at].$key")" = \
+                "$("$JSON_GET" report.json "findings[$at].$key")" ] || fail "$key of finding $at"
+        done
+        [ "$("$JSON_GET" findings.json "tables[0].rows[$at].leader")" = \
+            "$("$JSON_GET" report.json "findings[$at].classes[0]")" ] || fail "leader of finding $at"
+        [ "$("$JSON_GET" findings.json "tables[0].rows[$at].by_line")" = \
+            "$("$JSON_GET" report.json "findings[$at].by.line" 2>/dev/null || echo null)" ] || fail "by"
+    done
+    "$HEURT" tables --format csv findings:try | tail -n +2 >tries
+    ! grep -q '^$' tries || fail "a finding without anything to try"
+}
+
 @test "a thread's components add up to its life" {
     "$HEURT" tables --format csv threads >threads
     [ "$(wc -l <threads)" -ge 3 ]

@@ -175,3 +175,18 @@ needs_runtime() {
         compile good
     "$walls" commands good.a
 }
+
+@test "present opens no trace and walks over none" {
+    "$walls" readers "$HEURT_BUILD/src/present/libpresent.a"
+}
+
+@test "a presenter that reads is seen" {
+    local call
+    for call in trace_cursor__next trace_merge__start trace__open sync_events__next; do
+        printf 'int %s(void *); int f(void *c) { return %s(c); }' "$call" "$call" | compile bad
+        run -1 "$walls" readers bad.a
+        [[ $output == *"calls $call"* ]]
+    done
+    compile good <<<'int trace__wall_ns(void *); int f(void *c) { return trace__wall_ns(c); }'
+    "$walls" readers good.a
+}

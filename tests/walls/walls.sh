@@ -8,6 +8,7 @@
 #   needed LIBRARY         the runtime needs libc alone
 #   imports LIBRARY        the runtime never prints, exits, aborts or calls malloc
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
+#   readers ARCHIVE…       present/ opens no trace and walks over none
 #   commands ARCHIVE…      only cmd/ prints, reads the command line or ends the process
 # shellcheck disable=SC2317 # the walls are called by their names
 set -eu
@@ -161,6 +162,16 @@ globals() {
     done
 }
 
+# Events, spans and waits come to who shows them; facts about the trace as a whole may be asked for.
+walks='trace__(open|open_memory|close)|(trace_cursor|trace_merge|sync_merge|sync_events)__.*'
+
+readers() {
+    for archive; do
+        nm --undefined-only "$archive" 2>/dev/null | awk '{ print $NF }' | sort -u | grep -Ex "$walks" |
+            sed "s|^|$archive: calls |;s|\$|: present/ gets what others read|"
+    done
+}
+
 commands() {
     for archive; do
         # fprintf and fputs to a stream that was handed in are allowed; stdout and stderr are not.
@@ -173,7 +184,7 @@ commands() {
 wall=$1
 shift
 case $wall in
-includes | sizes | names | needed | imports | globals | commands) ;;
+includes | sizes | names | needed | imports | globals | readers | commands) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2

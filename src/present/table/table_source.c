@@ -6,16 +6,25 @@
 
 #include <string.h>
 
-const struct table_source *const table_sources[] = {
-    &classes_source,           &class_threads_source,
-    &blockers_source,          &evidence_source,
-    &threads_source,           &locks_source,
-    &lock_sites_source,        &lock_pairs_source,
-    &lock_waits_source,        &path_source,
-    &structure_source,         &iterations_source,
-    &iteration_threads_source, &iteration_outliers_source,
-    &outliers_source,          &whatif_source,
-    &coverage_source,          NULL};
+const struct table_source *const table_sources[] = {&findings_source,
+                                                    &classes_source,
+                                                    &class_threads_source,
+                                                    &blockers_source,
+                                                    &evidence_source,
+                                                    &threads_source,
+                                                    &locks_source,
+                                                    &lock_sites_source,
+                                                    &lock_pairs_source,
+                                                    &lock_waits_source,
+                                                    &path_source,
+                                                    &structure_source,
+                                                    &iterations_source,
+                                                    &iteration_threads_source,
+                                                    &iteration_outliers_source,
+                                                    &outliers_source,
+                                                    &whatif_source,
+                                                    &coverage_source,
+                                                    NULL};
 
 const struct table_source *table_source__named(const char *name)
 {
@@ -87,8 +96,7 @@ void table_source__put_list(const struct style *style, FILE *out)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* unknown: a buffer that place->function may point to. */
-static struct place_cells cells_of(struct table_rows *rows, const struct place *place,
+struct place_cells place_cells__of(struct table_rows *rows, const struct place *place,
                                    const char *unknown)
 {
     const char *function = place->function;
@@ -105,7 +113,7 @@ struct place_cells place_cells__of_site(struct table_rows *rows, const struct re
     if (!site)
         return (struct place_cells){NULL, NULL, NULL, UINT64_MAX};
     struct place place = place__of_site(report, process, site, unknown);
-    return cells_of(rows, &place, unknown);
+    return place_cells__of(rows, &place, unknown);
 }
 
 struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
@@ -113,7 +121,7 @@ struct place_cells place_cells__of_class(struct table_rows *rows, const struct r
 {
     char unknown[32];
     struct place place = place__of_class(report, class, unknown);
-    return cells_of(rows, &place, unknown);
+    return place_cells__of(rows, &place, unknown);
 }
 
 uint32_t report__tid(const struct report *report, uint32_t thread)

@@ -22,7 +22,8 @@ enum table_need {
     NEEDS_ITERATIONS = 1u << 4,
     NEEDS_POINTS = 1u << 5,
     NEEDS_WHATIF = 1u << 6,
-    NEEDS_GAINS = 1u << 7, /* of the profile: its classes' wall gains */
+    NEEDS_GAINS = 1u << 7,    /* of the profile: its classes' wall gains */
+    NEEDS_FINDINGS = 1u << 8, /* of the profile: the report's findings */
 };
 
 /* The results; NULL where no table needs them. */
@@ -65,9 +66,10 @@ struct table_rows point_rows(const struct points_report *shown);
 struct table_rows whatif_rows(const struct whatif_view *view);
 
 extern const struct table_source classes_source, class_threads_source, blockers_source,
-    evidence_source, coverage_source, threads_source, locks_source, lock_sites_source,
-    lock_pairs_source, lock_waits_source, path_source, structure_source, iterations_source,
-    iteration_threads_source, iteration_outliers_source, outliers_source, whatif_source;
+    evidence_source, coverage_source, findings_source, threads_source, locks_source,
+    lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,
+    iterations_source, iteration_threads_source, iteration_outliers_source, outliers_source,
+    whatif_source;
 
 /* ---- cells that several tables have ---------------------------------------------------------- */
 
@@ -79,6 +81,10 @@ struct place_cells {
 /* Of an address in a process; nothing of address 0. */
 struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
                                         uint32_t process, uint64_t site);
+struct place;
+/* unknown: a buffer that place->function may point to. */
+struct place_cells place_cells__of(struct table_rows *rows, const struct place *place,
+                                   const char *unknown);
 struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
                                          const struct class_definition *class);
 /* The number of a thread by its index in trace__threads; UINT32_MAX: there is none. */
