@@ -244,10 +244,12 @@ static void add_inversion(struct locks_fixture *locks, const uint32_t *rows, siz
 static void add_piece(struct locks_fixture *locks, uint32_t thread, uint64_t from_ns,
                       uint64_t to_ns, uint32_t object, enum sync_event_type how)
 {
-    struct path_result *path = &locks->critical.path;
-    const struct path_piece piece = {thread, START + from_ns, START + to_ns, object, how};
+    struct critical_path *path = &locks->critical;
+    const struct critical_piece piece = {thread, object, how, from_ns, to_ns, to_ns - from_ns};
     vec__push(&path->pieces, &piece);
-    *VEC_AT(&path->threads, uint64_t, thread) += to_ns - from_ns;
+    *VEC_AT(&path->threads_ns, uint64_t, thread) += piece.length_ns;
+    VEC_EACH (lock, &path->locks, struct critical_lock)
+        lock->hand_overs += lock->object == object;
 }
 
 /* Two threads in turns, 2 ms between them; the whole is joined by the first one. */
@@ -268,19 +270,19 @@ static void add_pieces(struct locks_fixture *locks)
 
 static void add_path(struct locks_fixture *locks)
 {
-    struct path_result *path = &locks->critical.path;
+    struct critical_path *path = &locks->critical;
     static const size_t rows[] = {0, 2, 3}; /* the queue's lock, the gate, the condition */
-    *path = (struct path_result){.start = START,
-                                 .end = START + 12410 * MILLISECOND,
-                                 .hand_over = 62 * MILLISECOND,
-                                 .hand_overs = 31,
-                                 .in_sections = 7730 * MILLISECOND,
-                                 .locks = VEC_OF(struct path_lock),
-                                 .threads = VEC_OF(uint64_t),
-                                 .pieces = VEC_OF(struct path_piece)};
+    *path = (struct critical_path){.to_ns = 12410 * MILLISECOND,
+                                   .length_ns = 12410 * MILLISECOND,
+                                   .hand_over_ns = 62 * MILLISECOND,
+                                   .hand_overs = 31,
+                                   .in_sections_ns = 7730 * MILLISECOND,
+                                   .locks = VEC_OF(struct critical_lock),
+                                   .threads_ns = VEC_OF(uint64_t),
+                                   .pieces = VEC_OF(struct critical_piece)};
     for (int i = 0; i < 8; i++)
-        vec__push(&path->threads, NULL);
-    const struct path_lock lock = {0, 1600, 1500, 31 * SECOND, 7700 * MILLISECOND};
+        vec__push(&path->threads_ns, NULL);
+    const struct critical_lock lock = {0, 1600, 1500, 31 * SECOND, 7700 * MILLISECOND, 0};
     vec__push(&path->locks, &lock);
     locks->critical.objects = VEC_OF(struct sync_object);
     for (size_t i = 0; i < 3; i++)
@@ -409,9 +411,9 @@ void locks_fixture__free(struct locks_fixture *locks)
     vec__free(&locks->result.checks);
     free(locks->result.acquiring_ns);
     free(locks->result.running_ns);
-    vec__free(&locks->critical.path.locks);
-    vec__free(&locks->critical.path.threads);
-    vec__free(&locks->critical.path.pieces);
+    vec__free(&locks->critical.locks);
+    vec__free(&locks->critical.threads_ns);
+    vec__free(&locks->critical.pieces);
     vec__free(&locks->critical.objects);
     fixture__free(&locks->fixture);
 }

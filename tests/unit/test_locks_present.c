@@ -277,7 +277,7 @@ static void json_has_every_field_of_the_contract(void **state)
         for (size_t i = 0; i < sizeof of_lock / sizeof of_lock[0]; i++)
             member(json_object_array_get_idx(list, r), of_lock[i]);
     struct json_object *pieces = member(member(root, "path"), "pieces");
-    assert_int_equal(json_object_array_length(pieces), locks.critical.path.pieces.count);
+    assert_int_equal(json_object_array_length(pieces), locks.critical.pieces.count);
     assert_int_equal(json_object_array_length(member(member(root, "pressure"), "running_ns")),
                      locks.result.steps);
     json_object_put(root);

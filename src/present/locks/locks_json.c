@@ -348,12 +348,11 @@ static void add_object(struct json_object *entry, const struct critical_path *cr
 static struct json_object *new_pieces(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
-    const struct trace *trace = locks->report->trace;
-    VEC_EACH (piece, &locks->critical->path.pieces, struct path_piece) {
+    VEC_EACH (piece, &locks->critical->pieces, struct critical_piece) {
         struct json_object *entry = json_object_new_object();
         json__add(entry, "thread", json__new_tid(locks->report, piece->thread));
-        json__number(entry, "from_ns", trace__since_start_ns(trace, piece->start));
-        json__number(entry, "to_ns", trace__since_start_ns(trace, piece->end));
+        json__number(entry, "from_ns", piece->from_ns);
+        json__number(entry, "to_ns", piece->to_ns);
         json__text(entry, "by", came_by(piece->how));
         add_object(entry, locks->critical, piece->object);
         json_object_array_add(list, entry);
@@ -364,14 +363,14 @@ static struct json_object *new_pieces(const struct locks_report *locks)
 static struct json_object *new_path_threads(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
-    const struct vec *threads = &locks->critical->path.threads;
+    const struct vec *threads = &locks->critical->threads_ns;
     for (uint32_t i = 0; i < threads->count; i++) {
-        uint64_t ticks = *VEC_AT(threads, uint64_t, i);
-        if (!ticks)
+        uint64_t ns = *VEC_AT(threads, uint64_t, i);
+        if (!ns)
             continue;
         struct json_object *entry = json_object_new_object();
         json__add(entry, "thread", json__new_tid(locks->report, i));
-        json__number(entry, "ns", trace__ns(locks->report->trace, ticks));
+        json__number(entry, "ns", ns);
         json_object_array_add(list, entry);
     }
     return list;
@@ -380,14 +379,13 @@ static struct json_object *new_path_threads(const struct locks_report *locks)
 static struct json_object *new_path_locks(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
-    const struct trace *trace = locks->report->trace;
-    VEC_EACH (lock, &locks->critical->path.locks, struct path_lock) {
+    VEC_EACH (lock, &locks->critical->locks, struct critical_lock) {
         struct json_object *entry = json_object_new_object();
         add_object(entry, locks->critical, lock->object);
         json__number(entry, "acquisitions", lock->acquisitions);
         json__number(entry, "contended", lock->contended);
-        json__number(entry, "wait_ns", trace__ns(trace, lock->wait));
-        json__number(entry, "hold_ns", trace__ns(trace, lock->hold));
+        json__number(entry, "wait_ns", lock->wait_ns);
+        json__number(entry, "hold_ns", lock->hold_ns);
         json_object_array_add(list, entry);
     }
     return list;
@@ -401,14 +399,13 @@ static void add_path(struct json_object *root, const struct locks_report *locks)
         return;
     }
     struct json_object *object = json_object_new_object();
-    const struct trace *trace = locks->report->trace;
-    const struct path_result *path = &locks->critical->path;
-    json__number(object, "from_ns", trace__since_start_ns(trace, path->start));
-    json__number(object, "to_ns", trace__since_start_ns(trace, path->end));
-    json__number(object, "hand_over_ns", trace__ns(trace, path->hand_over));
+    const struct critical_path *path = locks->critical;
+    json__number(object, "from_ns", path->from_ns);
+    json__number(object, "to_ns", path->to_ns);
+    json__number(object, "hand_over_ns", path->hand_over_ns);
     json__number(object, "hand_overs", path->hand_overs);
-    json__number(object, "in_sections_ns", trace__ns(trace, path->in_sections));
-    json__number(object, "blocked_ns", trace__ns(trace, path->blocked));
+    json__number(object, "in_sections_ns", path->in_sections_ns);
+    json__number(object, "blocked_ns", path->blocked_ns);
     json__add(object, "threads", new_path_threads(locks));
     json__add(object, "locks", new_path_locks(locks));
     json__add(object, "pieces", new_pieces(locks));

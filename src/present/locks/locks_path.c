@@ -8,29 +8,24 @@
 #define PIECES_AT_MOST 20
 #define TOTALS_AT_MOST 10
 
-/* What stands for one of several threads or objects, by ticks. */
+/* What stands for one of several threads or objects, by time. */
 struct total {
     uint32_t index;
-    uint64_t ticks;
+    uint64_t ns;
 };
 
-static int by_ticks(const void *left, const void *right)
+static int by_ns(const void *left, const void *right)
 {
     const struct total *a = left, *b = right;
-    if (a->ticks != b->ticks)
-        return (a->ticks < b->ticks) - (a->ticks > b->ticks);
+    if (a->ns != b->ns)
+        return (a->ns < b->ns) - (a->ns > b->ns);
     return (a->index > b->index) - (a->index < b->index);
 }
 
 static void sort_totals(struct vec *totals)
 {
     if (totals->count)
-        qsort(totals->items, totals->count, totals->item_bytes, by_ticks);
-}
-
-static uint64_t length_of(const struct path_result *path)
-{
-    return path->end > path->start ? path->end - path->start : 0;
+        qsort(totals->items, totals->count, totals->item_bytes, by_ns);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -38,20 +33,17 @@ static uint64_t length_of(const struct path_result *path)
 static void put_whole(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     char length[16], hand_over[16], each[16], share[16], pieces[32];
-    const struct path_result *path = &locks->critical->path;
-    const struct trace *trace = locks->report->trace;
-    uint64_t hand_over_ns = trace__ns(trace, path->hand_over);
+    const struct critical_path *path = locks->critical;
     paragraph__take(
         style, out, "  Critical path: ",
         memory__format(
             "%s long, %s pieces; %s of it is in sections; %s went to hand-overs between "
             "threads, %s each.",
-            duration__format(trace__ns(trace, length_of(path)), length),
-            count__format(path->pieces.count, pieces),
-            share__format(ratio(path->in_sections, length_of(path)), share),
-            duration__format(hand_over_ns, hand_over),
-            duration__format(path->hand_overs ? hand_over_ns / path->hand_overs : 0, each)));
-    locks_text__blocked(path->blocked, length_of(path), style, out);
+            duration__format(path->length_ns, length), count__format(path->pieces.count, pieces),
+            share__format(ratio(path->in_sections_ns, path->length_ns), share),
+            duration__format(path->hand_over_ns, hand_over),
+            duration__format(path->hand_overs ? path->hand_over_ns / path->hand_overs : 0, each)));
+    locks_text__blocked(path->blocked_ns, path->length_ns, style, out);
 }
 
 /* ---- by thread and by lock ------------------------------------------------------------------- */
@@ -60,11 +52,11 @@ static void put_threads(const struct locks_report *locks, const struct style *st
 {
     static const struct grid_column columns[] = {
         {"on it", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false}, {"thread", ALIGN_LEFT, true}};
-    const struct path_result *path = &locks->critical->path;
+    const struct critical_path *path = locks->critical;
     struct vec totals = VEC_OF(struct total);
-    for (uint32_t i = 0; i < path->threads.count; i++) {
-        const struct total total = {i, *VEC_AT(&path->threads, uint64_t, i)};
-        if (total.ticks)
+    for (uint32_t i = 0; i < path->threads_ns.count; i++) {
+        const struct total total = {i, *VEC_AT(&path->threads_ns, uint64_t, i)};
+        if (total.ns)
             vec__push(&totals, &total);
     }
     sort_totals(&totals);
@@ -72,8 +64,8 @@ static void put_threads(const struct locks_report *locks, const struct style *st
     struct grid grid = grid__start(columns, 3, 2);
     for (size_t i = 0; i < totals.count && i < TOTALS_AT_MOST; i++) {
         const struct total *total = VEC_AT(&totals, struct total, i);
-        grid__duration(&grid, trace__ns(locks->report->trace, total->ticks));
-        grid__share(&grid, ratio(total->ticks, length_of(path)));
+        grid__duration(&grid, total->ns);
+        grid__share(&grid, ratio(total->ns, path->length_ns));
         grid__take(&grid, thread__text(locks->report, total->index), INK_PLAIN);
     }
     if (totals.count > TOTALS_AT_MOST)
@@ -91,26 +83,15 @@ static char *critical_name(const struct locks_report *locks, uint32_t object)
                         VEC_AT(&locks->critical->objects, struct sync_object, object));
 }
 
-/* Pieces at which the path came to a thread by that object. */
-static uint64_t hand_overs_by(const struct path_result *path, uint32_t object)
-{
-    uint64_t count = 0;
-    VEC_EACH (piece, &path->pieces, struct path_piece)
-        count += piece->object == object;
-    return count;
-}
-
 static void put_lock(struct grid *grid, const struct locks_report *locks,
-                     const struct path_lock *lock)
+                     const struct critical_lock *lock)
 {
-    const struct path_result *path = &locks->critical->path;
-    const struct trace *trace = locks->report->trace;
-    grid__duration(grid, trace__ns(trace, lock->hold));
-    grid__share(grid, ratio(lock->hold, length_of(path)));
+    grid__duration(grid, lock->hold_ns);
+    grid__share(grid, ratio(lock->hold_ns, locks->critical->length_ns));
     grid__count(grid, lock->acquisitions);
     grid__count(grid, lock->contended);
-    grid__duration(grid, trace__ns(trace, lock->wait));
-    grid__count(grid, hand_overs_by(path, lock->object));
+    grid__duration(grid, lock->wait_ns);
+    grid__count(grid, lock->hand_overs);
     grid__take(grid, critical_name(locks, lock->object), INK_BOLD);
 }
 
@@ -121,10 +102,10 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
         {"acquired", ALIGN_RIGHT, false}, {"contended", ALIGN_RIGHT, false},
         {"waited", ALIGN_RIGHT, false},   {"hand-overs", ALIGN_RIGHT, false},
         {"lock", ALIGN_LEFT, true}};
-    const struct path_result *path = &locks->critical->path;
+    const struct critical_path *path = locks->critical;
     struct vec totals = VEC_OF(struct total);
     for (uint32_t i = 0; i < path->locks.count; i++) {
-        const struct total total = {i, VEC_AT(&path->locks, struct path_lock, i)->hold};
+        const struct total total = {i, VEC_AT(&path->locks, struct critical_lock, i)->hold_ns};
         vec__push(&totals, &total);
     }
     sort_totals(&totals);
@@ -132,8 +113,9 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
         heading__put(style, out, "by lock: what of its sections is on the path");
     struct grid grid = grid__start(columns, 7, 2);
     for (size_t i = 0; i < totals.count && i < TOTALS_AT_MOST; i++)
-        put_lock(&grid, locks,
-                 VEC_AT(&path->locks, struct path_lock, VEC_AT(&totals, struct total, i)->index));
+        put_lock(
+            &grid, locks,
+            VEC_AT(&path->locks, struct critical_lock, VEC_AT(&totals, struct total, i)->index));
     if (totals.count > TOTALS_AT_MOST)
         grid__note(&grid, memory__format("and %zu more (--json has them all)",
                                          totals.count - TOTALS_AT_MOST));
@@ -146,7 +128,8 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
 
 /* ---- the pieces ------------------------------------------------------------------------------ */
 
-static char *came_by(const struct locks_report *locks, const struct path_piece *piece, bool first)
+static char *came_by(const struct locks_report *locks, const struct critical_piece *piece,
+                     bool first)
 {
     if (first)
         return memory__text("the program's start");
@@ -165,11 +148,10 @@ static char *came_by(const struct locks_report *locks, const struct path_piece *
 
 static void put_piece(struct grid *grid, const struct locks_report *locks, uint32_t index)
 {
-    const struct trace *trace = locks->report->trace;
-    const struct path_piece *piece =
-        VEC_AT(&locks->critical->path.pieces, struct path_piece, index);
-    grid__duration(grid, trace__ns(trace, piece->end - piece->start));
-    grid__duration(grid, trace__since_start_ns(trace, piece->start));
+    const struct critical_piece *piece =
+        VEC_AT(&locks->critical->pieces, struct critical_piece, index);
+    grid__duration(grid, piece->length_ns);
+    grid__duration(grid, piece->from_ns);
     grid__take(grid, thread__text(locks->report, piece->thread), INK_PLAIN);
     grid__take(grid, came_by(locks, piece, index == 0), INK_PLAIN);
 }
@@ -181,13 +163,12 @@ static void put_pieces(const struct locks_report *locks, const struct style *sty
                                                  {"thread", ALIGN_LEFT, true},
                                                  {"to which it came by", ALIGN_LEFT, true}};
     char rest[16], number[32];
-    const struct path_result *path = &locks->critical->path;
+    const struct critical_path *path = locks->critical;
     struct vec totals = VEC_OF(struct total);
     uint64_t left = 0;
     for (uint32_t i = 0; i < path->pieces.count; i++) {
-        const struct path_piece *piece = VEC_AT(&path->pieces, struct path_piece, i);
-        const struct total total = {i, piece->end - piece->start};
-        left += total.ticks;
+        const struct total total = {i, VEC_AT(&path->pieces, struct critical_piece, i)->length_ns};
+        left += total.ns;
         vec__push(&totals, &total);
     }
     sort_totals(&totals);
@@ -195,14 +176,13 @@ static void put_pieces(const struct locks_report *locks, const struct style *sty
     struct grid grid = grid__start(columns, 4, 2);
     size_t shown = 0;
     for (; shown < totals.count && shown < PIECES_AT_MOST; shown++) {
-        left -= VEC_AT(&totals, struct total, shown)->ticks;
+        left -= VEC_AT(&totals, struct total, shown)->ns;
         put_piece(&grid, locks, VEC_AT(&totals, struct total, shown)->index);
     }
     if (shown < totals.count)
-        grid__note(&grid,
-                   memory__format("and %s shorter ones, %s together (--json has them all)",
-                                  count__format(totals.count - shown, number),
-                                  duration__format(trace__ns(locks->report->trace, left), rest)));
+        grid__note(&grid, memory__format("and %s shorter ones, %s together (--json has them all)",
+                                         count__format(totals.count - shown, number),
+                                         duration__format(left, rest)));
     grid__end(&grid, style, out);
     vec__free(&totals);
 }
@@ -212,7 +192,7 @@ void locks_text__path(const struct locks_report *locks, const struct style *styl
     locks__put_header(locks, style, out);
     if (!locks->critical)
         return;
-    if (locks->critical->path.pieces.count == 0) {
+    if (locks->critical->pieces.count == 0) {
         paragraph__put(style, out, INK_PLAIN, "  ",
                        "The trace is empty: no thread wrote any event, so that there is no path.");
         return;

@@ -299,14 +299,14 @@ static const struct table path_table = TABLE(
     piece_cells, "path", "the critical path, a row a piece, in the order of time", piece_columns);
 
 static void add_piece(struct table_rows *rows, const struct locks_report *locks,
-                      const struct path_piece *piece)
+                      const struct critical_piece *piece)
 {
     const struct report *report = locks->report;
     const struct vec *objects = &locks->critical->objects;
     struct piece_cells *row = table_rows__add(rows);
     *row = (struct piece_cells){report__tid(report, piece->thread),
-                                trace__since_start_ns(report->trace, piece->start),
-                                trace__since_start_ns(report->trace, piece->end),
+                                piece->from_ns,
+                                piece->to_ns,
                                 piece->how == SYNC_EVENT_JOINED ? "join" : "start",
                                 UINT64_MAX,
                                 NULL};
@@ -322,7 +322,7 @@ struct table_rows path_rows(const struct locks_report *locks)
 {
     struct table_rows rows = table_rows__of(&path_table);
     if (locks->critical)
-        VEC_EACH (piece, &locks->critical->path.pieces, struct path_piece)
+        VEC_EACH (piece, &locks->critical->pieces, struct critical_piece)
             add_piece(&rows, locks, piece);
     return rows;
 }
