@@ -288,6 +288,7 @@ static int create_trace(const struct recording *recording, const struct planner 
     struct heurt_session settings = {
         .clock = clock,
         .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
+                 (planner->fd >= 0 ? HEURT_SESSION_CALLS : 0) |
                  (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
                  (recording->overhead.told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |

@@ -77,6 +77,8 @@ enum heurt_session_flag {
                                        KERNEL_LOG threads open perf events of their own for them */
     HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
     HEURT_SESSION_KERNEL_LOG = 1u << 7,   /* the recorder keeps them: KERNEL chunks */
+    HEURT_SESSION_CALLS = 1u << 8, /* ask the recorder for inline system calls, too, when a program
+                                      gets its second thread */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -674,14 +676,22 @@ struct heurt_stack_record {
 
 /* ---- plans: the runtime asks over the session's socket, the recorder answers ----------------- */
 
-#define HEURT_PLAN_MAGIC 0x6e6c7068u
+#define HEURT_PLAN_MAGIC 0x326c7068u
+
+/* What a plan is asked for. */
+enum heurt_plan_subject {
+    HEURT_PLAN_FUNCTIONS = 1,
+    HEURT_PLAN_SYSTEM_CALLS = 2, /* those that are made inline and may be futex(2) */
+};
 
 /* The request: this, then module_count times a MODULE definition (header, struct, path). */
 struct heurt_plan_request {
     uint32_t magic;
     uint32_t process; /* serial, for the refusals that the recorder writes */
     uint32_t module_count;
-    uint32_t bytes; /* of the definitions that follow */
+    uint32_t bytes;   /* of the definitions that follow */
+    uint32_t subject; /* enum heurt_plan_subject */
+    uint32_t reserved;
 };
 
 /* The answer: this, then function_count times struct heurt_plan, each followed by its strings
@@ -696,7 +706,8 @@ struct heurt_plan_answer {
 #define HEURT_PLAN_FIXUPS_MAX 8
 #define HEURT_PATCH_BYTES 5 /* jmp rel32 */
 
-#define HEURT_FIXUP_ABSOLUTE 0 /* as next: the field is the 8 bytes of target itself */
+#define HEURT_FIXUP_ABSOLUTE 0    /* as next: the field is the 8 bytes of target itself */
+#define HEURT_FIXUP_SYSTEM_CALL 1 /* as next: the 8 bytes are the address of the runtime's stub */
 
 /* A field of the moved code that depends on where something lies. */
 struct heurt_plan_fixup {
@@ -712,6 +723,9 @@ enum heurt_mechanism {
     HEURT_MECHANISM_RETURN_SLOT =
         1, /* with the caller's return address put aside: nothing is shifted;
          for functions that take, or may take, arguments on the stack */
+    HEURT_MECHANISM_SYSTEM_CALL =
+        2, /* no function: the moved code holds a system call, is jumped to and jumps back. Where
+              the call is futex(2) it goes on in the runtime's stub, else it makes it itself */
 };
 
 /* How to instrument one function.  The runtime copies code to executable memory within ±2 GiB,

@@ -15,6 +15,10 @@ const char *never__function(const char *module, const char *name);
  * time. name: without a version; NULL: it has none. NULL: it may be chosen. */
 const char *never__chosen(const char *module, const char *name);
 
+/* Why a system call that the function makes itself is none of ours, or NULL: of the C library and
+ * the loader, only the wait for their own locks (stdio, malloc, …) is told by no hook. */
+const char *never__system_call(const char *module, const char *name);
+
 /* The runtime itself and what is not a file (the vdso): nothing of these is ever asked for by a
  * pattern. The sentence says why, for a user who names them. NULL for any other module. */
 const char *never__module(const char *module);

@@ -7,6 +7,7 @@
 #include "patch/parameters.h"
 #include "patch/plan_cache.h"
 #include "patch/preserved.h"
+#include "patch/system_calls.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -84,6 +85,7 @@ int facts__open(const char *path, const uint8_t *build_id, size_t build_id_bytes
     facts->tails = VEC_OF(struct fact_tail);
     facts->moves = VEC_OF(uint8_t);
     facts->texts = VEC_OF(char);
+    facts->system_calls = VEC_OF(struct fact_system_call);
     facts->path = memory__text(path);
     facts->cache = build_id_bytes ? cache : NULL;
     facts->build_id_bytes = build_id_bytes;
@@ -113,6 +115,7 @@ void facts__close(struct facts *facts)
     vec__free(&facts->tails);
     vec__free(&facts->moves);
     vec__free(&facts->texts);
+    vec__free(&facts->system_calls);
     free(facts->path);
     free(facts);
 }
@@ -217,11 +220,10 @@ const char *facts__choice(struct facts *facts, struct fact_function *function)
 
 enum { MOVED_SKIP, MOVED_BYTES, MOVED_CODE_BYTES, MOVED_FIXUPS, MOVED_NUMBERS };
 
-static void keep_move(struct facts *facts, struct fact_function *function,
-                      const struct heurt_plan *plan)
+static uint32_t keep_move(struct facts *facts, const struct heurt_plan *plan)
 {
     size_t fixups = plan->fixup_count * sizeof *plan->fixups;
-    function->moved = (uint32_t)facts->moves.count;
+    uint32_t place = (uint32_t)facts->moves.count;
     uint8_t *at =
         vec__extend(&facts->moves, MOVED_NUMBERS + plan->moved + plan->code_bytes + fixups);
     at[MOVED_SKIP] = plan->skip;
@@ -232,13 +234,12 @@ static void keep_move(struct facts *facts, struct fact_function *function,
     memcpy(at, plan->original, plan->moved);
     memcpy(at + plan->moved, plan->code, plan->code_bytes);
     memcpy(at + plan->moved + plan->code_bytes, plan->fixups, fixups);
+    return place;
 }
 
-static void recall_move(const struct facts *facts, const struct fact_function *function,
-                        struct heurt_plan *plan)
+static void recall_move(const struct facts *facts, uint32_t moved, struct heurt_plan *plan)
 {
-    const uint8_t *at = VEC_AT(&facts->moves, uint8_t, function->moved);
-    plan->address = function->start;
+    const uint8_t *at = VEC_AT(&facts->moves, uint8_t, moved);
     plan->skip = at[MOVED_SKIP];
     plan->moved = at[MOVED_BYTES];
     plan->code_bytes = at[MOVED_CODE_BYTES];
@@ -250,12 +251,12 @@ static void recall_move(const struct facts *facts, const struct fact_function *f
            plan->fixup_count * sizeof *plan->fixups);
 }
 
-bool facts__move_is_whole(const struct facts *facts, const struct fact_function *function)
+bool facts__move_is_whole(const struct facts *facts, uint32_t moved)
 {
-    size_t left = function->moved < facts->moves.count ? facts->moves.count - function->moved : 0;
+    size_t left = moved < facts->moves.count ? facts->moves.count - moved : 0;
     if (left < MOVED_NUMBERS)
         return false;
-    const uint8_t *at = VEC_AT(&facts->moves, uint8_t, function->moved);
+    const uint8_t *at = VEC_AT(&facts->moves, uint8_t, moved);
     return at[MOVED_BYTES] >= HEURT_PATCH_BYTES &&
            at[MOVED_BYTES] <= sizeof((struct heurt_plan *)0)->original &&
            at[MOVED_CODE_BYTES] <= HEURT_PLAN_CODE_MAX &&
@@ -277,10 +278,45 @@ enum move_fault facts__move(struct facts *facts, struct fact_function *function,
         function->move_fault = (uint8_t)move__plan(facts->file, facts->map, code, &found);
         function->move = function->move_fault ? FACT_NO : FACT_YES;
         if (function->move == FACT_YES)
-            keep_move(facts, function, &found);
+            function->moved = keep_move(facts, &found);
         facts->changed = true;
     }
-    if (function->move == FACT_YES)
-        recall_move(facts, function, plan);
+    if (function->move == FACT_YES) {
+        plan->address = function->start;
+        recall_move(facts, function->moved, plan);
+    }
     return function->move_fault;
+}
+
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+static void find_system_calls(struct facts *facts)
+{
+    const struct code_file *file = facts__file(facts);
+    struct vec calls = VEC_OF(struct inline_system_call), plans = VEC_OF(struct heurt_plan);
+    const char *slash = strrchr(facts->path, '/');
+    if (!file)
+        return;
+    system_calls__list(file, slash ? slash + 1 : facts->path, &calls);
+    if (calls.count && !facts->map)
+        facts->map = code_map__make(file);
+    system_calls__plan(file, facts->map, &calls, &plans);
+    VEC_EACH (plan, &plans, const struct heurt_plan)
+        vec__push(&facts->system_calls,
+                  &(struct fact_system_call){plan->address, keep_move(facts, plan), 0});
+    facts->has_system_calls = facts->changed = true;
+    vec__free(&plans);
+    vec__free(&calls);
+}
+
+void facts__system_calls(struct facts *facts, struct vec *plans)
+{
+    if (!facts->has_system_calls)
+        find_system_calls(facts);
+    VEC_EACH (call, &facts->system_calls, const struct fact_system_call) {
+        struct heurt_plan *plan = vec__push(plans, NULL);
+        plan->address = call->address;
+        plan->mechanism = HEURT_MECHANISM_SYSTEM_CALL;
+        recall_move(facts, call->moved, plan);
+    }
 }

@@ -54,13 +54,22 @@ struct fact_tail {
     uint32_t name;     /* text; 0: none */
 };
 
+/* A system call that is made inline and may be futex(2). */
+struct fact_system_call {
+    uint64_t address; /* of the jump that leads to its moved code */
+    uint32_t moved;   /* place in moves */
+    uint32_t reserved;
+};
+
 struct facts {
-    struct vec functions; /* struct fact_function, by start */
-    struct vec names;     /* struct fact_name, the best of a function first */
-    struct vec tails;     /* struct fact_tail */
-    struct vec moves;     /* uint8_t: moved code, see facts.c */
-    struct vec texts;     /* char: strings, each ended by \0; the one at 0 is empty */
-    uint32_t stripped;    /* bool: only the dynamic symbols are known */
+    struct vec functions;      /* struct fact_function, by start */
+    struct vec names;          /* struct fact_name, the best of a function first */
+    struct vec tails;          /* struct fact_tail */
+    struct vec moves;          /* uint8_t: moved code, see facts.c */
+    struct vec texts;          /* char: strings, each ended by \0; the one at 0 is empty */
+    struct vec system_calls;   /* struct fact_system_call, when has_system_calls */
+    uint32_t has_system_calls; /* bool: they were looked for */
+    uint32_t stripped;         /* bool: only the dynamic symbols are known */
     /* Not kept: */
     bool changed; /* since it was read from the cache */
     char *path;
@@ -99,7 +108,11 @@ const char *facts__choice(struct facts *facts, struct fact_function *function);
 enum move_fault facts__move(struct facts *facts, struct fact_function *function,
                             struct heurt_plan *plan);
 
-/* Whether what is kept of the moved code is of a possible form (move is FACT_YES). */
-bool facts__move_is_whole(const struct facts *facts, const struct fact_function *function);
+/* Appends plans (struct heurt_plan) for the system calls that the file makes inline and that may be
+ * futex(2) (system_calls.h). */
+void facts__system_calls(struct facts *facts, struct vec *plans);
+
+/* Whether what is kept of moved code at that place in moves is of a possible form. */
+bool facts__move_is_whole(const struct facts *facts, uint32_t moved);
 
 #endif

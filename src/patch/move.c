@@ -7,7 +7,8 @@
 struct move {
     const struct code_file *file;
     const struct code_function *function;
-    uint64_t body; /* where what is moved begins */
+    uint64_t body;        /* where what is moved begins */
+    uint64_t system_call; /* of what is moved: that is led through the runtime; 0: none */
     ZydisDecoder decoder;
     struct instruction instruction;
     struct heurt_plan *plan;
@@ -37,6 +38,12 @@ bool move_fault__is_known(enum move_fault fault)
 static bool is_overwritten(const struct move *move, uint64_t address)
 {
     return address - move->body < HEURT_PATCH_BYTES;
+}
+
+/* Whether the instruction at address has to be moved, too. */
+static bool is_needed(const struct move *move, uint64_t address)
+{
+    return is_overwritten(move, address) || address <= move->system_call;
 }
 
 static bool decode(struct move *move, uint64_t address)
@@ -154,6 +161,28 @@ static enum move_fault emit_call(struct move *move, const uint8_t *bytes)
     return MOVE_DONE;
 }
 
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+/* rcx and r11 are nobody's there: the instruction destroys them.  Neither flags nor stack are
+ * touched.
+ *
+ *         lea -202(%rax), %ecx; jecxz 1f
+ *         syscall; jmp 3f
+ *     1:  lea 2f(%rip), %rcx; jmp *8(%rcx)
+ *     2:  .quad behind the original call; .quad the runtime's stub, which goes on at
+ *     3: */
+static void emit_system_call(struct move *move)
+{
+    static const uint8_t code[] = {0x8d, 0x88, 0x36, 0xff, 0xff, 0xff, 0x67, 0xe3,
+                                   0x04, 0x0f, 0x05, 0xeb, 26,   0x48, 0x8d, 0x0d,
+                                   3,    0,    0,    0,    0xff, 0x61, 0x08};
+    emit_bytes(move, code, sizeof code);
+    add_fixup(move, move->instruction.end, move->plan->code_bytes, HEURT_FIXUP_ABSOLUTE);
+    emit_bytes(move, &(uint64_t){0}, 8);
+    add_fixup(move, 0, move->plan->code_bytes, HEURT_FIXUP_SYSTEM_CALL);
+    emit_bytes(move, &(uint64_t){0}, 8);
+}
+
 /* ---- taking the original code ---------------------------------------------------------------- */
 
 static enum move_fault emit(struct move *move, const uint8_t *bytes)
@@ -181,7 +210,9 @@ static enum move_fault emit(struct move *move, const uint8_t *bytes)
         emit_jump(move, (const uint8_t[]){0x0f, 0x80 | (opcode & 0x0f)}, 2, instruction->target);
         break;
     default:
-        if (!instruction__is_nop(instruction))
+        if (move->system_call && instruction->address == move->system_call)
+            emit_system_call(move);
+        else if (!instruction__is_nop(instruction))
             emit_copy(move, bytes);
     }
     return MOVE_DONE;
@@ -219,7 +250,7 @@ static enum move_fault take_instructions(struct move *move)
     size_t size;
     uint64_t start = move->body, at = start;
     const uint8_t *bytes = code_file__bytes(move->file, start, &size);
-    while (is_overwritten(move, at)) {
+    while (is_needed(move, at)) {
         if (at >= move->function->end)
             return MOVE_TOO_SHORT;
         if (!bytes || !decode(move, at))
@@ -285,5 +316,19 @@ enum move_fault move__place(const struct code_file *file, const struct code_map 
     struct move move = {.file = file, .function = function, .body = body, .plan = plan};
     decoder__start(&move.decoder);
     *plan = (struct heurt_plan){.address = body};
+    return move_body(&move, map);
+}
+
+enum move_fault move__system_call(const struct code_file *file, const struct code_map *map,
+                                  const struct code_function *function, uint64_t body,
+                                  uint64_t system_call, struct heurt_plan *plan)
+{
+    struct move move = {
+        .file = file, .function = function, .body = body, .system_call = system_call, .plan = plan};
+    decoder__start(&move.decoder);
+    *plan = (struct heurt_plan){.address = body, .mechanism = HEURT_MECHANISM_SYSTEM_CALL};
+    /* Who enters behind what is overwritten would make the call unseen. */
+    if (code_map__is_entered(map, body + 1, system_call + 1))
+        return MOVE_ENTERED;
     return move_body(&move, map);
 }

@@ -5,6 +5,7 @@
 #include "patch/patterns.h"
 #include "patch/plan_arguments.h"
 #include "patch/process_image.h"
+#include "patch/system_calls.h"
 #include "symbol/name.h"
 
 #include <errno.h>
@@ -288,15 +289,55 @@ static void refuse_unused_arguments(struct maker *maker)
     }
 }
 
+/* ---- inline system calls --------------------------------------------------------------------- */
+
+static void add_system_calls(struct plan *plan, const struct trace_module *module,
+                             const char *cache)
+{
+    struct facts *facts;
+    struct error error;
+    const char *slash = strrchr(module->path, '/');
+    if (never__module(slash ? slash + 1 : module->path) || !system_calls__may_be_in(module->path) ||
+        facts__open(module->path, module->build_id, module->build_id_bytes, cache, &facts, &error) <
+            0)
+        return;
+    struct vec calls = VEC_OF(struct heurt_plan);
+    facts__system_calls(facts, &calls);
+    VEC_EACH (call, &calls, struct heurt_plan) {
+        move_to(call, module->bias);
+        vec__push(&plan->functions,
+                  &(struct planned_function){*call, memory__text("system call"), memory__text("")});
+    }
+    vec__free(&calls);
+    facts__close(facts);
+}
+
+static struct plan *new_plan(void)
+{
+    struct plan *plan = memory__zeroed(1, sizeof *plan);
+    plan->functions = VEC_OF(struct planned_function);
+    plan->refusals = VEC_OF(struct refused_function);
+    plan->unmatched = VEC_OF(struct refused_function);
+    return plan;
+}
+
+struct plan *plan__system_calls(const struct trace_module *modules, size_t module_count,
+                                const char *cache)
+{
+    struct plan *plan = new_plan();
+    for (size_t i = 0; i < module_count; i++)
+        add_system_calls(plan, &modules[i], cache);
+    return plan;
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
 int plan__make(const struct plan_request *request, const struct trace_module *modules,
                size_t module_count, struct plan **plan, struct error *error)
 {
     (void)error;
     struct maker maker = {.request = request};
-    maker.plan = memory__zeroed(1, sizeof *maker.plan);
-    maker.plan->functions = VEC_OF(struct planned_function);
-    maker.plan->refusals = VEC_OF(struct refused_function);
-    maker.plan->unmatched = VEC_OF(struct refused_function);
+    maker.plan = new_plan();
     world__start(&maker.world, modules, module_count, request->cache);
     patterns__start(&maker.patterns);
     argument_requests__start(&maker.arguments, &request->arguments);

@@ -50,6 +50,11 @@ struct plan {
 /* Plans for the modules as one process has them mapped. */
 int plan__make(const struct plan_request *request, const struct trace_module *modules,
                size_t module_count, struct plan **plan, struct error *error);
+/* The same for the system calls that the modules make themselves and that may be futex(2)
+ * (system_calls.h): each is a planned_function of HEURT_MECHANISM_SYSTEM_CALL. cache: as in struct
+ * plan_request. What cannot be read or moved is left out. */
+struct plan *plan__system_calls(const struct trace_module *modules, size_t module_count,
+                                const char *cache);
 void plan__free(struct plan *plan);
 void refusals__free(struct vec *refusals); /* of struct refused_function; leaves it empty */
 

@@ -18,9 +18,9 @@
 #define MAGIC "heurtpln"
 #define SUFFIX ".plan"
 
-enum { VECS = 5 };
+enum { VECS = 6 };
 
-/* In front of the items of the five vecs, in the order of all_vecs(). */
+/* In front of the items of the six vecs, in the order of all_vecs(). */
 struct header {
     char magic[8];
     uint64_t checksum;                 /* of all bytes of the file, this being 0 */
@@ -32,7 +32,7 @@ struct header {
     } file, debug_file; /* zeroes: there is none */
     uint64_t counts[VECS];
     uint32_t stripped;
-    uint32_t reserved;
+    uint32_t has_system_calls;
 };
 
 static void all_vecs(struct facts *facts, struct vec *vecs[VECS])
@@ -42,6 +42,7 @@ static void all_vecs(struct facts *facts, struct vec *vecs[VECS])
     vecs[2] = &facts->tails;
     vecs[3] = &facts->moves;
     vecs[4] = &facts->texts;
+    vecs[5] = &facts->system_calls;
 }
 
 /* ---- what has to be the same ----------------------------------------------------------------- */
@@ -178,7 +179,7 @@ static bool is_function_sound(const struct facts *facts, const struct fact_funct
            is_span(function->first_tail, function->tail_count, &facts->tails) &&
            function->choice < facts->texts.count && frame_fault__is_known(function->frame.fault) &&
            move_fault__is_known(function->move_fault) &&
-           (function->move != FACT_YES || facts__move_is_whole(facts, function));
+           (function->move != FACT_YES || facts__move_is_whole(facts, function->moved));
 }
 
 /* Whether all places lie where they should: a checksum does not tell who computed it. */
@@ -196,6 +197,9 @@ static bool is_sound(const struct facts *facts)
     VEC_EACH (tail, &facts->tails, struct fact_tail)
         if (tail->name >= texts->count ||
             (tail->function != FACT_NO_FUNCTION && tail->function >= facts->functions.count))
+            return false;
+    VEC_EACH (call, &facts->system_calls, struct fact_system_call)
+        if (!facts__move_is_whole(facts, call->moved))
             return false;
     return true;
 }
@@ -218,6 +222,7 @@ static bool load(int fd, struct facts *facts)
         !read_vecs(fd, &header, (uint64_t)status.st_size - sizeof header, facts))
         return false;
     facts->stripped = header.stripped;
+    facts->has_system_calls = header.has_system_calls;
     return checksum_of(&header, facts) == header.checksum && is_sound(facts);
 }
 
@@ -270,6 +275,7 @@ static bool write_facts(int fd, struct facts *facts)
     for (int i = 0; i < VECS; i++)
         header.counts[i] = vecs[i]->count;
     header.stripped = facts->stripped;
+    header.has_system_calls = facts->has_system_calls;
     header.checksum = checksum_of(&header, facts);
     bool written = write_all(fd, &header, sizeof header);
     for (int i = 0; i < VECS && written; i++)

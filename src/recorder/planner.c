@@ -260,33 +260,49 @@ static void remember(struct planner *planner, uint32_t process, const struct pla
     }
 }
 
+/* Its modules are planned for again when functions are asked for. */
+static void plan_system_calls(const struct planner *planner, int fd, const struct vec *modules)
+{
+    struct plan *plan = plan__system_calls(modules->items, modules->count, planner->request->cache);
+    send_plan(fd, plan);
+    plan__free(plan);
+}
+
+static int plan_functions(struct planner *planner, int fd, uint32_t process, struct vec *modules,
+                          struct trace_writer *writer, struct error *error)
+{
+    struct plan *plan = NULL;
+    if (planner->is_chosen)
+        drop_taken(planner, process, modules);
+    int code = plan__make(planner->request, modules->items, modules->count, &plan, error);
+    if (code < 0)
+        return code;
+    VEC_EACH (refusal, &plan->refusals, struct refused_function)
+        trace_writer__refuse(writer, process, refusal->function, refusal->module, refusal->reason);
+    planner->answers++;
+    if (!planner->is_chosen) {
+        count_unmatched(planner, &plan->unmatched);
+        keep_paths(planner, modules);
+    }
+    if (planner->remembers)
+        remember(planner, process, plan);
+    send_plan(fd, plan);
+    plan__free(plan);
+    return 0;
+}
+
 static int plan_for(struct planner *planner, int fd, const struct heurt_plan_request *request,
                     const uint8_t *bytes, struct trace_writer *writer, struct error *error)
 {
     struct vec modules = VEC_OF(struct trace_module);
-    struct plan *plan = NULL;
     int code = -EPROTO;
     if (!read_modules(bytes, request->bytes, request->module_count, &modules))
         error__set(error, code, "a recorded process asked for a plan in a form that is not known");
-    else {
-        if (planner->is_chosen)
-            drop_taken(planner, request->process, &modules);
-        code = plan__make(planner->request, modules.items, modules.count, &plan, error);
-    }
-    if (code == 0) {
-        VEC_EACH (refusal, &plan->refusals, struct refused_function)
-            trace_writer__refuse(writer, request->process, refusal->function, refusal->module,
-                                 refusal->reason);
-        planner->answers++;
-        if (!planner->is_chosen) {
-            count_unmatched(planner, &plan->unmatched);
-            keep_paths(planner, &modules);
-        }
-        if (planner->remembers)
-            remember(planner, request->process, plan);
-        send_plan(fd, plan);
-        plan__free(plan);
-    }
+    else if (request->subject == HEURT_PLAN_SYSTEM_CALLS) {
+        plan_system_calls(planner, fd, &modules);
+        code = 0;
+    } else
+        code = plan_functions(planner, fd, request->process, &modules, writer, error);
     vec__free(&modules);
     return code;
 }

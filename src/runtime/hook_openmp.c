@@ -441,17 +441,20 @@ static void parallel__end(const struct parallel *parallel, uint64_t since)
     __atomic_store_n(known, ticks ? ticks : 1, __ATOMIC_RELAXED);
 }
 
-/* Called by each thread of the team in place of the region's function. */
+/* Called by each thread of the team in place of the region's function. What libgomp's threads wait
+ * in outside of it is told by that barrier, or is the wait for the next region. */
 static void parallel__run(void *data)
 {
     const struct parallel parallel = *(const struct parallel *)data;
+    wait__is_told(hook__thread(), false);
     parallel.routine(parallel.data);
-    if (!parallel.meet)
-        return;
-    struct thread *thread = barrier__meets();
-    uint64_t since = thread ? clock__tick() : 0;
-    parallel.meet();
-    barrier__met(thread, parallel.site, since);
+    if (parallel.meet) {
+        struct thread *thread = barrier__meets();
+        uint64_t since = thread ? clock__tick() : 0;
+        parallel.meet();
+        barrier__met(thread, parallel.site, since);
+    }
+    wait__is_told(hook__thread(), true);
 }
 
 #define PARALLEL(name, ...)                                                             \
@@ -460,7 +463,9 @@ static void parallel__run(void *data)
         __typeof__(&name) begin = OPENMP_REAL(name);                                    \
         parallel__begin(&parallel, &routine, &data, SITE(HEURT_BARRIER_OPENMP_REGION)); \
         uint64_t since = clock__tick();                                                 \
+        wait__is_told(hook__thread(), true);                                            \
         begin(parallel__run, &parallel, __VA_ARGS__);                                   \
+        wait__is_told(hook__thread(), false);                                           \
         parallel__end(&parallel, since);                                                \
     } while (0)
 

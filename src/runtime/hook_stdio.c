@@ -71,7 +71,9 @@ static void tell_name(const FILE *stream)
 static void stream__wait(struct use *use)
 {
     uint64_t since = lock__wait_begins(use->thread, use->site, use->stream);
+    wait__is_told(use->thread, true);
     REAL(flockfile)(use->stream);
+    wait__is_told(use->thread, false);
     lock__wait_ended(use->thread, since, use->stream, 0);
     __atomic_store_n(&heurt_state.shared_streams[place_of(use->stream)], use->stream,
                      __ATOMIC_RELAXED);

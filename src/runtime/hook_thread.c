@@ -100,6 +100,7 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
         return REAL(pthread_create)(id, attributes, routine, argument);
     if (!thread->started)
         event__refill(NULL, 0);
+    module__see_system_calls(thread);
     fill(beginning, attributes);
     beginning->routine.posix = routine;
     beginning->argument = argument;
@@ -119,6 +120,7 @@ EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
         return REAL(thrd_create)(id, routine, argument);
     if (!thread->started)
         event__refill(NULL, 0);
+    module__see_system_calls(thread);
     fill(beginning, NULL);
     beginning->routine.c11 = routine;
     beginning->argument = argument;

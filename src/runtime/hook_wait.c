@@ -164,7 +164,8 @@ EXPORT int sem_post(sem_t *semaphore)
     return REAL(sem_post)(semaphore);
 }
 
-/* ---- syscall(SYS_futex, …): called by stub.S with syscall's own arguments -------------------- */
+/* ---- futex(2), by whoever ----------------------------------------------------------------------
+ */
 
 static bool futex__waits(int command)
 {
@@ -178,26 +179,87 @@ static bool futex__wakes(int command)
            command == FUTEX_UNLOCK_PI || command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE;
 }
 
-long heurt_futex(long number, long address, long operation, long c, long d, long e, long f);
-long heurt_futex(long number, long address, long operation, long c, long d, long e, long f)
+/* A call that is about to be made behind site. The thread when it waits, else NULL. */
+static inline struct thread *futex__begins(uint64_t caller, uint64_t address, uint64_t operation)
 {
     struct thread *thread = hook__thread();
     int command = (int)operation & FUTEX_CMD_MASK;
-    uint64_t site = SITE((unsigned)command);
-    if (thread && thread->is_in_wait)
-        thread = NULL;
-    bool waits = thread && futex__waits(command);
-    if (waits) {
+    uint64_t site = HEURT_SITE(caller, (unsigned)command);
+    if (!thread || thread->is_in_wait)
+        return NULL;
+    if (futex__waits(command)) {
         hook__stack(thread, site, (void *)address);
-        event__write2(thread, HEURT_EVENT_FUTEX_WAIT, site, (uint64_t)address);
-    } else if (thread && futex__wakes(command)) {
-        event__write2(thread, HEURT_EVENT_FUTEX_WOKEN, site, (uint64_t)address);
+        event__write2(thread, HEURT_EVENT_FUTEX_WAIT, site, address);
+        return thread;
     }
-    uint64_t since = waits ? clock__tick() : 0;
+    if (futex__wakes(command))
+        event__write2(thread, HEURT_EVENT_FUTEX_WOKEN, site, address);
+    return NULL;
+}
+
+static inline void futex__ended(struct thread *thread, uint64_t since, long result)
+{
+    if (thread)
+        wait__end(thread, HEURT_EVENT_FUTEX_WAIT | 1, since, (uint64_t)(result < 0 ? -1 : result));
+}
+
+/* syscall(SYS_futex, …): called by stub.S with syscall's own arguments. */
+long heurt_futex(long number, long address, long operation, long c, long d, long e, long f);
+long heurt_futex(long number, long address, long operation, long c, long d, long e, long f)
+{
+    struct thread *thread = futex__begins((uint64_t)__builtin_return_address(0), (uint64_t)address,
+                                          (uint64_t)operation);
+    uint64_t since = thread ? clock__tick() : 0;
     long result = REAL(syscall)(number, address, operation, c, d, e, f);
-    if (waits)
-        wait__end(thread, HEURT_EVENT_FUTEX_WAIT | 1, since, (uint64_t)result);
+    futex__ended(thread, since, result);
     return result;
+}
+
+/* The stack as heurt_system_call_stub leaves it, lowest address first. */
+struct inline_call {
+    uint64_t rbx, r9, r8, r10, rdx, rsi, rdi;
+    uint64_t flags;
+    uint64_t back; /* into the moved code */
+    uint64_t site; /* behind the call */
+};
+
+/* User threads have stacks of their own, on which there may be no room for what is done here. */
+static bool is_on_thread_stack(const struct thread *thread, const void *place)
+{
+    uint64_t address = (uint64_t)place;
+    return address >= thread->stack_low && address < thread->stack_high;
+}
+
+/* From where the moved code goes on behind the call back to the call itself (src/patch/move.c). */
+#define TO_THE_CALL 30
+
+/* Waits, the call included. */
+static __attribute__((noinline)) long inline_wait(struct thread *thread,
+                                                  const struct inline_call *call)
+{
+    if (thread)
+        thread = futex__begins(call->site, call->rdi, call->rsi);
+    uint64_t since = thread ? clock__tick() : 0;
+    long result = RAW6(futex, call->rdi, call->rsi, call->rdx, call->r10, call->r8, call->r9);
+    futex__ended(thread, since, result);
+    return result;
+}
+
+/* futex(2) by an instruction of the program's own: what rax shall be. What does not wait is left to
+ * the moved code, because a return for which the call came before a system call is not predicted.
+ */
+long heurt_inline_futex(struct inline_call *call);
+long heurt_inline_futex(struct inline_call *call)
+{
+    struct thread *thread = &heurt_thread;
+    if (!is_on_thread_stack(thread, call))
+        thread = NULL;
+    if (futex__waits((int)call->rsi & FUTEX_CMD_MASK))
+        return inline_wait(thread, call);
+    if (thread)
+        futex__begins(call->site, call->rdi, call->rsi);
+    call->back -= TO_THE_CALL;
+    return SYS_futex;
 }
 
 long heurt_early_syscall(long number, long a, long b, long c, long d, long e, long f);

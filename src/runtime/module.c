@@ -42,11 +42,11 @@ static struct known_module *known(uint64_t start, uint64_t bias)
 }
 
 /* The loader's name; the executable has none there, but its link in /proc. */
-static const char *path_of(const struct dl_phdr_info *info, char room[4096])
+static const char *path_of(const struct dl_phdr_info *info, bool is_first, char room[4096])
 {
     if (info->dlpi_name && info->dlpi_name[0])
         return info->dlpi_name;
-    long length = heurt_state.module_count == 0 ? RAW3(readlink, "/proc/self/exe", room, 4095) : 0;
+    long length = is_first ? RAW3(readlink, "/proc/self/exe", room, 4095) : 0;
     room[length > 0 ? length : 0] = 0;
     return room;
 }
@@ -77,9 +77,8 @@ static void mark_connect(const struct dl_phdr_info *info)
                             info->dlpi_phdr[i].p_memsz);
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
+static struct heurt_module describe(const struct dl_phdr_info *info)
 {
-    (void)size;
     struct heurt_module module = {.tick = clock__tick(), .bias = info->dlpi_addr, .start = ~0ull};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
@@ -91,13 +90,20 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
         module.start = start < module.start ? start : module.start;
         module.end = start + header->p_memsz > module.end ? start + header->p_memsz : module.end;
     }
+    return module;
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct heurt_module module = describe(info);
     struct known_module *old = known(module.start, module.bias);
     if (old)
         old->seen = true;
     if (old || module.end == 0 || heurt_state.module_count == MODULES_MAX)
         return 0;
     char room[4096];
-    const char *path = path_of(info, room);
+    const char *path = path_of(info, heurt_state.module_count == 0, room);
     define__parts(HEURT_DEFINITION_MODULE,
                   (struct text_part[]){{&module, sizeof module}, {path, strlen(path) + 1}}, 2);
     keep(data, &module, path);
@@ -131,18 +137,36 @@ static void forget_unseen(void)
     }
 }
 
+/* ---- asking the recorder --------------------------------------------------------------------- */
+
 #define WALK_BYTES (1u << 20)
+
+static bool walk__begin(struct walk *walk)
+{
+    long memory =
+        RAW6(mmap, 0, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool has_memory = memory >= 0 || memory <= -4096;
+    *walk =
+        (struct walk){.definitions = has_memory ? (uint8_t *)memory : NULL, .capacity = WALK_BYTES};
+    return has_memory;
+}
+
+static void walk__end(struct walk *walk)
+{
+    RAW2(munmap, walk->definitions, WALK_BYTES);
+}
+
+static void ask(const struct walk *walk, enum heurt_plan_subject subject)
+{
+    if (walk->count)
+        patch__modules(walk->definitions, walk->bytes, walk->count, subject);
+}
 
 void module__scan(void)
 {
-    if (thread__in_seccomp(&heurt_thread))
+    struct walk walk;
+    if (thread__in_seccomp(&heurt_thread) || !walk__begin(&walk))
         return;
-    struct walk walk = {.capacity = WALK_BYTES};
-    long memory =
-        RAW6(mmap, 0, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory < 0 && memory > -4096)
-        return;
-    walk.definitions = (uint8_t *)memory;
     heurt_thread.inside++;
     spin__lock(&heurt_state.modules_lock);
     for (unsigned i = 0; i < heurt_state.module_count; i++)
@@ -152,10 +176,39 @@ void module__scan(void)
     if (walk.count && heurt_state.session->flags & HEURT_SESSION_LIVE)
         live__offer();
     spin__unlock(&heurt_state.modules_lock);
-    if (walk.count && heurt_state.session->flags & HEURT_SESSION_PLANS)
-        patch__modules(walk.definitions, walk.bytes, walk.count);
+    if (heurt_state.session->flags & HEURT_SESSION_PLANS)
+        ask(&walk, HEURT_PLAN_FUNCTIONS);
+    if (heurt_state.sees_system_calls)
+        ask(&walk, HEURT_PLAN_SYSTEM_CALLS);
     heurt_thread.inside--;
-    RAW2(munmap, memory, WALK_BYTES);
+    walk__end(&walk);
+}
+
+static int visit_for_system_calls(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct heurt_module module = describe(info);
+    char room[4096];
+    if (known(module.start, module.bias))
+        keep(data, &module, path_of(info, ((struct walk *)data)->count == 0, room));
+    return 0;
+}
+
+/* Nobody can be within the bytes of a jump as long as there is one thread. */
+void module__see_system_calls(struct thread *thread)
+{
+    struct walk walk;
+    uint64_t since = clock__tick();
+    if (heurt_state.sees_system_calls || !(heurt_state.session->flags & HEURT_SESSION_CALLS) ||
+        !program__is_single_threaded() || thread__in_seccomp(thread) || !walk__begin(&walk))
+        return;
+    heurt_state.sees_system_calls = true;
+    thread->inside++;
+    dl_iterate_phdr(visit_for_system_calls, &walk);
+    ask(&walk, HEURT_PLAN_SYSTEM_CALLS);
+    thread->inside--;
+    walk__end(&walk);
+    event__write1(thread, HEURT_EVENT_PAUSED, clock__tick() - since);
 }
 
 /* The loader calls the function at r_brk, made for debuggers, when its list has changed: after a

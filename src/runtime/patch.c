@@ -13,6 +13,7 @@
 #define REACH_MARGIN (16ull << 20)
 
 /* stub.S */
+void heurt_system_call_stub(void);
 void heurt_stub(void), heurt_stub_ordered(void), heurt_stub_wide(void);
 void heurt_stub_wide_ordered(void), heurt_stub_full(void);
 void heurt_return_slot(void), heurt_return_slot_ordered(void), heurt_return_slot_wide(void);
@@ -331,10 +332,14 @@ struct answer {
     uint8_t *plans; /* mapped; header.bytes of them */
 };
 
-static bool ask(const void *definitions, size_t bytes, unsigned count, struct answer *answer)
+static bool ask(const void *definitions, size_t bytes, unsigned count,
+                enum heurt_plan_subject subject, struct answer *answer)
 {
-    struct heurt_plan_request request = {HEURT_PLAN_MAGIC, heurt_state.process, count,
-                                         (uint32_t)bytes};
+    struct heurt_plan_request request = {.magic = HEURT_PLAN_MAGIC,
+                                         .process = heurt_state.process,
+                                         .module_count = count,
+                                         .bytes = (uint32_t)bytes,
+                                         .subject = subject};
     int descriptor = connect_recorder();
     bool done = descriptor >= 0 && send_all(descriptor, &request, sizeof request) &&
                 send_all(descriptor, definitions, bytes) &&
@@ -372,6 +377,11 @@ static bool write_moved(uint8_t *at, const struct heurt_plan *plan)
         int32_t field;
         if (fixup->next == HEURT_FIXUP_ABSOLUTE) {
             memcpy(at + fixup->offset, &fixup->target, sizeof fixup->target);
+            continue;
+        }
+        if (fixup->next == HEURT_FIXUP_SYSTEM_CALL) {
+            void (*stub)(void) = heurt_system_call_stub;
+            memcpy(at + fixup->offset, &stub, sizeof stub);
             continue;
         }
         if (!rel32(fixup->target, (uint64_t)at + fixup->next, &field))
@@ -445,16 +455,20 @@ bool patch__make_tables(void)
     return !is_error(memory);
 }
 
+#define TOO_FAR "its moved code cannot reach what it refers to"
+
 /* One function: its code near it first, its definition, then the jump. NULL or a reason. */
 static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_t *id)
 {
     const uint8_t *entry = (const uint8_t *)plan->address + plan->skip;
     const char *name = (const char *)(plan + 1);
     const char *argument_names = name + strlen(name) + 1;
-    if (plan->mechanism > HEURT_MECHANISM_RETURN_SLOT)
+    if (plan->mechanism > HEURT_MECHANISM_SYSTEM_CALL)
         return "its plan is of a kind that this runtime does not know";
     if (memcmp(entry, plan->original, plan->moved) != 0)
         return "its bytes in memory are not those of its file";
+    if (plan->mechanism == HEURT_MECHANISM_SYSTEM_CALL)
+        return write_moved(code, plan) ? NULL : TOO_FAR;
     const struct calibration *costs =
         &heurt_state.stubs[plan->mechanism][patch__stub_kind(plan->ordered, plan->argument_count)];
     struct heurt_function function = {
@@ -470,7 +484,7 @@ static const char *prepare(const struct heurt_plan *plan, uint8_t *code, uint32_
         return "no event number is left for it, or the trace is full";
     uint8_t *moved = code + STUB_CODE_BYTES;
     if (!write_moved(moved, plan))
-        return "its moved code cannot reach what it refers to";
+        return TOO_FAR;
     write_stub(code, *id,
                patch__stub(plan->mechanism, *id > HEURT_EVENT_LAST, plan->ordered != 0,
                            plan->argument_count > 0));
@@ -524,19 +538,24 @@ static void apply_to_module(const struct known_module *module, uint8_t **at, uin
     }
 }
 
-void patch__modules(const void *definitions, size_t bytes, unsigned count)
+void patch__modules(const void *definitions, size_t bytes, unsigned count,
+                    enum heurt_plan_subject subject)
 {
     struct answer answer = {0};
-    if (!ask(definitions, bytes, count, &answer)) {
-        define__note("The recorder did not answer: functions of the modules loaded at this point "
-                     "are not instrumented.");
+    if (!ask(definitions, bytes, count, subject, &answer)) {
+        define__note(subject == HEURT_PLAN_FUNCTIONS
+                         ? "The recorder did not answer: functions of the modules loaded at this "
+                           "point are not instrumented."
+                         : "The recorder did not answer: waits that libraries loaded at this point "
+                           "make by system calls of their own are not seen.");
         return;
     }
-    if (!patch__make_tables())
+    if (!answer.header.bytes)
+        return;
+    if (subject == HEURT_PLAN_FUNCTIONS && !patch__make_tables())
         return;
     uint8_t *end = answer.plans + answer.header.bytes;
     for (uint8_t *at = answer.plans; at < end;)
         apply_to_module(module_at(((struct heurt_plan *)at)->address), &at, end);
-    if (answer.header.bytes)
-        RAW2(munmap, answer.plans, answer.header.bytes);
+    RAW2(munmap, answer.plans, answer.header.bytes);
 }

@@ -260,6 +260,7 @@ struct state {
     uint64_t named_streams[SHARED_STREAMS];
 
     struct r_debug *loader; /* <link.h> */
+    bool sees_system_calls; /* module__see_system_calls was called */
     uint32_t modules_lock;
     unsigned module_count;
     struct known_module modules[MODULES_MAX];
@@ -645,6 +646,10 @@ void *bytes__copy(void *to, const void *from, size_t count);
 /* Defines modules that are new, notes those that are gone, patches what the recorder plans in the
  * new ones. Calls libc (dl_iterate_phdr). */
 void module__scan(void);
+/* From now on the system calls that modules make inline and that may be futex(2) are seen: those of
+ * the modules that there are, if the program has no second thread yet, and of later ones as they
+ * come. To be called before a thread is made; costs nothing when that was done. */
+void module__see_system_calls(struct thread *thread);
 /* From now on the loader calls module__scan after each dlopen and dlclose. */
 void module__watch_loader(void);
 
@@ -653,7 +658,8 @@ uint32_t arguments__count(uint32_t id);
 
 /* Asks the recorder for a plan for these modules and applies it. definitions: MODULE definitions.
  */
-void patch__modules(const void *definitions, size_t bytes, unsigned count);
+void patch__modules(const void *definitions, size_t bytes, unsigned count,
+                    enum heurt_plan_subject subject);
 /* What stubs look up by event id; false: no memory. */
 bool patch__make_tables(void);
 /* The stub for a function, and its kind. */

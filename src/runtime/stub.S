@@ -498,6 +498,64 @@ heurt_loop:
         SAVED   heurt_return_slot_enter_saved, heurt_return_slot_enter
         SAVED   heurt_return_slot_refill_saved, heurt_return_slot_refill
 
+/* Where the moved code of an inline system call goes that is futex(2) (src/patch/move.c): rcx leads to
+ * the address behind the original call, and 16 bytes behind that the moved code goes on.  Of the
+ * registers rcx and r11 are free, and rax, which is known; the flags are kept, because the
+ * instruction keeps them.  What is below the stack pointer may be the function's red zone. */
+        .globl  heurt_system_call_stub
+        .hidden heurt_system_call_stub
+        .type   heurt_system_call_stub, @function
+        .p2align 4
+heurt_system_call_stub:
+        .cfi_startproc
+        .cfi_def_cfa %rsp, 0
+        .cfi_escape 0x10, 16, 2, 0x72, 0                /* the return address is where rcx leads to */
+        endbr64
+        lea     -128(%rsp), %rsp
+        .cfi_adjust_cfa_offset 128
+        push    (%rcx)
+        .cfi_adjust_cfa_offset 8
+        .cfi_rel_offset 16, 0
+        lea     16(%rcx), %rcx
+        push    %rcx
+        .cfi_adjust_cfa_offset 8
+        lahf
+        seto    %al
+        push    %rax
+        .cfi_adjust_cfa_offset 8
+        .irp    register, rdi, rsi, rdx, r10, r8, r9, rbx
+        push    %\register
+        .cfi_adjust_cfa_offset 8
+        .endr
+        .cfi_rel_offset %rbx, 0
+        mov     %rsp, %rdi
+        mov     %rsp, %rbx
+        .cfi_def_cfa_register %rbx
+        and     $-16, %rsp
+        cld
+        call    heurt_inline_futex
+        mov     %rbx, %rsp
+        .cfi_def_cfa_register %rsp
+        mov     %rax, %r11
+        .irp    register, rbx, r9, r8, r10, rdx, rsi, rdi
+        pop     %\register
+        .cfi_adjust_cfa_offset -8
+        .endr
+        .cfi_restore %rbx
+        pop     %rax
+        .cfi_adjust_cfa_offset -8
+        add     $0x7f, %al                              /* sets OF where it was */
+        sahf
+        mov     %r11, %rax
+        pop     %rcx
+        .cfi_adjust_cfa_offset -8
+        lea     136(%rsp), %rsp
+        .cfi_adjust_cfa_offset -136
+        .cfi_escape 0x10, 16, 2, 0x72, 0x70             /* 16 bytes before rcx */
+        jmp     *%rcx
+        .cfi_endproc
+        .size   heurt_system_call_stub, . - heurt_system_call_stub
+
 /* syscall(2)'s wrapper: futex, and what sets a filter of system calls, are looked at; everything
  * else goes on untouched, also calls that return twice. */
         .globl  syscall

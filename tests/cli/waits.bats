@@ -64,3 +64,36 @@ waits_in() {
     waits_in atomic wait_for_phase
     classes futex object_name | grep -F phase
 }
+
+# events PATTERN: how many there are of the run in t.
+events() {
+    "$HEURT" dump -i t | grep -cE "$1" || :
+}
+
+# record_calls KIND: with the calls that the program makes by instructions of its own.
+record_calls() {
+    record -o t --quiet "$PROGRAMS/system_calls" "$1"
+    expect_status 0
+    truth=$output
+}
+
+@test "futex(2) by an instruction of the program: each wait and wake is told, nothing else is changed" {
+    needs_plain_heurt
+    record_calls inline
+    [ "$(sed -n 's/^kept=//p' <<<"$truth")" = 7 ]
+    [ "$(events 'enter futex wait .*call_inline')" = "$(sed -n 's/^waits=//p' <<<"$truth")" ]
+    [ "$(events 'leave futex wait')" = "$(sed -n 's/^waits=//p' <<<"$truth")" ]
+    [ "$(events 'futex woken .*call_inline')" = "$(sed -n 's/^wakes=//p' <<<"$truth")" ]
+    report_json t
+    classes futex blames | grep -q call_inline # who woke it
+    record -o t --quiet --no-choice "$PROGRAMS/system_calls" inline # nothing is patched then
+    [ "$(events futex)" = 0 ]
+}
+
+@test "a wait inside of libc is told once, and named by what its caller asked for" {
+    needs_plain_heurt
+    record_calls file
+    [ "$(events 'enter futex wait')" = "$(sed -n 's/^waits=//p' <<<"$truth")" ]
+    report_json t
+    classes futex caller.function | grep -F move_in_file
+}

@@ -113,6 +113,24 @@ enum finding_category system_function__category(const char *function)
     return category_of_words(function, words, sizeof words / sizeof *words, FINDING_UNEXPLAINED);
 }
 
+/* What a system library waits for on behalf of its caller: its innermost function of which that is
+ * known. */
+static enum finding_category category_of_callers(const struct symbols *symbols,
+                                                 const struct profile_class *class)
+{
+    const struct vec *stacks = &class->what.stacks;
+    const struct profile_stack *stack = stacks->items;
+    for (size_t i = 0; stacks->count && i < stack->frame_count; i++) {
+        const struct symbol *symbol = symbols__get(symbols, stack->process, stack->frames[i]);
+        if (!symbol || program_frame__inlined(symbol))
+            break;
+        enum finding_category category = system_function__category(symbol->function);
+        if (category != FINDING_UNEXPLAINED)
+            return category;
+    }
+    return FINDING_UNEXPLAINED;
+}
+
 /* What code that waits is, by the names of the calls that were inlined at the site. */
 static enum finding_category category_of_waiter(const struct symbol *symbol,
                                                 enum finding_category otherwise)
@@ -128,6 +146,15 @@ static enum finding_category category_of_waiter(const struct symbol *symbol,
         category =
             category_of_words(symbol->function, words, sizeof words / sizeof *words, otherwise);
     return category;
+}
+
+static enum finding_category category_of_futex(const struct finder *finder,
+                                               const struct profile_class *class,
+                                               const struct symbol *site)
+{
+    enum finding_category category = category_of_callers(finder->symbols, class);
+    bool is_libc = category == FINDING_STDIO || category == FINDING_ALLOCATOR;
+    return is_libc ? category : category_of_waiter(site, FINDING_CONDITION);
 }
 
 /* The C++ library yields some times before it waits by a futex: that is the same wait. */
@@ -178,7 +205,7 @@ enum finding_category class__category(const struct finder *finder,
     const struct symbol *site =
         symbols__get(finder->symbols, class->what.at.process, class->what.at.site);
     if (class->what.at.kind == CLASS_FUTEX)
-        return category_of_waiter(site, FINDING_CONDITION);
+        return category_of_futex(finder, class, site);
     if (class->what.at.kind == CLASS_YIELD)
         return category_of_yield(site);
     if (class__is_call(class))
