@@ -83,7 +83,7 @@ static enum class_kind kind_of_io(uint32_t io, uint32_t descriptor_kind)
 
 static enum class_kind kind_of_sleep(uint32_t how)
 {
-    return how == HEURT_SLEEP_YIELD ? CLASS_YIELD : CLASS_SLEEP;
+    return how == HEURT_SLEEP_YIELD || how & HEURT_SLEEP_POLLS ? CLASS_YIELD : CLASS_SLEEP;
 }
 
 enum class_kind call__kind(const struct event *event)

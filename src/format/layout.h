@@ -366,7 +366,7 @@ struct heurt_thread_name {
     SPAN(IO, 30, 3, 1)                                                                           \
     /* SITE(enum heurt_sleep), requested ns */                                                   \
     SPAN(SLEEP, 32, 2, 0)                                                                        \
-    /* raw futex(2) waits: SITE(operation), address | result */                                  \
+    /* futex(2) waits, by whoever: SITE(operation or HEURT_FUTEX_ONCE), address | result */                                  \
     SPAN(FUTEX_WAIT, 34, 2, 1)                                                                   \
     /* raw futex(2) wakes: SITE(operation), address */                                           \
     POINT(FUTEX_WOKEN, 36, 2)                                                                    \
@@ -470,6 +470,9 @@ enum heurt_lock_kind {
     HEURT_LOCK_OPENMP = 9,   /* omp_set_lock */
 };
 
+/* As the operation of a futex: of pthread_once's flag. */
+#define HEURT_FUTEX_ONCE 64u
+
 /* Which barrier. */
 enum heurt_barrier_kind {
     HEURT_BARRIER_PTHREAD = 0,
@@ -548,7 +551,10 @@ enum heurt_io {
     X(USLEEP, 3, "usleep")                   \
     X(SLEEP, 4, "sleep")                     \
     X(YIELD, 5, "sched_yield")               \
-    X(THRD_SLEEP, 6, "thrd_sleep")
+    X(THRD_SLEEP, 6, "thrd_sleep")           \
+    X(WAITPID, 7, "waitpid")                 \
+    X(SIGWAIT, 8, "sigwait")                 \
+    X(SIGSUSPEND, 9, "sigsuspend")
 /* clang-format on */
 
 enum heurt_sleep {
@@ -556,6 +562,11 @@ enum heurt_sleep {
     HEURT_SLEEP_TABLE(HEURT_SLEEP_ID)
 #undef HEURT_SLEEP_ID
 };
+
+/* Beside the call: it is one of a row of them at one place, with next to nothing done in between:
+ * the row, but its first, is one wait for something that is asked for again and again. */
+#define HEURT_SLEEP_POLLS 0x100u
+#define HEURT_SLEEP_CALL(site_word) (HEURT_SITE_HOW(site_word) & 0xffu)
 
 /* clang-format off */
 #define HEURT_MEMORY_MAP_TABLE(X) \

@@ -180,65 +180,7 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
     return result;
 }
 
-/* ---- sleep and yield ------------------------------------------------------------------------- */
-
-static uint64_t ns_of(const struct timespec *time)
-{
-    return time ? (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec : 0;
-}
-
-static struct thread *sleep__begin(uint64_t site, uint64_t ns)
-{
-    struct thread *thread = hook__thread();
-    if (thread) {
-        hook__stack(thread, site, NULL);
-        event__write2(thread, HEURT_EVENT_SLEEP, site, ns);
-    }
-    return thread;
-}
-
-static void sleep__end(struct thread *thread)
-{
-    if (thread)
-        event__write0(thread, HEURT_EVENT_SLEEP | 1);
-}
-
-#define SLEEP(type, how, ns, real)                           \
-    do {                                                     \
-        struct thread *thread = sleep__begin(SITE(how), ns); \
-        type result = real;                                  \
-        sleep__end(thread);                                  \
-        return result;                                       \
-    } while (0)
-
-EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
-{
-    SLEEP(int, HEURT_SLEEP_NANOSLEEP, ns_of(time), REAL(nanosleep)(time, rest));
-}
-
-EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
-                           struct timespec *rest)
-{
-    SLEEP(int, HEURT_SLEEP_CLOCK_NANOSLEEP, flags ? 0 : ns_of(time),
-          REAL(clock_nanosleep)(clock, flags, time, rest));
-}
-
-EXPORT int usleep(useconds_t time)
-{
-    SLEEP(int, HEURT_SLEEP_USLEEP, time * 1000ull, REAL(usleep)(time));
-}
-
-EXPORT unsigned sleep(unsigned seconds)
-{
-    SLEEP(unsigned, HEURT_SLEEP_SLEEP, seconds * 1000000000ull, REAL(sleep)(seconds));
-}
-
-EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
-{
-    SLEEP(int, HEURT_SLEEP_THRD_SLEEP, ns_of(time), REAL(thrd_sleep)(time, rest));
-}
-
-/* ---- yields: one place that yields again and again polls, and that is one wait ----------------
+/* ---- polls: one place that yields or sleeps again and again is one wait -----------------------
  */
 
 /* Gives the words of the last poll's leave back, if nothing was written behind it and no handler
@@ -296,6 +238,159 @@ static void poll__remember(struct thread *thread, uint64_t site, uint64_t *at, u
     poll->end = end;
 }
 
+static void poll__leave(struct thread *thread, uint64_t site, uint64_t since)
+{
+    uint64_t drained = event__begin(thread, HEURT_EVENT_SLEEP | 1);
+    uint64_t *at = event__claim(thread, 1);
+    if (unlikely(!at))
+        return;
+    event__publish(at, drained ? drained : clock__tick(), HEURT_EVENT_SLEEP | 1);
+    event__end(thread, drained);
+    poll__remember(thread, site, at, since);
+}
+
+/* ---- sleep ------------------------------------------------------------------------------------
+ */
+
+static uint64_t ns_of(const struct timespec *time)
+{
+    return time ? (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec : 0;
+}
+
+/* Between two sleeps of a loop that only asks whether it may go on: some 3 us. One that asks rarely
+ * is in no hurry. */
+#define ASKING_TICKS 8192
+#define ASKING_NS 10000000u
+
+/* Whether the thread slept at that place just before and has done next to nothing since. */
+static bool is_asking(const struct thread *thread, uint64_t site, uint64_t polling, uint64_t ns)
+{
+    const struct poll *last = &thread->poll;
+    return last->end && last->end == *(uint64_t *volatile *)&thread->next &&
+           (last->site == site || last->site == polling) && ns && ns <= ASKING_NS &&
+           clock__tick() - last->tick <= ASKING_TICKS;
+}
+
+/* site: gets HEURT_SLEEP_POLLS when the thread is asking; the first sleep of a row is a plain one.
+ */
+static struct thread *sleep__begin(uint64_t *site, uint64_t ns)
+{
+    struct thread *thread = hook__thread();
+    if (!thread)
+        return NULL;
+    uint64_t polling = *site | HEURT_SITE(0, HEURT_SLEEP_POLLS);
+    if (is_asking(thread, *site, polling, ns)) {
+        *site = polling;
+        if (thread->poll.site == polling && poll__goes_on(thread, polling))
+            return thread;
+    }
+    thread->poll.end = NULL;
+    hook__stack(thread, *site, NULL);
+    event__write2(thread, HEURT_EVENT_SLEEP, *site, ns);
+    return thread;
+}
+
+#define SLEEP(type, how, ns, real)                       \
+    do {                                                 \
+        uint64_t site = SITE(how);                       \
+        struct thread *thread = sleep__begin(&site, ns); \
+        uint64_t since = thread ? clock__tick() : 0;     \
+        type result = real;                              \
+        if (thread)                                      \
+            poll__leave(thread, site, since);            \
+        return result;                                   \
+    } while (0)
+
+EXPORT int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+    SLEEP(int, HEURT_SLEEP_NANOSLEEP, ns_of(time), REAL(nanosleep)(time, rest));
+}
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                           struct timespec *rest)
+{
+    SLEEP(int, HEURT_SLEEP_CLOCK_NANOSLEEP, flags ? 0 : ns_of(time),
+          REAL(clock_nanosleep)(clock, flags, time, rest));
+}
+
+EXPORT int usleep(useconds_t time)
+{
+    SLEEP(int, HEURT_SLEEP_USLEEP, time * 1000ull, REAL(usleep)(time));
+}
+
+EXPORT unsigned sleep(unsigned seconds)
+{
+    SLEEP(unsigned, HEURT_SLEEP_SLEEP, seconds * 1000000000ull, REAL(sleep)(seconds));
+}
+
+EXPORT int thrd_sleep(const struct timespec *time, struct timespec *rest)
+{
+    SLEEP(int, HEURT_SLEEP_THRD_SLEEP, ns_of(time), REAL(thrd_sleep)(time, rest));
+}
+
+/* ---- waits for other processes and for signals ----------------------------------------------- */
+
+EXPORT pid_t waitpid(pid_t pid, int *status, int options)
+{
+    if (options & WNOHANG)
+        return REAL(waitpid)(pid, status, options);
+    SLEEP(pid_t, HEURT_SLEEP_WAITPID, 0, REAL(waitpid)(pid, status, options));
+}
+
+EXPORT pid_t wait(int *status)
+{
+    SLEEP(pid_t, HEURT_SLEEP_WAITPID, 0, REAL(wait)(status));
+}
+
+EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+    if (options & WNOHANG)
+        return REAL(wait3)(status, options, usage);
+    SLEEP(pid_t, HEURT_SLEEP_WAITPID, 0, REAL(wait3)(status, options, usage));
+}
+
+EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+    if (options & WNOHANG)
+        return REAL(wait4)(pid, status, options, usage);
+    SLEEP(pid_t, HEURT_SLEEP_WAITPID, 0, REAL(wait4)(pid, status, options, usage));
+}
+
+EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+    if (options & WNOHANG)
+        return REAL(waitid)(type, id, info, options);
+    SLEEP(int, HEURT_SLEEP_WAITPID, 0, REAL(waitid)(type, id, info, options));
+}
+
+EXPORT int sigwait(const sigset_t *signals, int *signal)
+{
+    SLEEP(int, HEURT_SLEEP_SIGWAIT, 0, REAL(sigwait)(signals, signal));
+}
+
+EXPORT int sigwaitinfo(const sigset_t *signals, siginfo_t *info)
+{
+    SLEEP(int, HEURT_SLEEP_SIGWAIT, 0, REAL(sigwaitinfo)(signals, info));
+}
+
+EXPORT int sigtimedwait(const sigset_t *signals, siginfo_t *info, const struct timespec *time)
+{
+    SLEEP(int, HEURT_SLEEP_SIGWAIT, ns_of(time), REAL(sigtimedwait)(signals, info, time));
+}
+
+EXPORT int sigsuspend(const sigset_t *mask)
+{
+    SLEEP(int, HEURT_SLEEP_SIGSUSPEND, 0, REAL(sigsuspend)(mask));
+}
+
+EXPORT int pause(void)
+{
+    SLEEP(int, HEURT_SLEEP_SIGSUSPEND, 0, REAL(pause)());
+}
+
+/* ---- yield ------------------------------------------------------------------------------------
+ */
+
 static struct thread *yield__begin(uint64_t site)
 {
     struct thread *thread = hook__thread();
@@ -308,17 +403,6 @@ static struct thread *yield__begin(uint64_t site)
     return thread;
 }
 
-static void yield__end(struct thread *thread, uint64_t site, uint64_t since)
-{
-    uint64_t drained = event__begin(thread, HEURT_EVENT_SLEEP | 1);
-    uint64_t *at = event__claim(thread, 1);
-    if (unlikely(!at))
-        return;
-    event__publish(at, drained ? drained : clock__tick(), HEURT_EVENT_SLEEP | 1);
-    event__end(thread, drained);
-    poll__remember(thread, site, at, since);
-}
-
 EXPORT int sched_yield(void)
 {
     uint64_t site = SITE(HEURT_SLEEP_YIELD);
@@ -326,7 +410,7 @@ EXPORT int sched_yield(void)
     uint64_t since = clock__tick();
     int result = REAL(sched_yield)();
     if (thread)
-        yield__end(thread, site, since);
+        poll__leave(thread, site, since);
     return result;
 }
 
@@ -337,5 +421,5 @@ EXPORT void thrd_yield(void)
     uint64_t since = clock__tick();
     REAL(thrd_yield)();
     if (thread)
-        yield__end(thread, site, since);
+        poll__leave(thread, site, since);
 }

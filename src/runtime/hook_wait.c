@@ -164,6 +164,49 @@ EXPORT int sem_post(sem_t *semaphore)
     return REAL(sem_post)(semaphore);
 }
 
+/* ---- what is done once ------------------------------------------------------------------------
+ */
+
+/* As the C library has them in the flag. */
+enum { ONCE_IN_PROGRESS = 1, ONCE_DONE = 2 };
+
+/* In place of the program's function: tells that it is done before anybody is woken. */
+static void run_once(void)
+{
+    const struct once once = heurt_thread.once;
+    once.routine();
+    struct thread *thread = hook__thread();
+    if (thread)
+        event__write2(thread, HEURT_EVENT_FUTEX_WOKEN, once.site, (uintptr_t)once.control);
+}
+
+static inline int once(pthread_once_t *control, void (*routine)(void), uint64_t site)
+{
+    int state = __atomic_load_n((int *)control, __ATOMIC_ACQUIRE);
+    struct thread *thread = state & ONCE_DONE ? NULL : hook__thread();
+    if (!thread)
+        return REAL(pthread_once)(control, routine);
+    thread->once = (struct once){routine, control, site};
+    if (!(state & ONCE_IN_PROGRESS))
+        return REAL(pthread_once)(control, run_once);
+    hook__stack(thread, site, control);
+    event__write2(thread, HEURT_EVENT_FUTEX_WAIT, site, (uintptr_t)control);
+    uint64_t since = clock__tick();
+    int result = REAL(pthread_once)(control, run_once);
+    wait__end(thread, HEURT_EVENT_FUTEX_WAIT | 1, since, (uint64_t)result);
+    return result;
+}
+
+EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+    return once(control, routine, SITE(HEURT_FUTEX_ONCE));
+}
+
+EXPORT void call_once(once_flag *flag, void (*routine)(void))
+{
+    once((pthread_once_t *)flag, routine, SITE(HEURT_FUTEX_ONCE));
+}
+
 /* ---- futex(2), by whoever ----------------------------------------------------------------------
  */
 

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -160,6 +162,17 @@
     X(clock_nanosleep, int, (clockid_t, int, const struct timespec *, struct timespec *))          \
     X(usleep, int, (useconds_t))                                                                   \
     X(sleep, unsigned, (unsigned))                                                                 \
+    X(waitpid, pid_t, (pid_t, int *, int))                                                         \
+    X(wait, pid_t, (int *))                                                                        \
+    X(wait3, pid_t, (int *, int, struct rusage *))                                                 \
+    X(wait4, pid_t, (pid_t, int *, int, struct rusage *))                                          \
+    X(waitid, int, (idtype_t, id_t, siginfo_t *, int))                                             \
+    X(sigwait, int, (const sigset_t *, int *))                                                     \
+    X(sigwaitinfo, int, (const sigset_t *, siginfo_t *))                                           \
+    X(sigtimedwait, int, (const sigset_t *, siginfo_t *, const struct timespec *))                 \
+    X(sigsuspend, int, (const sigset_t *))                                                         \
+    X(pause, int, (void))                                                                          \
+    X(pthread_once, int, (pthread_once_t *, void (*)(void)))                                       \
     X(sched_yield, int, (void))                                                                    \
     X(_exit, void, (int))                                                                          \
     X(_Exit, void, (int))                                                                          \

@@ -75,6 +75,13 @@ struct poll {
     uint64_t pause_word;
 };
 
+/* The pthread_once that the thread is in, as it began. */
+struct once {
+    void (*routine)(void);
+    const void *control;
+    uint64_t site;
+};
+
 struct thread {
     uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
     uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
@@ -106,6 +113,7 @@ struct thread {
     bool is_in_wait;    /* a wait is told: futexes and yields that it is made of are not */
     char name[16];      /* as last defined */
     struct poll poll;
+    struct once once;
     struct kernel kernel;
     int32_t loops[HEURT_LOOPS_MAX]; /* by number: iterations until the next mark */
     struct open_loop open_loops[OPEN_LOOPS];

@@ -20,6 +20,47 @@ record_waits() { # KIND
     classes yield caller.function | grep -F poll_until_ready
 }
 
+@test "sleeps of a loop that asks whether it may go on are one wait, but the first" {
+    local naps count
+    record_waits naps
+    naps=$(sed -n 's/^naps=//p' <<<"$output")
+    count=$(json 'classes[function=usleep].count' | sum)
+    [ $((count * 10)) -lt "$naps" ] || fail "$count waits of $naps sleeps"
+    [ "$(classes yield function | sort -u)" = usleep ]
+    [ "$(classes yield idle)" = false ]
+    classes yield caller.function | grep -F nap_until_ready
+}
+
+@test "sleeps between which something is done are sleeps, each of them" {
+    record_waits paces
+    [ "$(classes sleep count | sum)" = "$(sed -n 's/^naps=//p' <<<"$output")" ]
+    [ -z "$(classes yield count)" ]
+}
+
+# once_in KIND FUNCTION: one wait, for who makes what is made once.
+once_in() {
+    record_waits "$1"
+    [ "$(classes futex count | sum)" = 1 ] || fail "$(classes futex count)"
+    classes futex caller.function | grep -F "$2"
+    classes futex blames | grep -q . # who made it
+}
+
+@test "pthread_once: who comes while it is made waits for that" {
+    once_in once come_for_once
+    [ "$(classes futex function)" = pthread_once ]
+}
+
+@test "a static local variable: who comes while it is made waits for that" {
+    once_in guard made_once
+}
+
+@test "waits for children and for signals" {
+    record_waits children
+    [ "$(json 'classes[function=waitpid].count' | sum)" = "$(sed -n 's/^waits=//p' <<<"$output")" ]
+    record_waits signals
+    [ "$(json 'classes[function=sigwait].count' | sum)" = 1 ]
+}
+
 @test "critical sections and barriers of OpenMP are locks and barriers, by the program's own places" {
     [ -x "$PROGRAMS/openmp" ] || skip "no OpenMP here"
     local regions=10 threads

@@ -8,6 +8,8 @@
 #include <latch>
 #include <sched.h>
 #include <semaphore>
+#include <signal.h>
+#include <sys/wait.h>
 #include <thread>
 
 namespace
@@ -127,12 +129,142 @@ void atomic()
     waiter.join();
 }
 
+// Asks again and again, and sleeps in between.
+__attribute__((noinline)) void nap_until_ready()
+{
+    while (!shared.ready.load(std::memory_order_acquire)) {
+        shared.yields.fetch_add(1, std::memory_order_relaxed);
+        usleep(100);
+    }
+}
+
+void naps()
+{
+    std::thread napper(nap_until_ready);
+    while (shared.yields < 300)
+        known__yield();
+    shared.ready = 1;
+    napper.join();
+    std::printf("naps=%u\n", shared.yields.load());
+}
+
+// Works a little, and sleeps in between.
+__attribute__((noinline)) void pace()
+{
+    for (int i = 0; i < 50; i++) {
+        for (auto since = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - since < 100000;)
+            ;
+        usleep(100);
+    }
+}
+
+void paces()
+{
+    std::thread pacer(pace);
+    pacer.join();
+    std::printf("naps=50\n");
+}
+
+// Made while another thread comes and waits for it.
+struct slow {
+    slow()
+    {
+        std::thread waiter([] { came(); });
+        waiter.detach();
+        until_it_waits();
+        shared.ready = 1;
+    }
+    static void came();
+};
+
+__attribute__((noinline)) slow &made_once()
+{
+    static slow only;
+    return only;
+}
+
+__attribute__((noinline)) void slow::came()
+{
+    arrives();
+    made_once();
+    returned();
+}
+
+void guard()
+{
+    made_once();
+    while (shared.tid)
+        known__yield();
+}
+
+pthread_once_t once_flag = PTHREAD_ONCE_INIT;
+
+__attribute__((noinline)) void come_for_once();
+
+void make()
+{
+    std::thread waiter(come_for_once);
+    waiter.detach();
+    until_it_waits();
+}
+
+__attribute__((noinline)) void come_for_once()
+{
+    arrives();
+    pthread_once(&once_flag, make);
+    returned();
+}
+
+void once()
+{
+    pthread_once(&once_flag, make);
+    while (shared.tid)
+        known__yield();
+}
+
+__attribute__((noinline)) void wait_for_signal()
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    int which;
+    arrives();
+    sigwait(&signals, &which);
+    returned();
+}
+
+void signals()
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+    std::thread waiter(wait_for_signal);
+    until_it_waits();
+    pthread_kill(waiter.native_handle(), SIGUSR1);
+    waiter.join();
+}
+
+void children()
+{
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        int status;
+        KNOWN_CHECK(waitpid(child, &status, 0) == child);
+        KNOWN_CHECK(waitpid(-1, &status, WNOHANG) == -1);
+    }
+    std::printf("waits=3\n");
+}
+
 constexpr struct {
     const char *name;
     void (*run)();
 } kinds[] = {
-    {"polls", polls},         {"latch", latch},   {"barrier", barrier},
-    {"semaphore", semaphore}, {"atomic", atomic},
+    {"polls", polls},   {"latch", latch},     {"barrier", barrier},   {"semaphore", semaphore},
+    {"atomic", atomic}, {"naps", naps},       {"paces", paces},       {"guard", guard},
+    {"once", once},     {"signals", signals}, {"children", children},
 };
 } // namespace
 

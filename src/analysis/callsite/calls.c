@@ -72,9 +72,8 @@ static void describe_memory_map(const struct event *event, struct call *call)
 
 static void describe_sleep(const struct event *event, struct call *call)
 {
-    uint32_t how = HEURT_SITE_HOW(event->payload[0]);
-    call->function = sleep__name((enum heurt_sleep)how);
-    call->variant = how;
+    call->function = sleep__name((enum heurt_sleep)HEURT_SLEEP_CALL(event->payload[0]));
+    call->variant = HEURT_SITE_HOW(event->payload[0]);
     call->idle = call->kind == CLASS_SLEEP; /* who yields polls for what others do */
 }
 
@@ -102,7 +101,8 @@ static void describe(const struct event *event, struct call *call)
         call->idle = true;
         return;
     case CLASS_FUTEX:
-        call->function = "futex";
+        call->variant = HEURT_SITE_HOW(event->payload[0]) == HEURT_FUTEX_ONCE;
+        call->function = call->variant ? "pthread_once" : "futex";
         return;
     case CLASS_SLEEP:
     case CLASS_YIELD:

@@ -148,12 +148,21 @@ static enum finding_category category_of_waiter(const struct symbol *symbol,
     return category;
 }
 
+/* Something is made once, and who comes meanwhile waits for it. */
+static bool is_once(const struct profile_class *class, const struct symbol *site)
+{
+    return strcmp(class->what.at.function, "pthread_once") == 0 ||
+           (site && strncmp(site->function, "__cxa_guard_", 12) == 0);
+}
+
 static enum finding_category category_of_futex(const struct finder *finder,
                                                const struct profile_class *class,
                                                const struct symbol *site)
 {
     enum finding_category category = category_of_callers(finder->symbols, class);
     bool is_libc = category == FINDING_STDIO || category == FINDING_ALLOCATOR;
+    if (is_once(class, site))
+        return FINDING_LATCH;
     return is_libc ? category : category_of_waiter(site, FINDING_CONDITION);
 }
 
@@ -166,8 +175,11 @@ static bool is_atomic_wait(const struct symbol *symbol)
     return false;
 }
 
-static enum finding_category category_of_yield(const struct symbol *symbol)
+static enum finding_category category_of_yield(const struct profile_class *class,
+                                               const struct symbol *symbol)
 {
+    if (strcmp(class->what.at.function, "sched_yield") != 0)
+        return FINDING_POLLING; /* it sleeps in between */
     return is_atomic_wait(symbol) ? category_of_waiter(symbol, FINDING_CONDITION) : FINDING_YIELD;
 }
 
@@ -207,7 +219,7 @@ enum finding_category class__category(const struct finder *finder,
     if (class->what.at.kind == CLASS_FUTEX)
         return category_of_futex(finder, class, site);
     if (class->what.at.kind == CLASS_YIELD)
-        return category_of_yield(site);
+        return category_of_yield(class, site);
     if (class__is_call(class))
         return class->why_ns[REASON_SPIN] > class->why_ns[REASON_OVERLAP] ? FINDING_SPINNING
                                                                           : FINDING_OVERLAP;

@@ -143,7 +143,8 @@ struct event_title event__title(const struct shown_thread *thread, uint32_t id,
     if (payload && even == HEURT_EVENT_IO)
         return (struct event_title){io__name(how), ""};
     if (payload && even == HEURT_EVENT_SLEEP)
-        return (struct event_title){sleep__name(how), ""};
+        return (struct event_title){sleep__name(HEURT_SLEEP_CALL(*payload)),
+                                    how & HEURT_SLEEP_POLLS ? "again and again" : ""};
     if (payload && even == HEURT_EVENT_MEMORY_MAP)
         return (struct event_title){memory_map__name(how), ""};
     if (payload && even >= HEURT_EVENT_LOCK_WAIT && even <= HEURT_EVENT_LOCK_RELEASED)
