@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #define REACH (1ull << 31)
@@ -307,8 +308,18 @@ static bool is_recorder(int descriptor)
            (peer.uid == (uid_t)RAW0(geteuid) || peer.uid == 0);
 }
 
+/* For system calls, which nobody asked for by name, a program waits no longer than this. */
+#define PATIENCE_SECONDS 2
+
+static void limit_patience(int descriptor)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+    RAW6(setsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience, 0);
+    RAW6(setsockopt, descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience, 0);
+}
+
 /* A descriptor of the recorder's socket, or -1: there is none, or the session has ended. */
-static int connect_recorder(void)
+static int connect_recorder(enum heurt_plan_subject subject)
 {
     if (__atomic_load_n(&heurt_state.session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED)
         return -1;
@@ -318,6 +329,8 @@ static int connect_recorder(void)
     long descriptor = RAW3(socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (is_error(descriptor))
         return -1;
+    if (subject == HEURT_PLAN_SYSTEM_CALLS)
+        limit_patience((int)descriptor);
     size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
     if (!length || RAW3(connect, descriptor, &address, size) != 0 ||
         !is_recorder((int)descriptor)) {
@@ -340,7 +353,7 @@ static bool ask(const void *definitions, size_t bytes, unsigned count,
                                          .module_count = count,
                                          .bytes = (uint32_t)bytes,
                                          .subject = subject};
-    int descriptor = connect_recorder();
+    int descriptor = connect_recorder(subject);
     bool done = descriptor >= 0 && send_all(descriptor, &request, sizeof request) &&
                 send_all(descriptor, definitions, bytes) &&
                 receive_all(descriptor, &answer->header, sizeof answer->header) &&

@@ -138,3 +138,13 @@ record_calls() {
     report_json t
     classes futex caller.function | grep -F move_in_file
 }
+
+@test "a recorder that does not answer does not hold up a program that makes a thread" {
+    needs_plain_heurt
+    record_calls inline # what is found out is kept
+    heurt record -o stopped --quiet sh -c 'kill -STOP $PPID; "$0" inline; kill -CONT $PPID' \
+        "$PROGRAMS/system_calls"
+    expect_status 0
+    grep -Fx kept=7 <<<"$output"
+    "$HEURT" report -i stopped --json | grep -F 'did not answer'
+}
