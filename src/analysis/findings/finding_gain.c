@@ -198,11 +198,18 @@ static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
     return least(loss->lost[thread], most_ns);
 }
 
-/* What it does on a CPU without the loss and the recording. */
+/* What it does on a CPU without the loss and the recording. A wait for one that is merely in the
+ * way takes CPU time, too, where it spins, or goes into the kernel and out again: that is no work.
+ * What hands work over has to do so still. */
 static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
+    const struct profile_thread *row = thread_at(loss->finder, thread);
     uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
-    return less(cpu_ns_of(thread_at(loss->finder, thread)), gone_ns);
+    uint64_t left_ns = less(cpu_ns_of(row), gone_ns);
+    if (is_on_cpu(loss->category) || loss->binding != BOUND_BY_EXCLUSION)
+        return left_ns;
+    return least(left_ns,
+                 row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT]);
 }
 
 /* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
