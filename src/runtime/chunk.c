@@ -12,8 +12,7 @@
 #define RAW_EINVAL 22
 
 static const uint64_t no_records;
-__thread struct thread heurt_thread TLS_MODEL
-    __attribute__((aligned(64))) = {.kernel_gate = &no_records};
+__thread struct thread heurt_thread TLS_MODEL = {.kernel_gate = &no_records};
 /* What a preloaded library has of its own in each thread moves the thread's stack; by a whole page,
  * so that what lies on the stack keeps its place within one. */
 #define TLS_BYTES 4096

@@ -117,9 +117,9 @@ struct thread {
     struct kernel kernel;
     int32_t loops[HEURT_LOOPS_MAX]; /* by number: iterations until the next mark */
     struct open_loop open_loops[OPEN_LOOPS];
-    uint32_t open_loop_count; /* the innermost is the last */
-    bool marks;               /* a mark is being made */
-};
+    uint32_t open_loop_count;   /* the innermost is the last */
+    bool marks;                 /* a mark is being made */
+} __attribute__((aligned(64))); /* so that no compiler leaves a gap behind it */
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
 extern __thread struct thread heurt_thread TLS_MODEL;

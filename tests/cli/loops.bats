@@ -142,7 +142,7 @@ C
     report_json t
     [ "$(json 'classes[kind=loop].function' | grep -c 'loop at [^:]*:2[678]')" -ge 1 ]
     [ "$(json 'classes[kind=loop].function' | grep -c 'loop at [^:]*:\(29\|30\|31\))')" -ge 1 ]
-    is_number_above 700 "$(json 'classes[kind=loop].count' | sum)"
+    is_number_above 20 "$(json 'classes[kind=loop].count' | sum)" # of outer loops, or of many more inner ones
 }
 
 @test "--no-loops: none are marked" {

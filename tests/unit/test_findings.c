@@ -24,8 +24,6 @@ static struct findings *find(struct scene *scene, const char *put, const char *g
 {
     const uint64_t of_put[] = {PUT_SITE, PUT_SIGNALS}, of_get[] = {GET_SITE, GET_SIGNALS};
     const struct profile *profile = scene__profile(scene);
-    if (!scene->symbols)
-        scene->symbols = symbols__new();
     for (int i = 0; i < 2; i++) {
         symbols__put(scene->symbols, 0, of_put[i], &(struct symbol){.function = put});
         symbols__put(scene->symbols, 0, of_get[i], &(struct symbol){.function = get});
@@ -206,7 +204,6 @@ static void yields_of_a_wait_are_part_of_it(void **state)
         "std::__atomic_wait_address_v", NULL, header, 9, true, &play};
     static const struct symbol spin = {
         "std::__detail::__atomic_spin", NULL, header, 8, true, &wait};
-    scene->symbols = symbols__new();
     symbols__put(scene->symbols, 0, GET_SITE, &wait);
     symbols__put(scene->symbols, 0, GET_SITE + 16, &spin);
     PUT(scene, 0, 1000, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE + 16, HEURT_SLEEP_YIELD), 0);
@@ -214,7 +211,8 @@ static void yields_of_a_wait_are_part_of_it(void **state)
     PUT(scene, 0, 1210, HEURT_EVENT_FUTEX_WAIT, GET_SITE, FULL);
     PUT(scene, 0, 1510, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
     scene__end(scene, 0, 1600);
-    struct findings *findings = findings__find(scene->trace, scene->symbols, scene__profile(scene));
+    const struct profile *profile = scene__profile(scene); /* makes scene->trace */
+    struct findings *findings = findings__find(scene->trace, scene->symbols, profile);
     const struct finding *first = finding_at(findings, 0);
     assert_int_equal(first->category, FINDING_CONDITION);
     assert_int_equal(first->classes.count, 2);
