@@ -29,3 +29,9 @@ char *text__join(char *text, const char *between, const char *more)
     strcpy(text + length + gap, more);
     return text;
 }
+
+const char *path__name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}

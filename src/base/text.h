@@ -1,4 +1,4 @@
-/* text.h: texts that grow, piece by piece.
+/* text.h: texts that grow, piece by piece; and the last part of a path.
  *
  *     char *list = memory__text("");
  *     list = text__join(list, ", ", "work"); …
@@ -15,5 +15,8 @@
 char *text__append(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* text, between unless text is empty (or NULL), and more. */
 char *text__join(char *text, const char *between, const char *more);
+
+/* What stands behind the last slash of a path, within it; all of it where nothing does. */
+const char *path__name(const char *path);
 
 #endif

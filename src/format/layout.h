@@ -719,6 +719,8 @@ struct heurt_plan_answer {
 
 #define HEURT_FIXUP_ABSOLUTE 0    /* as next: the field is the 8 bytes of target itself */
 #define HEURT_FIXUP_SYSTEM_CALL 1 /* as next: the 8 bytes are the address of the runtime's stub */
+/* Bytes from where moved code goes on behind a system call back to the call itself. */
+#define HEURT_SYSTEM_CALL_BACK 30
 
 /* A field of the moved code that depends on where something lies. */
 struct heurt_plan_fixup {

@@ -1,6 +1,7 @@
 #include "patch/missing.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "patch/code_file.h"
 #include "patch/denylist.h"
 #include "patch/patterns.h"
@@ -20,12 +21,6 @@ struct search {
     size_t places;
     char *inlined; /* "in work (app.c:25), main (app.c:40)", of the first PLACES_TOLD places */
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* ---- inlined --------------------------------------------------------------------------------- */
 
@@ -64,13 +59,11 @@ static int take_instance(Dwarf_Die *instance, void *context)
         dwarf_diecu(instance, &unit, NULL, NULL) && dwarf_getsrcfiles(&unit, &files, NULL) == 0
             ? dwarf_filesrc(files, file, NULL, NULL)
             : NULL;
-    char *holder = holder_of(instance), *before = search->inlined;
-    if (holder && search->places++ < PLACES_TOLD) {
+    char *holder = holder_of(instance);
+    if (holder && search->places++ < PLACES_TOLD)
         search->inlined =
-            memory__format("%s%s%s (%s:%llu)", before ? before : "", before ? ", " : "in ", holder,
-                           path ? base_name(path) : "?", (unsigned long long)line);
-        free(before);
-    }
+            text__append(search->inlined, "%s%s (%s:%llu)", search->inlined ? ", " : "in ", holder,
+                         path ? path__name(path) : "?", (unsigned long long)line);
     free(holder);
     return DWARF_CB_OK;
 }
@@ -103,7 +96,7 @@ static void search_module(struct search *search, const char *path)
 {
     struct code_file *file = NULL;
     struct error error;
-    search->module = (struct pattern_module){path, base_name(path)};
+    search->module = (struct pattern_module){path, path__name(path)};
     if (never__module(search->module.base) || never__is_c_library(search->module.base) ||
         !patterns__concern(&search->patterns, &search->module) ||
         code_file__open(path, NULL, 0, &file, &error) < 0)
@@ -122,14 +115,12 @@ char *missing__explain(const char *asked, const struct vec *paths)
     patterns__free(&search.patterns);
     if (!search.inlined)
         return NULL;
-    char *more = search.places > PLACES_TOLD
-                     ? memory__format(" and %zu more", search.places - PLACES_TOLD)
-                     : memory__text("");
+    if (search.places > PLACES_TOLD)
+        search.inlined = text__append(search.inlined, " and %zu more", search.places - PLACES_TOLD);
     char *sentence = memory__format(
-        "the compiler has inlined it %s%s, so that it has no code of its own; without -f heurt "
+        "the compiler has inlined it %s, so that it has no code of its own; without -f heurt "
         "marks the busy loops there, or -f records the functions that hold it",
-        search.inlined, more);
-    free(more);
+        search.inlined);
     free(search.inlined);
     return sentence;
 }

@@ -176,6 +176,9 @@ static void emit_system_call(struct move *move)
     static const uint8_t code[] = {0x8d, 0x88, 0x36, 0xff, 0xff, 0xff, 0x67, 0xe3,
                                    0x04, 0x0f, 0x05, 0xeb, 26,   0x48, 0x8d, 0x0d,
                                    3,    0,    0,    0,    0xff, 0x61, 0x08};
+    enum { CALL = 9 }; /* syscall's place in it */
+    _Static_assert(sizeof code + 2 * 8 - CALL == HEURT_SYSTEM_CALL_BACK,
+                   "as the runtime goes back");
     emit_bytes(move, code, sizeof code);
     add_fixup(move, move->instruction.end, move->plan->code_bytes, HEURT_FIXUP_ABSOLUTE);
     emit_bytes(move, &(uint64_t){0}, 8);

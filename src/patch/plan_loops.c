@@ -1,6 +1,7 @@
 #include "patch/plan_loops.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "patch/function_info.h"
 #include "patch/loops.h"
 #include "symbol/name.h"
@@ -93,12 +94,6 @@ static void find_source(const struct planner *planner, const struct loops *loops
     frames->count = common;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void name_loop(const struct planner *planner, const struct loops *loops, uint32_t index,
                       const char *function, struct planned_loop *planned)
 {
@@ -112,10 +107,10 @@ static void name_loop(const struct planner *planner, const struct loops *loops, 
         return;
     }
     char *inner = frames.count > 1 ? symbol_name__demangle(frame->name) : NULL;
-    planned->name =
-        inner ? memory__format("%s (loop at %s:%u, inlined in %s)", inner, base_name(frame->file),
-                               frame->line, function)
-              : memory__format("%s (loop at %s:%u)", function, base_name(frame->file), frame->line);
+    planned->name = inner ? memory__format("%s (loop at %s:%u, inlined in %s)", inner,
+                                           path__name(frame->file), frame->line, function)
+                          : memory__format("%s (loop at %s:%u)", function, path__name(frame->file),
+                                           frame->line);
     planned->file = memory__text(frame->file);
     planned->line = frame->line;
     free(inner);
@@ -196,7 +191,7 @@ static void plan_function(const struct planner *planner, const struct code_funct
     if (loops__find(&loops, planner->file, planner->facts->map, code, has_entry ? &entry : NULL)) {
         const char *name = facts__name(planner->facts, function, 0);
         char *readable = symbol_name__is_place(name)
-                             ? memory__format("[%s%s]", base_name(planner->module->path), name)
+                             ? memory__format("[%s%s]", path__name(planner->module->path), name)
                              : symbol_name__demangle(name);
         add_loops(planner, &loops, readable);
         free(readable);

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "recorder/function_list.h"
 #include "symbol/functions.h"
 #include "symbol/name.h"
@@ -24,16 +25,10 @@ struct summing {
     char *unreadable;                 /* why */
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* The loader may know libz.so.1.2.13 as libz.so.1: the glob fits both. */
 static char *module_glob(const struct summing *summing)
 {
-    const char *base = base_name(summing->module->path);
+    const char *base = path__name(summing->module->path);
     const char *soname = summing->symbols ? module_functions__soname(summing->symbols) : NULL;
     if (!soname || !*soname || strcmp(soname, base) == 0)
         return function_list__quote(base);
@@ -314,7 +309,7 @@ static void print_unnamed(const struct hot_function *function, double percent, F
         fputs(function->module, out);
     } else {
         fputs(function->symbol ? "[no pattern] " : "[no symbol] ", out);
-        print_clean(base_name(function->path), out);
+        print_clean(path__name(function->path), out);
         fprintf(out, "+0x%llx (", (unsigned long long)function->address);
         print_clean(function->reason, out);
         fputc(')', out);
@@ -365,7 +360,7 @@ static struct json_object *function_to_json(const struct hot_table *table,
     json_object_object_add(json, "pattern", text_or_null(function->pattern));
     json_object_object_add(
         json, "module",
-        json_object_new_string(function->path ? base_name(function->path) : function->module));
+        json_object_new_string(function->path ? path__name(function->path) : function->module));
     json_object_object_add(json, "module_glob",
                            function->path ? json_object_new_string(function->module) : NULL);
     json_object_object_add(json, "path", text_or_null(function->path));

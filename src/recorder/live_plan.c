@@ -1,5 +1,6 @@
 /* live_plan.c: which functions of a process are to be patched. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "recorder/live_code.h"
 #include "recorder/live_parts.h"
 
@@ -70,15 +71,12 @@ static void add_patch(struct live *live, struct live_process *process,
             "the program's start (-f)");
 }
 
-static char *key_of_modules(const struct vec *modules)
+/* Of what a plan is made: the choice, and the modules with their places. */
+static char *key_of_plan(size_t choice, const struct vec *modules)
 {
-    char *key = memory__text("");
-    VEC_EACH (module, modules, const struct trace_module) {
-        char *longer =
-            memory__format("%s%llx %s\n", key, (unsigned long long)module->bias, module->path);
-        free(key);
-        key = longer;
-    }
+    char *key = memory__format("%zu\n", choice);
+    VEC_EACH (module, modules, const struct trace_module)
+        key = text__append(key, "%llx %s\n", (unsigned long long)module->bias, module->path);
     return key;
 }
 
@@ -97,9 +95,7 @@ static const struct plan *plan_for(struct live *live, uint32_t serial, const str
                                    size_t choice)
 {
     struct plan_request request = request_of(live, choice);
-    char *of_modules = key_of_modules(modules),
-         *key = memory__format("%zu\n%s", choice, of_modules);
-    free(of_modules);
+    char *key = key_of_plan(choice, modules);
     uint64_t next = live->plans.count;
     uint64_t index = map__put(&live->plan_of_modules, key, strlen(key), next);
     free(key);

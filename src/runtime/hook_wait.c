@@ -273,9 +273,6 @@ static bool is_on_thread_stack(const struct thread *thread, const void *place)
     return address >= thread->stack_low && address < thread->stack_high;
 }
 
-/* From where the moved code goes on behind the call back to the call itself (src/patch/move.c). */
-#define TO_THE_CALL 30
-
 /* Waits, the call included. */
 static __attribute__((noinline)) long inline_wait(struct thread *thread,
                                                   const struct inline_call *call)
@@ -301,7 +298,7 @@ long heurt_inline_futex(struct inline_call *call)
         return inline_wait(thread, call);
     if (thread)
         futex__begins(call->site, call->rdi, call->rsi);
-    call->back -= TO_THE_CALL;
+    call->back -= HEURT_SYSTEM_CALL_BACK;
     return SYS_futex;
 }
 

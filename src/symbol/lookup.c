@@ -1,6 +1,7 @@
 #include "symbol/lookup.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "symbol/name.h"
 #include "symbol/source.h"
 #include "symbol/variable.h"
@@ -11,18 +12,12 @@
 
 enum { INLINED_MAX = 32 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "[module+0x1234]"; "[vdso+0x10]"; an address in no file: "[0x7f0012345678]". */
 static char *label_of(const struct place *place, uint64_t address)
 {
     if (!place->module)
         return memory__format("[0x%" PRIx64 "]", address);
-    const char *name = base_name(place->image->path);
+    const char *name = path__name(place->image->path);
     size_t length = strlen(name);
     if (length > 2 && name[0] == '[' && name[length - 1] == ']')
         return memory__format("[%.*s+0x%" PRIx64 "]", (int)length - 2, name + 1,

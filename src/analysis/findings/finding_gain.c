@@ -24,21 +24,6 @@ struct loss {
     uint64_t end;         /* of the last one that loses */
 };
 
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 static enum binding binding_of(enum finding_category category)
 {
     switch (category) {
@@ -90,13 +75,13 @@ static uint64_t last_end(const struct loss *loss)
     uint64_t end = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
         if (loses(loss, i))
-            end = most(end, trace_thread_at(loss->finder, i)->end_tick);
+            end = ns__larger(end, trace_thread_at(loss->finder, i)->end_tick);
     return end;
 }
 
 static uint64_t soon_ns(const struct finder *finder)
 {
-    return most(finder->profile->wall_ns / TOLD_PART, TOLD_LEAST_NS);
+    return ns__larger(finder->profile->wall_ns / TOLD_PART, TOLD_LEAST_NS);
 }
 
 /* later: a tick, not before the other one. */
@@ -195,7 +180,7 @@ static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
     uint64_t cpu_ns = cpu_ns_of(thread_at(loss->finder, thread));
     double part = is_of_memory(loss->category) ? 1 - user_part(loss->finder->trace) : 1;
     uint64_t most_ns = part > 0 ? (uint64_t)((double)cpu_ns * part) : cpu_ns;
-    return least(loss->lost[thread], most_ns);
+    return ns__smaller(loss->lost[thread], most_ns);
 }
 
 /* What it does on a CPU without the loss and the recording. A wait for one that is merely in the
@@ -205,11 +190,11 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = thread_at(loss->finder, thread);
     uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
-    uint64_t left_ns = less(cpu_ns_of(row), gone_ns);
+    uint64_t left_ns = ns__without(cpu_ns_of(row), gone_ns);
     if (is_on_cpu(loss->category) || loss->binding != BOUND_BY_EXCLUSION)
         return left_ns;
-    return least(left_ns,
-                 row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT]);
+    return ns__smaller(left_ns, row->component_ns[COMPONENT_RUNNING] +
+                                    row->component_ns[COMPONENT_PAGE_FAULT]);
 }
 
 /* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
@@ -263,7 +248,7 @@ static struct work all_work(const struct loss *loss, const enum part *parts)
         work.cpu_ns += parts[i] == PART_TOLD ? 0 : cpu_ns;
         work.served_ns += parts[i] == PART_SERVES ? cpu_ns : 0;
         work.lost_ns += loss->lost[i];
-        work.most_overhead_ns = most(work.most_overhead_ns, overhead_of(loss, i));
+        work.most_overhead_ns = ns__larger(work.most_overhead_ns, overhead_of(loss, i));
     }
     return work;
 }
@@ -273,10 +258,11 @@ static struct work all_work(const struct loss *loss, const enum part *parts)
 static uint64_t chain_of(const struct loss *loss, const struct work *work, size_t thread)
 {
     uint64_t gone_ns = gone_of(loss, thread) + loss->finder->idle_ns[thread];
-    uint64_t rest_ns =
-        less(thread_at(loss->finder, thread)->lifetime_ns, gone_ns + overhead_of(loss, thread));
+    uint64_t rest_ns = ns__without(thread_at(loss->finder, thread)->lifetime_ns,
+                                   gone_ns + overhead_of(loss, thread));
     double share = work->lost_ns ? (double)loss->lost[thread] / (double)work->lost_ns : 0;
-    return most(rest_ns, left_cpu_of(loss, thread) + (uint64_t)((double)work->served_ns * share));
+    return ns__larger(rest_ns,
+                      left_cpu_of(loss, thread) + (uint64_t)((double)work->served_ns * share));
 }
 
 /* ---- what can be gained at most -------------------------------------------------------------- */
@@ -320,7 +306,7 @@ static uint64_t most_gone_in_a_row(const struct loss *loss)
     for (size_t i = 0; i < used; i++) {
         size_t before = first_after(lives, i, lives[i].start);
         uint64_t row_ns = lives[i].gone_ns + (before ? lives[before - 1].row_ns : 0);
-        lives[i].row_ns = most(row_ns, i ? lives[i - 1].row_ns : 0);
+        lives[i].row_ns = ns__larger(row_ns, i ? lives[i - 1].row_ns : 0);
     }
     uint64_t gone_ns = used ? lives[used - 1].row_ns : 0;
     free(lives);
@@ -334,7 +320,7 @@ static uint64_t longest_chain(const struct loss *loss, const struct work *work,
     uint64_t chain_ns = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
         if (loss->finder->findings->had_work[i] && parts[i] == PART_OWN)
-            chain_ns = most(chain_ns, chain_of(loss, work, i));
+            chain_ns = ns__larger(chain_ns, chain_of(loss, work, i));
     return chain_ns;
 }
 
@@ -359,11 +345,11 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     loss->end = last_end(loss);
     enum part *parts = parts_of(loss, is_assumed);
     struct work work = all_work(loss, parts);
-    uint64_t wall_ns = less(loss->finder->profile->wall_ns, work.most_overhead_ns);
+    uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, work.most_overhead_ns);
     uint64_t least_ns =
-        most(longest_chain(loss, &work, parts), work.cpu_ns / cpu_count(loss->finder->trace));
+        ns__larger(longest_chain(loss, &work, parts), work.cpu_ns / cpu_count(loss->finder->trace));
     free(parts);
-    least_ns = most(least_ns, less(wall_ns, most_gone_in_a_row(loss)));
+    least_ns = ns__larger(least_ns, ns__without(wall_ns, most_gone_in_a_row(loss)));
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }
 

@@ -170,17 +170,12 @@ static void add_groups(struct finder *finder)
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool is_worth_it(const struct findings *findings, const struct finding *finding)
 {
     double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
     /* What a wait costs beside what the machine lacked: of the time in which threads had a CPU. */
     uint64_t without_ns = finding->category == FINDING_CPU ? 0 : findings->runnable_ns;
-    without_ns = least(without_ns + findings->idle_ns, findings->working_ns);
+    without_ns = ns__smaller(without_ns + findings->idle_ns, findings->working_ns);
     double of_ns = (double)(findings->working_ns - without_ns);
     bool is_long = (double)finding->lost_ns >= FINDING_SHARE * of_ns &&
                    finding->share >= FINDING_SHARE / LITTLE_PART;

@@ -17,6 +17,22 @@
     10000000u        /* less of page faults, or of what else no call tells, is little */
 #define WORK_PART 20 /* of the busiest thread's CPU time */
 
+static inline uint64_t ns__larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t ns__smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Not below 0. */
+static inline uint64_t ns__without(uint64_t all, uint64_t part)
+{
+    return all > part ? all - part : 0;
+}
+
 /* A class that lost something to others. */
 struct candidate {
     uint32_t class; /* place in profile->classes */

@@ -1,16 +1,11 @@
 #include "analysis/findings/program_frame.h"
+#include "base/text.h"
 
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_of_module(const struct symbol *symbol, const char *beginning)
 {
-    return symbol->module && strncmp(base_name(symbol->module), beginning, strlen(beginning)) == 0;
+    return symbol->module && strncmp(path__name(symbol->module), beginning, strlen(beginning)) == 0;
 }
 
 bool symbol__is_stub(const struct symbol *symbol)

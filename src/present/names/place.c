@@ -1,6 +1,7 @@
 #include "analysis/findings/program_frame.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <fnmatch.h>
@@ -30,12 +31,6 @@ bool class__is_hooked(const struct class_definition *class)
 {
     return class->at.kind != CLASS_CALL && class->at.kind != CLASS_REGION &&
            class->at.kind != CLASS_ITERATION && class->at.kind != CLASS_LOOP;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static struct place place_of_symbol(const struct symbol *symbol)
@@ -186,7 +181,7 @@ char *place__source(const struct place *place, bool whole_path)
 {
     if (!place->file)
         return memory__text("");
-    const char *file = whole_path ? place->file : base_name(place->file);
+    const char *file = whole_path ? place->file : path__name(place->file);
     return place->line ? memory__format("%s:%u", file, place->line) : memory__text(file);
 }
 

@@ -1,6 +1,7 @@
 #include "present/report/unseen.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -28,12 +29,6 @@ static const struct runtime_kind kinds[] = {
     {"Go", {"(go)"}, "functions, threads", "goroutines, and their waits for each other"},
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_of(const struct runtime_kind *kind, const char *name)
 {
     for (size_t i = 0; i < RUNTIME_GLOBS && kind->globs[i]; i++)
@@ -49,7 +44,7 @@ static bool is_there(const struct report *report, const struct runtime_kind *kin
         return true;
     VEC_EACH (process, trace__processes(report->trace), struct trace_process)
         VEC_EACH (module, &process->modules, struct trace_module)
-            if (is_of(kind, base_name(module->path)))
+            if (is_of(kind, path__name(module->path)))
                 return true;
     return false;
 }
@@ -77,8 +72,8 @@ char *report__unseen_words(const struct report *report)
     double unseen = report__unseen(report);
     if (isnan(unseen) || unseen < UNSEEN_TOLD)
         return memory__text("");
-    return memory__format("%.0f %% of the time on a CPU (code of which no thread was seen to run "
-                          "the same twice)",
+    return memory__format("%.0f %% of the time on a CPU (in code that heurt did not see any "
+                          "thread run twice)",
                           100 * unseen);
 }
 
