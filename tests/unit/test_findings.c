@@ -265,6 +265,8 @@ static void threads_that_are_alike_do_not_tell_each_other(void **state)
 {
     struct findings *findings = find_of_memory(*state, PUT_SITE);
     assert_false(finding_at(findings, 0)->is_assumed);
+    /* What they lose is CPU time, so it is no work that the one CPU still has to do. */
+    assert_true(finding_at(findings, 0)->wall_gain[1] > 1000.0 / 600);
     findings__free(findings);
 }
 
