@@ -29,16 +29,17 @@ static bool has_waiters(const struct contention *contention)
     return contention && contention->waiters;
 }
 
-static struct holder_site *site_of(struct contention *contention, const struct lock_holder *holder)
+static struct contention_site *site_of(struct contention *contention,
+                                       const struct lock_holder *holder)
 {
-    VEC_EACH (site, &contention->sites, struct holder_site) {
+    VEC_EACH (site, &contention->sites, struct contention_site) {
         if (site->site != holder->site)
             continue;
         if (site->thread != holder->thread)
             site->thread = NOBODY;
         return site;
     }
-    struct holder_site fresh = {.site = holder->site, .thread = holder->thread};
+    struct contention_site fresh = {.site = holder->site, .thread = holder->thread};
     return vec__push(&contention->sites, &fresh);
 }
 
@@ -61,7 +62,7 @@ static void add_holder(struct blame_walk *walk, struct contention *contention,
     struct blame_thread *thread = &walk->threads[holder->is.thread];
     const struct doing *now = did_until(walk, thread, contention->tick, depth);
     struct doing part;
-    struct holder_site *site = site_of(contention, &holder->is);
+    struct contention_site *site = site_of(contention, &holder->is);
     size_t holders = contention->holders.count;
     if (holders == 1 && holder->before.changes == now->changes &&
         thread->doing != COMPONENT_LOCK) { /* it did one thing all the time */
@@ -208,7 +209,7 @@ static struct contention *contention_of(struct blame_walk *walk, uint32_t object
     struct contention **place = VEC_AT(&walk->contentions, struct contention *, object);
     if (!*place) {
         *place = memory__zeroed(1, sizeof **place);
-        (*place)->sites = VEC_OF(struct holder_site);
+        (*place)->sites = VEC_OF(struct contention_site);
         (*place)->holders = VEC_OF(struct holder);
     }
     return *place;
@@ -237,13 +238,13 @@ void lock__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
     bring_forward(walk, contention, event->tick, 0);
     contention->waiters++;
     thread->before.count = 0;
-    VEC_EACH (site, &contention->sites, struct holder_site)
+    VEC_EACH (site, &contention->sites, struct contention_site)
         vec__push(&thread->before, &site->doing);
 }
 
 /* The process of who held it from that place; of several, none where the lock is shared. */
 static uint32_t process_of(const struct blame_walk *walk, const struct sync_object *lock,
-                           const struct holder_site *site)
+                           const struct contention_site *site)
 {
     return site->thread != NOBODY ? walk->threads[site->thread].serial
                                   : event__process_of_object(lock->process, lock->address);
@@ -255,7 +256,7 @@ static void blame_site(const struct blame_walk *walk, struct blame_thread *threa
 {
     static const struct doing nothing;
     const struct contention *contention = contention_at(walk, thread->lock);
-    const struct holder_site *site = VEC_AT(&contention->sites, struct holder_site, place);
+    const struct contention_site *site = VEC_AT(&contention->sites, struct contention_site, place);
     const struct doing *before =
         place < thread->before.count ? VEC_AT(&thread->before, struct doing, place) : &nothing;
     const struct sync_object *lock = sync_events__object(walk->sync_events, thread->lock);

@@ -47,7 +47,7 @@ struct blame_thread {
     uint32_t watched_count;
 };
 
-struct holder_site {
+struct contention_site {
     uint64_t site;
     uint32_t thread; /* NOBODY: several */
     struct doing doing;
@@ -63,7 +63,7 @@ struct contention {
     uint64_t waiters;
     uint64_t tick;      /* up to which it is brought forward */
     struct doing all;   /* what the holders did; what is missing: there was none */
-    struct vec sites;   /* struct holder_site, since there are waiters */
+    struct vec sites;   /* struct contention_site, since there are waiters */
     struct vec holders; /* struct holder */
 };
 

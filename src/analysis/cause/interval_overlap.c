@@ -101,7 +101,7 @@ static size_t find(const struct cover *cover, uint64_t tick, size_t near)
 }
 
 /* Ticks covered before the tick. */
-static uint64_t until(const struct cover *cover, uint64_t tick, size_t *near)
+static uint64_t covered_before(const struct cover *cover, uint64_t tick, size_t *near)
 {
     if (!cover->count || tick <= cover->steps[0].tick)
         return 0;
@@ -112,6 +112,6 @@ static uint64_t until(const struct cover *cover, uint64_t tick, size_t *near)
 
 uint64_t cover__between(const struct cover *cover, uint64_t begin, uint64_t end, size_t *near)
 {
-    uint64_t before = until(cover, begin, near);
-    return until(cover, end, near) - before;
+    uint64_t before = covered_before(cover, begin, near);
+    return covered_before(cover, end, near) - before;
 }

@@ -46,8 +46,8 @@ struct place {
     size_t all, own;
 };
 
-static uint64_t covered(const struct candidate *candidate, size_t owner, uint64_t begin,
-                        uint64_t end, struct place *place)
+static uint64_t covered_by_others(const struct candidate *candidate, size_t owner, uint64_t begin,
+                                  uint64_t end, struct place *place)
 {
     return cover__between(&candidate->all, begin, end, &place->all) -
            cover__between(&candidate->own[owner], begin, end, &place->own);
@@ -68,7 +68,7 @@ static void find_shares(const struct samples *asked, const struct candidate *can
         uint64_t ticks = 0;
         for (size_t piece = 0; piece < items[i].piece_count && left; piece++) {
             struct interval part = sample__piece(asked, &items[i], piece, &left);
-            ticks += covered(candidate, items[i].owner, part.begin, part.end, &place);
+            ticks += covered_by_others(candidate, items[i].owner, part.begin, part.end, &place);
         }
         shares[i] = (double)ticks / (double)length;
     }
@@ -87,23 +87,24 @@ static double turn(const struct samples *asked, unsigned shift, uint64_t number,
 }
 
 /* A block whose time is turned by so many ticks. */
-struct circle {
+struct turned_block {
     struct interval block;
     uint64_t by;
 };
 
 /* Ticks of the part that the class covers in the turned time. */
-static uint64_t turned(const struct candidate *candidate, const struct circle *circle, size_t owner,
-                       const struct interval *part, struct place *place)
+static uint64_t covered_when_turned(const struct candidate *candidate,
+                                    const struct turned_block *turned, size_t owner,
+                                    const struct interval *part, struct place *place)
 {
-    uint64_t begin = circle->block.begin, end = circle->block.end;
+    uint64_t begin = turned->block.begin, end = turned->block.end;
     uint64_t length = part->end - part->begin;
     length = length < end - begin ? length : end - begin;
-    uint64_t start = begin + (part->begin - begin + circle->by) % (end - begin);
+    uint64_t start = begin + (part->begin - begin + turned->by) % (end - begin);
     if (start + length <= end)
-        return covered(candidate, owner, start, start + length, place);
-    return covered(candidate, owner, start, end, place) +
-           covered(candidate, owner, begin, begin + (start + length - end), place);
+        return covered_by_others(candidate, owner, start, start + length, place);
+    return covered_by_others(candidate, owner, start, end, place) +
+           covered_by_others(candidate, owner, begin, begin + (start + length - end), place);
 }
 
 /* As find_shares, with the other threads' time turned round in each block. */
@@ -112,22 +113,22 @@ static void find_shifted_shares(const struct samples *asked, const struct candid
 {
     const uint64_t *numbers = asked->blocks[candidate->level];
     const struct sample *items = asked->items.items;
-    struct circle circle = {0};
+    struct turned_block turned = {0};
     struct place place = {0};
     for (size_t i = 0; i < asked->items.count; i++) {
         bool is_other = i && items[i].owner != items[i - 1].owner;
         if (is_other)
             place = (struct place){0};
         if (!i || is_other || numbers[i] != numbers[i - 1]) {
-            circle.block = sample__block(&items[i], numbers[i], candidate->level);
-            circle.by = (uint64_t)turn(asked, shift, numbers[i],
-                                       (double)(circle.block.end - circle.block.begin));
+            turned.block = sample__block(&items[i], numbers[i], candidate->level);
+            turned.by = (uint64_t)turn(asked, shift, numbers[i],
+                                       (double)(turned.block.end - turned.block.begin));
         }
         uint64_t length = items[i].length < at_most ? items[i].length : at_most, left = length;
         uint64_t ticks = 0;
         for (size_t piece = 0; piece < items[i].piece_count && left; piece++) {
             struct interval part = sample__piece(asked, &items[i], piece, &left);
-            ticks += turned(candidate, &circle, items[i].owner, &part, &place);
+            ticks += covered_when_turned(candidate, &turned, items[i].owner, &part, &place);
         }
         shares[i] = (double)ticks / (double)length;
     }

@@ -465,7 +465,7 @@ static void lock__acquired(struct path *path, const struct sync_event *sync_even
     vec__push(&thread->sections, &section);
 }
 
-static void lock__released(struct path *path, const struct sync_event *sync_event)
+static void section__released(struct path *path, const struct sync_event *sync_event)
 {
     struct path_thread *thread = &path->threads[sync_event->thread];
     for (size_t i = thread->sections.count; i-- > 0;) {
@@ -504,7 +504,7 @@ void path__take(struct path *path, const struct sync_event *sync_event)
         lock__acquired(path, sync_event);
         break;
     case SYNC_EVENT_RELEASED:
-        lock__released(path, sync_event);
+        section__released(path, sync_event);
         break;
     case SYNC_EVENT_WOKEN:
     case SYNC_EVENT_LEFT:

@@ -8,13 +8,13 @@
 #define NONE UINT32_MAX
 
 /* A call in the tree that grows. Siblings are in the order in which they ended first. */
-struct node {
+struct call_node {
     struct inside_call call;
     uint32_t first_child, last_child, next; /* next: sibling, or unused node */
 };
 
 /* Calls that ended at one depth and are not yet in what encloses them. */
-struct row {
+struct call_row {
     uint32_t first, last;
 };
 
@@ -31,7 +31,7 @@ struct collector {
     size_t current; /* the first that has not ended */
     struct vec nodes;
     uint32_t unused; /* first one, or NONE */
-    struct vec rows; /* struct row, by depth less that of the current one's calls */
+    struct vec rows; /* struct call_row, by depth less that of the current one's calls */
     struct vec kernel;
     uint64_t gap[PARTS]; /* of a stretch: told by the kernel, in no call */
     uint64_t recording;  /* of a stretch: what was taken off its calls' durations */
@@ -40,9 +40,9 @@ struct collector {
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static struct node *node_at(struct collector *self, uint32_t node)
+static struct call_node *call_node_at(struct collector *self, uint32_t node)
 {
-    return VEC_AT(&self->nodes, struct node, node);
+    return VEC_AT(&self->nodes, struct call_node, node);
 }
 
 static uint32_t node__new(struct collector *self, const struct inside_call *call)
@@ -52,48 +52,49 @@ static uint32_t node__new(struct collector *self, const struct inside_call *call
         number = (uint32_t)self->nodes.count;
         vec__push(&self->nodes, NULL);
     } else {
-        self->unused = node_at(self, number)->next;
+        self->unused = call_node_at(self, number)->next;
     }
-    *node_at(self, number) = (struct node){*call, NONE, NONE, NONE};
+    *call_node_at(self, number) = (struct call_node){*call, NONE, NONE, NONE};
     return number;
 }
 
 static void node__drop(struct collector *self, uint32_t node)
 {
-    node_at(self, node)->next = self->unused;
+    call_node_at(self, node)->next = self->unused;
     self->unused = node;
 }
 
-static struct row children_of(struct collector *self, uint32_t node)
+static struct call_row children_of(struct collector *self, uint32_t node)
 {
-    return (struct row){node_at(self, node)->first_child, node_at(self, node)->last_child};
+    return (struct call_row){call_node_at(self, node)->first_child,
+                             call_node_at(self, node)->last_child};
 }
 
-static void row__append(struct collector *self, struct row *row, uint32_t node)
+static void row__append(struct collector *self, struct call_row *row, uint32_t node)
 {
-    node_at(self, node)->next = NONE;
+    call_node_at(self, node)->next = NONE;
     if (row->first == NONE)
         row->first = node;
     else
-        node_at(self, row->last)->next = node;
+        call_node_at(self, row->last)->next = node;
     row->last = node;
 }
 
-static uint32_t row__find(struct collector *self, const struct row *row, uint32_t place)
+static uint32_t row__find(struct collector *self, const struct call_row *row, uint32_t place)
 {
     uint32_t node = row->first;
-    while (node != NONE && node_at(self, node)->call.entry->place != place)
-        node = node_at(self, node)->next;
+    while (node != NONE && call_node_at(self, node)->call.entry->place != place)
+        node = call_node_at(self, node)->next;
     return node;
 }
 
-static void row__add(struct collector *self, struct row *row, uint32_t node);
+static void row__add(struct collector *self, struct call_row *row, uint32_t node);
 
 /* Each node of from goes into the row, or to the node of its place there. */
-static void row__take(struct collector *self, struct row *row, struct row from)
+static void row__take(struct collector *self, struct call_row *row, struct call_row from)
 {
     for (uint32_t node = from.first, next; node != NONE; node = next) {
-        next = node_at(self, node)->next;
+        next = call_node_at(self, node)->next;
         row__add(self, row, node);
     }
 }
@@ -107,37 +108,37 @@ static void call__join(struct inside_call *into, const struct inside_call *from)
         into->components[i] += from->components[i];
 }
 
-static void row__add(struct collector *self, struct row *row, uint32_t node)
+static void row__add(struct collector *self, struct call_row *row, uint32_t node)
 {
-    uint32_t same = row__find(self, row, node_at(self, node)->call.entry->place);
+    uint32_t same = row__find(self, row, call_node_at(self, node)->call.entry->place);
     if (same == NONE) {
         row__append(self, row, node);
         return;
     }
-    struct row children = children_of(self, same);
-    call__join(&node_at(self, same)->call, &node_at(self, node)->call);
+    struct call_row children = children_of(self, same);
+    call__join(&call_node_at(self, same)->call, &call_node_at(self, node)->call);
     row__take(self, &children, children_of(self, node));
-    node_at(self, same)->first_child = children.first;
-    node_at(self, same)->last_child = children.last;
+    call_node_at(self, same)->first_child = children.first;
+    call_node_at(self, same)->last_child = children.last;
     node__drop(self, node);
 }
 
-static struct row *row_at(struct collector *self, size_t level)
+static struct call_row *row_at(struct collector *self, size_t level)
 {
     while (self->rows.count <= level)
-        vec__push(&self->rows, &(struct row){NONE, NONE});
-    return VEC_AT(&self->rows, struct row, level);
+        vec__push(&self->rows, &(struct call_row){NONE, NONE});
+    return VEC_AT(&self->rows, struct call_row, level);
 }
 
 /* All that ended on that level and deeper: what was around the deeper ones had no end. */
-static struct row rows__take(struct collector *self, size_t level)
+static struct call_row rows__take(struct collector *self, size_t level)
 {
-    struct row all = *row_at(self, level);
+    struct call_row all = *row_at(self, level);
     for (size_t i = level + 1; i < self->rows.count; i++) {
         row__take(self, &all, *row_at(self, i));
-        *row_at(self, i) = (struct row){NONE, NONE};
+        *row_at(self, i) = (struct call_row){NONE, NONE};
     }
-    *row_at(self, level) = (struct row){NONE, NONE};
+    *row_at(self, level) = (struct call_row){NONE, NONE};
     return all;
 }
 
@@ -182,12 +183,12 @@ static void sort_records(struct collector *self, const struct inside *inside, ui
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-static void write_calls(struct collector *self, struct inside *inside, struct row row,
+static void write_calls(struct collector *self, struct inside *inside, struct call_row row,
                         uint32_t parent)
 {
     for (uint32_t node = row.first, next; node != NONE; node = next) {
         uint32_t number = (uint32_t)inside->calls.count;
-        struct node *at = node_at(self, node);
+        struct call_node *at = call_node_at(self, node);
         next = at->next;
         at->call.parent = parent;
         vec__push(&inside->calls, &at->call);
@@ -308,10 +309,10 @@ static void take_call(struct collector *self, struct inside *inside,
                                .time = occurrence->duration};
     for (unsigned i = 0; i < COMPONENTS; i++)
         call.components[i] = occurrence->components[i];
-    struct row children = rows__take(self, level + 1);
+    struct call_row children = rows__take(self, level + 1);
     uint32_t node = node__new(self, &call);
-    node_at(self, node)->first_child = children.first;
-    node_at(self, node)->last_child = children.last;
+    call_node_at(self, node)->first_child = children.first;
+    call_node_at(self, node)->last_child = children.last;
     row__add(self, row_at(self, level), node);
     inside->is_sampled |= occurrence->weight > 1;
     if (level == 0) {
@@ -344,8 +345,8 @@ static void collect_thread(struct class_table *table, struct inside *insides, si
     struct collector self = {.insides = insides, .count = count, .unused = NONE, .cpu = UINT16_MAX};
     self.watcher = (struct thread_watcher){
         .at_once = true, .unfinished = true, .occurrence = occurrence, .kernel = kernel};
-    self.nodes = VEC_OF(struct node);
-    self.rows = VEC_OF(struct row);
+    self.nodes = VEC_OF(struct call_node);
+    self.rows = VEC_OF(struct call_row);
     self.kernel = VEC_OF(struct kernel_record);
     thread__watch(table, insides->thread, &self.watcher);
     while (self.current < count)

@@ -68,7 +68,7 @@ static double wait_ns(const struct finder *finder, const struct profile_class *c
 
 uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
 {
-    const struct profile_class *class = class_at(finder->profile, place);
+    const struct profile_class *class = profile_class_at(finder->profile, place);
     if (class->what.ignored || !class->excess_ns)
         return 0;
     if (class->idle && finder->partner[place] == NO_GROUP)

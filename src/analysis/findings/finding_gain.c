@@ -70,7 +70,7 @@ static bool loses(const struct loss *loss, size_t thread)
 }
 
 /* The end of the last one that loses. */
-static uint64_t last_end(const struct loss *loss)
+static uint64_t end_of_last_loser(const struct loss *loss)
 {
     uint64_t end = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
@@ -219,18 +219,18 @@ static bool serves(const struct finder *finder, uint32_t thread)
 }
 
 /* What a thread does when the others lose nothing. */
-enum part {
-    PART_OWN,   /* its own work, for as long as that takes */
-    PART_TOLD,  /* it ends with the others: its work is no longer than theirs */
-    PART_SERVES /* it does what the others ask it: its work stays, and is part of theirs */
+enum thread_role {
+    ROLE_OWN,   /* its own work, for as long as that takes */
+    ROLE_TOLD,  /* it ends with the others: its work is no longer than theirs */
+    ROLE_SERVES /* it does what the others ask it: its work stays, and is part of theirs */
 };
 
-static enum part part_of(const struct loss *loss, size_t thread)
+static enum thread_role role_of(const struct loss *loss, size_t thread)
 {
     if (loss->binding == BOUND_BY_ANSWERS && !loses(loss, thread) &&
         serves(loss->finder, (uint32_t)thread))
-        return PART_SERVES;
-    return runs_until_told(loss, (uint32_t)thread) ? PART_TOLD : PART_OWN;
+        return ROLE_SERVES;
+    return runs_until_told(loss, (uint32_t)thread) ? ROLE_TOLD : ROLE_OWN;
 }
 
 struct work {
@@ -238,15 +238,15 @@ struct work {
     uint64_t lost_ns, most_overhead_ns;
 };
 
-static struct work all_work(const struct loss *loss, const enum part *parts)
+static struct work all_work(const struct loss *loss, const enum thread_role *roles)
 {
     struct work work = {0};
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++) {
         if (!loss->finder->findings->had_work[i])
             continue;
         uint64_t cpu_ns = left_cpu_of(loss, i);
-        work.cpu_ns += parts[i] == PART_TOLD ? 0 : cpu_ns;
-        work.served_ns += parts[i] == PART_SERVES ? cpu_ns : 0;
+        work.cpu_ns += roles[i] == ROLE_TOLD ? 0 : cpu_ns;
+        work.served_ns += roles[i] == ROLE_SERVES ? cpu_ns : 0;
         work.lost_ns += loss->lost[i];
         work.most_overhead_ns = ns__larger(work.most_overhead_ns, overhead_of(loss, i));
     }
@@ -315,40 +315,40 @@ static uint64_t most_gone_in_a_row(const struct loss *loss)
 
 /* The longest chain of those that have work of their own. */
 static uint64_t longest_chain(const struct loss *loss, const struct work *work,
-                              const enum part *parts)
+                              const enum thread_role *roles)
 {
     uint64_t chain_ns = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
-        if (loss->finder->findings->had_work[i] && parts[i] == PART_OWN)
+        if (loss->finder->findings->had_work[i] && roles[i] == ROLE_OWN)
             chain_ns = ns__larger(chain_ns, chain_of(loss, work, i));
     return chain_ns;
 }
 
-static enum part *parts_of(const struct loss *loss, bool *is_assumed)
+static enum thread_role *roles_of(const struct loss *loss, bool *is_assumed)
 {
     size_t count = loss->finder->profile->threads.count;
-    enum part *parts = memory__zeroed(count, sizeof *parts);
+    enum thread_role *roles = memory__zeroed(count, sizeof *roles);
     *is_assumed = false;
     for (size_t i = 0; i < count; i++) {
         if (!loss->finder->findings->had_work[i])
             continue;
-        parts[i] = part_of(loss, i);
-        *is_assumed |= parts[i] != PART_OWN;
+        roles[i] = role_of(loss, i);
+        *is_assumed |= roles[i] != ROLE_OWN;
     }
-    return parts;
+    return roles;
 }
 
 /* Wall time over what it would be had no thread lost that, both without what recording cost. */
 static double gain_without(struct loss *loss, bool *is_assumed)
 {
     loss->binding = binding_of(loss->category);
-    loss->end = last_end(loss);
-    enum part *parts = parts_of(loss, is_assumed);
-    struct work work = all_work(loss, parts);
+    loss->end = end_of_last_loser(loss);
+    enum thread_role *roles = roles_of(loss, is_assumed);
+    struct work work = all_work(loss, roles);
     uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, work.most_overhead_ns);
     uint64_t least_ns =
-        ns__larger(longest_chain(loss, &work, parts), work.cpu_ns / cpu_count(loss->finder->trace));
-    free(parts);
+        ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / cpu_count(loss->finder->trace));
+    free(roles);
     least_ns = ns__larger(least_ns, ns__without(wall_ns, most_gone_in_a_row(loss)));
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }
@@ -357,7 +357,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
 
 static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost)
 {
-    const struct profile_class *class = class_at(finder->profile, place);
+    const struct profile_class *class = profile_class_at(finder->profile, place);
     double part = class__working_part(finder, class) * (double)class->excess_ns;
     part = part > 0 ? (double)class__lost_ns(finder, place) / part : 0;
     VEC_EACH (row, &class->threads, struct profile_thread_row)

@@ -49,12 +49,12 @@ uint32_t *handovers__find(const struct finder *finder)
     uint32_t *partner = memory__zeroed(classes->count, sizeof *partner);
     memset(partner, 0xff, classes->count * sizeof *partner);
     for (uint32_t i = 0; i < classes->count; i++) {
-        if (!may_hand_over(class_at(finder->profile, i)))
+        if (!may_hand_over(profile_class_at(finder->profile, i)))
             continue;
         for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++) {
-            if (partner[k] == NO_GROUP && may_hand_over(class_at(finder->profile, k)) &&
-                answer_each_other(finder, class_at(finder->profile, i),
-                                  class_at(finder->profile, k))) {
+            if (partner[k] == NO_GROUP && may_hand_over(profile_class_at(finder->profile, k)) &&
+                answer_each_other(finder, profile_class_at(finder->profile, i),
+                                  profile_class_at(finder->profile, k))) {
                 partner[i] = k;
                 partner[k] = i;
             }

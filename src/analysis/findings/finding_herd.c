@@ -48,7 +48,7 @@ static void add_to(const struct finder *finder, enum component component, uint32
 /* Those who are woken want a CPU for nothing, and who wakes them waits until they are away. */
 static void add_herd(struct finder *finder, uint32_t place, double vain)
 {
-    const struct profile_class *class = class_at(finder->profile, place);
+    const struct profile_class *class = profile_class_at(finder->profile, place);
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
     double wakes = class->excess_ns
                        ? vain * (double)class->why_ns[COMPONENT_RUNNABLE] / (double)class->excess_ns
@@ -78,7 +78,7 @@ static void add_herd(struct finder *finder, uint32_t place, double vain)
 void finder__add_herds(struct finder *finder)
 {
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
-        double vain = in_vain(finder, class_at(finder->profile, i));
+        double vain = in_vain(finder, profile_class_at(finder->profile, i));
         if (vain > 0)
             add_herd(finder, i, vain);
     }

@@ -49,7 +49,7 @@ uint64_t *finder__idle(const struct finder *finder)
 {
     uint64_t *ns = memory__zeroed(finder->profile->threads.count, sizeof *ns);
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
-        const struct profile_class *class = class_at(finder->profile, i);
+        const struct profile_class *class = profile_class_at(finder->profile, i);
         if (!class->idle || class__is_call(class) || finder->partner[i] != NO_GROUP)
             continue;
         VEC_EACH (row, &class->threads, struct profile_thread_row)
@@ -104,7 +104,7 @@ static uint32_t function_of(const struct finder *finder, enum component componen
     uint32_t found = FINDING_NO_CLASS;
     double of_found = 0;
     for (uint32_t i = 0; i < classes->count; i++) {
-        const struct profile_class *class = class_at(finder->profile, i);
+        const struct profile_class *class = profile_class_at(finder->profile, i);
         if (!class__is_call(class))
             continue;
         double ns =
@@ -160,7 +160,8 @@ static enum finding_category category_of(const struct finder *finder, enum compo
         return FINDING_PAGE_FAULT;
     return class == FINDING_NO_CLASS
                ? FINDING_UNEXPLAINED
-               : system_function__category(class_at(finder->profile, class)->what.at.function);
+               : system_function__category(
+                     profile_class_at(finder->profile, class)->what.at.function);
 }
 
 static void add_of_component(struct finder *finder, enum component component)
@@ -172,8 +173,8 @@ static void add_of_component(struct finder *finder, enum component component)
         finding->lost_ns = sum;
         finding->leader = class;
         if (class != FINDING_NO_CLASS) {
-            finding->place =
-                program_frame__of_class(finder->symbols, &class_at(finder->profile, class)->what);
+            finding->place = program_frame__of_class(
+                finder->symbols, &profile_class_at(finder->profile, class)->what);
             vec__push(&finding->classes, &class);
         } else {
             finding->place = chosen_function(finder, process_of(finder, ns));
@@ -233,7 +234,7 @@ static uint32_t longest_function(const struct finder *finder, uint32_t thread)
     uint32_t found = FINDING_NO_CLASS;
     uint64_t most = 0;
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
-        const struct profile_class *class = class_at(finder->profile, i);
+        const struct profile_class *class = profile_class_at(finder->profile, i);
         VEC_EACH (row, &class->threads, struct profile_thread_row) {
             if (class__is_call(class) && row->thread == thread && row->sum_ns > most) {
                 most = row->sum_ns;
@@ -261,8 +262,8 @@ static void add_imbalance(struct finder *finder)
     finding->leader = longest_function(finder, last);
     if (finding->leader != FINDING_NO_CLASS) {
         vec__push(&finding->classes, &finding->leader);
-        finding->place = program_frame__of_class(finder->symbols,
-                                                 &class_at(finder->profile, finding->leader)->what);
+        finding->place = program_frame__of_class(
+            finder->symbols, &profile_class_at(finder->profile, finding->leader)->what);
     }
     double gain = (double)wall_ns / ((double)wall_ns - (double)tail_ns / 2);
     finding->wall_gain[0] = 1 + (gain - 1) * 0.9;

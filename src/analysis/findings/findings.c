@@ -40,7 +40,7 @@ static uint32_t place_number(struct map *numbers, const struct candidate *candid
 static uint32_t object_number(struct map *numbers, const struct finder *finder, uint32_t place)
 {
     char key[BYTES_OF_KEY];
-    const struct profile_class *class = class_at(finder->profile, place);
+    const struct profile_class *class = profile_class_at(finder->profile, place);
     uint32_t partner = finder->partner[place];
     if (partner != NO_GROUP)
         snprintf(key, sizeof key, "pair %u", partner < place ? partner : place);
@@ -67,7 +67,7 @@ static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
     struct vec candidates = VEC_OF(struct candidate);
     struct map numbers = {0};
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
-        const struct profile_class *class = class_at(finder->profile, i);
+        const struct profile_class *class = profile_class_at(finder->profile, i);
         struct candidate candidate = {.class = i, .lost_ns = class__lost_ns(finder, i)};
         if (!candidate.lost_ns || candidate.lost_ns < finder->findings->working_ns / LEAST_PART)
             continue;
@@ -109,7 +109,7 @@ static bool is_new_object(const struct finder *finder, const struct finding *fin
                           const struct profile_class *class)
 {
     VEC_EACH (place, &finding->classes, uint32_t) {
-        const struct profile_class *other = class_at(finder->profile, *place);
+        const struct profile_class *other = profile_class_at(finder->profile, *place);
         if (other->what.object == class->what.object && other->what.at.kind == class->what.at.kind)
             return false;
     }
@@ -120,12 +120,12 @@ static bool is_new_object(const struct finder *finder, const struct finding *fin
 static bool is_led_by_spin(const struct finder *finder, const struct finding *finding)
 {
     return finding->category != FINDING_YIELD &&
-           class_at(finder->profile, finding->leader)->what.at.kind == CLASS_YIELD;
+           profile_class_at(finder->profile, finding->leader)->what.at.kind == CLASS_YIELD;
 }
 
 static void take(struct finder *finder, struct finding *finding, struct candidate *candidate)
 {
-    const struct profile_class *class = class_at(finder->profile, candidate->class);
+    const struct profile_class *class = profile_class_at(finder->profile, candidate->class);
     candidate->is_taken = true;
     if (finding->leader == FINDING_NO_CLASS || is_led_by_spin(finder, finding)) {
         finding->leader = candidate->class;
@@ -279,12 +279,12 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
 {
     if (finding->is_assumed || finding->is_herd || finding->classes.count == 0)
         return false;
-    uint32_t process = class_at(profile, finding->leader)->what.at.process;
+    uint32_t process = profile_class_at(profile, finding->leader)->what.at.process;
     VEC_EACH (class, &finding->classes, uint32_t) {
-        enum class_kind kind = class_at(profile, *class)->what.at.kind;
+        enum class_kind kind = profile_class_at(profile, *class)->what.at.kind;
         bool is_known = kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
                         kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX || kind == CLASS_DISK;
-        if (!is_known || class_at(profile, *class)->what.at.process != process)
+        if (!is_known || profile_class_at(profile, *class)->what.at.process != process)
             return false;
     }
     return true;

@@ -54,7 +54,8 @@ struct finder {
     const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
 };
 
-static inline const struct profile_class *class_at(const struct profile *profile, uint32_t class)
+static inline const struct profile_class *profile_class_at(const struct profile *profile,
+                                                           uint32_t class)
 {
     return VEC_AT(&profile->classes, struct profile_class, class);
 }

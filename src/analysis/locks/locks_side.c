@@ -282,7 +282,8 @@ static bool take_section(struct lock_thread *thread, uint32_t object, struct sec
 
 /* Nested sections are counted once: from where the first of them began to where the last ended. Of
  * sampled ones the first stands for others, which is too much where those were nested. */
-static void cover(struct lock_thread *thread, const struct sync_event *released, bool in_time)
+static void cover_section(struct lock_thread *thread, const struct sync_event *released,
+                          bool in_time)
 {
     if (released->paused > thread->covered_paused)
         thread->covered_paused = released->paused;
@@ -306,7 +307,7 @@ static void end_section(struct locks_walk *walk, struct lock_state *state,
         VEC_AT(&state->sites, struct site_sums, section->site)->hold += held * section->weight;
         thread->hold += held * section->weight;
     }
-    cover(thread, released, in_time);
+    cover_section(thread, released, in_time);
 }
 
 void lock_state__released(struct locks_walk *walk, struct lock_state *state,

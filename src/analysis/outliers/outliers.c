@@ -153,7 +153,7 @@ static void start(struct owned_stand_out *owned, const struct trace *trace, size
 }
 
 /* What the walks need and the result does not. */
-static void end(struct survey *survey)
+static void free_survey(struct survey *survey)
 {
     shapes__free(survey->shapes);
     free(survey->recent);
@@ -234,7 +234,7 @@ int stand_out__compute(const struct trace *trace, const char *pattern, size_t li
     start(owned, trace, limit);
     find_all(owned, threads, pattern);
     finish(owned);
-    end(&owned->survey);
+    free_survey(&owned->survey);
     *found = &owned->shown;
     return 0;
 }

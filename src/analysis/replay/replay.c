@@ -43,8 +43,8 @@ static void end_thread(struct replay *replay, uint32_t index)
 /* Nothing else happens before the thread is due. */
 static bool is_next(const struct replay *replay, uint64_t due, uint32_t index)
 {
-    struct heap_entry entry = {due, index};
-    if (replay->due.count && !heap__before(entry, replay->due.entries[0]))
+    struct thread_heap_entry entry = {due, index};
+    if (replay->due.count && !thread_heap__before(entry, replay->due.entries[0]))
         return false;
     return due <= replay_cpus__slice_end(replay);
 }
@@ -66,7 +66,7 @@ static void go_on(struct replay *replay, uint32_t index)
         thread->charge = 0;
         uint64_t due = replay__plus(replay->now, thread->work);
         if (!is_next(replay, due, index)) {
-            heap__push(&replay->due, due, index);
+            thread_heap__push(&replay->due, due, index);
             return;
         }
         replay->now = due;
@@ -82,13 +82,13 @@ static void start_thread(struct replay *replay, uint32_t index)
     if (replay_waits__begins_later(replay, index))
         return;
     if (replay_cpus__want(replay, index))
-        heap__push(&replay->due, replay->threads[index].work, index);
+        thread_heap__push(&replay->due, replay->threads[index].work, index);
 }
 
 static void do_next(struct replay *replay)
 {
-    struct heap_entry next = replay->due.entries[0];
-    heap__remove(&replay->due, next.thread);
+    struct thread_heap_entry next = replay->due.entries[0];
+    thread_heap__remove(&replay->due, next.thread);
     replay->now = next.key;
     if (replay->threads[next.thread].state == THREAD_RUNNING ||
         replay_cpus__want(replay, next.thread))
@@ -176,9 +176,9 @@ static void free_replay(struct replay *replay)
 {
     for (uint32_t i = 0; i < replay->model->thread_count; i++)
         vec__free(&replay->threads[i].shares);
-    heap__free(&replay->due);
-    heap__free(&replay->on_cpu);
-    heap__free(&replay->ready);
+    thread_heap__free(&replay->due);
+    thread_heap__free(&replay->on_cpu);
+    thread_heap__free(&replay->ready);
     free(replay->threads);
     free(replay->objects);
     free(replay->token_rows);
@@ -198,9 +198,9 @@ void replay__run(const struct replay_model *model, struct replay_source *source,
         .source = source,
         .result = result,
         .threads = memory__zeroed(threads, sizeof(struct replay_thread)),
-        .due = heap__make(threads),
-        .on_cpu = heap__make(threads),
-        .ready = heap__make(threads),
+        .due = thread_heap__make(threads),
+        .on_cpu = thread_heap__make(threads),
+        .ready = thread_heap__make(threads),
         .crowded = sound.cpus < threads,
     };
     for (uint32_t i = 0; i < threads; i++)

@@ -43,7 +43,7 @@ static void enqueue(struct replay *replay, uint32_t index)
     struct replay_thread *thread = &replay->threads[index];
     thread->state = THREAD_READY;
     thread->since = replay->now;
-    heap__push(&replay->ready, thread->virtual_run, index);
+    thread_heap__push(&replay->ready, thread->virtual_run, index);
     replay->run_sum += thread->virtual_run;
 }
 
@@ -52,7 +52,7 @@ static uint32_t dequeue(struct replay *replay)
 {
     uint32_t index = replay->ready.entries[0].thread;
     struct replay_thread *thread = &replay->threads[index];
-    heap__remove(&replay->ready, index);
+    thread_heap__remove(&replay->ready, index);
     replay->run_sum -= thread->virtual_run;
     replay->result->runnable += replay->now - thread->since;
     return index;
@@ -68,7 +68,7 @@ static void take_cpu(struct replay *replay, uint32_t index, uint64_t switch_tick
         return;
     replay->running++;
     replay->run_sum += thread->virtual_run - thread->since;
-    heap__push(&replay->on_cpu, replay__plus(begin, replay->model->slice_ticks), index);
+    thread_heap__push(&replay->on_cpu, replay__plus(begin, replay->model->slice_ticks), index);
 }
 
 /* In the place of another one. */
@@ -77,8 +77,8 @@ static void take_over(struct replay *replay, uint32_t index)
     struct replay_thread *thread = &replay->threads[index];
     uint64_t switch_ticks = replay->model->switch_ticks;
     take_cpu(replay, index, switch_ticks);
-    heap__push(&replay->due, replay__plus(replay->now, replay__plus(switch_ticks, thread->work)),
-               index);
+    thread_heap__push(&replay->due,
+                      replay__plus(replay->now, replay__plus(switch_ticks, thread->work)), index);
 }
 
 static void give_cpu(struct replay *replay, uint32_t index)
@@ -90,7 +90,7 @@ static void give_cpu(struct replay *replay, uint32_t index)
     replay->running--;
     replay->run_sum -= thread->virtual_run - thread->since;
     thread->virtual_run = run_of(replay, thread);
-    heap__remove(&replay->on_cpu, index);
+    thread_heap__remove(&replay->on_cpu, index);
 }
 
 /* On a CPU, it has to go on later. */
@@ -101,8 +101,8 @@ static void displace(struct replay *replay, uint32_t index)
     if (thread->state == THREAD_SPINNING) {
         replay_waits__displaced(replay, index);
     } else {
-        thread->work = heap__key(&replay->due, index) - replay->now;
-        heap__remove(&replay->due, index);
+        thread->work = thread_heap__key(&replay->due, index) - replay->now;
+        thread_heap__remove(&replay->due, index);
     }
     give_cpu(replay, index);
     enqueue(replay, index);
@@ -152,8 +152,8 @@ void replay_cpus__end_slice(struct replay *replay)
 {
     uint32_t index = replay->on_cpu.entries[0].thread;
     if (replay->ready.entries[0].key > run_of(replay, &replay->threads[index])) {
-        heap__put_off(&replay->on_cpu, index,
-                      replay__plus(replay->now, replay->model->slice_ticks));
+        thread_heap__put_off(&replay->on_cpu, index,
+                             replay__plus(replay->now, replay->model->slice_ticks));
         return;
     }
     uint32_t successor = dequeue(replay);

@@ -63,13 +63,13 @@ struct replay {
     struct replay_thread *threads;
     struct replay_object_state *objects;
     uint64_t now;
-    struct heap due; /* by time */
+    struct thread_heap due; /* by time */
 
-    struct heap on_cpu; /* by the end of the slice */
-    struct heap ready;  /* by virtual_run */
-    uint32_t running;   /* CPUs that are taken */
-    bool crowded;       /* fewer CPUs than threads */
-    uint64_t run_sum;   /* Σ virtual_run of READY, Σ virtual_run − since of those on a CPU */
+    struct thread_heap on_cpu; /* by the end of the slice */
+    struct thread_heap ready;  /* by virtual_run */
+    uint32_t running;          /* CPUs that are taken */
+    bool crowded;              /* fewer CPUs than threads */
+    uint64_t run_sum; /* Σ virtual_run of READY, Σ virtual_run − since of those on a CPU */
     uint64_t average_run_max; /* see replay_cpus.c */
 
     uint64_t *posted;     /* a bit a token */

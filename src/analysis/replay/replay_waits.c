@@ -66,7 +66,7 @@ static void wake(struct replay *replay, uint32_t index, uint64_t ticks)
     struct replay_thread *thread = &replay->threads[index];
     thread->work = 0;
     thread->state = THREAD_AWAY;
-    heap__push(&replay->due, replay__plus(replay->now, ticks), index);
+    thread_heap__push(&replay->due, replay__plus(replay->now, ticks), index);
 }
 
 /* The first one of the row is woken and tries again. */
@@ -90,7 +90,7 @@ static uint32_t release_first(struct replay *replay, struct replay_row *row, uin
         wake(replay, index, ticks);
     } else if (thread->state == THREAD_SPINNING) {
         thread->state = THREAD_RUNNING;
-        heap__push(&replay->due, replay->now, index);
+        thread_heap__push(&replay->due, replay->now, index);
     }
     return index;
 }

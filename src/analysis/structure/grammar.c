@@ -13,7 +13,7 @@ struct grammar *grammar__new(void)
                                 .node_count = 1,
                                 .checks = VEC_OF(uint32_t),
                                 .doubts = VEC_OF(uint32_t),
-                                .levels = VEC_OF(struct level),
+                                .levels = VEC_OF(struct grammar_level),
                                 .order = VEC_OF(struct rule_facts)};
     grammar__end(grammar);
     return grammar;

@@ -9,14 +9,14 @@
  * is in its rule. */
 #include "analysis/structure/grammar_parts.h"
 
-static struct level *top_level(const struct grammar *grammar)
+static struct grammar_level *top_level(const struct grammar *grammar)
 {
-    return VEC_AT(&grammar->levels, struct level, grammar->levels.count - 1);
+    return VEC_AT(&grammar->levels, struct grammar_level, grammar->levels.count - 1);
 }
 
 static void descend(struct grammar *grammar, uint32_t node, uint64_t done)
 {
-    *(struct level *)vec__extend(&grammar->levels, 1) = (struct level){done, node};
+    *(struct grammar_level *)vec__extend(&grammar->levels, 1) = (struct grammar_level){done, node};
 }
 
 /* The first of the items that the string stands at, which it cannot follow. */
@@ -29,7 +29,7 @@ static uint32_t own_end(const struct grammar *grammar)
 /* The string has gone through all of the first level: is at a guard, or at its own last item. */
 static void reach_end(struct grammar *grammar)
 {
-    struct level *level = top_level(grammar);
+    struct grammar_level *level = top_level(grammar);
     if (grammar->from) {
         grammar->ended = true;
         return;
@@ -43,7 +43,7 @@ static void reach_end(struct grammar *grammar)
 static void pass(struct grammar *grammar)
 {
     for (;;) {
-        struct level *level = top_level(grammar);
+        struct grammar_level *level = top_level(grammar);
         if (++level->done < node_at(grammar, level->node)->count)
             return;
         level->done = 0;
@@ -97,8 +97,8 @@ static uint32_t first_followed(const struct grammar *grammar, size_t index)
 {
     if (index == 0 && grammar->from)
         return node_at(grammar, grammar->from)->next;
-    uint32_t named =
-        index == 0 ? last_item(grammar) : VEC_AT(&grammar->levels, struct level, index - 1)->node;
+    uint32_t named = index == 0 ? last_item(grammar)
+                                : VEC_AT(&grammar->levels, struct grammar_level, index - 1)->node;
     return node_at(grammar, guard_of(node_at(grammar, named)->symbol))->next;
 }
 
@@ -120,7 +120,7 @@ static size_t depth_of_end(const struct grammar *grammar, uint32_t named, uint32
 static void step_back(struct grammar *grammar, uint32_t symbol)
 {
     size_t top = grammar->levels.count - 1;
-    struct level *level = top_level(grammar);
+    struct grammar_level *level = top_level(grammar);
     bool turned = level->done == 0 && level->node == first_followed(grammar, top);
     uint32_t item = turned             ? last_item(grammar) /* once more */
                     : level->done == 0 ? node_at(grammar, level->node)->prev
@@ -128,7 +128,7 @@ static void step_back(struct grammar *grammar, uint32_t symbol)
     const struct node *node = node_at(grammar, item);
     uint64_t done = level->done ? level->done : node->count;
     if (first_symbol(grammar, node->symbol) == symbol) {
-        *level = (struct level){done, item};
+        *level = (struct grammar_level){done, item};
         return;
     }
     size_t depth = depth_of_end(grammar, node->symbol, symbol);
@@ -139,7 +139,7 @@ static void step_back(struct grammar *grammar, uint32_t symbol)
         node_at(grammar, item)->count--;
         grammar->levels.count = 0;
     } else {
-        *level = (struct level){done - 1, item};
+        *level = (struct grammar_level){done - 1, item};
     }
     while (depth-- > 0) {
         item = node_at(grammar, guard_of(node_at(grammar, item)->symbol))->prev;
@@ -214,13 +214,13 @@ static bool goes_on(const struct grammar *grammar, uint32_t item, size_t behind,
 static size_t take_back_to(struct grammar *grammar, size_t index, size_t behind, uint32_t symbol,
                            bool *found)
 {
-    struct level *level = VEC_AT(&grammar->levels, struct level, index);
+    struct grammar_level *level = VEC_AT(&grammar->levels, struct grammar_level, index);
     uint32_t first = first_followed(grammar, index);
     for (uint32_t item = level->node; behind <= RECENT && item != first;) {
         item = node_at(grammar, item)->prev;
         *found = behind > 0 && goes_on(grammar, item, behind, symbol);
         if (*found) {
-            *level = (struct level){.node = node_at(grammar, item)->next};
+            *level = (struct grammar_level){.node = node_at(grammar, item)->next};
             return behind;
         }
         const struct node *node = node_at(grammar, item);
@@ -237,7 +237,7 @@ static size_t take_back(struct grammar *grammar, uint32_t symbol)
     size_t behind = 0;
     bool found = false;
     for (size_t i = grammar->levels.count; i-- > 0 && behind <= RECENT;) {
-        struct level level = *VEC_AT(&grammar->levels, struct level, i);
+        struct grammar_level level = *VEC_AT(&grammar->levels, struct grammar_level, i);
         behind += short_length(grammar, node_at(grammar, level.node)->symbol, level.done, RECENT);
         behind = take_back_to(grammar, i, behind, symbol, &found);
         if (found) {
@@ -273,7 +273,7 @@ static void leave_items(struct grammar *grammar, size_t index, uint32_t first, u
 /* Puts in what the string has gone through at a level: whole items, then turns of the next. */
 static void leave_level(struct grammar *grammar, size_t index, uint32_t first)
 {
-    struct level level = *VEC_AT(&grammar->levels, struct level, index);
+    struct grammar_level level = *VEC_AT(&grammar->levels, struct grammar_level, index);
     uint32_t last = node_at(grammar, level.node)->prev;
     if (level.node != first)
         leave_items(grammar, index, first, last);

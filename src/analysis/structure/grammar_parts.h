@@ -35,7 +35,7 @@ struct digrams {
 };
 
 /* A level of the expansion that the string is following. */
-struct level {
+struct grammar_level {
     uint64_t done; /* repetitions of the node's symbol that the string has gone through */
     uint32_t node;
 };
@@ -51,7 +51,7 @@ struct grammar {
     struct vec checks; /* uint32_t: nodes whose digram is new */
     size_t checked;    /* of these, done */
     struct vec doubts; /* uint32_t: guards of rules that may be of no use any more */
-    struct vec levels; /* struct level: the expansion that is followed; empty: none */
+    struct vec levels; /* struct grammar_level: the expansion that is followed; empty: none */
     uint32_t from;     /* the occurrence of the last item that is followed; 0: its own repetition */
     bool pair;         /* it is one of the last two items */
     bool ended;        /* all of it has been gone through */

@@ -139,25 +139,26 @@ size_t grammar__bytes(const struct grammar *grammar)
 
 static void enter(struct grammar_walk *walk, uint32_t guard)
 {
-    struct level level = {.node = node_at(walk->grammar, guard)->next};
+    struct grammar_level level = {.node = node_at(walk->grammar, guard)->next};
     vec__push(&walk->levels, &level);
 }
 
 void grammar_walk__start(struct grammar_walk *walk, const struct grammar *grammar, size_t rule)
 {
-    *walk = (struct grammar_walk){.grammar = grammar, .levels = VEC_OF(struct level)};
+    *walk = (struct grammar_walk){.grammar = grammar, .levels = VEC_OF(struct grammar_level)};
     enter(walk, facts_of(grammar, rule)->guard);
 }
 
 bool grammar_walk__next(struct grammar_walk *walk, uint32_t *symbol)
 {
     while (walk->levels.count > 0) {
-        struct level *level = VEC_AT(&walk->levels, struct level, walk->levels.count - 1);
+        struct grammar_level *level =
+            VEC_AT(&walk->levels, struct grammar_level, walk->levels.count - 1);
         const struct node *node = node_at(walk->grammar, level->node);
         if (is_guard(walk->grammar, level->node)) {
             walk->levels.count--;
         } else if (level->done == node->count) {
-            *level = (struct level){.node = node->next};
+            *level = (struct grammar_level){.node = node->next};
         } else {
             level->done++;
             if (!is_rule(node->symbol)) {

@@ -51,7 +51,7 @@ static void doubt(struct grammar *grammar, uint32_t guard)
 
 /* ---- what items name ------------------------------------------------------------------------- */
 
-static void name(struct grammar *grammar, uint32_t item, uint32_t symbol)
+static void put_symbol(struct grammar *grammar, uint32_t item, uint32_t symbol)
 {
     struct node *node = node_at(grammar, item);
     node->symbol = symbol;
@@ -82,7 +82,7 @@ static uint32_t new_item(struct grammar *grammar, uint32_t symbol, uint64_t coun
 {
     uint32_t item = new_node(grammar);
     node_at(grammar, item)->count = count;
-    name(grammar, item, symbol);
+    put_symbol(grammar, item, symbol);
     return item;
 }
 
@@ -148,7 +148,7 @@ static void replace_pair(struct grammar *grammar, uint32_t item, uint32_t guard)
     free_item(grammar, other);
     unname(grammar, item);
     node_at(grammar, item)->count = 1;
-    name(grammar, item, GRAMMAR_RULE | guard);
+    put_symbol(grammar, item, GRAMMAR_RULE | guard);
     touched(grammar, item);
 }
 
@@ -235,7 +235,7 @@ static void dissolve(struct grammar *grammar, uint32_t guard)
         touch(grammar, item);
         unname(grammar, item);
         node_at(grammar, item)->count *= count;
-        name(grammar, item, symbol);
+        put_symbol(grammar, item, symbol);
         touched(grammar, item);
     }
     free_item(grammar, only);
@@ -322,6 +322,6 @@ void rewrite__extend_last(struct grammar *grammar, uint32_t first, uint32_t last
     }
     unname(grammar, item);
     node_at(grammar, item)->count = 1;
-    name(grammar, item, GRAMMAR_RULE | guard);
+    put_symbol(grammar, item, GRAMMAR_RULE | guard);
     join(grammar, node_at(grammar, item)->prev);
 }

@@ -251,8 +251,8 @@ static void put_node(struct outliner *outliner, const struct outline_node *node,
 }
 
 /* A place among the names of what is folded. */
-static void fold(struct outliner *outliner, struct outline_row *rest,
-                 const struct outline_node *node)
+static void fold_into(struct outliner *outliner, struct outline_row *rest,
+                      const struct outline_node *node)
 {
     const struct outline_part *part = VEC_AT(&node->parts, struct outline_part, 0);
     vec__push(&outliner->outline->folded,
@@ -270,7 +270,7 @@ static uint64_t put_scattered(struct outliner *outliner, struct vec *nodes, uint
     VEC_EACH (node, nodes, struct outline_node) {
         node__tidy(node);
         if (node__sum(node) < outliner->least) {
-            fold(outliner, rest, node);
+            fold_into(outliner, rest, node);
             continue;
         }
         fill_row(outliner, add_row(outliner, OUTLINE_SCATTERED, depth), node);

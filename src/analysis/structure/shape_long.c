@@ -99,7 +99,7 @@ static struct telling tell_nodes(struct draft *draft, const struct node *nodes, 
     return telling;
 }
 
-static int by_number(const void *left, const void *right)
+static int compare_shapes(const void *left, const void *right)
 {
     const uint32_t *one = left, *other = right;
     return (*one > *other) - (*one < *other);
@@ -111,7 +111,7 @@ static double bits_of_item(const struct node *nodes, size_t count)
     uint64_t different = 1;
     for (size_t i = 0; i < count; i++)
         shapes[i] = nodes[i].shape;
-    qsort(shapes, count, sizeof *shapes, by_number);
+    qsort(shapes, count, sizeof *shapes, compare_shapes);
     for (size_t i = 1; i < count; i++)
         different += shapes[i] != shapes[i - 1];
     free(shapes);
@@ -178,7 +178,7 @@ static struct vec find_heads(const uint32_t *symbols, size_t count)
 }
 
 /* Turns of one head that differ in counts only. */
-struct kind {
+struct turn_kind {
     uint64_t count;
     uint64_t loop_count; /* in all of them, not those in loops */
     struct shape_turns turns;
@@ -187,7 +187,7 @@ struct kind {
 
 struct cutting {
     struct map by_body, loops;
-    struct vec kinds; /* struct kind */
+    struct vec kinds; /* struct turn_kind */
     uint64_t turns;
     size_t items; /* of the kinds, and of the loops in them */
 };
@@ -215,8 +215,8 @@ static size_t items_of_kind(struct draft *draft, struct cutting *cutting, const 
     return items;
 }
 
-static struct kind *kind_of(struct draft *draft, struct cutting *cutting, const struct node *nodes,
-                            size_t count)
+static struct turn_kind *kind_of(struct draft *draft, struct cutting *cutting,
+                                 const struct node *nodes, size_t count)
 {
     const struct vec *key = &draft->shapes->key;
     draft__set_key(draft, nodes, count);
@@ -226,7 +226,7 @@ static struct kind *kind_of(struct draft *draft, struct cutting *cutting, const 
         cutting->items += items_of_kind(draft, cutting, nodes, count);
         vec__push(&cutting->kinds, NULL);
     }
-    return VEC_AT(&cutting->kinds, struct kind, at);
+    return VEC_AT(&cutting->kinds, struct turn_kind, at);
 }
 
 /* Turns with loops in them are taken as they are: these cannot be folded on trial. */
@@ -240,7 +240,7 @@ static void add_cut(struct shape_builder *builder, struct cutting *cutting,
     memcpy(turn, nodes, count * sizeof *turn);
     if (is_raw)
         count = draft__fold(draft, turn, count);
-    struct kind *kind = kind_of(draft, cutting, turn, count);
+    struct turn_kind *kind = kind_of(draft, cutting, turn, count);
     kind->count++;
     cutting->turns++;
     for (size_t i = 0; i < count; i++) {
@@ -259,7 +259,7 @@ static void add_cut(struct shape_builder *builder, struct cutting *cutting,
 static struct telling tell_cutting(const struct cutting *cutting, double item_bits)
 {
     struct telling telling = {.items = cutting->items, .bits = (double)cutting->items * item_bits};
-    VEC_EACH (kind, &cutting->kinds, struct kind)
+    VEC_EACH (kind, &cutting->kinds, struct turn_kind)
         telling.bits += (double)kind->count * log2((double)cutting->turns / (double)kind->count) +
                         bits_of_turns(&kind->turns, kind->loop_count) + kind->bits;
     return telling;
@@ -284,7 +284,7 @@ static struct telling tell_head(struct shape_builder *builder, const struct node
                                 const uint32_t *symbols, size_t count, const struct head *head,
                                 double item_bits)
 {
-    struct cutting cutting = {.kinds = VEC_OF(struct kind), .items = head->first};
+    struct cutting cutting = {.kinds = VEC_OF(struct turn_kind), .items = head->first};
     size_t mark = shapes__count(builder->draft.shapes), turns = builder->draft.turns.count;
     for (size_t i = head->first, end; i < count; i = end) {
         for (end = i + 1; end < count && symbols[end] != head->symbol;)

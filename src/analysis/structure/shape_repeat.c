@@ -314,8 +314,8 @@ static void find_shape_again(struct draft *draft, struct repeat *repeat)
 }
 
 /* Whether the body stands somewhere in the loop. */
-static bool holds(const struct shapes *shapes, uint32_t shape, const uint32_t *body,
-                  uint32_t period)
+static bool contains_body(const struct shapes *shapes, uint32_t shape, const uint32_t *body,
+                          uint32_t period)
 {
     uint32_t count = shape_at(shapes, shape)->item_count;
     const struct shape_item *items = shape_items(shapes, shape);
@@ -324,7 +324,7 @@ static bool holds(const struct shapes *shapes, uint32_t shape, const uint32_t *b
         while (alike < period && i + alike < count && items[i + alike].shape == body[alike])
             alike++;
         if (alike == period || (shape_at(shapes, items[i].shape)->kind == SHAPE_LOOP &&
-                                holds(shapes, items[i].shape, body, period)))
+                                contains_body(shapes, items[i].shape, body, period)))
             return true;
     }
     return false;
@@ -357,7 +357,7 @@ static struct node make_turn(struct draft *draft, uint32_t loop, const struct no
 void repeat__promote(struct draft *draft, struct repeat *repeat, uint32_t loop,
                      const uint32_t *body, uint32_t period)
 {
-    if (repeat->shape == loop || !holds(draft->shapes, repeat->shape, body, period))
+    if (repeat->shape == loop || !contains_body(draft->shapes, repeat->shape, body, period))
         return;
     promote_inside(draft, repeat, loop, body, period);
     uint32_t kept = 0;

@@ -204,7 +204,8 @@ static void acquired(struct sync_events *walk, struct thread_state *thread, cons
     give_weight(sync_event, &thread->lock_weight);
 }
 
-static void point(struct sync_events *walk, struct thread_state *thread, const struct step *step)
+static void take_point_at_site(struct sync_events *walk, struct thread_state *thread,
+                               const struct step *step)
 {
     uint64_t site = HEURT_SITE_ADDRESS(step->payload[0]);
     switch (step->id) {
@@ -270,7 +271,7 @@ static void take_point(struct sync_events *walk, struct thread_state *thread,
         waits__forget(walk, thread, false);
         break;
     default:
-        point(walk, thread, step);
+        take_point_at_site(walk, thread, step);
     }
 }
 

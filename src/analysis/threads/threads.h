@@ -8,7 +8,7 @@
 #define HEURT_ANALYSIS_THREADS_THREADS_H
 
 #include "analysis/ledger/profile.h"
-#include "analysis/table.h"
+#include "base/table.h"
 
 struct thread_row {
     uint32_t tid, pid;

@@ -2,7 +2,7 @@
 #ifndef HEURT_PRESENT_TABLE_CELL_H
 #define HEURT_PRESENT_TABLE_CELL_H
 
-#include "analysis/table.h"
+#include "base/table.h"
 
 struct cell {
     bool is_known;

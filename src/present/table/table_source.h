@@ -5,7 +5,7 @@
 #ifndef HEURT_PRESENT_TABLE_TABLE_SOURCE_H
 #define HEURT_PRESENT_TABLE_TABLE_SOURCE_H
 
-#include "analysis/table.h"
+#include "base/table.h"
 #include "present/iterations/iterations_screens.h"
 #include "present/locks/locks_screens.h"
 #include "present/outliers/points.h"

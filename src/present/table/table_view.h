@@ -4,8 +4,8 @@
 #ifndef HEURT_PRESENT_TABLE_TABLE_VIEW_H
 #define HEURT_PRESENT_TABLE_TABLE_VIEW_H
 
-#include "analysis/table.h"
 #include "base/error.h"
+#include "base/table.h"
 
 struct table_view {
     const struct table *table;

@@ -8,8 +8,8 @@
  * UINT64_MAX, UINT32_MAX, NaN or a NULL text, and is shown as nothing (JSON: null).
  *
  * Columns and descriptions are constant; rows and their texts belong to struct table_rows. */
-#ifndef HEURT_ANALYSIS_TABLE_H
-#define HEURT_ANALYSIS_TABLE_H
+#ifndef HEURT_BASE_TABLE_H
+#define HEURT_BASE_TABLE_H
 
 #include "base/vec.h"
 
