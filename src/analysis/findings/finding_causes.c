@@ -34,12 +34,18 @@ const char *finding_category__name(enum finding_category category)
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
+/* A sleep is compared with none: what it waits for may be there. */
+uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row)
+{
+    return class->what.at.kind == CLASS_SLEEP ? row->sum_ns : row->excess_ns;
+}
+
 double class__working_part(const struct finder *finder, const struct profile_class *class)
 {
     uint64_t all = 0, working = 0;
     VEC_EACH (row, &class->threads, struct profile_thread_row) {
-        all += row->excess_ns;
-        working += finder->findings->had_work[row->thread] ? row->excess_ns : 0;
+        all += class__waited_ns(class, row);
+        working += finder->findings->had_work[row->thread] ? class__waited_ns(class, row) : 0;
     }
     return all ? (double)working / (double)all : 0;
 }
@@ -62,7 +68,8 @@ static double wanted_cpu_ns(const struct profile_class *class)
 
 static double wait_ns(const struct finder *finder, const struct profile_class *class)
 {
-    double ns = (double)class->excess_ns - finder->shortage * wanted_cpu_ns(class);
+    uint64_t waited_ns = class->what.at.kind == CLASS_SLEEP ? class->sum_ns : class->excess_ns;
+    double ns = (double)waited_ns - finder->shortage * wanted_cpu_ns(class);
     return ns > 0 ? ns : 0;
 }
 

@@ -358,11 +358,14 @@ static double gain_without(struct loss *loss, bool *is_assumed)
 static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
-    double part = class__working_part(finder, class) * (double)class->excess_ns;
+    double all = 0, part;
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        all += (double)class__waited_ns(class, row);
+    part = class__working_part(finder, class) * all;
     part = part > 0 ? (double)class__lost_ns(finder, place) / part : 0;
     VEC_EACH (row, &class->threads, struct profile_thread_row)
         if (finder->findings->had_work[row->thread])
-            lost[row->thread] += (uint64_t)((double)row->excess_ns * part);
+            lost[row->thread] += (uint64_t)((double)class__waited_ns(class, row) * part);
 }
 
 static void set_gain(struct finding *finding, double gain)

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define OFTEN 10 /* waits, at least */
+#define OFTEN 10      /* waits, at least */
+#define ASKS_PART 100 /* of the sleeps of a place: it slept again at once */
 
 static bool is_same(const struct symbol *left, const struct symbol *right)
 {
@@ -43,12 +44,32 @@ static bool answer_each_other(const struct finder *finder, const struct profile_
            is_same(ender(finder, right), program_frame__of_class(finder->symbols, &left->what));
 }
 
+/* A place that sometimes sleeps again at once sleeps while it asks for something; where that had come
+ * after one sleep, it asked, too. */
+static bool is_asked_there(const struct profile_class *sleep, const struct profile_class *asks)
+{
+    return sleep->what.at.kind == CLASS_SLEEP && asks->what.at.kind == CLASS_YIELD &&
+           sleep->what.at.process == asks->what.at.process &&
+           sleep->what.at.site == asks->what.at.site && asks->count >= OFTEN &&
+           asks->count >= sleep->count / ASKS_PART;
+}
+
+static void find_asked(const struct finder *finder, uint32_t place, uint32_t *partner)
+{
+    const struct profile *profile = finder->profile;
+    for (uint32_t i = 0; i < profile->classes.count; i++)
+        if (is_asked_there(profile_class_at(profile, place), profile_class_at(profile, i)))
+            partner[partner[place] = i] = place;
+}
+
 uint32_t *handovers__find(const struct finder *finder)
 {
     const struct vec *classes = &finder->profile->classes;
     uint32_t *partner = memory__zeroed(classes->count, sizeof *partner);
     memset(partner, 0xff, classes->count * sizeof *partner);
     for (uint32_t i = 0; i < classes->count; i++) {
+        if (profile_class_at(finder->profile, i)->what.at.kind == CLASS_SLEEP)
+            find_asked(finder, i, partner);
         if (!may_hand_over(profile_class_at(finder->profile, i)))
             continue;
         for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++) {

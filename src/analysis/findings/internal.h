@@ -2,7 +2,7 @@
  *
  *     findings.c           classes put together by place and object; the order
  *     finding_causes.c     what a class lost, and what that is called
- *     finding_handover.c   waits of two places for one another
+ *     finding_handover.c   waits of two places for one another; sleeps of a place that asks
  *     finding_herd.c       threads that are woken for nothing
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay */
@@ -76,6 +76,8 @@ static inline bool class__is_call(const struct profile_class *class)
 
 /* What threads that had work lost in it to others; 0: nothing, or it is idle. */
 uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
+/* What a thread waited in it longer than it would undisturbed. */
+uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row);
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class);
 /* What a system library does in a function: STDIO, ALLOCATOR, MEMORY_MAP, or UNEXPLAINED. */
