@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "symbol/name.h"
+#include "symbol/pointed.h"
 #include "symbol/source.h"
 #include "symbol/variable.h"
 
@@ -25,14 +26,21 @@ static char *label_of(const struct place *place, uint64_t address)
     return memory__format("[%s+0x%" PRIx64 "]", *name ? name : "?", address - place->module->bias);
 }
 
+/* NULL: it has none. */
+static struct source *source_of(struct image *image)
+{
+    if (!image || image->state != IMAGE_OPEN || !image->has_debug_info)
+        return NULL;
+    if (!image->source)
+        image->source = source__open(image->module);
+    return image->source;
+}
+
 static size_t frames_of(struct image *image, uint64_t address,
                         struct source_frame frames[INLINED_MAX])
 {
-    if (!image || image->state != IMAGE_OPEN || !image->has_debug_info)
-        return 0;
-    if (!image->source)
-        image->source = source__open(image->module);
-    return image->source ? source__frames(image->source, address, frames, INLINED_MAX) : 0;
+    struct source *source = source_of(image);
+    return source ? source__frames(source, address, frames, INLINED_MAX) : 0;
 }
 
 /* The function that is not inlined is called as the symbol table calls it. */
@@ -79,7 +87,7 @@ static bool is_proxy(const char *name)
            strstr(name, "__libcpp_contention") != NULL;
 }
 
-static void put_variable(struct symbols *symbols, uint32_t process, uint64_t address,
+static bool put_variable(struct symbols *symbols, uint32_t process, uint64_t address,
                          const struct image *image, const struct variable *variable)
 {
     struct symbol symbol = {.function = variable->name,
@@ -87,27 +95,32 @@ static void put_variable(struct symbols *symbols, uint32_t process, uint64_t add
                             .file = variable->file,
                             .line = variable->line,
                             .named = true};
-    if (!is_proxy(variable->name))
+    bool is_told = !is_proxy(variable->name);
+    if (is_told)
         symbols__put_variable(symbols, process, address, &symbol);
     free(variable->name);
+    return is_told;
 }
 
 bool lookup__put_local(struct symbols *symbols, uint32_t process, struct space *space,
                        const struct local_frame *frame, uint64_t address, uint64_t tick)
 {
     struct place place = space__find(space, frame->address, tick);
-    struct image *image = place.image;
+    struct source *source = source_of(place.image);
     struct local_frame in_file = *frame;
     struct variable variable;
-    if (!image || image->state != IMAGE_OPEN || !image->has_debug_info)
-        return false;
-    if (!image->source)
-        image->source = source__open(image->module);
     in_file.address = place.address;
-    if (!image->source || !local__find(image->source, &in_file, address, &variable))
+    if (!source || !local__find(source, &in_file, address, &variable))
         return false;
-    put_variable(symbols, process, address, image, &variable);
-    return true;
+    return put_variable(symbols, process, address, place.image, &variable);
+}
+
+char *lookup__pointed(struct space *space, const struct unwound_frame *frame,
+                      const struct stack_memory *memory, uint64_t object, uint64_t tick)
+{
+    struct place place = space__find(space, frame->address - !frame->is_exact, tick);
+    struct source *source = source_of(place.image);
+    return source ? pointed__name(source, place.address, &frame->state, memory, object) : NULL;
 }
 
 bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
@@ -122,8 +135,7 @@ bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct spac
         image->variables = variables__open(image->module, image->has_symbol_table);
     if (!variables__find(image->variables, place.address, &variable))
         return false;
-    put_variable(symbols, process, address, image, &variable);
-    return true;
+    return put_variable(symbols, process, address, image, &variable);
 }
 
 void lookup__warn(struct symbols *symbols, struct image *image)

@@ -8,6 +8,7 @@
 #include "format/symbols.h"
 #include "symbol/address_space.h"
 #include "symbol/local.h"
+#include "symbol/unwind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,11 @@ bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct spac
  * in the process). */
 bool lookup__put_local(struct symbols *symbols, uint32_t process, struct space *space,
                        const struct local_frame *frame, uint64_t address, uint64_t tick);
+
+/* The member that lies at an object's address, by what variables of the frame point to; NULL: not
+ * known. free() it. */
+char *lookup__pointed(struct space *space, const struct unwound_frame *frame,
+                      const struct stack_memory *memory, uint64_t object, uint64_t tick);
 
 /* Why addresses of this image have no names; warns once an image. */
 void lookup__warn(struct symbols *symbols, struct image *image);

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "symbol/address_space.h"
+#include "symbol/heap_objects.h"
 #include "symbol/image.h"
 #include "symbol/interval.h"
 #include "symbol/lookup.h"
@@ -29,6 +30,15 @@ struct resolver {
     struct map known;     /* struct address_key: looked up already */
     struct map variables; /* likewise, as data */
     struct stack_objects on_stacks;
+    struct heap_objects on_heaps;
+};
+
+/* The stack that a thread has taken; it belongs to the event that follows. */
+struct taken_stack {
+    struct unwound_frame frames[UNWIND_FRAMES_MAX];
+    size_t count; /* 0: the event before was no stack */
+    struct vec words;
+    struct stack_memory memory;
 };
 
 struct address_key {
@@ -83,6 +93,7 @@ static void end(struct resolver *resolver)
     map__free(&resolver->known);
     map__free(&resolver->variables);
     stack_objects__free(&resolver->on_stacks);
+    heap_objects__free(&resolver->on_heaps);
 }
 
 /* Every stack ends in libc and the loader; that their private functions have no names there is
@@ -113,20 +124,26 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
         lookup__warn(resolver->symbols, place.image);
 }
 
-static void add_object(struct resolver *resolver, size_t process, uint64_t address, uint64_t tick)
+/* taken: at this call, if it has any. */
+static void add_object(struct resolver *resolver, const struct named_object *object,
+                       const struct taken_stack *taken)
 {
-    const struct trace_process *owner =
-        VEC_AT(trace__processes(resolver->trace), struct trace_process, process);
-    struct address_key key = {owner->serial, address};
-    size_t count = resolver->variables.count;
+    size_t process = object->process, count = resolver->variables.count;
+    uint64_t address = object->address, tick = object->tick;
+    struct address_key key = {object->serial, address};
     if (!intervals__find(&resolver->modules[process], address)) {
-        stack_objects__add(&resolver->on_stacks, process, owner->serial, address, tick);
+        stack_objects__add(&resolver->on_stacks, process, object->serial, address, tick);
+        heap_objects__add(&resolver->on_heaps, object);
+        if (taken->count)
+            heap_objects__learn(&resolver->on_heaps, object, &resolver->spaces[process],
+                                taken->frames, taken->count, &taken->memory);
         return;
     }
     if (map__put(&resolver->variables, &key, sizeof key, count) != count)
         return;
-    lookup__put_variable(resolver->symbols, owner->serial, &resolver->spaces[process], address,
-                         tick);
+    if (!lookup__put_variable(resolver->symbols, object->serial, &resolver->spaces[process],
+                              address, tick))
+        heap_objects__add(&resolver->on_heaps, object);
 }
 
 #define NAMES_BYTES 256 /* no more are put together */
@@ -204,19 +221,32 @@ static void keep_stack_of_wait(struct resolver *resolver, const struct trace_thr
         *begin = 0;
 }
 
-static void add_stack(struct resolver *resolver, const struct trace_thread *thread,
-                      const struct event *event)
+/* The event's words are valid until the next one. */
+static void keep_words(struct taken_stack *taken, const struct event *event)
 {
-    struct unwound_frame frames[UNWIND_FRAMES_MAX];
+    const uint64_t *registers = event->payload + 1;
+    if (!taken->words.item_bytes)
+        taken->words = VEC_OF(uint64_t);
+    taken->words.count = 0;
+    for (uint32_t i = HEURT_STACK_REGISTERS; i + 1 < event->words; i++)
+        vec__push(&taken->words, &registers[i]);
+    taken->memory = (struct stack_memory){
+        .start = registers[1], .memory = taken->words.items, .words = taken->words.count};
+}
+
+static void add_stack(struct resolver *resolver, const struct trace_thread *thread,
+                      const struct event *event, struct taken_stack *taken)
+{
+    struct unwound_frame *frames = taken->frames;
     uint64_t addresses[UNWIND_FRAMES_MAX];
+    taken->count = 0;
     if (event->words < 1 + HEURT_STACK_REGISTERS)
         return;
-    const uint64_t *registers = event->payload + 1;
-    struct snapshot snapshot = {.tick = event->tick,
-                                .registers = registers,
-                                .memory = registers + HEURT_STACK_REGISTERS,
-                                .words = event->words - 1 - HEURT_STACK_REGISTERS};
-    size_t count = unwind__frames(&resolver->spaces[thread->process], &snapshot, frames);
+    keep_words(taken, event);
+    struct snapshot snapshot = {
+        .tick = event->tick, .registers = event->payload + 1, .memory = taken->memory};
+    size_t count = taken->count =
+        unwind__frames(&resolver->spaces[thread->process], &snapshot, frames);
     for (size_t i = 0; i < count; i++) {
         addresses[i] = frames[i].address;
         stack_objects__add_frame(&resolver->on_stacks, thread->process, &frames[i], event->tick);
@@ -259,40 +289,54 @@ static bool is_recent(uint64_t recent[RECENT], uint64_t address)
     return same;
 }
 
-static void add_call(struct resolver *resolver, const struct trace_thread *thread,
-                     const struct event *event, struct recent *recent)
+static uint32_t serial_of(const struct resolver *resolver, const struct trace_thread *thread)
 {
+    return VEC_AT(trace__processes(resolver->trace), struct trace_process, thread->process)->serial;
+}
+
+static void add_call(struct resolver *resolver, const struct trace_thread *thread,
+                     const struct event *event, struct recent *recent,
+                     const struct taken_stack *taken)
+{
+    struct named_object object = {
+        .process = thread->process, .serial = serial_of(resolver, thread), .tick = event->tick};
     uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
     if (!is_recent(recent->sites, site))
         add_address(resolver, thread->process, site, event->tick, ADDRESS_CALL);
     uint32_t objects = objects_of(event->id);
-    for (uint32_t i = 1; i <= objects && i < event->words; i++)
-        if (!is_recent(recent->objects, event->payload[i]))
-            add_object(resolver, thread->process, event->payload[i], event->tick);
+    object.site = site;
+    for (object.word = 1; object.word <= objects && object.word < event->words; object.word++) {
+        object.address = event->payload[object.word];
+        if (!is_recent(recent->objects, object.address + site) || taken->count)
+            add_object(resolver, &object, taken);
+    }
 }
 
 /* What an aggregated run has kept of the thread's events. */
 static void add_aggregate(struct resolver *resolver, const struct trace_thread *thread)
 {
     struct recent recent = {0};
+    struct taken_stack taken = {.count = 0};
     VEC_EACH (place, &thread->aggregate->classes, const struct heurt_class_record *) {
         const struct heurt_class_record *class = *place;
         struct event event = {class->tick, class->id, class->words, class->payload};
         if (has_site(class->id) && class->words > 0)
-            add_call(resolver, thread, &event, &recent);
+            add_call(resolver, thread, &event, &recent, &taken);
     }
     VEC_EACH (place, &thread->aggregate->stacks, const struct heurt_stack_record *) {
         const struct heurt_stack_record *stack = *place;
         const uint64_t *words = (const uint64_t *)(stack + 1);
         struct event event = {stack->tick, HEURT_EVENT_STACK, stack->words, words};
-        add_stack(resolver, thread, &event);
+        add_stack(resolver, thread, &event, &taken);
     }
+    vec__free(&taken.words);
 }
 
 static void add_thread(struct resolver *resolver, const struct trace_thread *thread)
 {
     struct recent recent = {0};
     struct wait_stacks waits = {0};
+    struct taken_stack taken = {.count = 0};
     struct trace_cursor cursor;
     struct event event;
     if (thread->aggregate)
@@ -300,13 +344,13 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     trace_cursor__start(&cursor, resolver->trace, thread);
     while (trace_cursor__next(&cursor, &event)) {
         if (event.id == HEURT_EVENT_STACK) {
-            add_stack(resolver, thread, &event);
+            add_stack(resolver, thread, &event, &taken);
             waits.stack = event.tick;
             continue;
         }
         keep_stack_of_wait(resolver, thread, &waits, &event);
         if (has_site(event.id) && event.words > 0) {
-            add_call(resolver, thread, &event, &recent);
+            add_call(resolver, thread, &event, &recent, &taken);
         } else if (event.id == HEURT_EVENT_FAULT && event.words >= 3 && event.payload[2]) {
             if (!is_recent(recent.sites, event.payload[2] + 1))
                 add_address(resolver, thread->process, event.payload[2] + 1, event.tick,
@@ -314,7 +358,9 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
         } else if (event.id == HEURT_EVENT_THREAD_START && event.words >= 3) {
             add_address(resolver, thread->process, event.payload[2], event.tick, ADDRESS_ENTRY);
         }
+        taken.count = 0;
     }
+    vec__free(&taken.words);
 }
 
 int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct error *error)
@@ -329,6 +375,7 @@ int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct
         if (thread->process < processes)
             add_thread(&resolver, thread);
     stack_objects__resolve(&resolver.on_stacks, resolver.spaces, resolver.symbols);
+    heap_objects__resolve(&resolver.on_heaps, resolver.symbols);
     end(&resolver);
     *symbols = resolver.symbols;
     return 0;

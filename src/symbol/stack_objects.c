@@ -28,13 +28,13 @@ static bool is_new(struct map *known, const uint64_t key[4], size_t most)
 void stack_objects__add_frame(struct stack_objects *self, size_t process,
                               const struct unwound_frame *frame, uint64_t tick)
 {
-    uint64_t key[4] = {process, frame->address, frame->stack_low, frame->stack_high};
-    if (!frame->stack_high || !is_new(&self->known_frames, key, FRAMES_MAX))
+    uint64_t low = frame->state.registers[REGISTER_RSP], high = frame->state.frame_address;
+    uint64_t key[4] = {process, frame->address, low, high};
+    if (!high || !is_new(&self->known_frames, key, FRAMES_MAX))
         return;
     if (!self->frames.item_bytes)
         self->frames = VEC_OF(struct stack_frame);
-    struct stack_frame added = {process, frame->stack_low, frame->stack_high,
-                                frame->address - !frame->is_exact, tick};
+    struct stack_frame added = {process, low, high, frame->address - !frame->is_exact, tick};
     vec__push(&self->frames, &added);
 }
 

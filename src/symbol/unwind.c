@@ -31,9 +31,7 @@ static void start(struct walk *walk, struct space *space, const struct snapshot 
     *walk = (struct walk){.space = space, .tick = snapshot->tick, .is_exact = true};
     for (unsigned i = 0; i < HEURT_STACK_REGISTERS; i++)
         set(&walk->state, recorded_registers[i], snapshot->registers[i]);
-    walk->memory = (struct stack_memory){.start = walk->state.registers[REGISTER_RSP],
-                                         .memory = snapshot->memory,
-                                         .words = snapshot->words};
+    walk->memory = snapshot->memory;
 }
 
 /* The address that is inside of the call instruction, or of the interrupted one. */
@@ -42,21 +40,26 @@ static uint64_t inside_of(const struct walk *walk)
     return walk->state.registers[REGISTER_RIP] - (walk->is_exact ? 0 : 1);
 }
 
+static bool value_of(const struct walk *walk, const struct unwind_rule *rule,
+                     const struct register_rule *which, uint64_t *value)
+{
+    return which->kind == RULE_EXPRESSION &&
+           expression__value(&rule->ops[which->first], which->count, &walk->state, &walk->memory,
+                             which == &rule->frame_address, value);
+}
+
 static bool apply(struct walk *walk, const struct unwind_rule *rule)
 {
-    const struct frame_state *callee = &walk->state;
-    struct frame_state caller = {0};
-    uint64_t frame_address, value;
-    if (rule->frame_address.kind != RULE_EXPRESSION ||
-        !unwind_rule__value(rule, &rule->frame_address, callee, &walk->memory, 0, &frame_address))
+    struct frame_state *callee = &walk->state, caller = {0};
+    uint64_t value;
+    if (!value_of(walk, rule, &rule->frame_address, &callee->frame_address))
         return false;
-    set(&caller, REGISTER_RSP, frame_address);
+    set(&caller, REGISTER_RSP, callee->frame_address);
     for (unsigned i = 0; i < REGISTERS; i++) {
         const struct register_rule *which = &rule->registers[i];
         if (which->kind == RULE_SAME && callee->known & 1u << i)
             set(&caller, i, callee->registers[i]);
-        if (which->kind == RULE_EXPRESSION &&
-            unwind_rule__value(rule, which, callee, &walk->memory, frame_address, &value))
+        if (value_of(walk, rule, which, &value))
             set(&caller, i, value);
     }
     if (!(caller.known & 1u << REGISTER_RIP) || rule->registers[REGISTER_RIP].kind == RULE_SAME)
@@ -120,16 +123,13 @@ size_t unwind__frames(struct space *space, const struct snapshot *snapshot,
     bool moved;
     start(&walk, space, snapshot);
     do {
-        uint64_t low = walk.state.registers[REGISTER_RSP];
         bool is_told = !is_runtime(&walk);
         if (is_told)
-            frames[count++] = (struct unwound_frame){.address = walk.state.registers[REGISTER_RIP],
-                                                     .is_exact = walk.is_exact};
+            frames[count++] = (struct unwound_frame){walk.state.registers[REGISTER_RIP],
+                                                     walk.is_exact, walk.state};
         moved = step(&walk);
-        if (is_told && moved && walk.is_sure) {
-            frames[count - 1].stack_low = low;
-            frames[count - 1].stack_high = walk.state.registers[REGISTER_RSP];
-        }
+        if (is_told && moved && walk.is_sure)
+            frames[count - 1].state.frame_address = walk.state.registers[REGISTER_RSP];
     } while (count < UNWIND_FRAMES_MAX && ++steps < STEPS_MAX && moved);
     return count;
 }

@@ -10,6 +10,7 @@
 #define HEURT_SYMBOL_UNWIND_H
 
 #include "symbol/address_space.h"
+#include "symbol/expression.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,17 +19,16 @@
 /* The payload of a STACK event without its first word. */
 struct snapshot {
     uint64_t tick;
-    const uint64_t *registers; /* HEURT_STACK_REGISTERS: rip rsp rbp rbx r12 r13 r14 r15 */
-    const uint64_t *memory;    /* from rsp upwards */
-    size_t words;              /* of memory */
+    const uint64_t *registers;  /* HEURT_STACK_REGISTERS: rip rsp rbp rbx r12 r13 r14 r15 */
+    struct stack_memory memory; /* from rsp upwards */
 };
 
 struct unwound_frame {
     uint64_t address; /* rip, or a return address */
     bool is_exact;    /* false: a return address, the call lies before it */
-    /* Its part of the stack, from the stack pointer to the canonical frame address; both 0: not
-     * known, as of the last one, or code without call frame information. */
-    uint64_t stack_low, stack_high;
+    /* Its part of the stack is from the stack pointer to the canonical frame address; that is 0
+     * where it is not known, as of the last one, or code without call frame information. */
+    struct frame_state state;
 };
 
 enum { UNWIND_FRAMES_MAX = 128 };

@@ -69,6 +69,21 @@ as_named() {
     [ "$tried" -ge 7 ]
 }
 
+@test "locks in objects on the heap are called by the variable or type that leads to them, and the member" {
+    local program
+    for program in names_heap names_heap_cxx; do
+        "$HEURT" record --quiet --overhead none -o t "$PROGRAMS/$program" >out </dev/null
+        report_json t
+        sed -n 's/^name //p' out >said
+        [ -s said ]
+        local address
+        while read -r address _; do
+            json "classes[object=$address].object_name" | sort -u | sed "s/^/$address /"
+        done <said >seen
+        diff said seen || fail "$program"
+    done
+}
+
 @test "with the symbol table alone: the object's name and how far in it" {
     as_named names_symbols
     sed -nE 's/ ([a-z_]+)[.[].*/ \1/; p' said >objects
