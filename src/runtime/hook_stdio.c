@@ -1,12 +1,13 @@
 /* hook_stdio.c: libc's streams: waiting for the lock of a FILE that several threads use, and
  * reading and writing inside libc, which calls no function that could be hooked for it.
  *
- * Whether the lock is held is looked at before the call, and never is it taken for a call that need
- * not wait: libc takes it itself as ever. One that is held is waited for here, inside a span, and
- * held during the call, which then finds it its own. (A lock that is taken between the look and the
- * call makes a wait that is not seen.) A call that is cancelled meanwhile lets go of it. What has
- * happened in a stream's buffer tells whether a call has read or written; the span of that begins
- * with the call.
+ * Whether the lock is held is looked at before the call, and of a stream that nobody waited for yet
+ * it is never taken for a call that need not wait: libc takes it itself as ever. (A lock that is
+ * taken between the look and the call makes a futex wait inside of libc.) One that is held is
+ * waited for here, inside a span, and held during the call, which then finds it its own; of a
+ * stream that somebody has waited for it is taken here in any case, so that who is told as its
+ * holder is. A call that is cancelled meanwhile lets go of it. What has happened in a stream's
+ * buffer tells whether a call has read or written; the span of that begins with the call.
  *
  * Who has a lock is told of streams that somebody has waited for; calls for single characters that
  * need not wait, nor read or write, never leave an event. The unlocked
@@ -36,8 +37,9 @@ struct use {
     uint64_t tick; /* 0: it cannot read or write */
     ptrdiff_t pending;
     const char *read_at, *read_end;
-    bool is_locked; /* by us: it had to be waited for */
-    bool is_told;   /* as acquired */
+    bool is_locked; /* by us */
+    bool has_waited;
+    bool is_told; /* as acquired */
 };
 
 /* ---- the lock -------------------------------------------------------------------------------- */
@@ -77,7 +79,7 @@ static void stream__wait(struct use *use)
     lock__wait_ended(use->thread, since, use->stream, 0);
     __atomic_store_n(&heurt_state.shared_streams[place_of(use->stream)], use->stream,
                      __ATOMIC_RELAXED);
-    use->is_locked = use->is_told = true;
+    use->is_locked = use->is_told = use->has_waited = true;
 }
 
 /* is_single: a call for a single character. */
@@ -87,11 +89,12 @@ static inline void stream__lock(struct use *use, bool is_single)
     if (program__is_single_threaded() || use->stream->_flags & USER_LOCK || !lock ||
         lock->owner == (void *)pthread_self())
         return;
-    if (unlikely(lock->lock)) {
+    bool is_told = !is_single && is_shared(use->stream);
+    if (unlikely(lock->lock || (is_told && REAL(ftrylockfile)(use->stream) != 0))) {
         stream__wait(use);
-    } else if (!is_single && is_shared(use->stream)) {
+    } else if (is_told) {
         lock__acquired(use->thread, use->site, use->stream);
-        use->is_told = true;
+        use->is_locked = use->is_told = true;
     }
 }
 
@@ -101,7 +104,7 @@ static inline void stream__unlocked(const struct use *use)
         lock__releasing(use->thread, use->site, use->stream);
     if (unlikely(use->is_locked)) {
         REAL(funlockfile)(use->stream);
-        if (!thread__in_seccomp(use->thread))
+        if (use->has_waited && !thread__in_seccomp(use->thread))
             tell_name(use->stream);
     }
 }

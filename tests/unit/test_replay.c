@@ -553,8 +553,18 @@ static void a_deadlock_is_counted(void **state)
                             .acquisitions = 1,
                             .contended = 1,
                             .unfinished = 2});
-    expect(PLAY(1, "10w0", "20x"),
-           (struct outcome){.wall = 30, .worked = 30, .runnable = 10, .unfinished = 1});
+}
+
+/* The first one, which has the lock, awaits what the second does with it, until at 25 nobody can go
+ * on; the third waits for what nobody does, until the others are done at 50. */
+static void a_token_that_cannot_be_posted_counts_as_posted(void **state)
+{
+    (void)state;
+    expect(
+        with_objects(PLAY(3, "10a0 10w5 10r0", "20a0 5p5 5r0", "25w6 10x"), &mutex, 1),
+        (struct outcome){
+            .wall = 60, .worked = 95, .waited = 20, .held = 35, .acquisitions = 2, .contended = 1});
+    expect(PLAY(1, "10w0", "20x"), (struct outcome){.wall = 30, .worked = 30, .runnable = 10});
 }
 
 /* One holder is gone, the others spin for ever, by turns. */
@@ -649,6 +659,7 @@ int main(void)
         cmocka_unit_test(a_displaced_holder_makes_others_spin),
         cmocka_unit_test(who_spins_at_a_barrier_has_come),
         cmocka_unit_test(a_deadlock_is_counted),
+        cmocka_unit_test(a_token_that_cannot_be_posted_counts_as_posted),
         cmocka_unit_test(spinning_for_ever_ends),
         cmocka_unit_test(what_is_not_there_is_no_operation),
         cmocka_unit_test(huge_times_end),

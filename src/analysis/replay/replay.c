@@ -78,6 +78,7 @@ static void go_on(struct replay *replay, uint32_t index)
 static void start_thread(struct replay *replay, uint32_t index)
 {
     replay->threads[index].waits_for = REPLAY_NONE;
+    replay->threads[index].has_begun = true;
     fetch(replay, index);
     if (replay_waits__begins_later(replay, index))
         return;
@@ -117,7 +118,7 @@ static void run(struct replay *replay)
         } else if (slice_end != REPLAY_NEVER && somebody_may_go_on(replay)) {
             replay->now = slice_end;
             replay_cpus__end_slice(replay);
-        } else {
+        } else if (!replay_waits__post_unmet(replay)) {
             return;
         }
     }

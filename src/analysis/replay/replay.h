@@ -6,6 +6,9 @@
  * woken waiter runs, threads without a CPU wait for one.  What the operations are, and how a change
  * alters them, the replay does not know (see replay_program.h).
  *
+ * Tokens were posted in an order that locks and changes may make impossible: who awaits one holds
+ * what its poster needs. When nobody can go on, the one that was awaited first counts as posted.
+ *
  * One replay belongs to one thread; several may run at a time over the same operations.  Memory:
  * threads and objects (operations are the source's). */
 #ifndef HEURT_ANALYSIS_REPLAY_REPLAY_H

@@ -38,6 +38,7 @@ struct replay_thread {
     uint32_t waits_for;      /* object, or REPLAY_NONE; also while it is woken and tries again */
     uint32_t next, previous; /* in the row of those that wait for the same */
     enum thread_state state;
+    bool has_begun;    /* it waits for no creator */
     struct vec shares; /* uint32_t: objects that it holds as a reader, once for each time */
 };
 
@@ -98,6 +99,8 @@ void replay_cpus__end_slice(struct replay *replay); /* at this time */
 bool replay_waits__act(struct replay *replay, uint32_t thread);
 /* The thread, in no state yet, awaits the token of its operation: true when it has to. */
 bool replay_waits__begins_later(struct replay *replay, uint32_t thread);
+/* Nobody can go on: the token that has been awaited longest counts as posted. False: none is. */
+bool replay_waits__post_unmet(struct replay *replay);
 /* A spinning thread loses its CPU. */
 void replay_waits__displaced(struct replay *replay, uint32_t thread);
 /* Whether a thread that spun would go on if it had a CPU. */

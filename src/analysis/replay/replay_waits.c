@@ -292,6 +292,7 @@ static bool await(struct replay *replay, uint32_t thread, uint32_t token)
     if (!has_to_await(replay, token))
         return true;
     enter_token_row(replay, thread, token);
+    replay->threads[thread].waits_since = replay->now;
     replay_cpus__leave(replay, thread, THREAD_WAITING);
     return false;
 }
@@ -309,6 +310,7 @@ static bool post(struct replay *replay, uint32_t token)
             continue;
         }
         *link = thread->next;
+        thread->has_begun = true;
         wake(replay, index, replay->model->token_ticks);
     }
     return true;
@@ -321,7 +323,25 @@ bool replay_waits__begins_later(struct replay *replay, uint32_t index)
         return false;
     enter_token_row(replay, index, thread->op.object);
     thread->state = THREAD_WAITING;
+    thread->has_begun = false;
     return true;
+}
+
+static bool awaits(const struct replay_thread *thread)
+{
+    return thread->state == THREAD_WAITING && thread->op.kind == REPLAY_AWAIT && thread->has_begun;
+}
+
+bool replay_waits__post_unmet(struct replay *replay)
+{
+    uint32_t first = REPLAY_NONE;
+    for (uint32_t i = 0; i < replay->model->thread_count; i++) {
+        const struct replay_thread *thread = &replay->threads[i];
+        if (awaits(thread) &&
+            (first == REPLAY_NONE || thread->waits_since < replay->threads[first].waits_since))
+            first = i;
+    }
+    return first != REPLAY_NONE && post(replay, replay->threads[first].op.object);
 }
 
 /* ---- what a thread does ---------------------------------------------------------------------- */
