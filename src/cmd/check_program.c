@@ -6,7 +6,6 @@
 #include "symbol/binary.h"
 #include "symbol/functions.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

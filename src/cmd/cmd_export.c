@@ -3,7 +3,6 @@
 #include "present/export/exporters.h"
 
 #include "analysis/outliers/outliers.h"
-#include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
 #include "cmd/options.h"

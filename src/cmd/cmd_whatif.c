@@ -1,5 +1,4 @@
 /* heurt whatif: how long the program would have taken with something changed. */
-#include "base/memory.h"
 #include "base/text.h"
 #include "cmd/changes.h"
 #include "cmd/command.h"

@@ -1,6 +1,5 @@
 #include "cmd/compare.h"
 
-#include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/pager_print.h"
 #include "cmd/values.h"

@@ -1,7 +1,6 @@
 /* trials.c: the half of facts.h that asks the kernel. Everything is undone at once. */
 #include "kernel/machine_info.h"
 
-#include "base/memory.h"
 #include "kernel/instruction_count.h"
 #include "kernel/wakes.h"
 

@@ -8,7 +8,6 @@
 #include "patch/system_calls.h"
 #include "symbol/name.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

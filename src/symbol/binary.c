@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <linux/capability.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>

@@ -3,8 +3,6 @@
 #include "symbol/local.h"
 #include "symbol/lookup.h"
 
-#include <stdlib.h>
-
 enum { FRAMES_MAX = 4096, OBJECTS_MAX = 4096 };
 
 struct stack_frame {

@@ -1,6 +1,5 @@
 #include "analysis/callsite/uncontended.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The quiet classes of one call site. */

@@ -1,6 +1,5 @@
 #include "analysis/cause/confidence.h"
 
-#include "analysis/events/quantile.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

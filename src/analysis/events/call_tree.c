@@ -1,9 +1,6 @@
 #include "analysis/events/call_tree.h"
 
-#include "base/memory.h"
 #include "fold/kinds.h"
-
-#include <stdlib.h>
 
 #define NONE UINT32_MAX
 

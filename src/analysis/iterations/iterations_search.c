@@ -1,7 +1,6 @@
 /* Loops of one thread that may be iterations. */
 #include "analysis/events/spans.h"
 #include "analysis/iterations/internal.h"
-#include "base/memory.h"
 
 #define LOOP_DEPTH 8u                      /* calls around an iteration's loop, at most */
 #define LEAST_SHARE (ITERATIONS_SHARE / 5) /* where another thread's has enough */

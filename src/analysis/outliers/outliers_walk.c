@@ -1,9 +1,5 @@
 #include "analysis/outliers/internal.h"
 
-#include "base/memory.h"
-
-#include <stdlib.h>
-
 #define NO_PATH UINT32_MAX
 
 /* An occurrence that is open, or the thread outside of all. */

@@ -1,5 +1,4 @@
 /* heurt.difference/1: the contract is in docs/heurt-diff-occurrence.md. */
-#include "base/memory.h"
 #include "present/compare/difference_screens.h"
 #include "present/iterations/iterations_screens.h"
 #include "present/screen/json_members.h"

@@ -3,7 +3,6 @@
 #include "present/screen/json_members.h"
 
 #include <json-c/json.h>
-#include <stdlib.h>
 
 static void add_signed(struct json_object *object, const char *name, int64_t value)
 {

@@ -1,5 +1,4 @@
 /* The tables of locks as CSV: the contract is in docs/heurt-locks.md. */
-#include "present/locks/locks_shared.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
 

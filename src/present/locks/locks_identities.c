@@ -2,8 +2,6 @@
 #include "base/memory.h"
 #include "present/locks/locks_shared.h"
 
-#include <inttypes.h>
-
 bool locks__add_up(const struct locks_report *locks)
 {
     VEC_EACH (check, &locks->result->checks, struct locks_check)

@@ -1,6 +1,5 @@
 /* heurt.locks/1: the contract is in docs/heurt-locks.md. Fields are added, never changed; what is
  * not known is null. */
-#include "base/memory.h"
 #include "present/locks/locks_shared.h"
 #include "present/screen/json_members.h"
 #include "present/table/table_format.h"
@@ -8,7 +7,6 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- parts of a lock ------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* The tables of locks: locks, their sites, who waited for whom, the longest waits, the critical
  * path, and whether the parts add up. */
-#include "base/memory.h"
 #include "present/locks/locks_shared.h"
 #include "present/table/table_source.h"
 

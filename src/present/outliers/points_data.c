@@ -1,12 +1,10 @@
 /* heurt.points/1 and its CSV: the contract is in docs/heurt-structure.md. */
-#include "base/memory.h"
 #include "present/outliers/internal.h"
 #include "present/screen/json_members.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
 
 #include <json-c/json.h>
-#include <stdlib.h>
 
 static const char *reason_name(enum point_reason reason)
 {

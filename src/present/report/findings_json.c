@@ -1,4 +1,3 @@
-#include "base/memory.h"
 #include "present/report/findings_words.h"
 #include "present/screen/json_members.h"
 

@@ -1,5 +1,4 @@
 /* The table of findings: what the first screen shows, a row a finding. */
-#include "base/memory.h"
 #include "present/report/findings_words.h"
 #include "present/table/table_source.h"
 

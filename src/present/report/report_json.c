@@ -1,6 +1,5 @@
 /* heurt.report/1: the contract is in docs/heurt-report.md. Fields are added, never changed; what no
  * analysis has found out is null. */
-#include "base/memory.h"
 #include "present/report/findings_words.h"
 #include "present/report/unseen.h"
 #include "present/screen/json_members.h"

@@ -1,5 +1,4 @@
 /* The tables of a report: classes, what each did on each thread, who blocked whom, evidence. */
-#include "base/memory.h"
 #include "present/shared.h"
 #include "present/table/table_source.h"
 

@@ -5,7 +5,6 @@
 
 #include <fnmatch.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct runtime_kind kinds[] = {

@@ -1,6 +1,5 @@
 #include "present/screen/csv_line.h"
 
-#include "base/memory.h"
 #include "present/shared.h"
 
 #include <inttypes.h>

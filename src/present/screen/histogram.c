@@ -2,8 +2,6 @@
 #include "base/text.h"
 #include "present/shared.h"
 
-#include <stdlib.h>
-
 #define OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
 #define BAR_CELLS 40
 #define BAR_CELLS_NARROW 24 /* on a terminal below NARROW_COLUMNS */

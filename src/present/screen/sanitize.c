@@ -1,7 +1,6 @@
 #include "base/memory.h"
 #include "present/shared.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Length of the UTF-8 character at text (RFC 3629: shortest form, no surrogates, ≤ U+10FFFF) and

@@ -1,5 +1,4 @@
 /* heurt.structure/1 and its CSV: the contract is in docs/heurt-structure.md. */
-#include "base/memory.h"
 #include "present/iterations/iterations_screens.h"
 #include "present/screen/json_members.h"
 #include "present/structure/internal.h"

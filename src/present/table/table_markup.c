@@ -1,5 +1,4 @@
 /* Tables for papers and pages: LaTeX without any package, and Markdown with pipes. */
-#include "base/memory.h"
 #include "present/shared.h"
 #include "present/table/cell.h"
 #include "present/table/table_format.h"
