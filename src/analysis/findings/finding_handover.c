@@ -44,8 +44,8 @@ static bool answer_each_other(const struct finder *finder, const struct profile_
            is_same(ender(finder, right), program_frame__of_class(finder->symbols, &left->what));
 }
 
-/* A place that sometimes sleeps again at once sleeps while it asks for something; where that had come
- * after one sleep, it asked, too. */
+/* A place that sometimes sleeps again at once sleeps while it asks for something; where that had
+ * come after one sleep, it asked, too. */
 static bool is_asked_there(const struct profile_class *sleep, const struct profile_class *asks)
 {
     return sleep->what.at.kind == CLASS_SLEEP && asks->what.at.kind == CLASS_YIELD &&
