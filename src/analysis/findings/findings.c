@@ -255,6 +255,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
         finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;
     add_groups(&finder);
     finder__add_herds(&finder);
+    finder__add_creations(&finder);
     finder__add_of_threads(&finder);
     findings__rank(finder.findings);
     free(finder.idle_ns);

@@ -4,6 +4,7 @@
  *     finding_causes.c     what a class lost, and what that is called
  *     finding_handover.c   waits of two places for one another; sleeps of a place that asks
  *     finding_herd.c       threads that are woken for nothing
+ *     finding_creation.c   threads that are made for little work
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay */
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
@@ -95,6 +96,12 @@ uint32_t *handovers__find(const struct finder *finder);
 
 /* Appends conditions at which each signal wakes several threads, of which one goes on. */
 void finder__add_herds(struct finder *finder);
+
+/* ---- finding_creation.c ------------------------------------------------------------------------
+ */
+
+/* Appends places that wait for threads without end which have little to do. */
+void finder__add_creations(struct finder *finder);
 
 /* ---- finding_threads.c ----------------------------------------------------------------------- */
 
