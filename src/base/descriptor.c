@@ -15,3 +15,16 @@ bool descriptor__read_all(int descriptor, void *bytes, size_t count)
     }
     return true;
 }
+
+bool descriptor__write_all(int descriptor, const void *bytes, size_t count)
+{
+    for (size_t done = 0; done < count;) {
+        ssize_t result = write(descriptor, (const char *)bytes + done, count - done);
+        if (result < 0 && errno == EINTR)
+            continue;
+        if (result < 0)
+            return false;
+        done += (size_t)result;
+    }
+    return true;
+}

@@ -1,7 +1,8 @@
 /* descriptor.h: file descriptors, where one call may do less than was asked.
  *
- * In goes a descriptor and room for the bytes; out comes whether all of them were read. It costs
- * the system calls that it makes, stands on libc alone, and keeps nothing: any thread may call it.
+ * In goes a descriptor and the bytes, or room for them; out comes whether all went through. It
+ * costs the system calls that it makes, stands on libc alone, and keeps nothing: any thread may
+ * call it.
  */
 #ifndef HEURT_BASE_DESCRIPTOR_H
 #define HEURT_BASE_DESCRIPTOR_H
@@ -12,5 +13,7 @@
 /* Reads exactly count bytes, whatever signals come. False: an error, or an end before that; then
  * bytes holds what came until then. */
 bool descriptor__read_all(int descriptor, void *bytes, size_t count);
+/* Writes them all likewise. False: errno tells why. */
+bool descriptor__write_all(int descriptor, const void *bytes, size_t count);
 
 #endif

@@ -441,7 +441,9 @@ static int keep_symbols(const struct recording *recording, const struct trace *t
                         struct error *error)
 {
     struct symbols *symbols = NULL;
-    int code = symbols__resolve(trace, &symbols, error);
+    char *cache = cache__directory("names");
+    int code = symbols__resolve(trace, cache, &symbols, error);
+    free(cache);
     if (code == 0)
         code = symbols__save(symbols, recording->directory, error);
     symbols__free(symbols);

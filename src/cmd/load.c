@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/rules_file.h"
+#include "recorder/cache.h"
 #include "symbol/resolve.h"
 
 #include <errno.h>
@@ -37,7 +38,10 @@ static struct symbols *load_symbols(const char *directory, const struct trace *t
         return symbols;
     if (result != -ENOENT)
         say("%s; looking the names up anew", error.text);
-    if (symbols__resolve(trace, &symbols, &error) < 0) {
+    char *cache = cache__directory("names");
+    result = symbols__resolve(trace, cache, &symbols, &error);
+    free(cache);
+    if (result < 0) {
         say("%s; the report goes on without names", error.text);
         return symbols__new();
     }

@@ -13,6 +13,7 @@
  * Files of older recordings have no variables. */
 #include "format/symbols.h"
 
+#include "base/descriptor.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
@@ -316,27 +317,25 @@ static struct json_object *to_json(const struct symbols *symbols)
     return root;
 }
 
-/* Negative errno. */
-static int write_all(int fd, const char *text, size_t bytes)
+char *symbols__text(const struct symbols *symbols, size_t *bytes)
 {
-    while (bytes) {
-        ssize_t written = write(fd, text, bytes);
-        if (written < 0 && errno != EINTR)
-            return -errno;
-        if (written > 0) {
-            text += written;
-            bytes -= (size_t)written;
-        }
-    }
-    return 0;
+    struct json_object *root = to_json(symbols);
+    char *text = memory__text(json_object_to_json_string_ext(
+        root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    if (!text)
+        out_of_memory(0);
+    *bytes = strlen(text);
+    json_object_put(root);
+    return text;
 }
 
+/* Negative errno. */
 static int write_file(const char *path, const char *text, size_t bytes)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return -errno;
-    int code = write_all(fd, text, bytes);
+    int code = descriptor__write_all(fd, text, bytes) ? 0 : -errno;
     if (close(fd) < 0 && code == 0)
         code = -errno;
     return code;
@@ -346,11 +345,9 @@ int symbols__save(const struct symbols *symbols, const char *directory, struct e
 {
     char *path = memory__format("%s/" HEURT_SYMBOLS_FILE, directory);
     char *fresh = memory__format("%s.%d", path, (int)getpid());
-    struct json_object *root = to_json(symbols);
     size_t bytes;
-    const char *text = json_object_to_json_string_length(
-        root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &bytes);
-    int code = text ? write_file(fresh, text, bytes) : -ENOMEM;
+    char *text = symbols__text(symbols, &bytes);
+    int code = write_file(fresh, text, bytes);
     if (code == 0 && rename(fresh, path) < 0)
         code = -errno;
     if (code < 0) {
@@ -360,7 +357,7 @@ int symbols__save(const struct symbols *symbols, const char *directory, struct e
                    "is whole",
                    path, strerrordesc_np(-code));
     }
-    json_object_put(root);
+    free(text);
     free(fresh);
     free(path);
     return code;

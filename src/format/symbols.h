@@ -61,9 +61,11 @@ size_t symbols__warnings(const struct symbols *symbols, const char *const **sent
 
 /* Replaces the file in the trace at once, so that no reader sees a half of it. */
 int symbols__save(const struct symbols *symbols, const char *directory, struct error *error);
+/* What that file would hold; free() it. */
+char *symbols__text(const struct symbols *symbols, size_t *bytes);
 /* -ENOENT when the trace has none yet. */
 int symbols__load(const char *directory, struct symbols **symbols, struct error *error);
-/* The same from the text of the file (for tests and the fuzzer). */
+/* The same from the text of the file. */
 int symbols__load_memory(const char *text, size_t bytes, struct symbols **symbols,
                          struct error *error);
 

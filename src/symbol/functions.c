@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/vec.h"
+#include "symbol/debug_file.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -39,7 +40,7 @@ struct module_functions {
 
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = debug_file__find,
     .section_address = dwfl_offline_section_address,
 };
 

@@ -1,7 +1,9 @@
 #include "symbol/image.h"
 
 #include "base/memory.h"
+#include "symbol/debug_file.h"
 #include "symbol/interval.h"
+#include "symbol/name_cache.h"
 #include "symbol/source.h"
 #include "symbol/unwind.h"
 #include "symbol/variable.h"
@@ -14,7 +16,7 @@
 
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = debug_file__find,
 };
 
 /* Of several symbols at one address the most official name is shown. */
@@ -60,6 +62,7 @@ static void end_sizeless_symbols(struct vec *symbols)
 
 static void read_symbols(struct image *image)
 {
+    image->has_symbols = true;
     int count = dwfl_module_getsymtab(image->module);
     for (int i = 1; i < count; i++) {
         GElf_Sym symbol;
@@ -159,14 +162,45 @@ static void open_file(struct image *image, const struct trace_module *module)
         return forget_file(image, IMAGE_MISSING);
     if (!is_same_build(elf, module))
         return forget_file(image, IMAGE_CHANGED);
+    image->state = IMAGE_OPEN;
     read_segments(image, elf);
-    read_symbols(image);
-    Dwarf_Addr bias;
-    Dwarf *dwarf = dwfl_module_getdwarf(image->module, &bias);
-    image->has_debug_info = dwarf != NULL;
-    image->has_symbol_table = has_section(elf, SHT_SYMTAB, NULL) ||
-                              has_section(elf, SHT_PROGBITS, ".gnu_debugdata") ||
-                              (dwarf && has_section(dwarf_getelf(dwarf), SHT_SYMTAB, NULL));
+}
+
+bool image__is_open(struct image *image)
+{
+    if (image->state == IMAGE_UNOPENED)
+        open_file(image, image->recorded);
+    return image->state == IMAGE_OPEN;
+}
+
+/* A debug file that stands beside a stripped one has it. */
+bool image__has_symbol_table(struct image *image)
+{
+    GElf_Addr bias;
+    const char *debug_file = NULL;
+    if (!image__is_open(image))
+        return false;
+    Elf *elf = dwfl_module_getelf(image->module, &bias);
+    dwfl_module_getsymtab(image->module); /* looks for it */
+    dwfl_module_info(image->module, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
+    return debug_file || has_section(elf, SHT_SYMTAB, NULL) ||
+           has_section(elf, SHT_PROGBITS, ".gnu_debugdata");
+}
+
+struct source *image__source(struct image *image)
+{
+    if (!image->source && image__is_open(image))
+        image->source = source__open(image->module);
+    return image->source;
+}
+
+struct symbols *image__known(struct image *image)
+{
+    if (!image->known && image->cache)
+        image->known = name_cache__load(image->cache, image->path, image->recorded);
+    if (!image->known)
+        image->cache = NULL;
+    return image->known;
 }
 
 /* The kernel adds " (deleted)" to the name of a file that was replaced while it was mapped. */
@@ -180,7 +214,7 @@ static char *path_without_mark(const char *path)
     return copy;
 }
 
-static struct image *image__new(const struct trace_module *module)
+static struct image *image__new(const struct trace_module *module, const char *cache)
 {
     struct image *image = memory__zeroed(1, sizeof *image);
     image->path = path_without_mark(module->path);
@@ -188,10 +222,9 @@ static struct image *image__new(const struct trace_module *module)
     image->symbols = INTERVALS;
     image->code = INTERVALS;
     image->data = INTERVALS;
-    if (strchr(image->path, '/'))
-        open_file(image, module);
-    else
-        image->state = IMAGE_NO_FILE;
+    image->recorded = module;
+    image->state = strchr(image->path, '/') ? IMAGE_UNOPENED : IMAGE_NO_FILE;
+    image->cache = image->state == IMAGE_UNOPENED ? cache : NULL;
     return image;
 }
 
@@ -206,7 +239,7 @@ struct image *images__get(struct images *images, const struct trace_module *modu
     size_t index = map__put(&images->by_file, key, key_bytes, images->items.count);
     free(key);
     if (index == images->items.count) {
-        struct image *image = image__new(module);
+        struct image *image = image__new(module, images->cache);
         vec__push(&images->items, &image);
     }
     return *VEC_AT(&images->items, struct image *, index);
@@ -214,6 +247,9 @@ struct image *images__get(struct images *images, const struct trace_module *modu
 
 static void image__free(struct image *image)
 {
+    if (image->known && image->has_learned)
+        name_cache__save(image->cache, image->path, image->recorded, image->known);
+    symbols__free(image->known);
     unwind_table__free(image->unwind);
     source__free(image->source);
     variables__free(image->variables);
@@ -235,18 +271,20 @@ void images__free(struct images *images)
     map__free(&images->by_file);
 }
 
-const char *image__symbol(const struct image *image, uint64_t address)
+const char *image__symbol(struct image *image, uint64_t address)
 {
+    if (!image->has_symbols && image__is_open(image))
+        read_symbols(image);
     const struct interval *found = intervals__find(&image->symbols, address);
     return found ? *VEC_AT(&image->names, const char *, found->value) : NULL;
 }
 
-bool image__is_code(const struct image *image, uint64_t address)
+bool image__is_code(struct image *image, uint64_t address)
 {
-    return intervals__find(&image->code, address) != NULL;
+    return image__is_open(image) && intervals__find(&image->code, address) != NULL;
 }
 
-bool image__is_data(const struct image *image, uint64_t address)
+bool image__is_data(struct image *image, uint64_t address)
 {
-    return intervals__find(&image->data, address) != NULL;
+    return image__is_open(image) && intervals__find(&image->data, address) != NULL;
 }

@@ -26,20 +26,10 @@ static char *label_of(const struct place *place, uint64_t address)
     return memory__format("[%s+0x%" PRIx64 "]", *name ? name : "?", address - place->module->bias);
 }
 
-/* NULL: it has none. */
-static struct source *source_of(struct image *image)
-{
-    if (!image || image->state != IMAGE_OPEN || !image->has_debug_info)
-        return NULL;
-    if (!image->source)
-        image->source = source__open(image->module);
-    return image->source;
-}
-
 static size_t frames_of(struct image *image, uint64_t address,
                         struct source_frame frames[INLINED_MAX])
 {
-    struct source *source = source_of(image);
+    struct source *source = image ? image__source(image) : NULL;
     return source ? source__frames(source, address, frames, INLINED_MAX) : 0;
 }
 
@@ -61,11 +51,25 @@ static void name_frames(const struct place *place, uint64_t address, uint64_t as
     }
 }
 
+/* Whether the function that is not inlined has a name. */
+static bool is_named(const struct symbol *symbol)
+{
+    while (symbol->inlined_by)
+        symbol = symbol->inlined_by;
+    return symbol->named;
+}
+
 bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space, uint64_t address,
                  uint64_t tick, bool is_return)
 {
     uint64_t inside = address - (is_return && address ? 1 : 0);
     struct place place = space__find(space, inside, tick);
+    struct symbols *known = place.image ? image__known(place.image) : NULL;
+    const struct symbol *kept = known ? symbols__get(known, is_return, place.address) : NULL;
+    if (kept) {
+        symbols__put(symbols, process, address, kept);
+        return is_named(kept);
+    }
     struct source_frame frames[INLINED_MAX] = {0};
     struct symbol chain[INLINED_MAX];
     size_t count = frames_of(place.image, place.address, frames);
@@ -73,10 +77,14 @@ bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space,
         count = 1;
     name_frames(&place, address, place.address, frames, chain, count);
     symbols__put(symbols, process, address, &chain[0]);
-    bool is_named = chain[count - 1].named;
+    if (known && image__is_open(place.image)) {
+        symbols__put(known, is_return, place.address, &chain[0]);
+        place.image->has_learned = true;
+    }
+    bool named = is_named(&chain[0]);
     for (size_t i = 0; i < count; i++)
         free((char *)chain[i].function);
-    return is_named;
+    return named;
 }
 
 /* What libstdc++ and libc++ wait at for objects of any kind that have no futex of their own: it
@@ -98,7 +106,6 @@ static bool put_variable(struct symbols *symbols, uint32_t process, uint64_t add
     bool is_told = !is_proxy(variable->name);
     if (is_told)
         symbols__put_variable(symbols, process, address, &symbol);
-    free(variable->name);
     return is_told;
 }
 
@@ -106,56 +113,87 @@ bool lookup__put_local(struct symbols *symbols, uint32_t process, struct space *
                        const struct local_frame *frame, uint64_t address, uint64_t tick)
 {
     struct place place = space__find(space, frame->address, tick);
-    struct source *source = source_of(place.image);
+    struct source *source = place.image ? image__source(place.image) : NULL;
     struct local_frame in_file = *frame;
     struct variable variable;
     in_file.address = place.address;
     if (!source || !local__find(source, &in_file, address, &variable))
         return false;
-    return put_variable(symbols, process, address, place.image, &variable);
+    bool is_told = put_variable(symbols, process, address, place.image, &variable);
+    free(variable.name);
+    return is_told;
+}
+
+/* A lock of a library's own is told by who calls it. */
+static bool is_of_system(const struct image *image)
+{
+    return strncmp(image->path, "/lib", 4) == 0 || strncmp(image->path, "/usr/lib", 8) == 0;
 }
 
 char *lookup__pointed(struct space *space, const struct unwound_frame *frame,
                       const struct stack_memory *memory, uint64_t object, uint64_t tick)
 {
     struct place place = space__find(space, frame->address - !frame->is_exact, tick);
-    struct source *source = source_of(place.image);
+    struct source *source =
+        place.image && !is_of_system(place.image) ? image__source(place.image) : NULL;
     return source ? pointed__name(source, place.address, &frame->state, memory, object) : NULL;
+}
+
+static bool find_variable(struct image *image, uint64_t address, struct variable *variable)
+{
+    if (!image__is_data(image, address))
+        return false;
+    if (!image->variables)
+        image->variables = variables__open(image->module, image__has_symbol_table(image));
+    return variables__find(image->variables, address, variable);
 }
 
 bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
                           uint64_t address, uint64_t tick)
 {
     struct place place = space__find(space, address, tick);
-    struct image *image = place.image;
-    struct variable variable;
-    if (!image || image->state != IMAGE_OPEN || !image__is_data(image, place.address))
-        return false;
-    if (!image->variables)
-        image->variables = variables__open(image->module, image->has_symbol_table);
-    if (!variables__find(image->variables, place.address, &variable))
-        return false;
-    return put_variable(symbols, process, address, image, &variable);
+    struct symbols *known = place.image ? image__known(place.image) : NULL;
+    const struct symbol *kept = known ? symbols__variable(known, 0, place.address) : NULL;
+    struct variable variable = {0};
+    if (kept && *kept->function)
+        symbols__put_variable(symbols, process, address, kept);
+    if (kept || !place.image || !image__is_open(place.image))
+        return kept && *kept->function;
+    bool found = find_variable(place.image, place.address, &variable);
+    bool is_told = found && put_variable(symbols, process, address, place.image, &variable);
+    if (known) {
+        put_variable(known, 0, place.address, place.image,
+                     found ? &variable : &(struct variable){.name = (char *)""});
+        place.image->has_learned = true;
+    }
+    free(variable.name);
+    return is_told;
 }
 
 void lookup__warn(struct symbols *symbols, struct image *image)
 {
-    const char *reason = NULL;
+    const char *const *sentences, *reason = NULL;
+    struct symbols *known = image__known(image);
     if (image->has_warned || image->state == IMAGE_NO_FILE)
         return;
     image->has_warned = true;
+    if (known && symbols__warnings(known, &sentences))
+        return symbols__warn(symbols, sentences[0]);
+    image__is_open(image);
     if (image->state == IMAGE_MISSING)
         reason = "the file is gone or cannot be read; its functions are shown as module+offset. "
                  "Put it back and record again";
     else if (image->state == IMAGE_CHANGED)
         reason = "the file was rebuilt or replaced since it ran (its build-id differs); its "
                  "functions are shown as module+offset. Record again";
-    else if (!image->has_symbol_table && !image->has_debug_info)
+    else if (!image__has_symbol_table(image) && !image__source(image))
         reason = "stripped; functions are shown as module+offset. Install its debug symbols or "
                  "rebuild with -g";
     if (!reason)
         return;
     char *sentence = memory__format("%s: %s", image->path, reason);
     symbols__warn(symbols, sentence);
+    if (known && image->state == IMAGE_OPEN)
+        symbols__warn(known, sentence);
     free(sentence);
 }

@@ -363,10 +363,12 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     vec__free(&taken.words);
 }
 
-int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct error *error)
+int symbols__resolve(const struct trace *trace, const char *cache, struct symbols **symbols,
+                     struct error *error)
 {
     (void)error;
     struct resolver resolver = {.trace = trace, .symbols = symbols__new(), .images = IMAGES};
+    resolver.images.cache = cache;
     start_spaces(&resolver);
     add_functions(&resolver);
     add_named_objects(&resolver);

@@ -13,7 +13,9 @@
 
 /* Looks up every address that the trace's readers will ask for: call sites, patched functions,
  * thread start routines, and the frames of every STACK event (unwound here), for all process
- * images.  A module whose file is gone or has another build-id gets a warning and module+offset. */
-int symbols__resolve(const struct trace *trace, struct symbols **symbols, struct error *error);
+ * images.  A module whose file is gone or has another build-id gets a warning and module+offset.
+ * cache: the directory where names are kept by build-id from run to run, or NULL. */
+int symbols__resolve(const struct trace *trace, const char *cache, struct symbols **symbols,
+                     struct error *error);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 struct unwind_table {
-    Dwarf_CFI *eh_frame, *debug_frame; /* NULL: none */
+    Dwarf_CFI *eh_frame;    /* NULL: none */
+    Dwarf_CFI *debug_frame; /* NULL: none, or not asked for yet */
     Dwarf_Addr eh_bias, debug_bias;
     struct map by_address;
     struct vec rules; /* struct unwind_rule * */
@@ -31,10 +32,8 @@ static struct unwind_table *table_of(struct image *image)
     if (!image->unwind) {
         struct unwind_table *table = image->unwind = memory__zeroed(1, sizeof *table);
         table->rules = VEC_OF(struct unwind_rule *);
-        if (image->module) {
+        if (image__is_open(image))
             table->eh_frame = dwfl_module_eh_cfi(image->module, &table->eh_bias);
-            table->debug_frame = dwfl_module_dwarf_cfi(image->module, &table->debug_bias);
-        }
     }
     return image->unwind;
 }
@@ -78,14 +77,24 @@ static void decode(Dwarf_Frame *frame, struct unwind_rule *rule)
     rule->ops = ops.items;
 }
 
-static struct unwind_rule *rule__new(struct unwind_table *table, uint64_t address)
+/* The file's DWARF is opened for it, which .eh_frame alone does not need. */
+static bool find_in_debug_frame(struct image *image, uint64_t address, Dwarf_Frame **frame)
 {
+    struct unwind_table *table = image->unwind;
+    if (!table->debug_frame && image__is_open(image))
+        table->debug_frame = dwfl_module_dwarf_cfi(image->module, &table->debug_bias);
+    return table->debug_frame &&
+           dwarf_cfi_addrframe(table->debug_frame, address - table->debug_bias, frame) == 0;
+}
+
+static struct unwind_rule *rule__new(struct image *image, uint64_t address)
+{
+    struct unwind_table *table = image->unwind;
     struct unwind_rule *rule = memory__zeroed(1, sizeof *rule);
     Dwarf_Frame *frame = NULL;
     bool found = table->eh_frame &&
                  dwarf_cfi_addrframe(table->eh_frame, address - table->eh_bias, &frame) == 0;
-    if (!found && table->debug_frame)
-        found = dwarf_cfi_addrframe(table->debug_frame, address - table->debug_bias, &frame) == 0;
+    found = found || find_in_debug_frame(image, address, &frame);
     if (found)
         decode(frame, rule);
     rule->is_missing = !found;
@@ -99,7 +108,7 @@ const struct unwind_rule *unwind_table__rule(struct image *image, uint64_t addre
     size_t count = table->rules.count;
     size_t index = map__put(&table->by_address, &address, sizeof address, count);
     if (index == count) {
-        struct unwind_rule *rule = rule__new(table, address);
+        struct unwind_rule *rule = rule__new(image, address);
         vec__push(&table->rules, &rule);
     }
     return *VEC_AT(&table->rules, struct unwind_rule *, index);

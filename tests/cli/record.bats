@@ -422,6 +422,8 @@ C
     HEURT_CACHE="$PWD/kept" record -o t -f call_empty "$program"
     kept=(kept/plans/*.plan)
     [ -s "${kept[0]}" ]
+    kept=(kept/names/*.names)
+    [ -s "${kept[0]}" ]
     HEURT_CACHE= HOME="$PWD" XDG_CACHE_HOME="$PWD/caches" record -o t -f call_empty "$program"
     [ ! -e caches ] && [ ! -e .cache ]
     env -u HEURT_CACHE HOME="$PWD" XDG_CACHE_HOME="$PWD/caches" "$HEURT" record -q -o t -f call_empty "$program"
@@ -434,6 +436,13 @@ C
     HEURT_CACHE="$PWD/file" heurt record -q -o t -f call_empty "$program"
     expect_status 0
     [ -z "$stderr" ]
+}
+
+@test "names are looked up on this machine: nothing is loaded that would ask a network for them" {
+    LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded HEURT_CACHE= heurt record -q -o t true
+    expect_status 0
+    grep -q libdw.so loaded.*
+    ! grep -q debuginfod loaded.*
 }
 
 @test "functions of one name are several" {

@@ -753,7 +753,7 @@ static void a_whole_trace_is_resolved(void **state)
     struct trace *trace = write_trace(fixture, path);
     struct symbols *symbols;
     struct error error = {""};
-    assert_int_equal(symbols__resolve(trace, &symbols, &error), 0);
+    assert_int_equal(symbols__resolve(trace, NULL, &symbols, &error), 0);
     uint64_t recurse = (uint64_t)dlsym(fixture->chain, "chain_recurse");
     uint64_t begin = (uint64_t)dlsym(fixture->cxx, "cxx_begin");
     assert_string_equal(symbols__get(symbols, PROCESS, recurse)->function, "chain_recurse");
@@ -775,6 +775,49 @@ static void a_whole_trace_is_resolved(void **state)
     trace__close(trace);
     snprintf(command, sizeof command, "rm -rf %s", directory);
     assert_int_equal(system(command), 0);
+}
+
+static struct symbols *resolve_with(struct trace *trace, const char *cache)
+{
+    struct symbols *symbols;
+    struct error error = {""};
+    assert_int_equal(symbols__resolve(trace, cache, &symbols, &error), 0);
+    return symbols;
+}
+
+/* Names are of one length, so that what is kept stays as it was otherwise. */
+static void names_are_kept_by_build_id(void **state)
+{
+    struct fixture *fixture = *state;
+    char directory[] = "/tmp/heurt-test-XXXXXX", path[64], cache[64], command[160];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/t", directory);
+    snprintf(cache, sizeof cache, "%s/cache/names", directory);
+    begin_of(fixture->chain)(take, 100);
+    struct trace *trace = write_trace(fixture, path);
+    uint64_t recurse = (uint64_t)dlsym(fixture->chain, "chain_recurse");
+    struct symbols *first = resolve_with(trace, cache), *again = resolve_with(trace, cache);
+    size_t bytes;
+    char *text = symbols__text(first, &bytes), *same = symbols__text(again, &bytes);
+    assert_string_equal(text, same);
+    snprintf(command, sizeof command, "sed -i s/chain_recurse/chain_altered/ %s/*.names", cache);
+    assert_int_equal(system(command), 0);
+    struct symbols *kept = resolve_with(trace, cache);
+    assert_string_equal(symbols__get(kept, PROCESS, recurse)->function, "chain_altered");
+    assert_variables(kept);
+    snprintf(command, sizeof command, "sed -i s/^heurtnam/heurtmap/ %s/*.names", cache);
+    assert_int_equal(system(command), 0);
+    struct symbols *anew = resolve_with(trace, cache);
+    assert_string_equal(symbols__get(anew, PROCESS, recurse)->function, "chain_recurse");
+    snprintf(command, sizeof command, "grep -rq chain_recurse %s && rm -r %s", cache, directory);
+    assert_int_equal(system(command), 0);
+    symbols__free(first);
+    symbols__free(again);
+    symbols__free(kept);
+    symbols__free(anew);
+    free(text);
+    free(same);
+    trace__close(trace);
 }
 
 #define WITH_MODULES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -803,6 +846,7 @@ int main(int argc, char **argv)
         WITH_MODULES(unwinding_ends_where_the_snapshot_ends),
         WITH_MODULES(frames_inside_the_runtime_are_left_out),
         WITH_MODULES(a_whole_trace_is_resolved),
+        WITH_MODULES(names_are_kept_by_build_id),
     };
     return cmocka_run_group_tests_name("symbol", tests, NULL, NULL);
 }
