@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "kernel/sampling.h"
+#include "kernel/slow_close.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -234,6 +235,12 @@ static int add_ring(struct wakes *wakes, int cpu, size_t data_pages)
                               .scratch = wakes->scratch};
     vec__push(&wakes->rings, &ring);
     return 0;
+}
+
+void wakes__end(struct wakes *wakes)
+{
+    slow_close(wakes->others.items, wakes->others.count);
+    wakes->others.count = 0;
 }
 
 static void close_rings(struct wakes *wakes)

@@ -49,6 +49,10 @@ int wakes__fd(const struct wakes *wakes); /* readable when there is something to
 /* Takes what the rings hold now into the log; last: all of it, and nothing more will come. */
 void wakes__drain(struct wakes *wakes, bool last);
 
+/* After the last drain: nothing is listened to any more. The kernel takes its time to end that
+ * (slow_close.h), and nobody waits for it. */
+void wakes__end(struct wakes *wakes);
+
 struct wake_log *wakes__log(struct wakes *wakes);
 
 #endif

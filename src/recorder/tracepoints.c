@@ -98,6 +98,7 @@ void tracepoints__stop(struct tracepoints *tracepoints, struct trace_writer *wri
     if (!tracepoints || !tracepoints->wakes)
         return;
     wakes__drain(tracepoints->wakes, true);
+    wakes__end(tracepoints->wakes);
     tracepoints->clock.last = pair_of(tracepoints);
     write_meta(tracepoints->wakes, writer);
 }

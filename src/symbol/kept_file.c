@@ -45,8 +45,8 @@ static struct kept_version version_of(const char *path)
     if (stat(path, &status) != 0)
         return (struct kept_version){0};
     return (struct kept_version){(uint64_t)status.st_size,
-                             (uint64_t)status.st_mtim.tv_sec * 1000000000u +
-                                 (uint64_t)status.st_mtim.tv_nsec};
+                                 (uint64_t)status.st_mtim.tv_sec * 1000000000u +
+                                     (uint64_t)status.st_mtim.tv_nsec};
 }
 
 static char *hexadecimal(const uint8_t *bytes, size_t count)

@@ -52,7 +52,8 @@ static struct symbols *load(int fd, size_t bytes, const struct header *expected,
     if (bytes < before || bytes > FILE_BYTES_MAX)
         return NULL;
     char *content = memory__zeroed(bytes, 1);
-    if (descriptor__read_all(fd, content, bytes) && memcmp(content, expected, sizeof *expected) == 0 &&
+    if (descriptor__read_all(fd, content, bytes) &&
+        memcmp(content, expected, sizeof *expected) == 0 &&
         memcmp(content + sizeof *expected, path, expected->path_bytes) == 0)
         symbols__load_memory(content + before, bytes - before, &names, &error);
     free(content);
@@ -70,8 +71,7 @@ struct symbols *name_cache__load(const char *directory, const char *path,
     struct stat status;
     char *kept = place_of(directory, path, module);
     int fd = kept_file__open(kept, &status);
-    struct symbols *names =
-        fd >= 0 ? load(fd, (size_t)status.st_size, &expected, path) : NULL;
+    struct symbols *names = fd >= 0 ? load(fd, (size_t)status.st_size, &expected, path) : NULL;
     if (fd >= 0)
         close(fd);
     free(kept);
