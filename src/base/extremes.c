@@ -38,8 +38,7 @@ static int by_key(const void *left, const void *right)
 
 void extremes__sort(struct extremes *extremes)
 {
-    if (extremes->kept.count)
-        qsort(extremes->kept.items, extremes->kept.count, sizeof(struct extreme), by_key);
+    vec__sort(&extremes->kept, by_key);
 }
 
 void extremes__free(struct extremes *extremes)

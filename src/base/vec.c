@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,24 @@ void *vec__push(struct vec *vec, const void *item)
     else
         memset(place, 0, vec->item_bytes);
     return place;
+}
+
+int order__u32(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return ORDER(*a, *b);
+}
+
+int order__u64(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return ORDER(*a, *b);
+}
+
+void vec__sort(struct vec *vec, int (*order)(const void *, const void *))
+{
+    if (vec->count > 1)
+        qsort(vec->items, vec->count, vec->item_bytes, order);
 }
 
 void vec__free(struct vec *vec)

@@ -25,9 +25,7 @@ static struct lock_target *find(struct vec *locks, uint32_t process, uint64_t ad
 static int compare_losses(const void *left, const void *right)
 {
     const struct lock_target *a = left, *b = right;
-    if (a->lost_ns != b->lost_ns)
-        return a->lost_ns < b->lost_ns ? 1 : -1;
-    return (a->address > b->address) - (a->address < b->address);
+    return ORDER(b->lost_ns, a->lost_ns) ?: ORDER(a->address, b->address);
 }
 
 struct vec targets__locks(const struct report *report)
@@ -40,8 +38,7 @@ struct vec targets__locks(const struct report *report)
         lock->classes++;
         lock->lost_ns += class->excess_ns;
     }
-    if (locks.count)
-        qsort(locks.items, locks.count, locks.item_bytes, compare_losses);
+    vec__sort(&locks, compare_losses);
     return locks;
 }
 

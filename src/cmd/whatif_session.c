@@ -94,9 +94,7 @@ static int compare_answers(const void *left, const void *right)
     const struct whatif_answer *a = left, *b = right;
     uint64_t first = a->prediction ? a->prediction->wall_ns : UINT64_MAX;
     uint64_t second = b->prediction ? b->prediction->wall_ns : UINT64_MAX;
-    if (first != second)
-        return first < second ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return ORDER(first, second) ?: ORDER(a->rank, b->rank);
 }
 
 void whatif_session__answer(struct whatif_session *session)
@@ -108,9 +106,7 @@ void whatif_session__answer(struct whatif_session *session)
         answer->prediction = question->told ? &question->prediction : NULL;
         answer->refusal = question->error.text;
     }
-    if (session->answers.count)
-        qsort(session->answers.items, session->answers.count, session->answers.item_bytes,
-              compare_answers);
+    vec__sort(&session->answers, compare_answers);
 }
 
 struct whatif_view whatif_session__view(const struct whatif_session *session)

@@ -1,6 +1,7 @@
 /* block_pack.c: the words of a block become few bytes. */
 #include "format/block_pack.h"
 #include "base/memory.h"
+#include "base/vec.h"
 #include "format/block.h"
 
 #include <stdlib.h>
@@ -101,12 +102,6 @@ bool block_packer__add(struct block_packer *packer, const uint64_t *event, size_
     return true;
 }
 
-static int compare_keys(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* So few events that less than 256 shapes have more, whose indices need one byte then. */
 static unsigned few_events(const struct block_packer *packer)
 {
@@ -129,7 +124,7 @@ static void sort_shapes(struct block_packer *packer)
     for (size_t i = 0; i < packer->events.shapes; i++)
         if (packer->events_of[i] <= few)
             packer->key[i] |= RARE;
-    qsort(packer->key, packer->events.shapes, sizeof *packer->key, compare_keys);
+    qsort(packer->key, packer->events.shapes, sizeof *packer->key, order__u64);
     for (size_t i = 0; i < packer->events.shapes; i++) {
         uint64_t key = packer->key[i];
         rank[key & 0xffff] = (uint16_t)i;

@@ -272,31 +272,22 @@ static void read_chunk(struct reading *reading)
 
 /* ---- tables in order ------------------------------------------------------------------------- */
 
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
-
 static int by_time(const void *a, const void *b)
 {
     const struct trace_module *x = a, *y = b;
-    return x->tick != y->tick ? ORDER(x->tick, y->tick) : ORDER(x->order, y->order);
+    return ORDER(x->tick, y->tick) ?: ORDER(x->order, y->order);
 }
 
 static int by_id(const void *a, const void *b)
 {
     const struct trace_function *x = a, *y = b;
-    return x->id != y->id ? ORDER(x->id, y->id) : ORDER(x->order, y->order);
+    return ORDER(x->id, y->id) ?: ORDER(x->order, y->order);
 }
 
 static int by_process_and_time(const void *a, const void *b)
 {
     const struct gone *x = a, *y = b;
-    return x->process != y->process ? ORDER(x->process, y->process)
-                                    : ORDER(x->what.tick, y->what.tick);
-}
-
-static void sort(struct vec *vec, int (*order)(const void *, const void *))
-{
-    if (vec->count > 1)
-        qsort(vec->items, vec->count, vec->item_bytes, order);
+    return ORDER(x->process, y->process) ?: ORDER(x->what.tick, y->what.tick);
 }
 
 /* Modules and their ends, both by time: the end of a mapping is that of the module that was
@@ -331,8 +322,8 @@ static void end_modules(struct trace_process *process, const struct gone *gones,
 static void sort_modules(struct reading *reading)
 {
     VEC_EACH (process, &reading->trace->processes, struct trace_process)
-        sort(&process->modules, by_time);
-    sort(&reading->gones, by_process_and_time);
+        vec__sort(&process->modules, by_time);
+    vec__sort(&reading->gones, by_process_and_time);
     for (size_t i = 0, next; i < reading->gones.count; i = next) {
         const struct gone *gones = VEC_AT(&reading->gones, struct gone, i);
         for (next = i + 1; next < reading->gones.count; next++)
@@ -346,7 +337,7 @@ static void sort_modules(struct reading *reading)
 /* Sorts by id; of two with one id the first is kept. */
 static void sort_functions(struct vec *functions)
 {
-    sort(functions, by_id);
+    vec__sort(functions, by_id);
     size_t kept = 0;
     VEC_EACH (function, functions, struct trace_function) {
         if (kept && VEC_AT(functions, struct trace_function, kept - 1)->id == function->id)

@@ -78,16 +78,11 @@ struct joining {
     uint32_t next_serial;
 };
 
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
-
 static int by_task(const void *a, const void *b)
 {
     const struct trace_life *x = a, *y = b;
-    return x->pid != y->pid   ? ORDER(x->pid, y->pid)
-           : x->tid != y->tid ? ORDER(x->tid, y->tid)
-           : x->life.start_tick != y->life.start_tick
-               ? ORDER(x->life.start_tick, y->life.start_tick)
-               : 0;
+    int order = ORDER(x->pid, y->pid) ?: ORDER(x->tid, y->tid);
+    return order ?: ORDER(x->life.start_tick, y->life.start_tick);
 }
 
 /* The life of that tid which went on at that tick, or NULL. */
@@ -95,16 +90,9 @@ static const struct trace_life *find_life(const struct joining *joining, uint32_
                                           uint64_t tick)
 {
     const struct vec *lives = &joining->trace->lives;
-    size_t low = 0, high = lives->count;
     const struct trace_life wanted = {
         .pid = pid, .tid = tid, .life = {.start_tick = tick + joining->slack}};
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_task(VEC_AT(lives, struct trace_life, middle), &wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = VEC_FIRST(one, lives, struct trace_life, by_task(one, &wanted) > 0);
     if (low == 0)
         return NULL;
     const struct trace_life *life = VEC_AT(lives, struct trace_life, low - 1);
@@ -189,8 +177,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct trace_life *x = *(const struct trace_life *const *)a;
     const struct trace_life *y = *(const struct trace_life *const *)b;
-    return x->life.start_tick != y->life.start_tick ? ORDER(x->life.start_tick, y->life.start_tick)
-                                                    : ORDER(x->tid, y->tid);
+    return ORDER(x->life.start_tick, y->life.start_tick) ?: ORDER(x->tid, y->tid);
 }
 
 static void add_threads(struct joining *joining)
@@ -199,8 +186,7 @@ static void add_threads(struct joining *joining)
     VEC_EACH (life, &joining->trace->lives, struct trace_life)
         if (!joining->taken[life - (struct trace_life *)joining->trace->lives.items])
             vec__push(&others, &(const struct trace_life *){life});
-    if (others.count > 1)
-        qsort(others.items, others.count, others.item_bytes, by_start);
+    vec__sort(&others, by_start);
     VEC_EACH (life, &others, const struct trace_life *)
         add_thread(joining, *life);
     vec__free(&others);
@@ -211,8 +197,7 @@ void trace__join_lives(struct trace *trace)
     struct joining joining = {.trace = trace, .slack = trace__ticks(trace, CLOCKS_DIFFER_NS)};
     if (!trace->lives.count)
         return;
-    if (trace->lives.count > 1)
-        qsort(trace->lives.items, trace->lives.count, trace->lives.item_bytes, by_task);
+    vec__sort(&trace->lives, by_task);
     joining.taken = memory__zeroed(trace->lives.count, sizeof *joining.taken);
     VEC_EACH (thread, &trace->threads, struct trace_thread) {
         join_thread(&joining, thread);

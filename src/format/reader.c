@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ORDER(a, b) ((a) < (b) ? -1 : (a) > (b))
-
 /* ---- the session's header -------------------------------------------------------------------- */
 
 static int check_session(struct trace *trace, const char *name, struct error *error)
@@ -159,9 +157,8 @@ static int by_process(const void *a, const void *b)
     const struct heurt_chunk *y = *(const struct heurt_chunk *const *)b;
     if (x->process != y->process) /* those about the session come first */
         return ORDER(x->process + 1, y->process + 1);
-    if (x->pid != y->pid)
-        return ORDER(x->pid, y->pid);
-    return x->sequence != y->sequence ? ORDER(x->sequence, y->sequence) : ORDER(x, y);
+    int order = ORDER(x->pid, y->pid) ?: ORDER(x->sequence, y->sequence);
+    return order ?: ORDER(x, y);
 }
 
 static int by_thread(const void *a, const void *b)
@@ -172,53 +169,19 @@ static int by_thread(const void *a, const void *b)
         return ORDER(x->thread, y->thread);
     if (is_aggregates(x) != is_aggregates(y))
         return is_aggregates(x) ? -1 : 1;
-    return x->sequence != y->sequence ? ORDER(x->sequence, y->sequence) : ORDER(x, y);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return ORDER(*x, *y);
-}
-
-static void sort(struct vec *vec, int (*order)(const void *, const void *))
-{
-    if (vec->count > 1)
-        qsort(vec->items, vec->count, vec->item_bytes, order);
+    return ORDER(x->sequence, y->sequence) ?: ORDER(x, y);
 }
 
 /* ---- processes and threads ------------------------------------------------------------------- */
 
 struct trace_process *trace__process(const struct trace *trace, uint32_t serial)
 {
-    size_t low = 0, high = trace->processes.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct trace_process *process = VEC_AT(&trace->processes, struct trace_process, middle);
-        if (process->serial == serial)
-            return process;
-        if (process->serial < serial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return VEC_FIND(&trace->processes, struct trace_process, serial, serial);
 }
 
 struct trace_thread *trace__thread(const struct trace *trace, uint32_t serial)
 {
-    size_t low = 0, high = trace->threads.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct trace_thread *thread = VEC_AT(&trace->threads, struct trace_thread, middle);
-        if (thread->serial == serial)
-            return thread;
-        if (thread->serial < serial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return VEC_FIND(&trace->threads, struct trace_thread, serial, serial);
 }
 
 static void push_process(struct trace *trace, uint32_t serial)
@@ -244,7 +207,7 @@ static void make_processes(struct trace *trace, const struct chunks *chunks)
         vec__push(&serials, &(*chunk)->process);
     VEC_EACH (chunk, &chunks->events, const struct heurt_chunk *)
         vec__push(&serials, &(*chunk)->process);
-    sort(&serials, by_number);
+    vec__sort(&serials, order__u32);
     const uint32_t *before = NULL;
     VEC_EACH (serial, &serials, uint32_t) {
         if (*serial != HEURT_NO_SERIAL && (!before || *before != *serial))
@@ -402,8 +365,8 @@ static void make_tables(struct trace *trace)
     trace->unpackers = memory__zeroed(UNPACKERS, sizeof *trace->unpackers);
     trace->cursors = memory__zeroed(1, sizeof *trace->cursors);
     find_chunks(trace, &chunks);
-    sort(&chunks.definitions, by_process);
-    sort(&chunks.events, by_thread);
+    vec__sort(&chunks.definitions, by_process);
+    vec__sort(&chunks.events, by_thread);
     make_processes(trace, &chunks);
     make_threads(trace, &chunks.events);
     trace__read_definitions(trace, &chunks.definitions);
@@ -628,19 +591,7 @@ uint64_t trace__damaged_chunks(const struct trace *trace)
 const struct trace_function *trace_process__function(const struct trace_process *process,
                                                      uint32_t id)
 {
-    size_t low = 0, high = process->functions.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct trace_function *function =
-            VEC_AT(&process->functions, struct trace_function, middle);
-        if (function->id == id)
-            return function;
-        if (function->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return VEC_FIND(&process->functions, const struct trace_function, id, id);
 }
 
 const struct trace_module *trace_process__module(const struct trace_process *process,

@@ -90,15 +90,7 @@ static struct process *process_of(struct hotspots *hotspots, uint32_t pid)
 /* Index of the first mapping that ends after address. */
 static size_t position_of(const struct process *process, uint64_t address)
 {
-    size_t low = 0, high = process->mappings.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (VEC_AT(&process->mappings, struct mapping, middle)->end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return VEC_FIRST(mapping, &process->mappings, struct mapping, mapping->end > address);
 }
 
 static void insert_at(struct vec *mappings, size_t at, const struct mapping *mapping)

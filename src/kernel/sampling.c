@@ -308,9 +308,8 @@ static void drain_ring(struct sampling *sampling, struct cpu_ring *cpu)
 static int by_time(const void *a, const void *b)
 {
     const struct pending *left = a, *right = b;
-    if (left->record.time_ns != right->record.time_ns)
-        return left->record.time_ns < right->record.time_ns ? -1 : 1;
-    return left->sequence < right->sequence ? -1 : left->sequence > right->sequence;
+    return ORDER(left->record.time_ns, right->record.time_ns)
+               ?: ORDER(left->sequence, right->sequence);
 }
 
 /* Every ring has now been read after the newest record of the last round had been written, so that

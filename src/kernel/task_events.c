@@ -457,15 +457,9 @@ uint64_t task_events__lost(const struct task_events *events)
 
 enum { TOUCHED_PAGES = 32 };
 
-static int by_size(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static uint64_t median(uint64_t *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_size);
+    qsort(values, count, sizeof *values, order__u64);
     return count ? values[count / 2] : 0;
 }
 

@@ -129,15 +129,7 @@ static struct wake_thread *known_thread(struct wake_log *log, uint32_t tid)
 /* How many of the thread's wakes are before that time. */
 static size_t count_before(const struct wake_thread *thread, uint64_t time_ns)
 {
-    size_t low = 0, high = thread->wakes.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (VEC_AT(&thread->wakes, struct wake, middle)->time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return VEC_FIRST(wake, &thread->wakes, struct wake, wake->time_ns >= time_ns);
 }
 
 bool wake_log__find(struct wake_log *log, uint32_t tid, uint64_t from_ns, uint64_t to_ns,

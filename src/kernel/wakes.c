@@ -460,7 +460,7 @@ static void drain_ring(struct wakes *wakes, struct cpu_ring *cpu)
 static int by_time(const void *a, const void *b)
 {
     const struct wake_record *left = a, *right = b;
-    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+    return ORDER(left->time_ns, right->time_ns);
 }
 
 /* As in sampling__drain: every ring has now been read after the newest record of the last round had

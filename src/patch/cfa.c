@@ -149,7 +149,7 @@ static void add_range(struct cfa_table *table, const struct section *section, co
 static int by_start(const void *left, const void *right)
 {
     const struct cfa_range *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
+    return ORDER(a->start, b->start);
 }
 
 static void read_entries(struct cfa_table *table, Elf *elf, const struct section *section)
@@ -186,8 +186,7 @@ void cfa_table__read(struct cfa_table *table, Elf *elf)
     if (!find_section(elf, ".eh_frame", &section))
         return;
     read_entries(table, elf, &section);
-    if (table->ranges.count)
-        qsort(table->ranges.items, table->ranges.count, sizeof(struct cfa_range), by_start);
+    vec__sort(&table->ranges, by_start);
 }
 
 void cfa_table__free(struct cfa_table *table)
@@ -197,14 +196,7 @@ void cfa_table__free(struct cfa_table *table)
 
 const struct cfa_range *cfa_table__find(const struct cfa_table *table, uint64_t address)
 {
-    size_t low = 0, high = table->ranges.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (VEC_AT(&table->ranges, struct cfa_range, middle)->start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = VEC_FIRST(range, &table->ranges, struct cfa_range, range->start > address);
     if (!low)
         return NULL;
     const struct cfa_range *range = VEC_AT(&table->ranges, struct cfa_range, low - 1);

@@ -13,42 +13,15 @@
 #define SHT_RELR 19
 #endif
 
-static int by_number(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-static void sort(struct vec *vec, int (*compare)(const void *, const void *))
-{
-    if (vec->count)
-        qsort(vec->items, vec->count, vec->item_bytes, compare);
-}
-
-/* The index of the last item whose first field, a uint64_t, is ≤ key; -1 when there is none. */
-static ptrdiff_t last_not_above(const struct vec *vec, uint64_t key)
-{
-    size_t low = 0, high = vec->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        uint64_t value;
-        memcpy(&value, (const char *)vec->items + middle * vec->item_bytes, sizeof value);
-        if (value <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (ptrdiff_t)low - 1;
-}
-
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
 const struct code_section *code_file__section(const struct code_file *file, uint64_t address)
 {
-    ptrdiff_t at = last_not_above(&file->sections, address);
-    if (at < 0)
+    const struct vec *sections = &file->sections;
+    size_t after = VEC_FIRST(one, sections, struct code_section, one->start > address);
+    if (!after)
         return NULL;
-    const struct code_section *section = VEC_AT(&file->sections, struct code_section, at);
+    const struct code_section *section = VEC_AT(sections, struct code_section, after - 1);
     return address < section->end ? section : NULL;
 }
 
@@ -64,9 +37,10 @@ const uint8_t *code_file__bytes(const struct code_file *file, uint64_t address, 
 const struct code_function *code_file__function(const struct code_file *file, uint64_t address)
 {
     enum { NESTED_MAX = 16 };
-    ptrdiff_t at = last_not_above(&file->functions, address);
-    for (ptrdiff_t i = at; i >= 0 && i > at - NESTED_MAX; i--) {
-        const struct code_function *function = VEC_AT(&file->functions, struct code_function, i);
+    const struct vec *functions = &file->functions;
+    size_t after = VEC_FIRST(one, functions, struct code_function, one->start > address);
+    for (size_t i = after; i > 0 && after - i < NESTED_MAX; i--) {
+        const struct code_function *function = VEC_AT(functions, struct code_function, i - 1);
         if (address == function->start || address < function->end)
             return function;
     }
@@ -75,10 +49,8 @@ const struct code_function *code_file__function(const struct code_file *file, ui
 
 const char *code_file__slot(const struct code_file *file, uint64_t slot)
 {
-    ptrdiff_t at = last_not_above(&file->slots, slot);
-    if (at < 0 || VEC_AT(&file->slots, struct code_slot, at)->address != slot)
-        return NULL;
-    return VEC_AT(&file->slots, struct code_slot, at)->name;
+    const struct code_slot *found = VEC_FIND(&file->slots, struct code_slot, address, slot);
+    return found ? found->name : NULL;
 }
 
 const struct code_name *code_function__name(const struct code_file *file,
@@ -131,7 +103,7 @@ static void read_sections(struct code_file *file)
     elf_getshdrstrndx(file->elf, &names);
     while ((scn = elf_nextscn(file->elf, scn)))
         read_section(file, scn, names);
-    sort(&file->sections, by_number);
+    vec__sort(&file->sections, order__u64);
 }
 
 static bool is_code(const struct code_file *file, uint64_t address)
@@ -213,7 +185,7 @@ static void read_symbols(struct code_file *file)
     for (int i = 1; i < count; i++)
         read_symbol(file, i);
     file->stripped = is_stripped(file, count);
-    sort(&file->names, by_preference);
+    vec__sort(&file->names, by_preference);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -258,7 +230,7 @@ static void add_unwind_ranges(struct code_file *file)
         else if (function->end == function->start)
             function->end = end;
     }
-    sort(&file->functions, by_number);
+    vec__sort(&file->functions, order__u64);
 }
 
 /* In a stripped file the functions that nobody exports are called by their place. */
@@ -282,7 +254,7 @@ static void name_by_place(struct code_file *file)
 
 static void sort_labels(struct code_file *file)
 {
-    sort(&file->labels, by_number);
+    vec__sort(&file->labels, order__u64);
     size_t kept = 0;
     uint64_t *labels = file->labels.items;
     for (size_t i = 0; i < file->labels.count; i++)
@@ -391,7 +363,7 @@ static void read_relocations(struct code_file *file)
     }
     if (file->position_dependent)
         read_fixed_words(file);
-    sort(&file->slots, by_number);
+    vec__sort(&file->slots, order__u64);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

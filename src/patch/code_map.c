@@ -108,12 +108,6 @@ static void sweep(struct code_map *map, const struct area *area)
     sweep_between(map, area, from, area->end);
 }
 
-static int by_number(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* A jump table of position-independent code: 32-bit distances from the table's own start. It ends
  * before the next address that code refers to, or at the first distance that leads nowhere. */
 static void read_table(struct code_map *map, uint64_t table, uint64_t limit)
@@ -137,7 +131,7 @@ static void read_tables(struct code_map *map)
     struct vec *tables = &map->tables;
     if (!tables->count)
         return;
-    qsort(tables->items, tables->count, tables->item_bytes, by_number);
+    qsort(tables->items, tables->count, tables->item_bytes, order__u64);
     uint64_t *at = tables->items;
     for (size_t i = 0; i < tables->count; i++) {
         if (i && at[i] == at[i - 1])

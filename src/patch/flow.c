@@ -39,18 +39,7 @@ static bool decode_all(struct flow *flow, const struct code_file *file)
 /* The instruction that begins at address, or NULL. */
 static struct flow_instruction *instruction_at(const struct flow *flow, uint64_t address)
 {
-    size_t low = 0, high = flow->instructions.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        struct flow_instruction *one = VEC_AT(&flow->instructions, struct flow_instruction, middle);
-        if (one->address == address)
-            return one;
-        if (one->address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return VEC_FIND(&flow->instructions, struct flow_instruction, address, address);
 }
 
 static bool is_direct(uint8_t branch)
@@ -110,18 +99,9 @@ static void cut_blocks(struct flow *flow, const struct code_map *map)
 
 uint32_t flow__block_at(const struct flow *flow, uint64_t address)
 {
-    size_t low = 0, high = flow->blocks.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct flow_block *block = block_of(flow, (uint32_t)middle);
-        if (address >= block->start && address < block->end)
-            return (uint32_t)middle;
-        if (block->start < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return FLOW_OUTSIDE;
+    size_t at = VEC_FIRST(block, &flow->blocks, struct flow_block, block->end > address);
+    bool is_in = at < flow->blocks.count && block_of(flow, (uint32_t)at)->start <= address;
+    return is_in ? (uint32_t)at : FLOW_OUTSIDE;
 }
 
 static const struct flow_instruction *last_of(const struct flow *flow,

@@ -205,7 +205,7 @@ static int by_start(const void *left, const void *right)
 {
     const struct code_function *a = *(const struct code_function *const *)left,
                                *b = *(const struct code_function *const *)right;
-    return a < b ? -1 : a > b;
+    return ORDER(a, b);
 }
 
 static bool is_same_file(const char *one, const char *other)
@@ -238,8 +238,7 @@ static struct vec hot_functions(const struct planner *planner)
         if (function && function->end > function->start)
             vec__push(&functions, &function);
     }
-    if (functions.count)
-        qsort(functions.items, functions.count, functions.item_bytes, by_start);
+    vec__sort(&functions, by_start);
     return functions;
 }
 

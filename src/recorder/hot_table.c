@@ -197,10 +197,8 @@ static double percent_of(const struct hot_table *table, uint64_t weight_ns)
 static int by_weight(const void *a, const void *b)
 {
     const struct hot_function *left = a, *right = b;
-    if (left->weight_ns != right->weight_ns)
-        return left->weight_ns > right->weight_ns ? -1 : 1;
-    int order = strcmp(left->module, right->module);
-    return order ? order : left->address < right->address ? -1 : left->address > right->address;
+    int order = ORDER(right->weight_ns, left->weight_ns) ?: strcmp(left->module, right->module);
+    return order ?: ORDER(left->address, right->address);
 }
 
 static void drop_light(struct hot_table *table, double min_percent)

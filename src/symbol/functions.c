@@ -57,9 +57,7 @@ static uint32_t rank_of(const char *name, unsigned binding)
 static int by_start(const void *a, const void *b)
 {
     const struct function *left = a, *right = b;
-    if (left->start != right->start)
-        return left->start < right->start ? -1 : 1;
-    return left->rank < right->rank ? -1 : left->rank > right->rank;
+    return ORDER(left->start, right->start) ?: ORDER(left->rank, right->rank);
 }
 
 /* One past the last byte of the section with that address; the address itself when in none. */
@@ -126,8 +124,7 @@ static void read_symbols(struct module_functions *functions)
     }
     if (!functions->functions.count)
         return;
-    qsort(functions->functions.items, functions->functions.count, sizeof(struct function),
-          by_start);
+    vec__sort(&functions->functions, by_start);
     complete_sizes(functions);
     drop_aliases(&functions->functions);
 }
@@ -260,14 +257,7 @@ bool module_functions__address(const struct module_functions *functions, uint64_
 static const struct function *find(const struct vec *functions, uint64_t address)
 {
     const struct function *items = functions->items;
-    size_t low = 0, high = functions->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (items[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = VEC_FIRST(function, functions, struct function, function->start > address);
     /* Few functions lie inside of another: looking back a little finds the outer one. */
     for (size_t back = 0; back < 8 && low > back; back++)
         if (address < items[low - 1 - back].end)
@@ -279,14 +269,7 @@ static const struct function *find(const struct vec *functions, uint64_t address
 static uint64_t unwind_start(const struct module_functions *functions, uint64_t address)
 {
     struct unwind_table table = functions->unwind;
-    size_t low = 0, high = table.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (pair_start(&table, middle) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = FIRST_WHERE(i, table.count, pair_start(&table, i) > address);
     if (!low)
         return address;
     uint64_t start = pair_start(&table, low - 1);

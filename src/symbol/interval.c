@@ -13,17 +13,13 @@ void intervals__add(struct vec *intervals, uint64_t start, uint64_t end, uint32_
 static int compare(const void *left, const void *right)
 {
     const struct interval *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->value < b->value ? -1 : a->value > b->value;
+    int order = ORDER(a->start, b->start) ?: ORDER(a->rank, b->rank);
+    return order ?: ORDER(a->value, b->value);
 }
 
 void intervals__sort(struct vec *intervals)
 {
-    if (intervals->count)
-        qsort(intervals->items, intervals->count, sizeof(struct interval), compare);
+    vec__sort(intervals, compare);
     uint64_t reach = 0;
     VEC_EACH (interval, intervals, struct interval) {
         if (interval->end > reach)
@@ -34,14 +30,7 @@ void intervals__sort(struct vec *intervals)
 
 const struct interval *intervals__find(const struct vec *intervals, uint64_t address)
 {
-    size_t low = 0, high = intervals->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (VEC_AT(intervals, struct interval, middle)->start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = VEC_FIRST(interval, intervals, struct interval, interval->start > address);
     while (low-- > 0) {
         const struct interval *interval = VEC_AT(intervals, struct interval, low);
         if (interval->reach <= address)

@@ -127,9 +127,7 @@ static int by_age(const void *left, const void *right)
 {
     const struct timespec *a = &((const struct entry *)left)->used,
                           *b = &((const struct entry *)right)->used;
-    if (a->tv_sec != b->tv_sec)
-        return a->tv_sec < b->tv_sec ? -1 : 1;
-    return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
+    return ORDER(a->tv_sec, b->tv_sec) ?: ORDER(a->tv_nsec, b->tv_nsec);
 }
 
 static uint64_t list_entries(const char *directory, const char *ending, struct vec *entries)

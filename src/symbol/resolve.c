@@ -45,12 +45,6 @@ struct address_key {
     uint64_t process, address;
 };
 
-static int compare_serial(const void *serial, const void *process)
-{
-    uint32_t a = *(const uint32_t *)serial, b = ((const struct trace_process *)process)->serial;
-    return a < b ? -1 : a > b;
-}
-
 /* Most locks are on the heap; that they are in no module is found out by these alone. */
 static struct vec modules_of(const struct space *space)
 {
@@ -69,10 +63,8 @@ static void start_spaces(struct resolver *resolver)
     resolver->modules = memory__zeroed(processes->count, sizeof *resolver->modules);
     struct space *space = resolver->spaces;
     VEC_EACH (process, processes, const struct trace_process) {
-        const struct trace_process *parent = NULL;
-        if (process->parent_serial != HEURT_NO_SERIAL)
-            parent = bsearch(&process->parent_serial, processes->items, processes->count,
-                             sizeof *process, compare_serial);
+        const struct trace_process *parent =
+            trace__process_of(resolver->trace, process->parent_serial);
         space__start(space++, &resolver->images, process->modules.items, process->modules.count,
                      parent ? &resolver->spaces[parent - (struct trace_process *)processes->items]
                             : NULL);

@@ -32,6 +32,29 @@ static void vec_keeps_items_while_growing(void **state)
     assert_int_equal(vec.count, 0);
 }
 
+static void vec_finds_what_is_in_order(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 20; count++) {
+        struct vec vec = VEC_OF(uint64_t);
+        for (uint64_t i = count; i-- > 0;)
+            vec__push(&vec, &(uint64_t){10 * i});
+        vec__sort(&vec, order__u64);
+        for (uint64_t sought = 0; sought < 10 * count + 5; sought++) {
+            size_t place = VEC_FIRST(item, &vec, uint64_t, *item >= sought);
+            assert_int_equal(place, (sought + 9) / 10 < count ? (sought + 9) / 10 : count);
+        }
+        vec__free(&vec);
+    }
+    struct pair {
+        uint32_t key, value;
+    } pairs[] = {{2, 20}, {3, 30}, {7, 70}};
+    struct vec vec = {pairs, 3, 3, sizeof *pairs};
+    assert_int_equal(VEC_FIND(&vec, struct pair, key, 3)->value, 30);
+    assert_null(VEC_FIND(&vec, struct pair, key, 4));
+    assert_null(VEC_FIND(&vec, struct pair, key, 8));
+}
+
 static void map_finds_what_was_put_first(void **state)
 {
     (void)state;
@@ -114,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vec_keeps_items_while_growing),
+        cmocka_unit_test(vec_finds_what_is_in_order),
         cmocka_unit_test(map_finds_what_was_put_first),
         cmocka_unit_test(error_cuts_long_sentences),
         cmocka_unit_test(text_grows_behind_what_is_there),

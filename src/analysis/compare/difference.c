@@ -367,12 +367,6 @@ static const struct iteration *kept_at(const struct iteration_phase *phase, uint
     return VEC_AT(&phase->kept, struct iteration, place);
 }
 
-static int ascending(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Of the thread's turns, or of all threads' when thread is UINT32_MAX. */
 static struct vec durations_of(const struct iteration_phase *phase, uint32_t thread)
 {
@@ -380,8 +374,7 @@ static struct vec durations_of(const struct iteration_phase *phase, uint32_t thr
     VEC_EACH (turn, &phase->kept, struct iteration)
         if (thread == UINT32_MAX || turn->thread == thread)
             vec__push(&durations, &(uint64_t){turn->end_tick - turn->start_tick});
-    if (durations.count)
-        qsort(durations.items, durations.count, sizeof(uint64_t), ascending);
+    vec__sort(&durations, order__u64);
     return durations;
 }
 

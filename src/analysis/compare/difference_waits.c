@@ -35,7 +35,7 @@ static struct difference_wait *wait_of(struct vec *waits, const struct sync_obje
 static int by_time(const void *left, const void *right)
 {
     const struct difference_wait *a = left, *b = right;
-    return (a->wait_ns < b->wait_ns) - (a->wait_ns > b->wait_ns);
+    return ORDER(b->wait_ns, a->wait_ns);
 }
 
 struct vec difference__waits(const struct trace *trace, uint32_t thread, uint64_t start,
@@ -55,7 +55,6 @@ struct vec difference__waits(const struct trace *trace, uint32_t thread, uint64_
             trace__ns(trace, ticks > sync_event.paused ? ticks - sync_event.paused : 0);
     }
     sync_events__free(walk);
-    if (waits.count)
-        qsort(waits.items, waits.count, sizeof(struct difference_wait), by_time);
+    vec__sort(&waits, by_time);
     return waits;
 }

@@ -532,7 +532,7 @@ void path__take(struct path *path, const struct sync_event *sync_event)
 static int by_object(const void *left, const void *right)
 {
     const struct path_lock *a = left, *b = right;
-    return a->object < b->object ? -1 : a->object > b->object;
+    return ORDER(a->object, b->object);
 }
 
 static void tell_locks(const struct path_sums *locks, struct vec *rows)
@@ -550,8 +550,7 @@ static void tell_locks(const struct path_sums *locks, struct vec *rows)
             .hold = sum->ticks,
         };
     }
-    if (rows->count)
-        qsort(rows->items, rows->count, rows->item_bytes, by_object);
+    vec__sort(rows, by_object);
 }
 
 static void tell_threads(const struct path_sums *sums, struct vec *threads, uint32_t count)

@@ -166,15 +166,8 @@ static const struct moment *moment_at(const struct marking *marking, uint32_t th
 /* How many of the thread's moments are before the synchronisation event of that number. */
 static size_t moments_before(const struct marking *marking, uint32_t thread, uint64_t number)
 {
-    size_t low = 0, high = marking->threads[thread].moments.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (moment_at(marking, thread, middle)->number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return VEC_FIRST(moment, &marking->threads[thread].moments, struct moment,
+                     moment->number >= number);
 }
 
 /* What the moment that leads to another thread was ended by there; NULL: it is not told. */

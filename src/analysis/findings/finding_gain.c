@@ -275,21 +275,13 @@ struct life {
 static int by_end(const void *a, const void *b)
 {
     const struct life *left = a, *right = b;
-    return left->end < right->end ? -1 : left->end > right->end;
+    return ORDER(left->end, right->end);
 }
 
 /* Of lives in order of their ends: the first that has not ended at that tick. */
 static size_t first_after(const struct life *lives, size_t count, uint64_t tick)
 {
-    size_t from = 0;
-    while (from < count) {
-        size_t middle = from + (count - from) / 2;
-        if (lives[middle].end <= tick)
-            from = middle + 1;
-        else
-            count = middle;
-    }
-    return from;
+    return FIRST_WHERE(i, count, lives[i].end > tick);
 }
 
 /* No more is gained than threads lost that live one after another, however idle the others are. */

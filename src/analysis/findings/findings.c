@@ -57,9 +57,7 @@ static uint32_t object_number(struct map *numbers, const struct finder *finder, 
 static int by_lost(const void *a, const void *b)
 {
     const struct candidate *left = a, *right = b;
-    if (left->lost_ns != right->lost_ns)
-        return left->lost_ns < right->lost_ns ? 1 : -1;
-    return left->class < right->class ? -1 : left->class > right->class;
+    return ORDER(right->lost_ns, left->lost_ns) ?: ORDER(left->class, right->class);
 }
 
 static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
@@ -79,8 +77,7 @@ static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
     }
     *numbers_used = numbers.count;
     map__free(&numbers);
-    if (candidates.count)
-        qsort(candidates.items, candidates.count, sizeof(struct candidate), by_lost);
+    vec__sort(&candidates, by_lost);
     if (candidates.count > CANDIDATES_MOST)
         candidates.count = CANDIDATES_MOST;
     return candidates;
@@ -201,9 +198,7 @@ static int by_rank(const void *a, const void *b)
     bool left_cpu = left->category == FINDING_CPU, right_cpu = right->category == FINDING_CPU;
     if (left_cpu != right_cpu)
         return left_cpu ? 1 : -1;
-    if (left->lost_ns != right->lost_ns)
-        return left->lost_ns < right->lost_ns ? 1 : -1;
-    return left->leader < right->leader ? -1 : left->leader > right->leader;
+    return ORDER(right->lost_ns, left->lost_ns) ?: ORDER(left->leader, right->leader);
 }
 
 void findings__rank(struct findings *findings)
@@ -214,8 +209,7 @@ void findings__rank(struct findings *findings)
         finding->ranked =
             is_worth_it(findings, finding) && finding->error_ns <= finding->lost_ns / 2;
     }
-    if (findings->rows.count)
-        qsort(findings->rows.items, findings->rows.count, sizeof(struct finding), by_rank);
+    vec__sort(&findings->rows, by_rank);
 }
 
 /* ---- the machine ------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ static uint64_t start_of(const struct phase_draft *draft)
 static int by_start(const void *left, const void *right)
 {
     uint64_t a = start_of(left), b = start_of(right);
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 static bool has_marks(const struct vec *parts)
@@ -79,8 +79,7 @@ static struct vec drafts_of(struct search *search)
         else
             vec__push(&draft_of(&drafts, part)->parts, part);
     }
-    if (drafts.count)
-        qsort(drafts.items, drafts.count, sizeof(struct phase_draft), by_start);
+    vec__sort(&drafts, by_start);
     VEC_EACH (draft, &drafts, struct phase_draft)
         draft->is_matched = draft__is_matched(draft);
     vec__free(&search->parts);

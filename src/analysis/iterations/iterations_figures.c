@@ -51,16 +51,10 @@ bool draft__is_matched(const struct phase_draft *draft)
 
 /* Of all iterations: exact ones, or a histogram. Ticks. */
 struct durations {
-    struct vec exact; /* uint64_t, ascending */
+    struct vec exact; /* uint64_t, order__u64 */
     uint64_t *histogram;
     struct accumulator bounds; /* of the histogram: count, minimum, maximum */
 };
-
-static int ascending(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
 
 static void add_exact(struct durations *durations, const struct phase_draft *draft)
 {
@@ -106,8 +100,7 @@ static struct durations durations_of(const struct phase_draft *draft)
             add_to_histogram(&durations, &part->turns);
     } else {
         add_exact(&durations, draft);
-        if (durations.exact.count)
-            qsort(durations.exact.items, durations.exact.count, sizeof(uint64_t), ascending);
+        vec__sort(&durations.exact, order__u64);
     }
     return durations;
 }

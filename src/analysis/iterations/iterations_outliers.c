@@ -301,16 +301,13 @@ static void compare(struct iteration_phase *phase, size_t number, size_t outlier
 static int by_thread_and_start(const void *left, const void *right)
 {
     const struct inside *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->start > b->start) - (a->start < b->start);
+    return ORDER(a->thread, b->thread) ?: ORDER(a->start, b->start);
 }
 
 static void look_inside(struct class_table *table, struct vec *looks)
 {
     struct inside *insides = memory__zeroed(looks->count, sizeof *insides);
-    if (looks->count)
-        qsort(looks->items, looks->count, sizeof(struct look), by_thread_and_start);
+    vec__sort(looks, by_thread_and_start);
     for (size_t i = 0; i < looks->count; i++)
         insides[i] = VEC_AT(looks, struct look, i)->inside;
     insides__collect(table, insides, looks->count);

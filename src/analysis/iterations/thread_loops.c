@@ -176,16 +176,7 @@ static void put_together(struct thread_loops *loops)
 /* The first stretch that begins at that tick or later. */
 static size_t place_of(const struct thread_loops *loops, uint64_t start)
 {
-    const struct loop_stretch *stretches = loops->stretches.items;
-    size_t low = 0, high = loops->stretches.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stretches[middle].start < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return VEC_FIRST(stretch, &loops->stretches, struct loop_stretch, stretch->start >= start);
 }
 
 /* What began meanwhile is in something. */

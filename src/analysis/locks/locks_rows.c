@@ -39,37 +39,24 @@ static uint64_t *steps_ns(const struct locks_walk *walk, const uint64_t *ticks)
 
 /* ---- tables of a lock ------------------------------------------------------------------------ */
 
-static int compare(uint64_t left, uint64_t right)
-{
-    return left > right ? -1 : left < right;
-}
-
 static int by_wait_of_site(const void *a, const void *b)
 {
     const struct site_sums *left = a, *right = b;
-    int order = compare(left->wait, right->wait);
-    order = order ? order : compare(left->hold, right->hold);
-    return order ? order : -compare(left->site, right->site);
+    int order = ORDER(right->wait, left->wait) ?: ORDER(right->hold, left->hold);
+    return order ?: ORDER(left->site, right->site);
 }
 
 static int by_wait_of_pair(const void *a, const void *b)
 {
     const struct pair_sums *left = a, *right = b;
-    int order = compare(left->wait, right->wait);
-    order = order ? order : -compare(left->holder_site, right->holder_site);
-    return order ? order : -compare(left->waiter_site, right->waiter_site);
-}
-
-static void sort(struct vec *vec, int (*order)(const void *, const void *))
-{
-    if (vec->count)
-        qsort(vec->items, vec->count, vec->item_bytes, order);
+    int order = ORDER(right->wait, left->wait) ?: ORDER(left->holder_site, right->holder_site);
+    return order ?: ORDER(left->waiter_site, right->waiter_site);
 }
 
 static struct vec sites_of(const struct trace *trace, struct lock_state *state)
 {
     struct vec sites = VEC_OF(struct lock_site);
-    sort(&state->sites, by_wait_of_site);
+    vec__sort(&state->sites, by_wait_of_site);
     VEC_EACH (site, &state->sites, struct site_sums) {
         struct lock_site row = {site->site, site->acquisitions, site->contended,
                                 trace__ns(trace, site->wait), trace__ns(trace, site->hold)};
@@ -81,7 +68,7 @@ static struct vec sites_of(const struct trace *trace, struct lock_state *state)
 static struct vec pairs_of(const struct trace *trace, struct lock_state *state)
 {
     struct vec pairs = VEC_OF(struct lock_pair);
-    sort(&state->pairs, by_wait_of_pair);
+    vec__sort(&state->pairs, by_wait_of_pair);
     VEC_EACH (pair, &state->pairs, struct pair_sums) {
         struct lock_pair row = {pair->holder_site, pair->waiter_site, pair->waits,
                                 trace__ns(trace, pair->wait)};
@@ -165,10 +152,9 @@ struct ranked {
 static int by_rank(const void *a, const void *b)
 {
     const struct ranked *left = a, *right = b;
-    int order = (int)left->group - (int)right->group;
-    order = order ? order : compare(left->wait, right->wait);
-    order = order ? order : compare(left->hold, right->hold);
-    return order ? order : (left->object < right->object ? -1 : left->object > right->object);
+    int order = ORDER(left->group, right->group) ?: ORDER(right->wait, left->wait);
+    order = order ?: ORDER(right->hold, left->hold);
+    return order ?: ORDER(left->object, right->object);
 }
 
 /* Whether anything of it counts: of signals alone, not when long waits are asked for. */
@@ -188,7 +174,7 @@ static struct vec rank(const struct locks_walk *walk)
         if (is_shown(walk, state))
             vec__push(&ranking, &row);
     }
-    sort(&ranking, by_rank);
+    vec__sort(&ranking, by_rank);
     return ranking;
 }
 

@@ -81,16 +81,14 @@ static void free_likes(struct vec *likes)
 static int by_loss(const void *left, const void *right)
 {
     const struct point *a = left, *b = right;
-    if (a->lost != b->lost)
-        return a->lost < b->lost ? 1 : -1;
-    return (a->start > b->start) - (a->start < b->start);
+    return ORDER(b->lost, a->lost) ?: ORDER(a->start, b->start);
 }
 
 static int by_reason_and_loss(const void *left, const void *right)
 {
     const struct point *a = left, *b = right;
     int order = (a->reason == POINT_RARE) - (b->reason == POINT_RARE);
-    return order ? order : by_loss(left, right);
+    return order ?: by_loss(left, right);
 }
 
 static void cut(struct survey *survey)
@@ -185,8 +183,7 @@ static void finish(struct owned_stand_out *owned)
     struct stand_out *found = &owned->shown;
     cut(&owned->survey);
     found->left_out_lost = owned->survey.limit_floor;
-    if (found->points.count)
-        qsort(found->points.items, found->points.count, sizeof(struct point), by_reason_and_loss);
+    vec__sort(&found->points, by_reason_and_loss);
     VEC_EACH (entry, &owned->survey.table.entries, struct class_entry *)
         if (*entry)
             describe(&found->places, *entry);

@@ -143,9 +143,8 @@ struct ranked {
 static int by_time(const void *left, const void *right)
 {
     const struct ranked *one = left, *other = right;
-    if (one->sequence.sum_ns != other->sequence.sum_ns)
-        return one->sequence.sum_ns < other->sequence.sum_ns ? 1 : -1;
-    return one->row < other->row ? -1 : 1;
+    int order = ORDER(other->sequence.sum_ns, one->sequence.sum_ns);
+    return order ?: ORDER(one->row, other->row);
 }
 
 /* Sorts the rows, and has items name them as they stand then. */

@@ -186,7 +186,7 @@ static int by_shape(const void *left, const void *right)
 {
     uint32_t one = ((const struct outline_part *)left)->shape,
              other = ((const struct outline_part *)right)->shape;
-    return one < other ? -1 : one > other;
+    return ORDER(one, other);
 }
 
 /* No two parts are of one shape from here on, and they stand by it. */
@@ -343,9 +343,7 @@ static void append_alternatives(struct outline_shapes *known, struct vec *nodes,
 static int by_time(const void *left, const void *right)
 {
     const struct outline_part *one = left, *other = right;
-    if (one->time.sum != other->time.sum)
-        return one->time.sum < other->time.sum ? 1 : -1;
-    return by_shape(left, right);
+    return ORDER(other->time.sum, one->time.sum) ?: by_shape(left, right);
 }
 
 struct vec node__body(struct outline_shapes *known, struct outline_node *node, size_t *left_out)

@@ -105,9 +105,8 @@ static uint32_t first_thread(const struct outline_gathering *gathering)
 static int by_lifetime(const void *left, const void *right)
 {
     const struct outline_gathering *one = left, *other = right;
-    if (one->lifetime != other->lifetime)
-        return one->lifetime < other->lifetime ? 1 : -1;
-    return first_thread(one) < first_thread(other) ? -1 : 1;
+    int order = ORDER(other->lifetime, one->lifetime);
+    return order ?: ORDER(first_thread(one), first_thread(other));
 }
 
 struct vec gatherings__of(const struct trace *trace, const struct structure *structure,
@@ -119,9 +118,7 @@ struct vec gatherings__of(const struct trace *trace, const struct structure *str
         add_thread(&grouper, thread);
     VEC_EACH (gathering, &grouper.gatherings, struct outline_gathering)
         number_roots(gathering);
-    if (grouper.gatherings.count)
-        qsort(grouper.gatherings.items, grouper.gatherings.count, sizeof(struct outline_gathering),
-              by_lifetime);
+    vec__sort(&grouper.gatherings, by_lifetime);
     map__free(&grouper.by_root);
     map__free(&grouper.by_key);
     return grouper.gatherings;

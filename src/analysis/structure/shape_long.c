@@ -99,19 +99,13 @@ static struct telling tell_nodes(struct draft *draft, const struct node *nodes, 
     return telling;
 }
 
-static int compare_shapes(const void *left, const void *right)
-{
-    const uint32_t *one = left, *other = right;
-    return (*one > *other) - (*one < *other);
-}
-
 static double bits_of_item(const struct node *nodes, size_t count)
 {
     uint32_t *shapes = memory__zeroed(count, sizeof *shapes);
     uint64_t different = 1;
     for (size_t i = 0; i < count; i++)
         shapes[i] = nodes[i].shape;
-    qsort(shapes, count, sizeof *shapes, compare_shapes);
+    qsort(shapes, count, sizeof *shapes, order__u32);
     for (size_t i = 1; i < count; i++)
         different += shapes[i] != shapes[i - 1];
     free(shapes);
@@ -149,9 +143,7 @@ static uint32_t *symbols_of(struct shape_builder *builder, size_t from)
 static int by_count(const void *left, const void *right)
 {
     const struct head *one = left, *other = right;
-    if (one->count != other->count)
-        return one->count > other->count ? -1 : 1;
-    return (one->first > other->first) - (one->first < other->first);
+    return ORDER(other->count, one->count) ?: ORDER(one->first, other->first);
 }
 
 /* Those that begin often enough, of equally frequent ones the first: it begins what the others are
@@ -490,7 +482,7 @@ static struct vec fold_turns(struct shape_builder *builder, size_t from, uint32_
 static int by_size(const void *left, const void *right)
 {
     const uint64_t *one = left, *other = right;
-    return (*one < *other) - (*one > *other);
+    return ORDER(*other, *one);
 }
 
 /* How often each kind of turn came; the least that is admitted. */

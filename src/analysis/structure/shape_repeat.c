@@ -179,15 +179,12 @@ static void note_turn(struct draft *draft, struct repeat *repeat, uint64_t start
 static int by_end(const void *left, const void *right)
 {
     const struct shape_turn *one = left, *other = right;
-    if (one->end != other->end)
-        return one->end < other->end ? -1 : 1;
-    return (one->start < other->start) - (one->start > other->start);
+    return ORDER(one->end, other->end) ?: ORDER(other->start, one->start);
 }
 
 void draft__tell(struct draft *draft)
 {
-    if (draft->turns.count > 1)
-        qsort(draft->turns.items, draft->turns.count, sizeof(struct shape_turn), by_end);
+    vec__sort(&draft->turns, by_end);
     VEC_EACH (turn, &draft->turns, struct shape_turn)
         draft->tell(draft->context, turn);
     draft->turns.count = 0;

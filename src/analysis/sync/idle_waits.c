@@ -141,11 +141,8 @@ static int by_company(const void *a, const void *b)
 {
     const struct turnstile *left = *(struct turnstile *const *)a,
                            *right = *(struct turnstile *const *)b;
-    if (left->process != right->process)
-        return left->process < right->process ? -1 : 1;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    return left->mutex < right->mutex ? -1 : left->mutex > right->mutex;
+    int order = ORDER(left->process, right->process) ?: ORDER(left->kind, right->kind);
+    return order ?: ORDER(left->mutex, right->mutex);
 }
 
 static void find_company(struct company *company, struct turnstile *const *meetings, size_t count)
@@ -180,8 +177,7 @@ void idle_waits__find(struct idle_waits *idle, size_t threads)
     struct vec turnstiles = those_with_waits(idle);
     struct company *company = memory__zeroed(1, sizeof *company);
     company->waited = memory__zeroed(threads, sizeof *company->waited);
-    if (turnstiles.count)
-        qsort(turnstiles.items, turnstiles.count, sizeof(struct turnstile *), by_company);
+    vec__sort(&turnstiles, by_company);
     for (size_t first = 0, end; first < turnstiles.count; first = end) {
         struct turnstile *const *own = VEC_AT(&turnstiles, struct turnstile *, first);
         for (end = first + 1; end < turnstiles.count && !by_company(&own[0], &own[end - first]);)

@@ -20,18 +20,11 @@ struct sync_event *sync_events__tell(struct sync_events *walk, const struct thre
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static int by_serial(const void *key, const void *thread)
-{
-    uint32_t left = *(const uint32_t *)key, right = ((const struct trace_thread *)thread)->serial;
-    return left < right ? -1 : left > right;
-}
-
 static uint32_t thread_of_serial(const struct sync_events *walk, uint64_t serial)
 {
     const struct vec *threads = trace__threads(walk->trace);
-    uint32_t wanted = (uint32_t)serial;
     const struct trace_thread *found =
-        bsearch(&wanted, threads->items, threads->count, sizeof *found, by_serial);
+        VEC_FIND(threads, const struct trace_thread, serial, (uint32_t)serial);
     return found ? (uint32_t)(found - (const struct trace_thread *)threads->items) : NOBODY;
 }
 
@@ -366,9 +359,7 @@ static void choose_events(struct sync_events *walk, const struct sync_scope *sco
 static int by_tick(const void *a, const void *b)
 {
     const struct left_thread *left = a, *right = b;
-    if (left->tick != right->tick)
-        return left->tick < right->tick ? -1 : 1;
-    return left->thread < right->thread ? -1 : left->thread > right->thread;
+    return ORDER(left->tick, right->tick) ?: ORDER(left->thread, right->thread);
 }
 
 /* When the last thread of the process ended. */
@@ -400,8 +391,7 @@ static void find_left(struct sync_events *walk)
         struct left_thread row = {i, tick > thread->steps.tick ? tick : thread->steps.tick};
         vec__push(&walk->left, &row);
     }
-    if (walk->left.count)
-        qsort(walk->left.items, walk->left.count, sizeof(struct left_thread), by_tick);
+    vec__sort(&walk->left, by_tick);
 }
 
 static void tell_left(struct sync_events *walk, const struct left_thread *left)

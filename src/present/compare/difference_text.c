@@ -226,9 +226,7 @@ static int by_contribution(const void *left, const void *right)
 {
     const struct difference_row *const *a = left, *const *b = right;
     uint64_t first = size_of(*a), second = size_of(*b);
-    if (first != second)
-        return first < second ? 1 : -1;
-    return (*a > *b) - (*a < *b);
+    return ORDER(second, first) ?: ORDER(*a, *b);
 }
 
 static bool is_whole(const struct difference_row *row)

@@ -50,7 +50,7 @@ static int by_wait(const void *left, const void *right)
 {
     const struct edge *a = left, *b = right;
     if (a->wait_ns != b->wait_ns)
-        return (a->wait_ns < b->wait_ns) - (a->wait_ns > b->wait_ns);
+        return ORDER(b->wait_ns, a->wait_ns);
     if (a->row != b->row)
         return a->row < b->row ? -1 : 1;
     int from = strcmp(a->from, b->from);
@@ -69,8 +69,7 @@ static struct vec collect_edges(const struct locks_report *locks)
             add_edge(&edges, first, &edge);
         }
     }
-    if (edges.count)
-        qsort(edges.items, edges.count, edges.item_bytes, by_wait);
+    vec__sort(&edges, by_wait);
     return edges;
 }
 

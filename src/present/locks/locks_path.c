@@ -17,15 +17,12 @@ struct total {
 static int by_ns(const void *left, const void *right)
 {
     const struct total *a = left, *b = right;
-    if (a->ns != b->ns)
-        return (a->ns < b->ns) - (a->ns > b->ns);
-    return (a->index > b->index) - (a->index < b->index);
+    return ORDER(b->ns, a->ns) ?: ORDER(a->index, b->index);
 }
 
 static void sort_totals(struct vec *totals)
 {
-    if (totals->count)
-        qsort(totals->items, totals->count, totals->item_bytes, by_ns);
+    vec__sort(totals, by_ns);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -36,9 +36,7 @@ static void merge_blame(struct vec *blames, const struct profile_blame *blame)
 static int by_wait(const void *left, const void *right)
 {
     const struct profile_blame *a = left, *b = right;
-    if (a->wait_ns != b->wait_ns)
-        return (a->wait_ns < b->wait_ns) - (a->wait_ns > b->wait_ns);
-    return (a->site > b->site) - (a->site < b->site);
+    return ORDER(b->wait_ns, a->wait_ns) ?: ORDER(a->site, b->site);
 }
 
 struct vec row__blames(const struct locks_report *locks, const struct lock_row *row)
@@ -52,8 +50,7 @@ struct vec row__blames(const struct locks_report *locks, const struct lock_row *
         VEC_EACH (blame, &class->blames, struct profile_blame)
             merge_blame(&blames, blame);
     }
-    if (blames.count)
-        qsort(blames.items, blames.count, blames.item_bytes, by_wait);
+    vec__sort(&blames, by_wait);
     return blames;
 }
 
@@ -131,11 +128,8 @@ static void put_rest(bool by_holders, uint64_t known_ns, const struct lock_row *
 static int by_pair_wait(const void *left, const void *right)
 {
     const struct lock_pair *a = left, *b = right;
-    if (a->wait_ns != b->wait_ns)
-        return (a->wait_ns < b->wait_ns) - (a->wait_ns > b->wait_ns);
-    if (a->holder_site != b->holder_site)
-        return (a->holder_site > b->holder_site) - (a->holder_site < b->holder_site);
-    return (a->waiter_site > b->waiter_site) - (a->waiter_site < b->waiter_site);
+    int order = ORDER(b->wait_ns, a->wait_ns) ?: ORDER(a->holder_site, b->holder_site);
+    return order ?: ORDER(a->waiter_site, b->waiter_site);
 }
 
 static void add_pair(struct vec *pairs, const struct lock_pair *added)
@@ -165,8 +159,7 @@ static struct vec pairs_of_holders(const struct locks_report *locks, const struc
                                                  .waits = blame->waits,
                                                  .wait_ns = blame->wait_ns});
     }
-    if (pairs.count)
-        qsort(pairs.items, pairs.count, pairs.item_bytes, by_pair_wait);
+    vec__sort(&pairs, by_pair_wait);
     return pairs;
 }
 

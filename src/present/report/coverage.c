@@ -31,8 +31,8 @@ static int compare(const void *left, const void *right)
 {
     const struct coverage_row *a = left, *b = right;
     int order = a->reason && b->reason ? strcmp(a->reason, b->reason) : 0;
-    order = order ? order : strcmp(a->module, b->module);
-    return order ? order : strcmp(a->function, b->function);
+    order = order ?: strcmp(a->module, b->module);
+    return order ?: strcmp(a->function, b->function);
 }
 
 static uint64_t address_in_module(const struct trace_process *process,
@@ -81,8 +81,7 @@ static void drop_left_out(struct coverage *coverage)
 
 static void sort(struct vec *rows)
 {
-    if (rows->count)
-        qsort(rows->items, rows->count, rows->item_bytes, compare);
+    vec__sort(rows, compare);
 }
 
 struct coverage coverage__collect(const struct report *report)

@@ -150,7 +150,7 @@ static int by_excess(const void *left, const void *right)
     const struct profile_class *a = *(const struct profile_class *const *)left;
     const struct profile_class *b = *(const struct profile_class *const *)right;
     uint64_t of_a = excess_of(a->accumulator), of_b = excess_of(b->accumulator);
-    return of_a != of_b ? (of_a < of_b) - (of_a > of_b) : (a > b) - (a < b);
+    return ORDER(of_b, of_a) ?: ORDER(a, b);
 }
 
 static void put_audited_class(struct grid *grid, const struct report *report,

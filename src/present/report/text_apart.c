@@ -145,8 +145,7 @@ struct idle_function {
 static int by_time(const void *left, const void *right)
 {
     const struct idle_function *a = left, *b = right;
-    return a->sum_ns != b->sum_ns ? (a->sum_ns < b->sum_ns) - (a->sum_ns > b->sum_ns)
-                                  : strcmp(a->name, b->name);
+    return ORDER(b->sum_ns, a->sum_ns) ?: strcmp(a->name, b->name);
 }
 
 static struct vec idle_functions(const struct report *report)
@@ -166,8 +165,7 @@ static struct vec idle_functions(const struct report *report)
         }
         same->sum_ns += class->sum_ns;
     }
-    if (functions.count)
-        qsort(functions.items, functions.count, functions.item_bytes, by_time);
+    vec__sort(&functions, by_time);
     return functions;
 }
 
