@@ -12,113 +12,72 @@ const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS] = {
 #undef SPAN_WORDS
 };
 
+/* By half the id. */
+static const char *const names[HEURT_EVENT_FUNCTIONS / 2] = {
+#define NAMED(event, name) [HEURT_EVENT_##event / 2] = name
+    NAMED(THREAD_START, "thread start"),
+    NAMED(THREAD_END, "thread end"),
+    NAMED(LOCK_WAIT, "lock wait"),
+    NAMED(LOCK_ACQUIRED, "lock acquired"),
+    NAMED(LOCK_BUSY, "lock busy"),
+    NAMED(LOCK_RELEASED, "lock released"),
+    NAMED(CONDITION_WAIT, "condition wait"),
+    NAMED(CONDITION_SIGNALLED, "condition signalled"),
+    NAMED(BARRIER_WAIT, "barrier wait"),
+    NAMED(SEMAPHORE_WAIT, "semaphore wait"),
+    NAMED(SEMAPHORE_ACQUIRED, "semaphore acquired"),
+    NAMED(SEMAPHORE_POSTED, "semaphore posted"),
+    NAMED(JOIN, "join"),
+    NAMED(THREAD_CREATED, "thread created"),
+    NAMED(IO, "io"),
+    NAMED(SLEEP, "sleep"),
+    NAMED(FUTEX_WAIT, "futex wait"),
+    NAMED(FUTEX_WOKEN, "futex woken"),
+    NAMED(FORKED, "forked"),
+    NAMED(EXEC, "exec"),
+    NAMED(UNWOUND, "unwound"),
+    NAMED(STACK, "stack"),
+    NAMED(LOST, "lost"),
+    NAMED(SAMPLED, "sampled"),
+    NAMED(PAUSED, "paused"),
+    NAMED(OFF_CPU, "off cpu"),
+    NAMED(FAULT, "page fault"),
+    NAMED(KERNEL, "kernel"),
+    NAMED(KERNEL_LOST, "kernel lost"),
+    NAMED(INSTRUCTIONS, "instructions"),
+    NAMED(INITIALISED, "initialised"),
+    NAMED(MEMORY_MAP, "memory map"),
+    NAMED(LOOP_LEFT, "loop left"),
+#undef NAMED
+};
+
 const char *event__name(uint32_t id)
 {
-    switch (id & ~1u) {
-    case HEURT_EVENT_THREAD_START:
-        return "thread start";
-    case HEURT_EVENT_THREAD_END:
-        return "thread end";
-    case HEURT_EVENT_LOCK_WAIT:
-        return "lock wait";
-    case HEURT_EVENT_LOCK_ACQUIRED:
-        return "lock acquired";
-    case HEURT_EVENT_LOCK_BUSY:
-        return "lock busy";
-    case HEURT_EVENT_LOCK_RELEASED:
-        return "lock released";
-    case HEURT_EVENT_CONDITION_WAIT:
-        return "condition wait";
-    case HEURT_EVENT_CONDITION_SIGNALLED:
-        return "condition signalled";
-    case HEURT_EVENT_BARRIER_WAIT:
-        return "barrier wait";
-    case HEURT_EVENT_SEMAPHORE_WAIT:
-        return "semaphore wait";
-    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
-        return "semaphore acquired";
-    case HEURT_EVENT_SEMAPHORE_POSTED:
-        return "semaphore posted";
-    case HEURT_EVENT_JOIN:
-        return "join";
-    case HEURT_EVENT_THREAD_CREATED:
-        return "thread created";
-    case HEURT_EVENT_IO:
-        return "io";
-    case HEURT_EVENT_SLEEP:
-        return "sleep";
-    case HEURT_EVENT_FUTEX_WAIT:
-        return "futex wait";
-    case HEURT_EVENT_FUTEX_WOKEN:
-        return "futex woken";
-    case HEURT_EVENT_FORKED:
-        return "forked";
-    case HEURT_EVENT_EXEC:
-        return "exec";
-    case HEURT_EVENT_UNWOUND:
-        return "unwound";
-    case HEURT_EVENT_STACK:
-        return "stack";
-    case HEURT_EVENT_LOST:
-        return "lost";
-    case HEURT_EVENT_SAMPLED:
-        return "sampled";
-    case HEURT_EVENT_PAUSED:
-        return "paused";
-    case HEURT_EVENT_OFF_CPU:
-        return "off cpu";
-    case HEURT_EVENT_FAULT:
-        return "page fault";
-    case HEURT_EVENT_KERNEL:
-        return "kernel";
-    case HEURT_EVENT_KERNEL_LOST:
-        return "kernel lost";
-    case HEURT_EVENT_INSTRUCTIONS:
-        return "instructions";
-    case HEURT_EVENT_INITIALISED:
-        return "initialised";
-    case HEURT_EVENT_MEMORY_MAP:
-        return "memory map";
-    case HEURT_EVENT_LOOP_LEFT:
-        return "loop left";
-    }
-    return NULL;
+    return id < HEURT_EVENT_FUNCTIONS ? names[id / 2] : NULL;
 }
+
+#define NAMED(name, call, text) [call] = text,
+static const char *const io_names[] = {HEURT_IO_TABLE(NAMED)};
+static const char *const sleep_names[] = {HEURT_SLEEP_TABLE(NAMED)};
+static const char *const memory_map_names[] = {HEURT_MEMORY_MAP_TABLE(NAMED)};
+#undef NAMED
+
+#define NAME_OF(names, call) \
+    ((size_t)(call) < sizeof(names) / sizeof *(names) && (names)[call] ? (names)[call] : "?")
 
 const char *io__name(enum heurt_io call)
 {
-    switch (call) {
-#define IO_NAME(name, id, text) \
-    case HEURT_IO_##name:       \
-        return text;
-        HEURT_IO_TABLE(IO_NAME)
-#undef IO_NAME
-    }
-    return "?";
+    return NAME_OF(io_names, call);
 }
 
 const char *sleep__name(enum heurt_sleep call)
 {
-    switch (call) {
-#define SLEEP_NAME(name, id, text) \
-    case HEURT_SLEEP_##name:       \
-        return text;
-        HEURT_SLEEP_TABLE(SLEEP_NAME)
-#undef SLEEP_NAME
-    }
-    return "?";
+    return NAME_OF(sleep_names, call);
 }
 
 const char *memory_map__name(enum heurt_memory_map call)
 {
-    switch (call) {
-#define MEMORY_MAP_NAME(name, id, text) \
-    case HEURT_MEMORY_MAP_##name:       \
-        return text;
-        HEURT_MEMORY_MAP_TABLE(MEMORY_MAP_NAME)
-#undef MEMORY_MAP_NAME
-    }
-    return "?";
+    return NAME_OF(memory_map_names, call);
 }
 
 bool event__is_span(uint32_t id)
