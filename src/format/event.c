@@ -47,6 +47,7 @@ static const char *const names[HEURT_EVENT_FUNCTIONS / 2] = {
     NAMED(INSTRUCTIONS, "instructions"),
     NAMED(INITIALISED, "initialised"),
     NAMED(MEMORY_MAP, "memory map"),
+    NAMED(CHANNEL, "channel"),
     NAMED(LOOP_LEFT, "loop left"),
 #undef NAMED
 };

@@ -30,7 +30,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 6u
+#define HEURT_VERSION 7u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -410,6 +410,10 @@ struct heurt_thread_name {
     /* SITE(enum heurt_memory_map), address, bytes | result; in programs with several threads,    \
      * which wait there for the one lock that the kernel has for a process's memory map */         \
     SPAN(MEMORY_MAP, 66, 3, 1)                                                                     \
+    /* from here on the process's descriptor is an end of channels: descriptor | enum                \
+     * heurt_descriptor << 32; what is read from it comes from the channel, what is written to it   \
+     * goes to the channel (0: not known; or HEURT_CHANNEL_MEETS) */                                \
+    POINT(CHANNEL, 68, 3)                                                                          \
     /* the innermost open occurrence of that loop (its even id) was left without a mark: it and    \
      * what is open inside of it are no occurrences */                                             \
     POINT(LOOP_LEFT, 80, 1)
@@ -507,6 +511,12 @@ enum heurt_descriptor {
     HEURT_DESCRIPTOR_TERMINAL = 4, /* or another character device */
     HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
 };
+
+/* In place of a channel that is written to: the other end of a Unix socket is not known but by what
+ * this is without HEURT_CHANNEL_ACCEPTED: ends meet in the order in which they were connected and
+ * accepted. */
+#define HEURT_CHANNEL_MEETS (1ull << 63)
+#define HEURT_CHANNEL_ACCEPTED (1ull << 62)
 
 /* clang-format off */
 #define HEURT_IO_TABLE(X)           \

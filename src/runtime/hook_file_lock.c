@@ -4,6 +4,7 @@
  * a span. The object is the file, whoever opened it: a number made of its device and inode, the
  * same in all processes, and its name is told when it was waited for. A release is told when the
  * call says so, not when a descriptor is closed. */
+#include "runtime/channel.h"
 #include "runtime/lock_events.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"

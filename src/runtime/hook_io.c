@@ -1,78 +1,11 @@
 /* hook_io.c: files, pipes, sockets, and waiting for them. One span a call. */
-#include "runtime/lock_events.h"
+#include "runtime/channel.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
-#include <sys/stat.h>
-
-#define KINDS (1 << 16) /* descriptors whose kind is remembered */
-
-/* ---- what a descriptor leads to -------------------------------------------------------------- */
-
-static uint8_t kind_of_mode(mode_t mode)
-{
-    switch (mode & S_IFMT) {
-    case S_IFREG:
-    case S_IFBLK:
-        return HEURT_DESCRIPTOR_FILE;
-    case S_IFSOCK:
-        return HEURT_DESCRIPTOR_SOCKET;
-    case S_IFIFO:
-        return HEURT_DESCRIPTOR_PIPE;
-    case S_IFCHR:
-        return HEURT_DESCRIPTOR_TERMINAL;
-    default:
-        return HEURT_DESCRIPTOR_OTHER;
-    }
-}
-
-static uint64_t descriptor__kind(int descriptor)
-{
-    if (descriptor < 0)
-        return HEURT_DESCRIPTOR_UNKNOWN;
-    uint8_t *known = descriptor < KINDS ? &heurt_state.descriptor_kinds[descriptor] : NULL;
-    if (known && *known)
-        return *known;
-    if (thread__in_seccomp(&heurt_thread))
-        return HEURT_DESCRIPTOR_UNKNOWN;
-    struct stat status;
-    uint8_t kind = RAW2(fstat, descriptor, &status) == 0 ? kind_of_mode(status.st_mode)
-                                                         : HEURT_DESCRIPTOR_UNKNOWN;
-    if (known)
-        *known = kind;
-    return kind;
-}
-
-uint64_t descriptor__word(int descriptor)
-{
-    return (uint32_t)descriptor | descriptor__kind(descriptor) << 32;
-}
-
-bool descriptor__path(int descriptor, char *path, size_t room)
-{
-    char link[32] = "/proc/self/fd/", *end = link + sizeof "/proc/self/fd/" - 1;
-    char digits[12];
-    unsigned count = 0;
-    if (descriptor < 0)
-        return false;
-    do
-        digits[count++] = (char)('0' + descriptor % 10);
-    while (descriptor /= 10);
-    while (count)
-        *end++ = digits[--count];
-    *end = 0;
-    long length = RAW3(readlink, link, path, room - 1);
-    path[length > 0 ? length : 0] = 0;
-    return length > 0;
-}
-
-static void descriptor__forget(int descriptor)
-{
-    if (descriptor >= 0 && descriptor < KINDS && heurt_state.descriptor_kinds)
-        heurt_state.descriptor_kinds[descriptor] = 0;
-}
+#include <sys/eventfd.h>
 
 /* ---- one span a call ------------------------------------------------------------------------- */
 
@@ -80,8 +13,9 @@ static struct thread *io__begin(uint64_t site, int descriptor, uint64_t size)
 {
     struct thread *thread = hook__thread();
     if (thread) {
+        uint64_t word = descriptor__word(thread, descriptor);
         hook__stack(thread, site, (void *)(intptr_t)descriptor);
-        event__write3(thread, HEURT_EVENT_IO, site, descriptor__word(descriptor), size);
+        event__write3(thread, HEURT_EVENT_IO, site, word, size);
     }
     return thread;
 }
@@ -269,6 +203,51 @@ EXPORT int dup3(int from, int to, int flags)
     return REAL(dup3)(from, to, flags);
 }
 
+/* Descriptors may have been closed by calls that are not hooked: what has a number anew is asked
+ * for. */
+static int make_pipe(int ends[2], int flags)
+{
+    int result = REAL(pipe2)(ends, flags);
+    for (int i = 0; result == 0 && i < 2; i++)
+        descriptor__forget(ends[i]);
+    return result;
+}
+
+EXPORT int pipe(int ends[2])
+{
+    return make_pipe(ends, 0);
+}
+
+EXPORT int pipe2(int ends[2], int flags)
+{
+    return make_pipe(ends, flags);
+}
+
+EXPORT int socket(int domain, int type, int protocol)
+{
+    int result = REAL(socket)(domain, type, protocol);
+    descriptor__forget(result);
+    return result;
+}
+
+EXPORT int socketpair(int domain, int type, int protocol, int ends[2])
+{
+    int result = REAL(socketpair)(domain, type, protocol, ends);
+    struct thread *thread = result == 0 ? hook__thread() : NULL;
+    if (thread)
+        channel__paired(thread, ends);
+    return result;
+}
+
+EXPORT int eventfd(unsigned value, int flags)
+{
+    int result = REAL(eventfd)(value, flags);
+    struct thread *thread = result >= 0 ? hook__thread() : NULL;
+    if (thread)
+        channel__event_made(thread, result);
+    return result;
+}
+
 /* ---- waiting for descriptors ----------------------------------------------------------------- */
 
 static uint64_t ms_of(const struct timespec *time)
@@ -400,18 +379,33 @@ EXPORT int recvmmsg(int descriptor, struct mmsghdr *messages, unsigned count, in
        REAL(recvmmsg)(descriptor, messages, count, flags, timeout));
 }
 
+static int accepted(struct thread *thread, int descriptor)
+{
+    io__end(thread, descriptor);
+    if (thread && descriptor >= 0)
+        channel__connected(thread, descriptor, true);
+    return descriptor;
+}
+
 EXPORT int accept(int descriptor, struct sockaddr *restrict from, socklen_t *restrict length)
 {
-    IO(int, ACCEPT, descriptor, 0, REAL(accept)(descriptor, from, length));
+    struct thread *thread = io__begin(SITE(HEURT_IO_ACCEPT), descriptor, 0);
+    return accepted(thread, REAL(accept)(descriptor, from, length));
 }
 
 EXPORT int accept4(int descriptor, struct sockaddr *restrict from, socklen_t *restrict length,
                    int flags)
 {
-    IO(int, ACCEPT, descriptor, 0, REAL(accept4)(descriptor, from, length, flags));
+    struct thread *thread = io__begin(SITE(HEURT_IO_ACCEPT), descriptor, 0);
+    return accepted(thread, REAL(accept4)(descriptor, from, length, flags));
 }
 
 EXPORT int connect(int descriptor, const struct sockaddr *to, socklen_t length)
 {
-    IO(int, CONNECT, descriptor, 0, REAL(connect)(descriptor, to, length));
+    struct thread *thread = io__begin(SITE(HEURT_IO_CONNECT), descriptor, 0);
+    int result = REAL(connect)(descriptor, to, length);
+    io__end(thread, result);
+    if (thread && result == 0)
+        channel__connected(thread, descriptor, false);
+    return result;
 }

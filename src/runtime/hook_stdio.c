@@ -13,6 +13,7 @@
  * need not wait, nor read or write, never leave an event. The unlocked
  * variants, and streams whose user locks them (__fsetlocking), are left alone. This file may use
  * vector registers: arguments that are floating-point numbers are passed on. */
+#include "runtime/channel.h"
 #include "runtime/lock_events.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
@@ -144,12 +145,13 @@ static __attribute__((noinline)) void write_io(const struct use *use, enum heurt
     int file = use->stream->_fileno;
     if (file < 0) /* a stream of memory */
         return;
+    uint64_t word = descriptor__word(thread, file);
     hook__stack(thread, site, (void *)(intptr_t)file);
     uint64_t *at = event__claim(thread, 4);
     if (!at)
         return;
     at[1] = site;
-    at[2] = descriptor__word(file);
+    at[2] = word;
     at[3] = size;
     event__publish(at, use->tick, HEURT_EVENT_IO);
     event__write1(thread, HEURT_EVENT_IO | 1, (uint64_t)result);

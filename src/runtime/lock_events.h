@@ -46,9 +46,4 @@ static inline void lock__releasing(struct thread *thread, uint64_t site, const v
     event__write2(thread, HEURT_EVENT_LOCK_RELEASED, site, (uintptr_t)lock);
 }
 
-/* What a descriptor leads to, as IO events tell it (hook_io.c). */
-uint64_t descriptor__word(int descriptor);
-/* The file's name as the kernel tells it. Not for under seccomp threads. */
-bool descriptor__path(int descriptor, char *path, size_t room);
-
 #endif

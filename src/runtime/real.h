@@ -133,6 +133,10 @@
     X(close, int, (int))                                                                           \
     X(dup2, int, (int, int))                                                                       \
     X(dup3, int, (int, int, int))                                                                  \
+    X(pipe2, int, (int[2], int))                                                                   \
+    X(socket, int, (int, int, int))                                                                \
+    X(socketpair, int, (int, int, int, int[2]))                                                    \
+    X(eventfd, int, (unsigned, int))                                                               \
     X(poll, int, (struct pollfd *, nfds_t, int))                                                   \
     X(__poll_chk, int, (struct pollfd *, nfds_t, int, size_t))                                     \
     X(ppoll, int, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *))            \

@@ -33,3 +33,25 @@ counts() {
         [ -z "$wrong" ] || fail "$program: counted otherwise: $wrong; $(sort counted | tr '\n' ' ')"
     done
 }
+
+# channel out|in FD: what is written there goes to, what is read there comes from, as CHANNEL events say last. A
+# socket of a pair tells the other end when it is made, and not again.
+channel() {
+    awk -v fd="fd=$2" -v what="$1" '/point *channel/ && index($0, fd " ") {
+        sub(".* " what "=0x", ""); sub(/ .*/, ""); if ($0 != "0") print }' channels | tail -1
+}
+
+@test "both ends of a channel are one" {
+    record -o t --no-choice "$PROGRAMS/channels_known"
+    expect_status 0
+    "$HEURT" dump -i t >channels
+    local kind from to
+    while IFS='=,' read -r kind from to; do
+        [ -n "$(channel out "$from")" ] || fail "nothing is known of the $kind: $(grep channel channels)"
+        if [ "$kind" = unix ]; then # the name that both have
+            [ "$(channel out "$from" | sed s/^8/c/)" = "$(channel out "$to")" ]
+        else
+            [ "$(channel out "$from")" = "$(channel in "$to")" ]
+        fi || fail "not the ends of one $kind: $(grep channel channels)"
+    done < <(grep -a = <<<"$output")
+}

@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
-static const char *const type_names[] = {
-    "started", "ended", "created", "waits", "acquired", "released", "busy", "gave up", "signalled",
-    "woken",   "left",  "joined",  "back",  "called",   "returned", "off",  "lost"};
+static const char *const type_names[] = {"started",  "ended",  "created",  "waits",     "acquired",
+                                         "released", "busy",   "gave up",  "signalled", "woken",
+                                         "left",     "joined", "received", "back",      "called",
+                                         "returned", "off",    "lost"};
 
 static int add_who(char *to, size_t room, const struct sync_event *sync_event)
 {
@@ -402,6 +403,106 @@ static void who_has_a_lock(void **state)
     trace__close(trace);
 }
 
+static void check_messages(const char *fixture, const char *expected)
+{
+    check_of(fixture, &(struct sync_scope){.messages = true}, expected);
+}
+
+/* Of a pair of sockets, 3 and 4: the first read sleeps, and has the bytes of the first write; the
+ * next two have those of the second, whose end is told later; what comes is told to who polls for
+ * it. */
+static void messages_are_counted_in_bytes(void **state)
+{
+    (void)state;
+    check_messages(TWO_THREADS "1010 channel 3:2 0x30 0x40\n"
+                               "1020 channel 4:2 0x40 0x30\n"
+                               "2000 io 0x1/2 3:2 8\n"
+                               "2100 leave io 8\n"
+                               "3000 io 0x1/2 3:2 16\n"
+                               "3500 leave io 16\n"
+                               "5000 io 0x1/2 3:2 8\n"
+                               "5100 leave io 8\n"
+                               "9000 thread_end 0 0\n" WORKER "1500 io 0x3/1 4:2 100\n"
+                               "2140 off_cpu 600/0 0 0\n"
+                               "2200 leave io 8\n"
+                               "3100 io 0x3/1 4:2 12\n"
+                               "3110 leave io 12\n"
+                               "3600 io 0x3/1 4:2 12\n"
+                               "3700 leave io 4\n"
+                               "4000 io 0x3/14 -1:0 0\n"
+                               "5200 leave io 1\n"
+                               "8000 thread_end 0 0\n",
+                   "1000 0 started\n"
+                   "1100 1 started by 0 at 1100\n"
+                   "2140 1 back since 1540\n"
+                   "2200 1 received since 1500 by 0 at 2100 how 1\n"
+                   "3110 1 received since 3100 by 0 at 3000\n"
+                   "3700 1 received since 3600 by 0 at 3500\n"
+                   "5200 1 received since 4000 by 0 at 5000\n"
+                   "8000 1 ended\n"
+                   "9000 0 ended\n");
+}
+
+/* Another process: it has the pipe of who forked it, and meets it by a name. */
+static void messages_pass_between_processes(void **state)
+{
+    (void)state;
+    check_messages("end 9000\nprocess 0 100 /bin/a\nprocess 1 101 /bin/a 0 1500\n"
+                   "thread 0 main\n1000 thread_start 0x11 0xffffffff 0x400000\n"
+                   "1010 channel 5:3 0x50 0x50\n"
+                   "1400 forked\n"
+                   "2000 io 0x1/2 5:3 8\n"
+                   "2100 leave io 8\n"
+                   "4000 channel 7:2 0x70 0xc000000000000001\n"
+                   "5000 io 0x1/2 7:2 8\n"
+                   "5100 leave io 8\n"
+                   "9000 thread_end 0 0\n"
+                   "thread 1 child 1\n1600 thread_start 0x11 0xffffffff 0x400000\n"
+                   "1700 io 0x3/1 5:3 8\n"
+                   "2200 leave io 8\n"
+                   "3900 channel 7:2 0x71 0x8000000000000001\n"
+                   "4500 io 0x3/21 7:2 8\n"
+                   "5200 leave io 8\n"
+                   "8000 thread_end 0 0\n",
+                   "1000 0 started\n"
+                   "1600 1 started by 0 at 1400\n"
+                   "2200 1 received since 1700 by 0 at 2100\n"
+                   "5200 1 received since 4500 by 0 at 5100\n"
+                   "8000 1 ended\n"
+                   "9000 0 ended\n");
+}
+
+/* A read of an eventfd takes all that was added; of a channel that somebody else writes to, too, it
+ * is told who wrote last, and counting begins anew. */
+static void messages_that_cannot_be_counted(void **state)
+{
+    (void)state;
+    check_messages(TWO_THREADS "1010 channel 3:5 0x30 0x30\n"
+                               "1020 channel 4:3 0x40 0x40\n"
+                               "2000 io 0x1/2 3:5 8\n"
+                               "2100 leave io 8\n"
+                               "2200 io 0x1/2 3:5 8\n"
+                               "2300 leave io 8\n"
+                               "3000 io 0x1/2 4:3 8\n"
+                               "3100 leave io 8\n"
+                               "4000 io 0x1/2 4:3 8\n"
+                               "4100 leave io 8\n"
+                               "9000 thread_end 0 0\n" WORKER "2400 io 0x3/1 3:5 8\n"
+                               "2500 leave io 8\n"
+                               "3200 io 0x3/1 4:3 12\n"
+                               "3300 leave io 12\n"
+                               "4200 io 0x3/1 4:3 8\n"
+                               "4300 leave io 8\n"
+                               "8000 thread_end 0 0\n",
+                   "1000 0 started\n"
+                   "1100 1 started by 0 at 1100\n"
+                   "2500 1 received since 2400 by 0 at 2300\n"
+                   "3300 1 received since 3200 by 0 at 3100\n"
+                   "4300 1 received since 4200 by 0 at 4100\n"
+                   "8000 1 ended\n"
+                   "9000 0 ended\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +517,9 @@ int main(void)
         cmocka_unit_test(where_objects_are_made),
         cmocka_unit_test(a_thread_ends_with_locks),
         cmocka_unit_test(details),
+        cmocka_unit_test(messages_are_counted_in_bytes),
+        cmocka_unit_test(messages_pass_between_processes),
+        cmocka_unit_test(messages_that_cannot_be_counted),
         cmocka_unit_test(left_out),
         cmocka_unit_test(who_has_a_lock),
     };

@@ -21,6 +21,7 @@ enum row_kind {
     ROW_LEAVE,      /* the innermost one of the class ends */
     ROW_REACQUIRE,  /* ACQUIRE of the mutex that the condition wait just before gave away */
     ROW_STOLEN,     /* a delay: programs other than this one used the CPUs */
+    ROW_LATE,       /* the same, behind an AWAIT: who does not wait is not late */
     ROW_CALL, /* work of a call that is of a class itself (I/O, sleep); its DELAY may follow */
 };
 
@@ -48,6 +49,7 @@ struct program_object {
 struct thread_link {
     uint64_t tick;
     uint32_t token;
+    bool was_there; /* awaits: of a message that need not be waited for */
 };
 
 /* Who created a thread to do what. */

@@ -3,9 +3,10 @@
  *
  * From each thread's events, its time on a CPU (what recording costs taken off, what the kernel's
  * records tell as waiting for a CPU left out: the replay finds that anew) and what it did to
- * others.  Conditions, futexes, creation and joins become tokens: the wait that was ended by a
- * signal waits for that signal.  Locks, semaphores and barriers are simulated.  What nobody else
- * could have ended (I/O, sleep, time-outs, page faults) stays as long as it was.
+ * others.  Conditions, futexes, creation, joins and what is read from pipes, sockets and eventfds
+ * become tokens: the wait that was ended by a signal waits for that signal.  Locks, semaphores and
+ * barriers are simulated.  What nobody else could have ended (disk, sleep, time-outs, page faults)
+ * stays as long as it was.
  *
  * The program ends with the last thread that ended by itself; others, which its end ended, do not
  * prolong it.  A thread that was told to end by who joins it then, as it seems, ends when that one

@@ -85,7 +85,8 @@ static uint64_t work_of_occurrence(const struct open_thread *thread, uint32_t cl
     uint32_t depth = 1;
     for (size_t i = thread->at; i < thread->count; i++) {
         const struct row_op *op = &thread->row[i];
-        if (op->kind != REPLAY_DELAY && op->kind != ROW_CALL && op->kind != ROW_STOLEN)
+        if (op->kind != REPLAY_DELAY && op->kind != ROW_CALL && op->kind != ROW_STOLEN &&
+            op->kind != ROW_LATE)
             work += op->work;
         if (op->class != class)
             continue;
@@ -346,6 +347,8 @@ static bool take_op(struct program_source *self, uint32_t index, const struct ro
         return give_delay(thread, length_of(self, index, row), op);
     if (row->kind == ROW_STOLEN) /* the less it works, the less is taken from it */
         return give_delay(thread, work_of(self, index, row), op);
+    if (row->kind == ROW_LATE)
+        return !wait_is_removed(self, index, row->class) && give_delay(thread, row->work, op);
     if (row->kind == ROW_CALL) {
         thread->carried += length_of(self, index, row);
         return false;

@@ -44,6 +44,7 @@ struct contended {
 struct walk_thread {
     uint32_t waits_for;   /* lock; SYNC_EVENT_NO_OBJECT */
     uint64_t waits_since; /* or since it was last on a CPU in that wait */
+    uint64_t back;        /* on a CPU, last */
     uint64_t woken;       /* the release that woke it since; 0: none */
     bool slept;           /* in that wait */
     uint32_t released;    /* the lock that it released last, nothing happened since */
@@ -215,6 +216,7 @@ static void back(struct link_walk *walk, const struct sync_event *sync_event)
     struct walk_thread *thread = &walk->threads[sync_event->thread];
     thread->released = SYNC_EVENT_NO_OBJECT;
     thread->acquired = 0;
+    thread->back = sync_event->tick;
     if (thread->waits_for == SYNC_EVENT_NO_OBJECT || sync_event->how == COMPONENT_RUNNABLE ||
         sync_event->how == COMPONENT_PAGE_FAULT || sync_event->since < thread->waits_since)
         return;
@@ -343,12 +345,27 @@ static uint64_t latency_of(const struct sync_event *sync_event)
 static void add_link(struct link_walk *walk, const struct sync_event *sync_event)
 {
     struct vec *awaits = &walk->program->links[sync_event->thread].awaits;
-    struct thread_link await = {sync_event->tick, UINT32_MAX};
+    struct thread_link await = {.tick = sync_event->tick, .token = UINT32_MAX};
     if (sync_event->by != SYNC_EVENT_NOBODY && sync_event->by != sync_event->thread) {
         struct link link = {sync_event->by_tick, sync_event->by, sync_event->thread, awaits->count};
         vec__push(&walk->links, &link);
         count_latency(&walk->signalled, latency_of(sync_event));
     }
+    vec__push(awaits, &await);
+}
+
+/* Only who sleeps in the call waits for it; the time from then on until it was on a CPU is known.
+ */
+static void received(struct link_walk *walk, const struct sync_event *event)
+{
+    struct vec *awaits = &walk->program->links[event->thread].awaits;
+    const struct walk_thread *thread = &walk->threads[event->thread];
+    struct thread_link await = {
+        .tick = event->tick, .token = UINT32_MAX, .was_there = event->by_tick <= event->since};
+    struct link link = {event->by_tick, event->by, event->thread, awaits->count};
+    if (event->how && thread->back > event->by_tick)
+        count_latency(&walk->signalled, thread->back - event->by_tick);
+    vec__push(&walk->links, &link);
     vec__push(awaits, &await);
 }
 
@@ -358,14 +375,16 @@ static void started(struct link_walk *walk, const struct sync_event *sync_event)
     if (sync_event->by == SYNC_EVENT_NOBODY || sync_event->by == sync_event->thread)
         return;
     uint64_t tick = sync_event->by_tick < sync_event->tick ? sync_event->by_tick : sync_event->tick;
-    struct thread_link post = {tick, (uint32_t)program->thread_count + sync_event->thread};
+    struct thread_link post = {.tick = tick,
+                               .token = (uint32_t)program->thread_count + sync_event->thread};
     vec__push(&program->links[sync_event->by].posts, &post);
     program->links[sync_event->thread].is_created = true;
 }
 
 static void joined(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct thread_link await = {sync_event->tick, sync_event->by}; /* its end is that token */
+    struct thread_link await = {.tick = sync_event->tick,
+                                .token = sync_event->by}; /* its end is that token */
     vec__push(&walk->program->links[sync_event->thread].awaits, &await);
     if (sync_event->by != SYNC_EVENT_NOBODY)
         program__was_joined(walk->program, sync_event->by, sync_event->thread, sync_event->since);
@@ -421,6 +440,9 @@ static void take(struct link_walk *walk, const struct sync_event *sync_event)
     case SYNC_EVENT_WOKEN:
         add_link(walk, sync_event);
         break;
+    case SYNC_EVENT_RECEIVED:
+        received(walk, sync_event);
+        break;
     case SYNC_EVENT_JOINED:
         joined(walk, sync_event);
         break;
@@ -464,7 +486,7 @@ static void give_tokens(struct link_walk *walk)
         qsort(walk->links.items, walk->links.count, sizeof(struct link), by_act);
     VEC_EACH (link, &walk->links, struct link) {
         if (!before || by_act(before, link) != 0) {
-            struct thread_link post = {link->by_tick, token++};
+            struct thread_link post = {.tick = link->by_tick, .token = token++};
             vec__push(&program->links[link->by].posts, &post);
         }
         VEC_AT(&program->links[link->waiter].awaits, struct thread_link, link->place)->token =
@@ -567,7 +589,8 @@ static void free_facts(struct object_facts *facts)
 void program__find_links(struct replay_program *program)
 {
     struct link_walk walk = {.program = program,
-                             .sync_events = sync_events__start(program->trace),
+                             .sync_events = sync_events__start_for(
+                                 program->trace, &(struct sync_scope){.messages = true}),
                              .links = VEC_OF(struct link),
                              .facts = VEC_OF(struct object_facts)};
     struct sync_event sync_event;

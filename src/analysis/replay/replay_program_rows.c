@@ -115,7 +115,7 @@ static void flush_work(struct builder *self)
         add(self, REPLAY_WORK, 0, ROW_NO_CLASS);
 }
 
-/* kind: REPLAY_DELAY, ROW_STOLEN or ROW_CALL. */
+/* kind: REPLAY_DELAY, ROW_STOLEN, ROW_LATE or ROW_CALL. */
 static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint32_t class)
 {
     flush_work(self);
@@ -360,6 +360,45 @@ static void stays_as_long(struct builder *self, const struct spent *spent, uint3
         add_apart(self, ROW_STOLEN, stolen, class);
 }
 
+/* A wait for a token. Then the thread wanted a CPU, and others had it for longer than waking takes.
+ */
+static void add_await(struct builder *self, uint32_t token, const struct spent *spent,
+                      uint32_t class)
+{
+    uint64_t stolen = spent->ticks[SPENT_STOLEN], waking = self->program->model.token_ticks;
+    add(self, REPLAY_AWAIT, token, class);
+    if (stolen > waking)
+        add_apart(self, ROW_LATE, stolen - waking, class);
+}
+
+/* Who is away in it waits for what another thread wrote; its own work stays. */
+static void has_received(struct builder *self, const struct spent *spent,
+                         const struct thread_link *await)
+{
+    struct spent own = *spent, then = {{0}};
+    if (!await->was_there) {
+        own =
+            (struct spent){{[SPENT_WORK] = self->away->has_kernel ? spent->ticks[SPENT_WORK] : 0}};
+        then.ticks[SPENT_STOLEN] = spent->ticks[SPENT_STOLEN];
+    }
+    stays_as_long(self, &own, self->call.class);
+    add_await(self, await->token, &then, self->call.class);
+    self->next_await++;
+}
+
+static void call_was_made(struct builder *self, const struct spent *spent)
+{
+    const struct vec *awaits = &self->program->links[self->index].awaits;
+    const struct thread_link *next = self->next_await < awaits->count
+                                         ? VEC_AT(awaits, struct thread_link, self->next_await)
+                                         : NULL;
+    if (self->call.id == HEURT_EVENT_IO && next && next->tick == self->tick)
+        has_received(self, spent, next);
+    else
+        stays_as_long(self, spent, self->call.class);
+    post_until(self, self->tick, false);
+}
+
 /* A good end of a wait that a signal, a wake-up or the end of a thread ended. */
 static void awaited(struct builder *self, const struct spent *spent, uint32_t class)
 {
@@ -370,7 +409,7 @@ static void awaited(struct builder *self, const struct spent *spent, uint32_t cl
     if (token == UINT32_MAX)
         stays_as_long(self, spent, class);
     else
-        add(self, REPLAY_AWAIT, token, class);
+        add_await(self, token, spent, class);
 }
 
 static void met(struct builder *self, enum class_kind kind, uint32_t op, const struct spent *spent)
@@ -409,11 +448,15 @@ static void take_mutex_again(struct builder *self)
 static void outermost_ends(struct builder *self, const struct event *event)
 {
     struct spent spent = spend(self, self->tick);
-    post_until(self, self->tick, false);
-    if (is_call(self->call.id) || !is_good(event))
-        stays_as_long(self, &spent, self->call.class);
-    else
-        wait_was_good(self, &spent);
+    if (is_call(self->call.id)) {
+        call_was_made(self, &spent);
+    } else {
+        post_until(self, self->tick, false);
+        if (is_good(event))
+            wait_was_good(self, &spent);
+        else
+            stays_as_long(self, &spent, self->call.class);
+    }
     take_mutex_again(self);
     owe(self, self->process->event_ticks);
 }

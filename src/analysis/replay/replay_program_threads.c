@@ -165,7 +165,8 @@ static int more_held(const struct row_op *op)
 
 static bool is_only_time(const struct row_op *op)
 {
-    return op->kind == REPLAY_DELAY || op->kind == ROW_STOLEN || op->kind == ROW_CALL;
+    return op->kind == REPLAY_DELAY || op->kind == ROW_STOLEN || op->kind == ROW_LATE ||
+           op->kind == ROW_CALL;
 }
 
 /* False: it waits for others, or others for it, in a way that no other thread could stand for. */

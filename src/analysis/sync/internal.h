@@ -2,7 +2,8 @@
  *
  *     sync_events.c   threads' steps by time, and what they tell
  *     sync_held.c     objects; who has which lock
- *     sync_wait.c     waits and calls, and who ended them */
+ *     sync_wait.c     waits and calls, and who ended them
+ *     sync_channel.c  what is written to pipes, sockets and eventfds, and who reads it */
 #ifndef HEURT_ANALYSIS_SYNC_INTERNAL_H
 #define HEURT_ANALYSIS_SYNC_INTERNAL_H
 
@@ -30,6 +31,23 @@ struct object_state {
     struct vec arrivals;          /* uint32_t: threads of that round */
 };
 
+/* What a call does with a channel. */
+enum transfer {
+    TRANSFER_NONE,
+    TRANSFER_IN,
+    TRANSFER_OUT,
+    TRANSFER_READY, /* waits until something could be transferred */
+};
+
+struct channels {
+    struct vec all;           /* struct channel */
+    struct map by_number;     /* as CHANNEL events have it -> place in all */
+    struct vec ends;          /* uint32_t: place in all, of what is read there */
+    struct map by_descriptor; /* process, descriptor -> place in ends */
+    struct vec waiting;       /* struct vec of uint32_t: ends whose other one did not yet come */
+    struct map meetings;      /* of which meeting -> place in waiting */
+};
+
 struct thread_state {
     struct step_thread steps; /* first. Its tick: of its next step */
     uint32_t serial;          /* of the process */
@@ -45,6 +63,12 @@ struct thread_state {
     uint64_t paused, paused_before_wait; /* ticks */
     uint32_t lock_weight, semaphore_weight; /* of the acquisition that comes; 0: one */
     uint64_t end;                           /* tick at which it ended */
+    /* Of the call that it is in, the outermost: */
+    enum transfer transfer;
+    uint32_t channel;                 /* place in channels */
+    uint64_t call_since, slept_since; /* ticks; slept_since: off the CPU last, 0: never */
+    uint64_t bytes;                   /* asked for */
+    struct act arrived;               /* READY: who wrote first to what it reads */
 };
 
 /* Where objects were found lately, so that most need no map. Direct-mapped. */
@@ -67,7 +91,8 @@ struct fork {
 
 struct sync_events {
     const struct trace *trace;
-    bool details;
+    bool details, messages;
+    struct channels channels;
     struct thread_state *threads; /* by trace__threads */
     size_t thread_count;
     struct steps steps;
@@ -138,6 +163,18 @@ static inline uint32_t how_of_lock(uint32_t lock)
 {
     return lock == HEURT_LOCK_READ ? SYNC_EVENT_SHARED : SYNC_EVENT_EXCLUSIVE;
 }
+
+/* ---- sync_channel.c -------------------------------------------------------------------------- */
+
+struct channels channels__start(void);
+void channels__free(struct channels *channels);
+/* A CHANNEL event. */
+void channel__told(struct sync_events *walk, const struct thread_state *thread,
+                   const struct step *step);
+/* An outermost call. step of its end: NULL: it is not known. */
+void transfer__begins(struct sync_events *walk, struct thread_state *thread,
+                      const struct step *step);
+void transfer__ends(struct sync_events *walk, struct thread_state *thread, const struct step *step);
 
 /* ---- sync_wait.c ----------------------------------------------------------------------------- */
 

@@ -248,6 +248,9 @@ static void take_point(struct sync_events *walk, struct thread_state *thread,
     case HEURT_EVENT_FORKED:
         forked(walk, thread);
         break;
+    case HEURT_EVENT_CHANNEL:
+        channel__told(walk, thread, step);
+        break;
     case HEURT_EVENT_SAMPLED:
         take_weight(thread, step);
         break;
@@ -276,10 +279,11 @@ static enum component why_off(const struct step *step, enum off_phase phase)
                                          : off__component(HEURT_SITE_HOW(step->payload[0]));
 }
 
-static void off_step(struct sync_events *walk, const struct thread_state *thread,
-                     const struct step *step)
+static void off_step(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
     bool is_back = thread->steps.phase == OFF_ENDS;
+    if (is_back && why_off(step, thread->steps.phase) != COMPONENT_RUNNABLE)
+        thread->slept_since = step->tick;
     if (!is_back && !walk->details)
         return;
     struct sync_event *sync_event = sync_events__tell(
@@ -347,11 +351,21 @@ static const uint8_t wanted_details[STEPS_IDS] = {
     [HEURT_EVENT_SLEEP | 1] = 1, [HEURT_EVENT_MEMORY_MAP] = 4, [HEURT_EVENT_MEMORY_MAP | 1] = 1,
 };
 
+static const uint8_t wanted_messages[STEPS_IDS] = {
+    [HEURT_EVENT_IO] = 4,
+    [HEURT_EVENT_IO | 1] = 2,
+    [HEURT_EVENT_CHANNEL] = 4,
+};
+
 static void choose_events(struct sync_events *walk, const struct sync_scope *scope)
 {
     walk->details = scope->details;
-    for (unsigned i = 0; i < STEPS_IDS; i++)
+    walk->messages = scope->messages;
+    for (unsigned i = 0; i < STEPS_IDS; i++) {
         walk->wanted[i] = wanted_words[i] || !scope->details ? wanted_words[i] : wanted_details[i];
+        if (scope->messages && wanted_messages[i])
+            walk->wanted[i] = wanted_messages[i];
+    }
     if (scope->no_locks)
         walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;
 }
@@ -451,6 +465,7 @@ struct sync_events *sync_events__start_for(const struct trace *trace,
     walk->forks = VEC_OF(struct fork);
     walk->pthreads = VEC_OF(struct pthread_name);
     walk->left = VEC_OF(struct left_thread);
+    walk->channels = channels__start();
     walk->recent = memory__zeroed(RECENT_OBJECTS, sizeof *walk->recent);
     steps__start(&walk->steps, walk->thread_count);
     for (uint32_t i = 0; i < walk->thread_count; i++) {
@@ -484,6 +499,7 @@ void sync_events__free(struct sync_events *walk)
     map__free(&walk->by_address);
     map__free(&walk->by_pthread);
     map__free(&walk->forks_of_process);
+    channels__free(&walk->channels);
     steps__free(&walk->steps);
     free(walk->threads);
     free(walk->recent);

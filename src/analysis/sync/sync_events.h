@@ -21,6 +21,10 @@
  *     join                         WAITS … JOINED or GAVE_UP
  *     the kernel's records         BACK
  *
+ * for who asks for messages:
+ *
+ *     reading what a thread wrote, waiting for it to be readable             RECEIVED
+ *
  * and, for who asks for details, what threads do apart from others:
  *
  *     I/O, sleep, memory map       CALLED … RETURNED
@@ -57,7 +61,9 @@ enum sync_event_type {
     SYNC_EVENT_WOKEN,
     SYNC_EVENT_LEFT,
     SYNC_EVENT_JOINED,
-    SYNC_EVENT_BACK, /* on a CPU again, which it was not since `since` */
+    SYNC_EVENT_RECEIVED, /* at the end of a call since `since` for which it needed what `by` wrote.
+                            how: 1: it was off the CPU in it */
+    SYNC_EVENT_BACK,     /* on a CPU again, which it was not since `since` */
     /* Details: */
     SYNC_EVENT_CALLED,   /* how: enum component, what it is in from now on */
     SYNC_EVENT_RETURNED, /* from that */
@@ -130,6 +136,7 @@ struct lock_holder {
 struct sync_scope {
     const bool *left_out; /* by thread: has nothing that others could wait for; NULL: none */
     bool no_locks;        /* only waits for locks: who has one is not asked for */
+    bool messages;
     bool details;
 };
 

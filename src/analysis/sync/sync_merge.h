@@ -9,7 +9,7 @@
 
 #include "format/reader.h"
 
-#define STEPS_IDS (HEURT_EVENT_MEMORY_MAP + 2) /* events above are of functions */
+#define STEPS_IDS (HEURT_EVENT_CHANNEL + 2) /* events above are of functions */
 #define STEP_WORDS 3
 #define STEPS_AHEAD 4
 

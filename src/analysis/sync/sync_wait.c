@@ -50,9 +50,13 @@ static uint32_t joined_thread(struct sync_events *walk, const struct thread_stat
     return name->to_begin > 0 ? NOBODY : name->thread;
 }
 
-static void call_begins(struct sync_events *walk, const struct thread_state *thread,
+static void call_begins(struct sync_events *walk, struct thread_state *thread,
                         const struct step *step)
 {
+    if (walk->messages)
+        transfer__begins(walk, thread, step);
+    if (!walk->details)
+        return;
     const struct event event = {step->tick, step->id, step->words, step->payload};
     sync_events__tell(walk, thread, SYNC_EVENT_CALLED, SYNC_EVENT_NO_OBJECT)->how =
         class_kind__component(call__kind(&event));
@@ -83,6 +87,15 @@ static void outermost_begins(struct sync_events *walk, struct thread_state *thre
     if (step->id == HEURT_EVENT_BARRIER_WAIT)
         arrive(walk, thread);
     sync_event->round = thread->wait.round;
+}
+
+/* step: NULL: it is not known how. */
+static void call_ends(struct sync_events *walk, struct thread_state *thread,
+                      const struct step *step)
+{
+    transfer__ends(walk, thread, step);
+    if (walk->details)
+        sync_events__tell(walk, thread, SYNC_EVENT_RETURNED, SYNC_EVENT_NO_OBJECT);
 }
 
 /* ---- waits end ------------------------------------------------------------------------------- */
@@ -222,7 +235,7 @@ static void outermost_ends(struct sync_events *walk, struct thread_state *thread
                            const struct step *step)
 {
     if (is_call(thread->waits[0])) {
-        sync_events__tell(walk, thread, SYNC_EVENT_RETURNED, SYNC_EVENT_NO_OBJECT);
+        call_ends(walk, thread, step);
         return;
     }
     if (is_good(step, thread->waits[0]))
@@ -240,7 +253,7 @@ static void outermost_ends(struct sync_events *walk, struct thread_state *thread
 void waits__forget(struct sync_events *walk, struct thread_state *thread, bool is_open)
 {
     if (thread->depth && is_call(thread->waits[0])) {
-        sync_events__tell(walk, thread, SYNC_EVENT_RETURNED, SYNC_EVENT_NO_OBJECT);
+        call_ends(walk, thread, NULL);
     } else if (thread->depth) {
         struct sync_event *sync_event = gave_up(walk, thread);
         sync_event->is_open = is_open;

@@ -17,6 +17,7 @@ enum field {
     FIELD_MUTEX,     /* of a condition wait */
     FIELD_OPERATION, /* SITE of a raw futex(2) */
     FIELD_DESCRIPTOR,
+    FIELD_OUT,  /* of a channel */
     FIELD_SIZE, /* or a timeout, by the call */
     FIELD_NS,   /* under the name that the shape gives */
     FIELD_CPU,
@@ -41,7 +42,7 @@ struct shape {
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_MEMORY_MAP + 1] = {
+static const struct shape shapes[HEURT_EVENT_CHANNEL + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -72,6 +73,7 @@ static const struct shape shapes[HEURT_EVENT_MEMORY_MAP + 1] = {
     [HEURT_EVENT_INSTRUCTIONS] = {"retired", {FIELD_NUMBER}},
     [HEURT_EVENT_INITIALISED] = {"object", {FIELD_SITE, FIELD_POINTER, FIELD_INITIAL}},
     [HEURT_EVENT_MEMORY_MAP] = {"address", {FIELD_SITE, FIELD_POINTER, FIELD_SIZE}},
+    [HEURT_EVENT_CHANNEL] = {"in", {FIELD_DESCRIPTOR, FIELD_POINTER, FIELD_OUT}},
 };
 
 static const char *lock_kind(uint32_t how)
@@ -318,6 +320,9 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         return;
     case FIELD_DESCRIPTOR:
         put_descriptor(fields, word);
+        return;
+    case FIELD_OUT:
+        fields__address(fields, "out", word);
         return;
     case FIELD_SIZE:
         put_size(fields, HEURT_SITE_HOW(event->payload[0]), word);

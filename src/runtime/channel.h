@@ -1,0 +1,25 @@
+/* channel.h: what descriptors lead to. Nothing here is for under seccomp threads but where it says
+ * so. */
+#ifndef HEURT_RUNTIME_CHANNEL_H
+#define HEURT_RUNTIME_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct thread;
+
+/* The word that IO events have of it. At its first use the thread gets a CHANNEL event. Seccomp
+ * too. */
+uint64_t descriptor__word(struct thread *thread, int descriptor);
+/* Its number is another's from now on. Seccomp too. */
+void descriptor__forget(int descriptor);
+/* The file's name as the kernel tells it. */
+bool descriptor__path(int descriptor, char *path, size_t room);
+
+/* What calls have just made; the thread records. Seccomp too. */
+void channel__connected(struct thread *thread, int descriptor, bool accepted);
+void channel__paired(struct thread *thread, const int ends[2]);
+void channel__event_made(struct thread *thread, int descriptor);
+
+#endif
