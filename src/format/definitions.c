@@ -208,12 +208,22 @@ static bool read_object(struct reading *reading, struct body body)
     return object.name;
 }
 
+static bool read_samples(struct reading *reading, struct body body)
+{
+    struct vec *samples = &reading->trace->samples;
+    size_t count = (size_t)(body.end - body.at) / sizeof(struct heurt_sample);
+    if (count)
+        memcpy(vec__extend(samples, count), body.at, count * sizeof(struct heurt_sample));
+    return true;
+}
+
 static bool (*const readers[])(struct reading *, struct body) = {
     [HEURT_DEFINITION_META] = read_meta,         [HEURT_DEFINITION_PROCESS] = read_process,
     [HEURT_DEFINITION_MODULE] = read_module,     [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
     [HEURT_DEFINITION_FUNCTION] = read_function, [HEURT_DEFINITION_REFUSAL] = read_refusal,
     [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
     [HEURT_DEFINITION_LIVE] = read_live,         [HEURT_DEFINITION_OBJECT] = read_object,
+    [HEURT_DEFINITION_SAMPLES] = read_samples,
 };
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is
@@ -282,6 +292,23 @@ static int by_id(const void *a, const void *b)
 {
     const struct trace_function *x = a, *y = b;
     return ORDER(x->id, y->id) ?: ORDER(x->order, y->order);
+}
+
+static int by_sampling_time(const void *a, const void *b)
+{
+    const struct heurt_sample *x = a, *y = b;
+    return ORDER(x->monotonic_ns, y->monotonic_ns);
+}
+
+/* Mostly they are in order already. */
+static void sort_samples(struct trace *trace)
+{
+    const struct heurt_sample *samples = trace->samples.items;
+    for (size_t i = 1; i < trace->samples.count; i++)
+        if (samples[i].monotonic_ns < samples[i - 1].monotonic_ns) {
+            qsort(trace->samples.items, trace->samples.count, sizeof *samples, by_sampling_time);
+            return;
+        }
 }
 
 static int by_process_and_time(const void *a, const void *b)
@@ -460,6 +487,7 @@ void trace__read_definitions(struct trace *trace, const struct vec *chunks)
         read_chunk(&reading);
     }
     sort_modules(&reading);
+    sort_samples(trace);
     size_t inherited = 0;
     VEC_EACH (process, &trace->processes, struct trace_process)
         inherit(trace, process, &inherited);

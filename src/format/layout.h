@@ -192,6 +192,7 @@ enum heurt_definition_type {
     HEURT_DEFINITION_THREAD_NAME = 8, /* struct heurt_thread_name */
     HEURT_DEFINITION_LIVE = 9,        /* struct heurt_live */
     HEURT_DEFINITION_OBJECT = 10,     /* struct heurt_object_name, then its name \0 */
+    HEURT_DEFINITION_SAMPLES = 11,    /* a row of struct heurt_sample */
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */
@@ -304,6 +305,28 @@ struct heurt_live {
 struct heurt_object_name {
     uint64_t tick;    /* when it was so */
     uint64_t address; /* as events tell it */
+};
+
+enum heurt_access {
+    HEURT_ACCESS_NONE = 0, /* the thread was not at memory */
+    HEURT_ACCESS_READ = 1,
+    HEURT_ACCESS_WRITE = 2,
+    HEURT_ACCESS_UPDATE = 3, /* reads, then writes */
+    HEURT_ACCESS_ATOMIC = 4, /* likewise, in one piece */
+};
+
+/* Where a thread was when the recorder looked at it. */
+struct heurt_sample {
+    uint64_t monotonic_ns; /* of CLOCK_MONOTONIC */
+    uint64_t instruction;  /* its address: the one that accesses, else the interrupted one */
+    uint64_t address;      /* of the data; 0: not known */
+    uint32_t pid, tid;
+    uint32_t weight_ns;         /* CPU time that it stands for */
+    uint8_t access;             /* enum heurt_access */
+    uint8_t bytes;              /* that are accessed, 255 at most */
+    uint16_t loop_instructions; /* of the counted loop that it is in, 65535 at most; 0: in none */
+    uint32_t iterations;        /* of that loop since the thread's last sample; 0: not known */
+    uint32_t iterations_ns;     /* that they took */
 };
 
 struct heurt_thread_name {

@@ -387,6 +387,7 @@ static struct trace *new_trace(const void *bytes, size_t size)
     trace->threads = VEC_OF(struct trace_thread);
     trace->lives = VEC_OF(struct trace_life);
     trace->metas = VEC_OF(struct trace_meta);
+    trace->samples = VEC_OF(struct heurt_sample);
     trace->owned = VEC_OF(void *);
     return trace;
 }
@@ -530,6 +531,7 @@ void trace__close(struct trace *trace)
     vec__free(&trace->threads);
     vec__free(&trace->lives);
     vec__free(&trace->metas);
+    vec__free(&trace->samples);
     vec__free(&trace->owned);
     if (trace->damage)
         free(trace->damage->chunks);
@@ -564,6 +566,11 @@ const struct vec *trace__threads(const struct trace *trace)
 bool trace__is_aggregated(const struct trace *trace)
 {
     return trace->session.flags & HEURT_SESSION_AGGREGATE;
+}
+
+const struct vec *trace__samples(const struct trace *trace)
+{
+    return &trace->samples;
 }
 
 const char *trace__meta(const struct trace *trace, const char *key)

@@ -137,6 +137,9 @@ const struct vec *trace__threads(const struct trace *trace);   /* struct trace_t
 /* The run kept no events: what they came to is in the threads' aggregates. */
 bool trace__is_aggregated(const struct trace *trace);
 
+/* Where threads were when the recorder looked: struct heurt_sample, by time. */
+const struct vec *trace__samples(const struct trace *trace);
+
 /* The value of the last META definition with that key, or NULL: "command" (arguments joined by \n),
  * "directory", "host", "kernel", "processor", "cpus", "version", "options". */
 const char *trace__meta(const struct trace *trace, const char *key);

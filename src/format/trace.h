@@ -28,6 +28,7 @@ struct trace {
     struct vec processes, threads;
     struct vec lives;                    /* struct trace_life */
     struct vec metas;                    /* struct trace_meta */
+    struct vec samples;                  /* struct heurt_sample */
     struct vec owned;                    /* void *: freed with the trace */
     uint64_t first_tick;                 /* of all threads' starts */
     uint64_t last_tick;                  /* of all threads' ends */

@@ -171,18 +171,32 @@ static void take_exec(struct hotspots *hotspots, const struct record *record)
     process->threads = 1;
 }
 
+bool hotspots__find(const struct hotspots *hotspots, uint32_t pid, uint64_t address,
+                    uint32_t *module, uint64_t *file_offset)
+{
+    uint64_t index = map__get(&hotspots->process_of_pid, &pid, sizeof pid);
+    if (index == MAP_ABSENT)
+        return false;
+    const struct process *process = VEC_AT(&hotspots->processes, struct process, index);
+    size_t at = position_of(process, address);
+    const struct mapping *mapping = VEC_AT(&process->mappings, struct mapping, at);
+    if (at == process->mappings.count || mapping->start > address)
+        return false;
+    *module = mapping->module;
+    *file_offset = address - mapping->start + mapping->file_offset;
+    return VEC_AT(&hotspots->modules, struct hotspots_module, mapping->module)->is_file;
+}
+
 static struct hotspot place_of(struct hotspots *hotspots, const struct record *record)
 {
+    struct hotspot place = {.module = UINT32_MAX};
     if (record->in_kernel)
         return (struct hotspot){.module = module_of(hotspots, "[kernel]")};
-    const struct process *process = process_of(hotspots, record->pid);
-    size_t at = position_of(process, record->address);
-    const struct mapping *mapping = VEC_AT(&process->mappings, struct mapping, at);
-    if (at == process->mappings.count || mapping->start > record->address)
-        return (struct hotspot){.module = module_of(hotspots, "[unknown]")};
-    struct hotspot place = {.module = mapping->module};
-    if (VEC_AT(&hotspots->modules, struct hotspots_module, mapping->module)->is_file)
-        place.file_offset = record->address - mapping->start + mapping->file_offset;
+    process_of(hotspots, record->pid);
+    if (!hotspots__find(hotspots, record->pid, record->address, &place.module, &place.file_offset))
+        place.file_offset = 0;
+    if (place.module == UINT32_MAX)
+        place.module = module_of(hotspots, "[unknown]");
     return place;
 }
 

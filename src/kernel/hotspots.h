@@ -38,6 +38,11 @@ void hotspots__free(struct hotspots *hotspots);
 /* Takes one record; they must come by time. context is a struct hotspots *. */
 void hotspots__take(const struct record *record, void *context);
 
+/* The module and the offset in its file of an address of a process as it is mapped now. False: no
+ * file is mapped there. */
+bool hotspots__find(const struct hotspots *hotspots, uint32_t pid, uint64_t address,
+                    uint32_t *module, uint64_t *file_offset);
+
 /* Forgets what was sampled; modules and their numbers stay, and so do the processes' maps. */
 void hotspots__forget(struct hotspots *hotspots);
 

@@ -13,6 +13,12 @@ struct sample_body {
     uint64_t period;
 };
 
+/* and with REGS_USER, where the thread has registers, behind that: */
+struct sample_registers {
+    uint64_t abi; /* 0: none follow */
+    uint64_t ax, bx, cx, dx, si, di, bp, sp, ip, r8_15[8];
+};
+
 /* and with sample_id_all every other record ends in: */
 struct record_tail {
     uint32_t pid, tid;
@@ -38,6 +44,21 @@ struct command_body {
     char name[];
 };
 
+static void decode_registers(const unsigned char *bytes, size_t size, struct record *record)
+{
+    struct sample_registers user;
+    if (record->in_kernel || size < sizeof user)
+        return;
+    memcpy(&user, bytes, sizeof user);
+    if (user.abi != PERF_SAMPLE_REGS_ABI_64)
+        return;
+    const uint64_t first[8] = {user.ax, user.cx, user.dx, user.bx,
+                               user.sp, user.bp, user.si, user.di};
+    memcpy(record->registers, first, sizeof first);
+    memcpy(record->registers + 8, user.r8_15, sizeof user.r8_15);
+    record->has_registers = true;
+}
+
 static int decode_sample(const unsigned char *body, size_t size, struct record *record)
 {
     struct sample_body sample;
@@ -50,6 +71,7 @@ static int decode_sample(const unsigned char *body, size_t size, struct record *
     record->time_ns = sample.time;
     record->address = sample.ip;
     record->weight_ns = sample.period;
+    decode_registers(body + sizeof sample, size - sizeof sample, record);
     return 0;
 }
 

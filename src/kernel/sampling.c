@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <asm/perf_regs.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DATA_PAGES_MOST 64 /* of a ring; an ordinary user may lock 129 pages a CPU by default */
@@ -42,6 +44,11 @@ struct sampling {
     unsigned char scratch[RECORD_BYTES_MAX];
 };
 
+/* rax … rip, r8 … r15: struct sample_registers (ring.c). */
+#define REGISTERS_WANTED                    \
+    ((1ull << (PERF_REG_X86_IP + 1)) - 1) | \
+        (((1ull << PERF_REG_X86_64_MAX) - 1) & ~((1ull << PERF_REG_X86_R8) - 1))
+
 static int open_event(const struct sampling_settings *settings, unsigned frequency_hz, int cpu,
                       size_t ring_bytes, bool with_kernel)
 {
@@ -51,7 +58,11 @@ static int open_event(const struct sampling_settings *settings, unsigned frequen
         .config = PERF_COUNT_SW_CPU_CLOCK,
         .freq = 1,
         .sample_freq = frequency_hz,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
+                       (settings->registers ? PERF_SAMPLE_REGS_USER : 0),
+        .sample_regs_user = settings->registers ? REGISTERS_WANTED : 0,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
         .disabled = 1,
         .enable_on_exec = frequency_hz == settings->frequency_hz,
         .inherit = 1,

@@ -27,12 +27,17 @@ enum record_kind {
     RECORD_THROTTLED, /* the kernel held samples back for a while */
 };
 
+#define SAMPLE_REGISTERS \
+    16 /* rax rcx rdx rbx rsp rbp rsi rdi r8 … r15, as the processor numbers them */
+
 /* One record of a ring. Fields that its kind does not have are 0. */
 struct record {
     enum record_kind kind;
-    bool in_kernel; /* of a sample */
+    bool in_kernel;     /* of a sample */
+    bool has_registers; /* likewise */
+    uint64_t registers[SAMPLE_REGISTERS];
     uint32_t pid, tid, parent_pid;
-    uint64_t time_ns; /* of the kernel's perf clock */
+    uint64_t time_ns; /* of CLOCK_MONOTONIC */
     uint64_t address;
     uint64_t weight_ns;   /* of a sample: the CPU time it stands for */
     uint64_t length;      /* of a map, in bytes */
@@ -65,6 +70,7 @@ struct sampling_settings {
     pid_t pid;
     unsigned frequency_hz;
     unsigned rest_hz; /* from sampling__rest on; 0: sampling__rest is not called */
+    bool registers;   /* samples have those of the thread, unless it was in the kernel */
 };
 
 struct sampling;

@@ -143,6 +143,12 @@ static struct hot_file *file_of(struct hot_files *files, const struct hotspots_m
     return file;
 }
 
+const struct module_functions *
+hot_files__functions(struct hot_files *files, const struct hotspots_module *module, uint32_t index)
+{
+    return file_of(files, module, index)->symbols;
+}
+
 void hot_files__close(struct hot_files *files)
 {
     VEC_EACH (file, &files->opened, struct hot_file) {

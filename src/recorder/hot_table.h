@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "kernel/hotspots.h"
+#include "symbol/functions.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +40,9 @@ struct hot_files {
     struct vec opened; /* struct hot_file, by index of the module */
 };
 void hot_files__close(struct hot_files *files);
+/* Those of the index-th module; NULL: it cannot be read. */
+const struct module_functions *
+hot_files__functions(struct hot_files *files, const struct hotspots_module *module, uint32_t index);
 /* The address of a loaded byte of the index-th module's file; false: it was not opened for a table,
  * or the byte is not loaded. */
 bool hot_files__address(const struct hot_files *files, uint32_t index, uint64_t file_offset,

@@ -141,6 +141,39 @@ bool live_code__jump(uint8_t jump[HEURT_PATCH_BYTES], uint64_t from, uint64_t sl
     return reaches;
 }
 
+/* As patch/move.c writes it; UINT64_MAX: whatever its length is. */
+static uint64_t moved_bytes(const struct instruction *instruction)
+{
+    enum { JUMP = 5, CONDITIONAL = 6 };
+    switch (instruction->branch) {
+    case BRANCH_JUMP:
+        return JUMP;
+    case BRANCH_CONDITIONAL:
+        return CONDITIONAL;
+    case BRANCH_NONE:
+        return instruction->zydis.length;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+uint64_t live_code__original(const struct heurt_plan *plan, uint64_t offset)
+{
+    ZydisDecoder decoder;
+    decoder__start(&decoder);
+    struct instruction instruction;
+    uint64_t at = 0, moved = 0;
+    for (; at < plan->moved; at = instruction.end) {
+        if (!instruction__decode(&instruction, &decoder, plan->original + at, plan->moved - at, at))
+            break;
+        uint64_t bytes = instruction__is_nop(&instruction) ? 0 : moved_bytes(&instruction);
+        if (offset - moved < bytes)
+            break;
+        moved += bytes;
+    }
+    return at;
+}
+
 bool live_code__has_return_inside(const struct heurt_plan *plan)
 {
     ZydisDecoder decoder;

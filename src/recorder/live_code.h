@@ -43,6 +43,10 @@ size_t live_code__write_loop(uint8_t code[HEURT_LIVE_LOOP_SLOT_BYTES], uint64_t 
 /* The jump that stands at from and leads to slot. False: it does not reach. */
 bool live_code__jump(uint8_t jump[HEURT_PATCH_BYTES], uint64_t from, uint64_t slot);
 
+/* Which of the bytes that a plan moves is meant by an offset in its moved code; the one behind them
+ * all for what comes behind. */
+uint64_t live_code__original(const struct heurt_plan *plan, uint64_t offset);
+
 /* Whether a call among the bytes that the jump replaces returns into the middle of them: such a
  * function cannot be patched while threads may be in that call. */
 bool live_code__has_return_inside(const struct heurt_plan *plan);

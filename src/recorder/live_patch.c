@@ -647,6 +647,21 @@ void live__set_all(struct live *live, bool patched)
     wake(live);
 }
 
+uint64_t live__original(const struct live *live, uint32_t pid, uint64_t address)
+{
+    VEC_EACH (process, &live->processes, const struct live_process) {
+        if ((uint32_t)process->pid != pid)
+            continue;
+        VEC_EACH (patch, &process->patches, const struct live_patch) {
+            uint64_t before = patch->is_loop ? LIVE_LOOP_MOVED_BYTES : LIVE_STUB_BYTES;
+            uint64_t offset = address - patch->slot - before;
+            if (patch->slot && offset < patch->plan.code_bytes)
+                return entry_of(patch) + live_code__original(&patch->plan, offset);
+        }
+    }
+    return 0;
+}
+
 struct live_counts live__count(const struct live *live)
 {
     struct live_counts counts = {0};

@@ -45,6 +45,9 @@ void live__leave_out(struct live *live, uint32_t process, uint32_t id, const cha
 /* For tests: takes all patches away, or puts them back. */
 void live__set_all(struct live *live, bool patched);
 
+/* The place in the code as it was before for an address in a patch's own code; 0: there is none. */
+uint64_t live__original(const struct live *live, uint32_t pid, uint64_t address);
+
 struct live_counts {
     size_t functions; /* that are patched in at least one process */
     size_t processes; /* with at least one patched function */

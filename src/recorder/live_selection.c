@@ -65,9 +65,10 @@ void automatic__free(struct automatic *automatic)
 void automatic__attach(struct automatic *automatic, pid_t pid)
 {
     struct error error;
+    const struct access_log_settings settings = {automatic->writer, automatic->live};
     automatic->started_ns = now_ns();
     if (automatic->after_ns &&
-        choice__open(pid, automatic->after_ns, &automatic->choice, &error) < 0) {
+        choice__open(pid, automatic->after_ns, &settings, &automatic->choice, &error) < 0) {
         automatic->say("only the calls that heurt knows are recorded: %s", error.text);
         live__free(automatic->live);
         automatic->live = NULL;

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define FREQUENCY_HZ 997
-#define REST_HZ 97
+#define REST_HZ 397
 #define DRAIN_EVERY_NS 20000000u
 #define STABLE_NS 250000000u /* no stable picture before */
 #define COMPARE_NS 50000000u /* between two looks that are compared */
@@ -26,6 +26,7 @@ struct choice {
     struct sampling *sampling;
     struct hotspots *hotspots;
     struct hot_files files;
+    struct access_log *accesses;
     uint64_t after_ns, drained_ns;
     uint64_t compared_ns; /* of CPU time */
     uint64_t picture;     /* of the last look */
@@ -42,25 +43,45 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int choice__open(pid_t pid, uint64_t after_ns, struct choice **choice, struct error *error)
+int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
+                 struct choice **choice, struct error *error)
 {
-    struct sampling_settings settings = {pid, FREQUENCY_HZ, REST_HZ};
+    struct sampling_settings how = {pid, FREQUENCY_HZ, REST_HZ, .registers = true};
     struct sampling *sampling = NULL;
     *choice = NULL;
-    int code = sampling__open(&settings, &sampling, error);
+    int code = sampling__open(&how, &sampling, error);
     if (code < 0)
         return code;
     *choice = memory__zeroed(1, sizeof **choice);
     (*choice)->sampling = sampling;
     (*choice)->hotspots = hotspots__new();
     (*choice)->after_ns = after_ns;
+    if (settings)
+        (*choice)->accesses = access_log__new(settings, (*choice)->hotspots, &(*choice)->files);
     return 0;
+}
+
+static void take(const struct record *record, void *context)
+{
+    struct choice *choice = context;
+    hotspots__take(record, choice->hotspots);
+    if (choice->accesses)
+        access_log__take(choice->accesses, record);
+}
+
+static void drain(struct choice *choice, bool last)
+{
+    sampling__drain(choice->sampling, last, take, choice);
+    if (choice->accesses)
+        access_log__flush(choice->accesses);
 }
 
 void choice__close(struct choice *choice)
 {
     if (!choice)
         return;
+    drain(choice, true);
+    access_log__free(choice->accesses);
     sampling__close(choice->sampling);
     hotspots__free(choice->hotspots);
     hot_files__close(&choice->files);
@@ -271,7 +292,7 @@ bool choice__look(struct choice *choice)
     if (now - choice->drained_ns < DRAIN_EVERY_NS)
         return false;
     choice->drained_ns = now;
-    sampling__drain(choice->sampling, false, hotspots__take, choice->hotspots);
+    drain(choice, false);
     uint64_t sampled_ns = hotspots__totals(choice->hotspots).weight_ns;
     if (choice->rests)
         return has_changed(choice, sampled_ns);

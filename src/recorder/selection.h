@@ -3,7 +3,7 @@
  * The first choice is made after a given CPU time of the program and all it starts, or sooner when
  * the picture is stable: the same functions at several looks, and not before 0.25 s. Chosen are the
  * functions with at least CHOICE_PERCENT of the samples that fell into ELF files (not the kernel,
- * not code that is made at run time). Then a tenth of the samples are taken for as long as the
+ * not code that is made at run time). Then two fifths of the samples are taken for as long as the
  * program runs, and looked at in windows of CPU time: functions that become busy are chosen, too,
  * and so are those of which other instructions than before are. */
 #ifndef HEURT_RECORDER_SELECTION_H
@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "patch/plan_loops.h"
+#include "recorder/access_log.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +24,10 @@
 
 struct choice;
 
-/* Starts to sample the program that waits for its exec, pid. after_ns: CPU time. */
-int choice__open(pid_t pid, uint64_t after_ns, struct choice **choice, struct error *error);
+/* Starts to sample the program that waits for its exec, pid. after_ns: CPU time. Where its threads
+ * were goes into the trace; settings NULL: into none. */
+int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
+                 struct choice **choice, struct error *error);
 void choice__close(struct choice *choice); /* NULL is allowed */
 
 /* Takes what was sampled, no more often than worthwhile. True: it is time to choose, for the first

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "format/sampled_lines.h"
 #include "symbol/address_space.h"
 #include "symbol/heap_objects.h"
 #include "symbol/image.h"
@@ -116,7 +117,7 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
         lookup__warn(resolver->symbols, place.image);
 }
 
-/* taken: at this call, if it has any. */
+/* taken: at this call, if it has any; NULL: it is no call's. */
 static void add_object(struct resolver *resolver, const struct named_object *object,
                        const struct taken_stack *taken)
 {
@@ -125,8 +126,9 @@ static void add_object(struct resolver *resolver, const struct named_object *obj
     struct address_key key = {object->serial, address};
     if (!intervals__find(&resolver->modules[process], address)) {
         stack_objects__add(&resolver->on_stacks, process, object->serial, address, tick);
-        heap_objects__add(&resolver->on_heaps, object);
-        if (taken->count)
+        if (object->site)
+            heap_objects__add(&resolver->on_heaps, object);
+        if (taken && taken->count)
             heap_objects__learn(&resolver->on_heaps, object, &resolver->spaces[process],
                                 taken->frames, taken->count, &taken->memory);
         return;
@@ -134,7 +136,8 @@ static void add_object(struct resolver *resolver, const struct named_object *obj
     if (map__put(&resolver->variables, &key, sizeof key, count) != count)
         return;
     if (!lookup__put_variable(resolver->symbols, object->serial, &resolver->spaces[process],
-                              address, tick))
+                              address, tick) &&
+        object->site)
         heap_objects__add(&resolver->on_heaps, object);
 }
 
@@ -355,6 +358,28 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     vec__free(&taken.words);
 }
 
+/* Where threads were at memory that several of them use, and what lies there. */
+static void add_sampled_lines(struct resolver *resolver)
+{
+    struct sampled_lines found = sampled_lines__find(resolver->trace);
+    VEC_EACH (line, &found.lines, const struct sampled_line) {
+        for (size_t i = 0; i < line->count; i++) {
+            const struct line_sample *at =
+                VEC_AT(&found.samples, struct line_sample, line->first + i);
+            const struct trace_thread *thread =
+                VEC_AT(trace__threads(resolver->trace), struct trace_thread, at->thread);
+            struct named_object object = {.process = line->process,
+                                          .serial = serial_of(resolver, thread),
+                                          .address = at->address,
+                                          .tick = thread->start_tick};
+            add_address(resolver, line->process, at->sample->instruction, thread->start_tick,
+                        ADDRESS_ENTRY);
+            add_object(resolver, &object, NULL);
+        }
+    }
+    sampled_lines__free(&found);
+}
+
 int symbols__resolve(const struct trace *trace, const char *cache, struct symbols **symbols,
                      struct error *error)
 {
@@ -368,6 +393,7 @@ int symbols__resolve(const struct trace *trace, const char *cache, struct symbol
     VEC_EACH (thread, trace__threads(trace), const struct trace_thread)
         if (thread->process < processes)
             add_thread(&resolver, thread);
+    add_sampled_lines(&resolver);
     stack_objects__resolve(&resolver.on_stacks, resolver.spaces, resolver.symbols);
     heap_objects__resolve(&resolver.on_heaps, resolver.symbols);
     end(&resolver);

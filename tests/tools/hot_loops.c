@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     pid_t pid = start(argv + 1, &go);
-    if (choice__open(pid, UINT64_MAX, &choice, &error) < 0) {
+    if (choice__open(pid, UINT64_MAX, NULL, &choice, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         return 77;
     }

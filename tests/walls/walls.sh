@@ -33,7 +33,7 @@ may_include() {
 # What each analysis may include of the others: those whose results it stands on.
 may_stand_on() {
     case $1 in
-    callsite | sync) ;;
+    callsite | memory | sync) ;;
     events) echo callsite ;;
     critical_path) echo sync ;;
     structure) echo events callsite ;;
@@ -41,7 +41,7 @@ may_stand_on() {
     locks) echo critical_path sync callsite ;;
     cause) echo events sync callsite ;;
     ledger) echo cause events sync callsite ;;
-    findings) echo ledger locks cause events sync callsite ;;
+    findings) echo ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
     threads) echo ledger callsite ;;

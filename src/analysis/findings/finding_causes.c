@@ -24,6 +24,8 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_CPU] = "cpu",
         [FINDING_PAGE_FAULT] = "page fault",
         [FINDING_MEMORY_MAP] = "memory map",
+        [FINDING_FALSE_SHARING] = "false sharing",
+        [FINDING_TRUE_SHARING] = "true sharing",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
         [FINDING_OVERLAP] = "overlap",

@@ -39,6 +39,8 @@ static enum binding binding_of(enum finding_category category)
     case FINDING_PAGE_FAULT:
     case FINDING_MEMORY_MAP:
     case FINDING_OVERLAP:
+    case FINDING_FALSE_SHARING:
+    case FINDING_TRUE_SHARING:
         return BOUND_BY_EXCLUSION;
     default:
         return BOUND_BY_WORK;
@@ -53,7 +55,8 @@ static bool is_of_memory(enum finding_category category)
 /* What is lost is time on a CPU. */
 static bool is_on_cpu(enum finding_category category)
 {
-    return is_of_memory(category) || category == FINDING_SPINNING;
+    return is_of_memory(category) || category == FINDING_SPINNING ||
+           category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING;
 }
 
 static const struct profile_thread *thread_at(const struct finder *finder, size_t thread)

@@ -250,6 +250,8 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     add_groups(&finder);
     finder__add_herds(&finder);
     finder__add_creations(&finder);
+    finder.findings->sharings = sharings__find(trace, symbols);
+    finder__add_sharings(&finder);
     finder__add_of_threads(&finder);
     findings__rank(finder.findings);
     free(finder.idle_ns);
@@ -264,6 +266,7 @@ void findings__free(struct findings *findings)
     VEC_EACH (finding, &findings->rows, struct finding)
         vec__free(&finding->classes);
     vec__free(&findings->rows);
+    sharings__free(findings->sharings);
     free(findings->had_work);
     free(findings);
 }

@@ -15,6 +15,7 @@
 #define HEURT_ANALYSIS_FINDINGS_FINDINGS_H
 
 #include "analysis/ledger/profile.h"
+#include "analysis/memory/sharing.h"
 
 #define FINDING_SHARE 0.15
 #define FINDING_GAIN 1.1
@@ -40,6 +41,8 @@ enum finding_category {
     FINDING_CPU,
     FINDING_PAGE_FAULT,
     FINDING_MEMORY_MAP,
+    FINDING_FALSE_SHARING,
+    FINDING_TRUE_SHARING,
     FINDING_IMBALANCE,
     FINDING_CREATION,
     FINDING_OVERLAP,
@@ -57,6 +60,7 @@ struct finding {
     const struct symbol *place; /* in the program's own code; NULL: not known */
     bool has_object; /* all of its classes have an object: the leader's; objects: how many */
     uint32_t objects;
+    const struct sharing *sharing; /* FALSE_SHARING, TRUE_SHARING; else NULL */
     uint32_t thread;     /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     uint64_t lost_ns;    /* Σ over threads that had work */
     uint64_t error_ns;   /* of it, where it was sampled */
@@ -69,7 +73,8 @@ struct finding {
 };
 
 struct findings {
-    struct vec rows;      /* struct finding: ranked ones first, by lost_ns */
+    struct vec rows; /* struct finding: ranked ones first, by lost_ns */
+    struct sharings *sharings;
     bool *had_work;       /* by trace__threads */
     uint64_t working_ns;  /* Σ lives of threads that had work */
     uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits */

@@ -5,6 +5,7 @@
  *     finding_handover.c   waits of two places for one another; sleeps of a place that asks
  *     finding_herd.c       threads that are woken for nothing
  *     finding_creation.c   threads that are made for little work
+ *     finding_sharing.c    cache lines that threads take from each other
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay */
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
@@ -102,6 +103,11 @@ void finder__add_herds(struct finder *finder);
 
 /* Appends places that wait for threads without end which have little to do. */
 void finder__add_creations(struct finder *finder);
+
+/* ---- finding_sharing.c ----------------------------------------------------------------------- */
+
+/* Appends what findings->sharings tell, in place of what is known of it as overlap. */
+void finder__add_sharings(struct finder *finder);
 
 /* ---- finding_threads.c ----------------------------------------------------------------------- */
 

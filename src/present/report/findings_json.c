@@ -16,11 +16,9 @@ static struct json_object *new_object(const struct report *report, const struct 
     char *name = finding__object(report, finding);
     if (!name)
         return NULL;
-    const struct profile_class *leader =
-        VEC_AT(&report->profile->classes, struct profile_class, finding->leader);
     struct json_object *object = json_object_new_object();
     json__text(object, "name", name);
-    json__text(object, "kind", class_kind__name(leader->what.at.kind));
+    json__text(object, "kind", finding__object_kind(report, finding));
     json__add(object, "born", NULL);
     json__number(object, "count", finding->objects);
     free(name);
@@ -29,13 +27,13 @@ static struct json_object *new_object(const struct report *report, const struct 
 
 static struct json_object *new_by(const struct report *report, const struct finding *finding)
 {
-    const struct profile_blame *by = finding__by(report, finding);
-    if (!by)
+    struct finding_by by;
+    if (!finding__by(report, finding, &by))
         return NULL;
     char unknown[32];
-    struct place place = place__of_site(report, by->process, by->site, unknown);
+    struct place place = place__of_site(report, by.process, by.site, unknown);
     struct json_object *object = new_place(&place);
-    json__text(object, "doing", component__key(blame__doing(by)));
+    json__text(object, "doing", by.doing);
     return object;
 }
 

@@ -50,18 +50,25 @@ static size_t functions_looked_at(const struct report *report, uint64_t *calls)
     return count;
 }
 
+static bool has_samples(const struct report *report)
+{
+    const struct sharings *sharings = report->findings->sharings;
+    return sharings && sharings->samples > 0;
+}
+
 static char *looked_at(const struct report *report)
 {
     char number[32], calls_number[32];
     uint64_t calls;
     size_t functions = functions_looked_at(report, &calls);
     const char *kernel = report__without_kernel(report) ? "" : ", page faults, CPU shortage";
+    const char *lines = has_samples(report) ? ", sharing of cache lines" : "";
     if (functions == 0)
-        return memory__format("Looked at: locks, waits, input and output%s.", kernel);
-    return memory__format("Looked at: locks, waits, input and output%s, %s busy function%s (%s "
+        return memory__format("Looked at: locks, waits, input and output%s%s.", kernel, lines);
+    return memory__format("Looked at: locks, waits, input and output%s%s, %s busy function%s (%s "
                           "calls).",
-                          kernel, count__format(functions, number), functions == 1 ? "" : "s",
-                          count__format(calls, calls_number));
+                          kernel, lines, count__format(functions, number),
+                          functions == 1 ? "" : "s", count__format(calls, calls_number));
 }
 
 static char *not_looked_at(const struct report *report)
@@ -73,9 +80,10 @@ static char *not_looked_at(const struct report *report)
                                 : ", the program's own functions (none was recorded)";
     const char *kernel =
         report__without_kernel(report) ? ", what threads did off the CPU in some threads" : "";
-    char *text = memory__format("Not looked at: %s%smemory bandwidth, sharing of cache lines "
-                                "outside of recorded functions%s%s.",
-                                unseen, *unseen ? ", " : "", functions, kernel);
+    const char *lines =
+        has_samples(report) ? "" : ", sharing of cache lines (the program was not sampled)";
+    char *text = memory__format("Not looked at: %s%smemory bandwidth%s%s%s.", unseen,
+                                *unseen ? ", " : "", lines, functions, kernel);
     free(unseen);
     return text;
 }

@@ -52,13 +52,13 @@ static void fill_places(struct table_rows *rows, const struct report *report,
 {
     char unknown[32];
     struct place place;
-    const struct profile_blame *by = finding__by(report, finding);
+    struct finding_by by;
     if (finding__place(report, finding, &place, unknown))
         row->place = place_cells__of(rows, &place, unknown);
-    if (!by)
+    if (!finding__by(report, finding, &by))
         return;
-    row->by = place_cells__of_site(rows, report, by->process, by->site);
-    row->by_doing = component__key(blame__doing(by));
+    row->by = place_cells__of_site(rows, report, by.process, by.site);
+    row->by_doing = by.doing;
 }
 
 static void add_finding(struct table_rows *rows, const struct report *report,

@@ -25,20 +25,51 @@ bool finding__place(const struct report *report, const struct finding *finding, 
     return symbol || leader;
 }
 
-const struct profile_blame *finding__by(const struct report *report, const struct finding *finding)
+static uint32_t serial_of(const struct report *report, const struct sharing *sharing)
 {
+    return VEC_AT(trace__processes(report->trace), struct trace_process, sharing->process)->serial;
+}
+
+bool finding__by(const struct report *report, const struct finding *finding, struct finding_by *by)
+{
+    if (finding->sharing) {
+        const struct sharing *sharing = finding->sharing;
+        bool writes = sharing->by.access != HEURT_ACCESS_READ;
+        *by = (struct finding_by){serial_of(report, sharing), sharing->by.instruction,
+                                  writes ? "writing" : "reading"};
+        return true;
+    }
     const struct profile_class *leader = leader_of(report, finding);
     bool waits = leader && class__is_hooked(&leader->what);
-    return waits && leader->blames.count ? VEC_AT(&leader->blames, struct profile_blame, 0) : NULL;
+    if (!waits || !leader->blames.count)
+        return false;
+    const struct profile_blame *blame = VEC_AT(&leader->blames, struct profile_blame, 0);
+    *by = (struct finding_by){blame->process, blame->site, component__key(blame__doing(blame))};
+    return true;
+}
+
+static char *shared_object(const struct report *report, const struct sharing *sharing)
+{
+    uint64_t address = sharing->victim.address;
+    const struct symbol *variable =
+        symbols__variable(report->symbols, serial_of(report, sharing), address);
+    return variable ? memory__text(variable->function) : memory__format("0x%" PRIx64, address);
 }
 
 char *finding__object(const struct report *report, const struct finding *finding)
 {
+    if (finding->sharing)
+        return shared_object(report, finding->sharing);
     const struct profile_class *leader = leader_of(report, finding);
     if (!finding->has_object || !leader)
         return NULL;
     const char *name = class__object_name(report, &leader->what);
     return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->what.object);
+}
+
+const char *finding__object_kind(const struct report *report, const struct finding *finding)
+{
+    return finding->sharing ? "memory" : class_kind__name(leader_of(report, finding)->what.at.kind);
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -64,6 +95,8 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_CPU] = "Threads wanted a CPU and had none",
     [FINDING_PAGE_FAULT] = "Threads wait for memory pages",
     [FINDING_MEMORY_MAP] = "Threads wait for the process's memory map",
+    [FINDING_FALSE_SHARING] = "Threads write different variables on one cache line",
+    [FINDING_TRUE_SHARING] = "Threads write the same variable by turns",
     [FINDING_IMBALANCE] = "One thread works on while the others are done",
     [FINDING_CREATION] = "Threads are made and ended all the time",
     [FINDING_OVERLAP] = "Code is slower while another thread runs",
@@ -86,11 +119,11 @@ static char *of_object(const struct report *report, const struct finding *findin
 
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
-    const struct profile_blame *by = finding__by(report, finding);
+    struct finding_by by;
     char unknown[32];
-    if (!by)
+    if (!finding__by(report, finding, &by))
         return memory__text("");
-    struct place place = place__of_site(report, by->process, by->site, unknown);
+    struct place place = place__of_site(report, by.process, by.site, unknown);
     char *function = function__short(place.function);
     char *text = memory__format(", mostly because of %s", function);
     free(function);
@@ -147,6 +180,11 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_PAGE_FAULT] = {"keep memory in place of giving it back",
                             "larger pages (madvise with MADV_HUGEPAGE)"},
     [FINDING_MEMORY_MAP] = {"keep mappings in place of giving them back"},
+    [FINDING_FALSE_SHARING] = {"put what different threads write on cache lines of its own "
+                               "(alignas(64))",
+                               "count in local variables, and add up at the end"},
+    [FINDING_TRUE_SHARING] = {"a variable for each thread, added up when it is read",
+                              "write it less often"},
     [FINDING_IMBALANCE] = {"divide the last thread's work among the others",
                            "deal out smaller pieces of work"},
     [FINDING_CREATION] = {"keep threads and give them work"},

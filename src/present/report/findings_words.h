@@ -10,10 +10,18 @@ struct json_object;
  * known at all. */
 bool finding__place(const struct report *report, const struct finding *finding, struct place *place,
                     char unknown[32]);
-/* The leader's largest blame; NULL: nobody is known. */
-const struct profile_blame *finding__by(const struct report *report, const struct finding *finding);
+/* Who blocked or disturbed those who lose. */
+struct finding_by {
+    uint32_t process; /* serial */
+    uint64_t site;
+    const char *doing; /* as in the JSON contract */
+};
+/* False: nobody is known. */
+bool finding__by(const struct report *report, const struct finding *finding, struct finding_by *by);
 /* Each is to be freed. The object: its name, or its address; NULL: there is none. */
 char *finding__object(const struct report *report, const struct finding *finding);
+/* What it is: "lock", "memory"; of a finding that has an object. */
+const char *finding__object_kind(const struct report *report, const struct finding *finding);
 char *finding__sentence(const struct report *report, const struct finding *finding);
 /* What to try, ended by NULL. */
 const char *const *finding__tries(const struct finding *finding);

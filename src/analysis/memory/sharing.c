@@ -1,0 +1,396 @@
+#include "analysis/memory/internal.h"
+
+#include "base/memory.h"
+#include "format/sampled_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_LEAST 8 /* at a place: fewer are chance */
+#define OF_EACH_LEAST 2 /* of these, of each of two threads */
+#define BYTE_PART 100   /* a byte that fewer of a thread's samples are at is none that it uses */
+
+static const struct trace_process *process_at(const struct trace *trace, uint32_t process)
+{
+    return VEC_AT(trace__processes(trace), struct trace_process, process);
+}
+
+static bool writes(const struct heurt_sample *sample)
+{
+    return sample->access != HEURT_ACCESS_READ;
+}
+
+/* ---- a line ---------------------------------------------------------------------------------- */
+
+/* A thread that was at a line. */
+struct at_line {
+    uint32_t thread;
+    uint64_t read[CACHE_LINE_BYTES], written[CACHE_LINE_BYTES]; /* ns by byte */
+    uint64_t ns;
+    bool writes;
+};
+
+static size_t last_byte(const struct line_sample *at)
+{
+    uint64_t end = at->address % CACHE_LINE_BYTES + (at->sample->bytes ? at->sample->bytes : 1);
+    return (size_t)(end < CACHE_LINE_BYTES ? end : CACHE_LINE_BYTES);
+}
+
+static struct at_line *at_line_of(struct vec *threads, uint32_t thread)
+{
+    VEC_EACH (known, threads, struct at_line)
+        if (known->thread == thread)
+            return known;
+    struct at_line *added = vec__push(threads, NULL);
+    added->thread = thread;
+    return added;
+}
+
+static struct vec threads_at(const struct line_sample *samples, size_t count)
+{
+    struct vec threads = VEC_OF(struct at_line);
+    for (size_t i = 0; i < count; i++) {
+        struct at_line *thread = at_line_of(&threads, samples[i].thread);
+        uint64_t *bytes = writes(samples[i].sample) ? thread->written : thread->read;
+        thread->ns += samples[i].sample->weight_ns;
+        thread->writes |= writes(samples[i].sample);
+        for (size_t b = samples[i].address % CACHE_LINE_BYTES; b < last_byte(&samples[i]); b++)
+            bytes[b] += samples[i].sample->weight_ns;
+    }
+    return threads;
+}
+
+/* Whether the thread reads or writes the byte so often that it is there for it. */
+static bool uses(const struct at_line *thread, size_t byte, bool writing)
+{
+    uint64_t ns = thread->written[byte] + (writing ? 0 : thread->read[byte]);
+    return ns * BYTE_PART > thread->ns;
+}
+
+/* One of both writes a byte that both use: what it holds is handed over. */
+static bool is_handed_over(const struct at_line *one, const struct at_line *other, size_t byte)
+{
+    return (uses(one, byte, true) && uses(other, byte, false)) ||
+           (uses(one, byte, false) && uses(other, byte, true));
+}
+
+/* How much of what a thread does at the line has nothing to do with the other. */
+static double apart(const struct at_line *thread, const struct at_line *other)
+{
+    uint64_t all = 0, own = 0;
+    for (size_t b = 0; b < CACHE_LINE_BYTES; b++) {
+        uint64_t ns = thread->read[b] + thread->written[b];
+        all += ns;
+        own += is_handed_over(thread, other, b) ? 0 : ns;
+    }
+    return all ? (double)own / (double)all : 0;
+}
+
+enum sharing_kind {
+    SHARING_NONE,  /* what one writes, others read: that is how they speak to each other */
+    SHARING_FALSE, /* both do mostly what is not the other's business */
+    SHARING_TRUE   /* both write the same bytes */
+};
+
+static enum sharing_kind kind_of(const struct line_sample *at, const struct vec *threads)
+{
+    enum sharing_kind kind = SHARING_NONE;
+    const struct at_line *own = NULL;
+    VEC_EACH (thread, threads, struct at_line)
+        own = thread->thread == at->thread ? thread : own;
+    VEC_EACH (other, threads, struct at_line) {
+        if (other == own || (!other->writes && !own->writes))
+            continue;
+        if (apart(own, other) >= 0.5 && apart(other, own) >= 0.5)
+            return SHARING_FALSE;
+        for (size_t b = at->address % CACHE_LINE_BYTES; b < last_byte(at); b++)
+            if (uses(own, b, true) && uses(other, b, true))
+                kind = SHARING_TRUE;
+    }
+    return kind;
+}
+
+/* Whether another thread was at the line at that time, and one of both writes there. */
+static bool is_contended(const struct line_sample *samples, size_t count, size_t i,
+                         const bool *thread_writes)
+{
+    const struct heurt_sample *sample = samples[i].sample;
+    uint64_t near_ns = (uint64_t)TOGETHER_PERIODS * sample->weight_ns;
+    for (int step = -1; step <= 1; step += 2)
+        for (size_t k = i + (size_t)step; k < count; k += (size_t)step) {
+            uint64_t then = samples[k].sample->monotonic_ns, now = sample->monotonic_ns;
+            if ((then > now ? then - now : now - then) > near_ns)
+                break;
+            if (samples[k].thread != samples[i].thread &&
+                (thread_writes[samples[k].thread] || thread_writes[samples[i].thread]))
+                return true;
+        }
+    return false;
+}
+
+static bool is_same(const struct line_access *access, const struct line_sample *at)
+{
+    return access->thread == at->thread && access->instruction == at->sample->instruction &&
+           access->address == at->address;
+}
+
+static void add_access(struct vec *accesses, const struct line_sample *at, bool is_false)
+{
+    const struct heurt_sample *sample = at->sample;
+    struct line_access *access = NULL;
+    VEC_EACH (known, accesses, struct line_access)
+        if (is_same(known, at))
+            access = known;
+    if (!access) {
+        access = vec__push(accesses, NULL);
+        access->thread = at->thread;
+        access->instruction = sample->instruction;
+        access->address = at->address;
+        access->bytes = sample->bytes;
+        access->access = sample->access;
+    }
+    access->samples++;
+    access->sampled_ns += sample->weight_ns;
+    access->false_ns += is_false ? sample->weight_ns : 0;
+}
+
+/* What was sampled there while several threads were. writers: by trace__threads, all false. */
+static struct vec accesses_at(const struct line_sample *samples, size_t count, bool *writers)
+{
+    struct vec accesses = VEC_OF(struct line_access), threads = threads_at(samples, count);
+    for (size_t i = 0; i < count; i++)
+        writers[samples[i].thread] |= writes(samples[i].sample);
+    for (size_t i = 0; i < count; i++) {
+        enum sharing_kind kind = kind_of(&samples[i], &threads);
+        if (kind != SHARING_NONE && is_contended(samples, count, i, writers))
+            add_access(&accesses, &samples[i], kind == SHARING_FALSE);
+    }
+    for (size_t i = 0; i < count; i++)
+        writers[samples[i].thread] = false;
+    vec__free(&threads);
+    return accesses;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static const struct symbol *outermost(const struct symbol *symbol)
+{
+    while (symbol && symbol->inlined_by)
+        symbol = symbol->inlined_by;
+    return symbol;
+}
+
+/* The function that an instruction belongs to, inlined ones dissolved. */
+static const struct symbol *function_of(const struct trace *trace, const struct symbols *symbols,
+                                        uint32_t process, uint64_t instruction)
+{
+    return outermost(symbols__get(symbols, process_at(trace, process)->serial, instruction));
+}
+
+static int by_sampled(const void *a, const void *b)
+{
+    const struct line_access *left = a, *right = b;
+    if (left->sampled_ns != right->sampled_ns)
+        return left->sampled_ns < right->sampled_ns ? 1 : -1;
+    if (left->instruction != right->instruction)
+        return left->instruction < right->instruction ? -1 : 1;
+    return left->thread < right->thread ? -1 : left->thread > right->thread;
+}
+
+/* The one of another thread, rather one that writes, that most was sampled of. */
+static const struct line_access *against(const struct vec *accesses,
+                                         const struct line_access *victim)
+{
+    const struct line_access *found = NULL;
+    VEC_EACH (access, accesses, struct line_access) {
+        if (access->thread == victim->thread)
+            continue;
+        if (!found || (found->access == HEURT_ACCESS_READ && access->access != HEURT_ACCESS_READ))
+            found = access;
+    }
+    return found;
+}
+
+static uint64_t sampled_in(const struct vec *accesses)
+{
+    uint64_t ns = 0;
+    VEC_EACH (access, accesses, struct line_access)
+        ns += access->sampled_ns;
+    return ns;
+}
+
+struct finding_places {
+    const struct trace *trace;
+    const struct symbols *symbols;
+    uint32_t *thread_of; /* by trace__samples: index into trace__threads, or UINT32_MAX */
+    struct vec rows;     /* struct sharing */
+};
+
+static bool is_at(const struct finding_places *places, const struct sharing *sharing,
+                  uint32_t process, const struct line_access *victim)
+{
+    const struct symbol *own =
+        function_of(places->trace, places->symbols, process, victim->instruction);
+    const struct symbol *other =
+        function_of(places->trace, places->symbols, process, sharing->victim.instruction);
+    if (sharing->process != process)
+        return false;
+    return own && other ? strcmp(own->function, other->function) == 0
+                        : sharing->victim.instruction == victim->instruction;
+}
+
+static struct sharing *place_of(struct finding_places *places, uint32_t process,
+                                const struct line_access *victim)
+{
+    VEC_EACH (sharing, &places->rows, struct sharing)
+        if (is_at(places, sharing, process, victim))
+            return sharing;
+    struct sharing *added = vec__push(&places->rows, NULL);
+    added->process = process;
+    added->accesses = VEC_OF(struct line_access);
+    return added;
+}
+
+/* Lines come by what was sampled there: the first one of a place is its line. */
+static void add_line(struct finding_places *places, const struct sampled_line *line,
+                     struct vec *accesses)
+{
+    qsort(accesses->items, accesses->count, sizeof(struct line_access), by_sampled);
+    const struct line_access *victim = accesses->items;
+    const struct line_access *by = against(accesses, victim);
+    if (!by)
+        return;
+    struct sharing *sharing = place_of(places, line->process, victim);
+    if (!sharing->lines++) {
+        sharing->line = line->address;
+        sharing->victim = *victim;
+        sharing->by = *by;
+    }
+    VEC_EACH (access, accesses, struct line_access)
+        vec__push(&sharing->accesses, access);
+    sharing->sampled_ns += sampled_in(accesses);
+}
+
+/* ---- enough of it ---------------------------------------------------------------------------- */
+
+/* Samples by thread. */
+static void count_threads(const struct sharing *sharing, uint32_t *samples)
+{
+    VEC_EACH (access, &sharing->accesses, struct line_access)
+        samples[access->thread] += access->samples;
+}
+
+static bool judge(struct sharing *sharing, size_t thread_count)
+{
+    uint32_t *samples = memory__zeroed(thread_count, sizeof *samples), all = 0;
+    uint64_t false_ns = 0;
+    count_threads(sharing, samples);
+    for (size_t i = 0; i < thread_count; i++) {
+        sharing->threads += samples[i] >= OF_EACH_LEAST;
+        all += samples[i];
+    }
+    VEC_EACH (access, &sharing->accesses, struct line_access)
+        false_ns += access->false_ns;
+    sharing->is_false = false_ns > sharing->sampled_ns / 2;
+    free(samples);
+    return sharing->threads >= 2 && all >= SAMPLES_LEAST;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static int by_lost(const void *a, const void *b)
+{
+    const struct sharing *left = a, *right = b;
+    if (left->all_lost_ns != right->all_lost_ns)
+        return left->all_lost_ns < right->all_lost_ns ? 1 : -1;
+    return left->line < right->line ? -1 : left->line > right->line;
+}
+
+struct read_line {
+    const struct sampled_line *line;
+    struct vec accesses;
+    uint64_t sampled_ns;
+};
+
+static int by_line_sampled(const void *a, const void *b)
+{
+    const struct read_line *left = a, *right = b;
+    if (left->sampled_ns != right->sampled_ns)
+        return left->sampled_ns < right->sampled_ns ? 1 : -1;
+    return left->line->address < right->line->address ? -1
+                                                      : left->line->address > right->line->address;
+}
+
+static void add_lines(struct finding_places *places, const struct sampled_lines *found)
+{
+    bool *writers = memory__zeroed(trace__threads(places->trace)->count + 1, sizeof *writers);
+    struct vec lines = VEC_OF(struct read_line);
+    VEC_EACH (line, &found->lines, const struct sampled_line) {
+        const struct line_sample *samples =
+            VEC_AT(&found->samples, struct line_sample, line->first);
+        struct read_line read = {line, accesses_at(samples, line->count, writers), 0};
+        read.sampled_ns = sampled_in(&read.accesses);
+        vec__push(&lines, &read);
+    }
+    if (lines.count)
+        qsort(lines.items, lines.count, sizeof(struct read_line), by_line_sampled);
+    VEC_EACH (read, &lines, struct read_line) {
+        if (read->accesses.count)
+            add_line(places, read->line, &read->accesses);
+        vec__free(&read->accesses);
+    }
+    vec__free(&lines);
+    free(writers);
+}
+
+static void free_sharing(struct sharing *sharing)
+{
+    vec__free(&sharing->accesses);
+    free(sharing->lost_ns);
+    free(sharing->most_lost_ns);
+}
+
+static uint32_t *threads_of(const struct trace *trace)
+{
+    const struct vec *samples = trace__samples(trace);
+    uint32_t *threads = memory__zeroed(samples->count + 1, sizeof *threads);
+    struct sample_threads *known = sample_threads__new(trace);
+    for (size_t i = 0; i < samples->count; i++)
+        threads[i] = sample_threads__of(known, VEC_AT(samples, struct heurt_sample, i));
+    sample_threads__free(known);
+    return threads;
+}
+
+struct sharings *sharings__find(const struct trace *trace, const struct symbols *symbols)
+{
+    struct sharings *sharings = memory__zeroed(1, sizeof *sharings);
+    struct finding_places places = {trace, symbols, threads_of(trace), VEC_OF(struct sharing)};
+    struct sampled_lines found = sampled_lines__find(trace);
+    add_lines(&places, &found);
+    sampled_lines__free(&found);
+    sharings->samples = trace__samples(trace)->count;
+    sharings->rows = VEC_OF(struct sharing);
+    VEC_EACH (sharing, &places.rows, struct sharing) {
+        if (!judge(sharing, trace__threads(trace)->count)) {
+            free_sharing(sharing);
+            continue;
+        }
+        sharing__estimate(sharing, trace, places.thread_of);
+        vec__push(&sharings->rows, sharing);
+    }
+    vec__free(&places.rows);
+    free(places.thread_of);
+    if (sharings->rows.count)
+        qsort(sharings->rows.items, sharings->rows.count, sizeof(struct sharing), by_lost);
+    return sharings;
+}
+
+void sharings__free(struct sharings *sharings)
+{
+    if (!sharings)
+        return;
+    VEC_EACH (sharing, &sharings->rows, struct sharing)
+        free_sharing(sharing);
+    vec__free(&sharings->rows);
+    free(sharings);
+}

@@ -1,0 +1,58 @@
+/* sharing.h: cache lines that threads take from each other: false sharing where they use different
+ * bytes of one, true sharing where they use the same.
+ *
+ * Samples of threads tell at which instruction and which address they were; time is spent where a
+ * thread waits, and a line that another CPU has written has to be waited for. What counts are
+ * samples at a line while another thread is at it, too. What one thread writes and others only read
+ * is how they speak to each other, and no sharing.
+ *
+ * What is lost is told by how long an iteration of the loop takes (struct heurt_sample) while the
+ * others are at the line against while they are not, or else against the fastest; where no register
+ * counts iterations, by what instructions take that access no shared line.
+ *
+ * In goes a trace, out come the places at which threads share lines, the most expensive first. It
+ * costs sorting the samples. It stands on format/sampled_lines.h. Not thread-safe. */
+#ifndef HEURT_ANALYSIS_MEMORY_SHARING_H
+#define HEURT_ANALYSIS_MEMORY_SHARING_H
+
+#include "format/reader.h"
+#include "format/symbols.h"
+
+#include <stdbool.h>
+
+/* What a thread did at a line with one instruction. */
+struct line_access {
+    uint32_t thread;      /* index into trace__threads */
+    uint64_t instruction; /* its address */
+    uint64_t address;     /* of the first byte of the data */
+    uint32_t bytes;
+    enum heurt_access access;
+    uint32_t samples;    /* while another thread was at the line, too */
+    uint64_t sampled_ns; /* the CPU time that they stand for */
+    uint64_t false_ns;   /* of it: what another thread does there has nothing to do with it */
+};
+
+/* Lines that are shared at one place of the program. */
+struct sharing {
+    uint32_t process; /* index into trace__processes */
+    bool is_false;
+    uint32_t lines, threads;   /* how many */
+    uint64_t line;             /* the one at which most was sampled */
+    struct line_access victim; /* there: of which most was */
+    struct line_access by;     /* there: of another thread that does most against it */
+    struct vec accesses;       /* struct line_access: at all lines */
+    uint64_t sampled_ns;
+    uint64_t *lost_ns, *most_lost_ns; /* at least, at most, by trace__threads */
+    uint64_t all_lost_ns;             /* at least */
+};
+
+struct sharings {
+    struct vec rows;  /* struct sharing, by all_lost_ns */
+    uint64_t samples; /* of threads at memory or not, all in all; 0: nobody looked */
+};
+
+/* symbols: may be NULL; then each instruction is a place of its own. */
+struct sharings *sharings__find(const struct trace *trace, const struct symbols *symbols);
+void sharings__free(struct sharings *sharings); /* NULL is allowed */
+
+#endif

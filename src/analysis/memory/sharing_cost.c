@@ -1,0 +1,206 @@
+#include "analysis/memory/internal.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "format/sampled_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NEAR_BYTES 512 /* so near to one that shares lines are instructions of the same loop */
+#define ALONE_LEAST 5  /* samples while nobody else is at the line: fewer are chance */
+#define FASTEST_PART 50
+
+/* Of an instruction that waits for nothing: two or three in a cycle of three a nanosecond. */
+#define INSTRUCTION_NS 0.14
+/* Until what is written may be read again, and of one piece: about 5 and 15 cycles. */
+#define UPDATE_NS 1.5
+#define ATOMIC_NS 5
+
+struct costing {
+    const struct trace *trace;
+    const struct sharing *sharing;
+    const uint32_t *thread_of; /* by trace__samples */
+    struct map lines;          /* that are shared */
+};
+
+/* Iterations of a loop from one sample to the next. */
+struct pace {
+    double ns; /* of one */
+    uint64_t iterations;
+};
+
+/* Instructions of one thread near to those that share lines. */
+struct surroundings {
+    uint32_t thread;
+    uint64_t least, most;           /* their addresses */
+    uint64_t shared, shared_ns;     /* instructions that share lines, what was sampled of that */
+    uint64_t ordinary, ordinary_ns; /* those that do not, what was sampled of them */
+    uint64_t all_ns;
+    bool reads, writes;
+    unsigned atomic;
+    uint32_t instructions; /* of the counted loop that they are in */
+    struct vec paces;      /* struct pace */
+    struct pace alone;     /* of them: while nobody else was at the line; iterations and their ns */
+    unsigned alone_count;
+    struct map seen; /* of both */
+};
+
+static void surround(const struct sharing *sharing, struct surroundings *around)
+{
+    VEC_EACH (access, &sharing->accesses, struct line_access) {
+        uint64_t at = access->instruction;
+        if (access->thread != around->thread)
+            continue;
+        around->shared_ns += access->sampled_ns;
+        around->least = at < around->least ? at : around->least;
+        around->most = at > around->most ? at : around->most;
+        around->reads |= access->access != HEURT_ACCESS_WRITE;
+        around->writes |= access->access != HEURT_ACCESS_READ;
+        if (map__put(&around->seen, &at, sizeof at, around->seen.count) + 1 == around->seen.count)
+            around->atomic += access->access == HEURT_ACCESS_ATOMIC;
+    }
+    around->shared = around->seen.count;
+}
+
+/* Whether nobody else was at a shared line while the thread came from its last sample to this. */
+static bool is_alone(const struct costing *costing, size_t i)
+{
+    const struct vec *samples = trace__samples(costing->trace);
+    const struct heurt_sample *sample = VEC_AT(samples, struct heurt_sample, i);
+    uint64_t near_ns = (uint64_t)TOGETHER_PERIODS * sample->weight_ns;
+    for (int step = -1; step <= 1; step += 2)
+        for (size_t k = i + (size_t)step; k < samples->count; k += (size_t)step) {
+            const struct heurt_sample *other = VEC_AT(samples, struct heurt_sample, k);
+            uint64_t then = other->monotonic_ns, now = sample->monotonic_ns;
+            uint64_t line = other->address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+            if ((then > now ? then - now : now - then) > near_ns)
+                break;
+            if (costing->thread_of[k] != costing->thread_of[i] && other->address &&
+                map__get(&costing->lines, &line, sizeof line) != MAP_ABSENT)
+                return false;
+        }
+    return true;
+}
+
+static void add_pace(const struct costing *costing, size_t i, struct surroundings *around)
+{
+    const struct heurt_sample *sample =
+        VEC_AT(trace__samples(costing->trace), struct heurt_sample, i);
+    struct pace pace = {(double)sample->iterations_ns / (double)sample->iterations,
+                        sample->iterations};
+    around->instructions = sample->loop_instructions;
+    vec__push(&around->paces, &pace);
+    if (!is_alone(costing, i))
+        return;
+    around->alone.ns += sample->iterations_ns;
+    around->alone.iterations += sample->iterations;
+    around->alone_count++;
+}
+
+static void add_sample(const struct costing *costing, size_t i, struct surroundings *around)
+{
+    const struct heurt_sample *sample =
+        VEC_AT(trace__samples(costing->trace), struct heurt_sample, i);
+    uint64_t at = sample->instruction, known = around->seen.count;
+    if (at + NEAR_BYTES < around->least || at > around->most + NEAR_BYTES)
+        return;
+    uint64_t number = map__put(&around->seen, &at, sizeof at, known);
+    around->ordinary += number == known;
+    around->all_ns += sample->weight_ns;
+    around->ordinary_ns += number >= around->shared ? sample->weight_ns : 0;
+    if (sample->iterations)
+        add_pace(costing, i, around);
+}
+
+/* ---- how long it would take ------------------------------------------------------------------ */
+
+static int by_ns(const void *a, const void *b)
+{
+    const struct pace *left = a, *right = b;
+    return left->ns < right->ns ? -1 : left->ns > right->ns;
+}
+
+static double mean_ns(const struct vec *paces)
+{
+    double ns = 0, iterations = 0;
+    VEC_EACH (pace, paces, struct pace) {
+        ns += pace->ns * (double)pace->iterations;
+        iterations += (double)pace->iterations;
+    }
+    return ns / iterations;
+}
+
+/* An iteration while nobody else was there; when somebody always was, one of the fastest. */
+static double undisturbed_ns(const struct surroundings *around)
+{
+    if (around->alone_count >= ALONE_LEAST)
+        return around->alone.ns / (double)around->alone.iterations;
+    qsort(around->paces.items, around->paces.count, sizeof(struct pace), by_ns);
+    return VEC_AT(&around->paces, struct pace, around->paces.count / FASTEST_PART)->ns;
+}
+
+/* What the instructions of an iteration take at least, when they are not to share anything. */
+static double least_ns(const struct surroundings *around, double iteration_ns, bool is_false)
+{
+    double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
+    double ns = around->reads && around->writes ? UPDATE_NS : 0;
+    ns = fmax(ns, around->instructions * INSTRUCTION_NS);
+    ns = fmax(ns, ordinary * iteration_ns + (double)around->shared * INSTRUCTION_NS);
+    return ns + (is_false ? around->atomic * ATOMIC_NS : 0);
+}
+
+/* The part of the thread's time there that is lost, at least and at most. */
+static void lost_parts(const struct surroundings *around, bool is_false, double parts[2])
+{
+    double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
+    double each = around->ordinary ? ordinary / (double)around->ordinary : 0;
+    parts[0] = parts[1] = 1 - ordinary - each * (double)around->shared;
+    if (!around->paces.count)
+        return;
+    double now_ns = mean_ns(&around->paces), then_ns = undisturbed_ns(around);
+    double at_least_ns = fmin(least_ns(around, now_ns, is_false), then_ns);
+    parts[0] = parts[1] = 1 - then_ns / now_ns;
+    /* Where it was disturbed all the time, and where it may be done without. */
+    if (around->alone_count < ALONE_LEAST || !is_false)
+        parts[1] = fmin(1 - at_least_ns / now_ns, 1 - ordinary);
+    parts[1] = fmax(parts[0], parts[1]);
+}
+
+static void estimate_thread(const struct costing *costing, uint32_t thread, uint64_t lost_ns[2])
+{
+    struct surroundings around = {
+        .thread = thread, .least = UINT64_MAX, .paces = VEC_OF(struct pace)};
+    surround(costing->sharing, &around);
+    for (size_t i = 0; around.shared_ns && i < trace__samples(costing->trace)->count; i++)
+        if (costing->thread_of[i] == thread)
+            add_sample(costing, i, &around);
+    if (around.shared_ns) {
+        double parts[2];
+        lost_parts(&around, costing->sharing->is_false, parts);
+        for (int i = 0; i < 2; i++)
+            lost_ns[i] = parts[i] > 0 ? (uint64_t)(parts[i] * (double)around.all_ns) : 0;
+    }
+    vec__free(&around.paces);
+    map__free(&around.seen);
+}
+
+void sharing__estimate(struct sharing *sharing, const struct trace *trace,
+                       const uint32_t *thread_of)
+{
+    struct costing costing = {trace, sharing, thread_of, {0}};
+    size_t threads = trace__threads(trace)->count;
+    sharing->lost_ns = memory__zeroed(threads, sizeof *sharing->lost_ns);
+    sharing->most_lost_ns = memory__zeroed(threads, sizeof *sharing->most_lost_ns);
+    VEC_EACH (access, &sharing->accesses, struct line_access) {
+        uint64_t line = access->address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+        map__put(&costing.lines, &line, sizeof line, 1);
+    }
+    for (uint32_t i = 0; i < threads; i++) {
+        uint64_t lost_ns[2] = {0};
+        estimate_thread(&costing, i, lost_ns);
+        sharing->lost_ns[i] = lost_ns[0];
+        sharing->most_lost_ns[i] = lost_ns[1];
+        sharing->all_lost_ns += lost_ns[0];
+    }
+    map__free(&costing.lines);
+}

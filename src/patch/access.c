@@ -1,0 +1,392 @@
+#include "patch/access.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/vec.h"
+#include "patch/decode.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    INSTRUCTIONS_MOST = 1 << 16, /* of a function: more are not looked at */
+    ALIKE_BYTES = 64,            /* so often it is asked whether the next function has begun */
+};
+
+struct step {
+    uint32_t at; /* from the function's beginning */
+    uint8_t bytes;
+    bool ends_flow, is_entered;
+};
+
+/* Loops that lie within each other are one. */
+struct region {
+    uint64_t start, end; /* offsets in the file; end: where its last branch begins */
+    uint32_t instructions;
+    int counter; /* number of the register that counts; -1: none does */
+    int32_t step;
+};
+
+/* A function, decoded. */
+struct stepped {
+    uint64_t start;     /* offset in the file */
+    struct vec steps;   /* struct step */
+    struct vec regions; /* struct region, by start */
+};
+
+struct code_accesses {
+    const struct module_functions *functions;
+    const uint8_t *bytes; /* NULL: it cannot be read */
+    uint64_t size;
+    struct vec stepped; /* struct stepped */
+    struct map stepped_of_start;
+    ZydisDecoder decoder;
+};
+
+struct code_accesses *code_accesses__new(const char *path, const struct module_functions *functions)
+{
+    struct code_accesses *self = memory__zeroed(1, sizeof *self);
+    struct stat status;
+    self->functions = functions;
+    self->stepped = VEC_OF(struct stepped);
+    decoder__start(&self->decoder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        self->bytes = bytes == MAP_FAILED ? NULL : bytes;
+        self->size = self->bytes ? (uint64_t)status.st_size : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return self;
+}
+
+void code_accesses__free(struct code_accesses *self)
+{
+    if (!self)
+        return;
+    VEC_EACH (stepped, &self->stepped, struct stepped) {
+        vec__free(&stepped->steps);
+        vec__free(&stepped->regions);
+    }
+    vec__free(&self->stepped);
+    map__free(&self->stepped_of_start);
+    if (self->bytes)
+        munmap((void *)(uintptr_t)self->bytes, self->size);
+    free(self);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static bool decode_at(const struct code_accesses *self, uint64_t offset,
+                      struct instruction *instruction)
+{
+    return offset < self->size &&
+           instruction__decode(instruction, &self->decoder, self->bytes + offset,
+                               self->size - offset, offset);
+}
+
+/* Where the function around the byte begins, as an offset in the file: offset itself when that is
+ * not known. */
+static uint64_t start_of(const struct code_accesses *self, uint64_t offset)
+{
+    uint64_t address, start;
+    if (!module_functions__address(self->functions, offset, &address))
+        return offset;
+    module_functions__find(self->functions, address, &start);
+    return start <= address && address - start <= offset ? offset - (address - start) : offset;
+}
+
+static struct step *step_at(const struct stepped *stepped, uint64_t offset)
+{
+    size_t low = 0, high = stepped->steps.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct step *step = VEC_AT(&stepped->steps, struct step, middle);
+        if (stepped->start + step->at < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct step *step = VEC_AT(&stepped->steps, struct step, low);
+    return low < stepped->steps.count && stepped->start + step->at == offset ? step : NULL;
+}
+
+static bool is_direct(enum branch branch)
+{
+    return branch == BRANCH_JUMP || branch == BRANCH_CONDITIONAL || branch == BRANCH_SHORT ||
+           branch == BRANCH_ABORTED;
+}
+
+/* Calls go on behind themselves, but not with what was before them. */
+static bool parts_flow(const struct instruction *instruction)
+{
+    return instruction__ends_flow(instruction) || instruction->branch == BRANCH_CALL ||
+           instruction->branch == BRANCH_CALL_INDIRECT;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct region *left = a, *right = b;
+    return left->start < right->start ? -1 : left->start > right->start;
+}
+
+static void join_regions(struct vec *regions)
+{
+    size_t kept = 0;
+    if (regions->count)
+        qsort(regions->items, regions->count, sizeof(struct region), by_start);
+    VEC_EACH (region, regions, struct region) {
+        struct region *last = kept ? VEC_AT(regions, struct region, kept - 1) : NULL;
+        if (last && region->start <= last->end)
+            last->end = region->end > last->end ? region->end : last->end;
+        else
+            *VEC_AT(regions, struct region, kept++) = *region;
+    }
+    regions->count = kept;
+}
+
+static int number_of(ZydisRegister name)
+{
+    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+    return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
+               ? (int)whole - ZYDIS_REGISTER_RAX
+               : -1;
+}
+
+/* What the instruction adds to the register that it writes; 0: it does something else. */
+static int32_t step_of(const struct instruction *instruction)
+{
+    const ZydisDecodedOperand *operands = instruction->operands;
+    switch (instruction->zydis.mnemonic) {
+    case ZYDIS_MNEMONIC_INC:
+        return 1;
+    case ZYDIS_MNEMONIC_DEC:
+        return -1;
+    case ZYDIS_MNEMONIC_ADD:
+        return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? (int32_t)operands[1].imm.value.s
+                                                                : 0;
+    case ZYDIS_MNEMONIC_SUB:
+        return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? -(int32_t)operands[1].imm.value.s
+                                                                : 0;
+    default:
+        return 0;
+    }
+}
+
+struct counting {
+    int32_t steps[16];
+    bool spoilt[16];
+};
+
+/* A called function may change these: rax rcx rdx rsi rdi r8 … r11; and rsp is no counter. */
+static void spoil_by_call(struct counting *counting)
+{
+    static const int changed[] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
+        counting->spoilt[changed[i]] = true;
+}
+
+static void count_writes(const struct instruction *instruction, struct counting *counting)
+{
+    int32_t step = step_of(instruction);
+    if (instruction->zydis.mnemonic ==
+        ZYDIS_MNEMONIC_POP) /* what was pushed before: on the way out */
+        return;
+    for (unsigned i = 0; i < instruction->zydis.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &instruction->operands[i];
+        int number = operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                             operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE
+                         ? number_of(operand->reg.value)
+                         : -1;
+        if (number < 0)
+            continue;
+        counting->spoilt[number] |=
+            !step || (counting->steps[number] && counting->steps[number] != step);
+        counting->steps[number] = step;
+    }
+}
+
+static void find_counter(const struct code_accesses *self, const struct stepped *stepped,
+                         struct region *region)
+{
+    struct counting counting = {.spoilt[4] = true};
+    struct instruction instruction;
+    VEC_EACH (step, &stepped->steps, struct step) {
+        uint64_t at = stepped->start + step->at;
+        if (at < region->start || at > region->end || !decode_at(self, at, &instruction) ||
+            !instruction__operands(&instruction, &self->decoder))
+            continue;
+        region->instructions++;
+        count_writes(&instruction, &counting);
+        if (instruction.branch == BRANCH_CALL || instruction.branch == BRANCH_CALL_INDIRECT)
+            spoil_by_call(&counting);
+    }
+    region->counter = -1;
+    for (int i = 0; i < 16 && region->counter < 0; i++)
+        if (counting.steps[i] && !counting.spoilt[i])
+            region->counter = i;
+    region->step = region->counter < 0 ? 0 : counting.steps[region->counter];
+}
+
+static void find_loop(const struct stepped *stepped, uint64_t offset, const uint64_t registers[16],
+                      struct counted_loop *loop)
+{
+    VEC_EACH (region, &stepped->regions, const struct region)
+        if (offset >= region->start && offset <= region->end && region->counter >= 0)
+            *loop = (struct counted_loop){region->start, region->instructions, region->step,
+                                          (uint32_t)registers[region->counter]};
+}
+
+/* ---- decoding -------------------------------------------------------------------------------- */
+
+static void decode_function(const struct code_accesses *self, struct stepped *stepped)
+{
+    struct vec targets = VEC_OF(uint64_t);
+    struct instruction instruction;
+    uint64_t at = stepped->start, asked = at;
+    while (stepped->steps.count < INSTRUCTIONS_MOST && decode_at(self, at, &instruction)) {
+        if (at - asked >= ALIKE_BYTES) {
+            if (start_of(self, at) != stepped->start)
+                break;
+            asked = at;
+        }
+        struct step step = {(uint32_t)(at - stepped->start), instruction.zydis.length,
+                            parts_flow(&instruction), false};
+        vec__push(&stepped->steps, &step);
+        if (is_direct(instruction.branch)) {
+            vec__push(&targets, &instruction.target);
+            struct region back = {.start = instruction.target, .end = at};
+            if (back.start >= stepped->start && back.start <= at)
+                vec__push(&stepped->regions, &back);
+        }
+        at = instruction.end;
+    }
+    VEC_EACH (target, &targets, uint64_t) {
+        struct step *step = step_at(stepped, *target);
+        if (step)
+            step->is_entered = true;
+    }
+    vec__free(&targets);
+    join_regions(&stepped->regions);
+    VEC_EACH (region, &stepped->regions, struct region)
+        find_counter(self, stepped, region);
+}
+
+static const struct stepped *function_at(struct code_accesses *self, uint64_t offset)
+{
+    uint64_t start = start_of(self, offset), next = self->stepped.count;
+    uint64_t index = map__put(&self->stepped_of_start, &start, sizeof start, next);
+    if (index == next) {
+        struct stepped stepped = {start, VEC_OF(struct step), VEC_OF(struct region)};
+        decode_function(self, &stepped);
+        vec__push(&self->stepped, &stepped);
+    }
+    return VEC_AT(&self->stepped, struct stepped, index);
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static const ZydisDecodedOperand *memory_of(const struct instruction *instruction)
+{
+    if (!instruction__has_memory(instruction) || instruction__is_nop(instruction))
+        return NULL;
+    for (unsigned i = 0; i < instruction->zydis.operand_count_visible; i++) {
+        const ZydisDecodedOperand *operand = &instruction->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            operand->mem.type == ZYDIS_MEMOP_TYPE_MEM && operand->actions)
+            return operand;
+    }
+    return NULL;
+}
+
+static enum access_kind kind_of(const struct instruction *instruction,
+                                const ZydisDecodedOperand *operand)
+{
+    if (instruction__locks_memory(instruction))
+        return ACCESS_ATOMIC;
+    bool reads = operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ,
+         writes = operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+    return reads && writes ? ACCESS_UPDATE : writes ? ACCESS_WRITE : ACCESS_READ;
+}
+
+static bool changes(const struct instruction *instruction, ZydisRegister name)
+{
+    for (unsigned i = 0; i < instruction->zydis.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &instruction->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+            number_of(operand->reg.value) == number_of(name))
+            return true;
+    }
+    return false;
+}
+
+/* A register's part of an address; false: it is not known. is_past: the instruction is done. */
+static bool add_register(const struct instruction *instruction, ZydisRegister name, bool is_past,
+                         uint64_t factor, const uint64_t registers[16], uint64_t *address)
+{
+    int number = number_of(name);
+    if (name == ZYDIS_REGISTER_NONE)
+        return true;
+    if (number < 0 || (is_past && changes(instruction, name)))
+        return false;
+    *address += registers[number] * factor;
+    return true;
+}
+
+static uint64_t address_of(const struct instruction *instruction,
+                           const ZydisDecodedOperand *operand, bool is_past,
+                           const uint64_t registers[16], uint64_t loaded_at)
+{
+    uint64_t address = operand->mem.disp.has_displacement ? (uint64_t)operand->mem.disp.value : 0;
+    if (operand->mem.segment == ZYDIS_REGISTER_FS || operand->mem.segment == ZYDIS_REGISTER_GS)
+        return 0;
+    if (operand->mem.base == ZYDIS_REGISTER_RIP)
+        return address + instruction->end + loaded_at;
+    return add_register(instruction, operand->mem.base, is_past, 1, registers, &address) &&
+                   add_register(instruction, operand->mem.index, is_past, operand->mem.scale,
+                                registers, &address)
+               ? address
+               : 0;
+}
+
+/* Whether the instruction at offset accesses memory; then what it does is in access. */
+static bool take(const struct code_accesses *self, uint64_t offset, bool is_past,
+                 const uint64_t registers[16], uint64_t loaded_at, struct access *access)
+{
+    struct instruction instruction;
+    if (!decode_at(self, offset, &instruction) ||
+        !instruction__operands(&instruction, &self->decoder))
+        return false;
+    const ZydisDecodedOperand *operand = memory_of(&instruction);
+    if (!operand)
+        return false;
+    access->kind = kind_of(&instruction, operand);
+    access->file_offset = offset;
+    access->bytes = operand->size / 8;
+    access->address = address_of(&instruction, operand, is_past, registers, loaded_at);
+    return true;
+}
+
+struct access code_accesses__find(struct code_accesses *self, uint64_t file_offset,
+                                  const uint64_t registers[16], uint64_t loaded_at)
+{
+    struct access access = {.file_offset = file_offset};
+    if (!self->bytes)
+        return access;
+    const struct stepped *function = function_at(self, file_offset);
+    const struct step *step = step_at(function, file_offset);
+    bool has_before = step && step->at && !step->is_entered && !step[-1].ends_flow;
+    find_loop(function, file_offset, registers, &access.loop);
+    if (!has_before ||
+        !take(self, file_offset - step[-1].bytes, true, registers, loaded_at, &access))
+        take(self, file_offset, false, registers, loaded_at, &access);
+    return access;
+}

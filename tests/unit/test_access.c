@@ -1,0 +1,120 @@
+#include "patch/access.h"
+
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A loop whose iterations rdx counts, by eights; each instruction has a label. */
+__asm__(".text\n"
+        ".type waits, @function\n"
+        "waits: mov (%rdi,%rsi,8), %rax\n"
+        "waits_add: add %rcx, %rax\n"
+        "waits_store: mov %rax, 16(%rdi)\n"
+        "waits_lock: lock incq (%rdi)\n"
+        "waits_chase: mov (%rdi), %rdi\n"
+        "waits_count: add $8, %rdx\n"
+        "waits_again: cmp %rbx, %rdx\n"
+        "jne waits\n"
+        "waits_end: ret\n"
+        ".size waits, . - waits\n");
+extern const char waits[], waits_add[], waits_store[], waits_lock[], waits_chase[], waits_count[],
+    waits_again[], waits_end[];
+
+static struct module_functions *functions;
+static struct code_accesses *accesses;
+static uint64_t loaded_at; /* of this program's code: address less offset in the file */
+static const uint64_t registers[16] = {[2] = 800, [6] = 3, [7] = 0x1000}; /* rdx rsi rdi */
+
+static int find_code(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (uintptr_t)waits - start < part->p_memsz)
+            loaded_at = start - part->p_offset;
+    }
+    return 1;
+}
+
+static int setup(void **state)
+{
+    struct error error;
+    (void)state;
+    dl_iterate_phdr(find_code, NULL);
+    if (module_functions__open("/proc/self/exe", &functions, &error) < 0)
+        return -1;
+    accesses = code_accesses__new("/proc/self/exe", functions);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    code_accesses__free(accesses);
+    module_functions__close(functions);
+    return 0;
+}
+
+static struct access interrupted_at(const char *code)
+{
+    return code_accesses__find(accesses, (uintptr_t)code - loaded_at, registers, loaded_at);
+}
+
+static void assert_access(struct access access, const char *instruction, enum access_kind kind,
+                          uint64_t address)
+{
+    assert_int_equal(access.file_offset + loaded_at, (uintptr_t)instruction);
+    assert_int_equal(access.kind, kind);
+    assert_int_equal(access.address, address);
+}
+
+static void who_waited_is_the_instruction_before(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_add), waits, ACCESS_READ, 0x1018);
+    assert_access(interrupted_at(waits_lock), waits_store, ACCESS_WRITE, 0x1010);
+    assert_access(interrupted_at(waits_chase), waits_lock, ACCESS_ATOMIC, 0x1000);
+    assert_int_equal(interrupted_at(waits_lock).bytes, 8);
+}
+
+static void an_address_is_not_known_when_its_register_is_overwritten(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_count), waits_chase, ACCESS_READ, 0);
+}
+
+/* The loop's first instruction is jumped to: who was before it is not known. */
+static void else_it_is_the_interrupted_one(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits), waits, ACCESS_READ, 0x1018);
+    assert_access(interrupted_at(waits_store), waits_store, ACCESS_WRITE, 0x1010);
+    assert_access(interrupted_at(waits_again), waits_again, ACCESS_NONE, 0);
+}
+
+static void a_register_counts_iterations(void **state)
+{
+    (void)state;
+    struct counted_loop loop = interrupted_at(waits_store).loop;
+    assert_int_equal(loop.file_offset + loaded_at, (uintptr_t)waits);
+    assert_int_equal(loop.step, 8);
+    assert_int_equal(loop.count, 800);
+    assert_int_equal(loop.instructions, 8);
+    assert_int_equal(interrupted_at(waits_end).loop.file_offset, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waited_is_the_instruction_before),
+        cmocka_unit_test(an_address_is_not_known_when_its_register_is_overwritten),
+        cmocka_unit_test(else_it_is_the_interrupted_one),
+        cmocka_unit_test(a_register_counts_iterations),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,161 @@
+#include "analysis/memory/sharing.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+enum { HITS = 0x8000, BEAT = 0x8020, SCORE = 0x9000, PUBLISH = 0x9100, SAMPLES = 40 };
+
+/* One thread's samples, each ms: at one address by one instruction. */
+struct work {
+    uint32_t thread;
+    uint64_t instruction, address;
+    enum heurt_access access;
+    uint64_t from_ms, to_ms;
+    uint32_t iterations; /* in each ms */
+};
+
+static void put_work(struct scene *scene, struct work work)
+{
+    for (uint64_t ms = work.from_ms; ms < work.to_ms; ms++) {
+        struct heurt_sample sample = {.monotonic_ns = 1000 + ms * MS + work.thread * 1000,
+                                      .instruction = work.instruction,
+                                      .address = work.address,
+                                      .pid = 100,
+                                      .tid = 1000 + work.thread,
+                                      .weight_ns = MS,
+                                      .access = (uint8_t)work.access,
+                                      .bytes = 8,
+                                      .loop_instructions = work.iterations ? 10 : 0,
+                                      .iterations = work.iterations,
+                                      .iterations_ns = work.iterations ? MS : 0};
+        assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL,
+                                              HEURT_DEFINITION_SAMPLES, &sample, sizeof sample),
+                         0);
+    }
+}
+
+static struct sharings *find(struct scene *scene)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000);
+        scene__end(scene, i, 1000 + 1000 * MS);
+    }
+    scene->end = (struct heurt_clock_pair){2000 + 1000 * MS, 2000 + 1000 * MS};
+    scene__profile(scene);
+    symbols__put(scene->symbols, 0, SCORE, &(struct symbol){.function = "score"});
+    symbols__put(scene->symbols, 0, PUBLISH, &(struct symbol){.function = "publish"});
+    return sharings__find(scene->trace, scene->symbols);
+}
+
+static const struct sharing *only(const struct sharings *sharings)
+{
+    assert_int_equal(sharings->rows.count, 1);
+    return VEC_AT(&sharings->rows, struct sharing, 0);
+}
+
+static void different_bytes_of_a_line_are_false_sharing(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_WRITE, 0, SAMPLES / 2, 0});
+    struct sharings *sharings = find(scene);
+    const struct sharing *sharing = only(sharings);
+    assert_true(sharing->is_false);
+    assert_int_equal(sharing->line, HITS);
+    assert_int_equal(sharing->threads, 2);
+    assert_int_equal(sharing->victim.instruction, SCORE);
+    assert_int_equal(sharing->victim.address, HITS);
+    assert_int_equal(sharing->by.instruction, PUBLISH);
+    assert_int_equal(sharing->by.address, BEAT);
+    /* Three more samples follow closely enough upon the other's last one. */
+    assert_int_equal(sharing->victim.samples, SAMPLES / 2 + 3);
+    sharings__free(sharings);
+}
+
+static void the_same_bytes_are_true_sharing(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_ATOMIC, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, HITS, HEURT_ACCESS_ATOMIC, 0, SAMPLES, 0});
+    struct sharings *sharings = find(scene);
+    assert_false(only(sharings)->is_false);
+    sharings__free(sharings);
+}
+
+static void what_is_only_read_is_not_shared(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_READ, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_READ, 0, SAMPLES, 0});
+    struct sharings *sharings = find(scene);
+    assert_int_equal(sharings->rows.count, 0);
+    assert_int_equal(sharings->samples, 2 * SAMPLES);
+    sharings__free(sharings);
+}
+
+static void one_who_writes_speaks_to_one_who_reads(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_READ, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, HITS, HEURT_ACCESS_WRITE, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_WRITE, 0, SAMPLES, 0});
+    struct sharings *sharings = find(scene);
+    assert_int_equal(sharings->rows.count, 0);
+    sharings__free(sharings);
+}
+
+static void one_after_the_other_is_not_shared(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_UPDATE, 100, 100 + SAMPLES, 0});
+    struct sharings *sharings = find(scene);
+    assert_int_equal(sharings->rows.count, 0);
+    sharings__free(sharings);
+}
+
+static void neighbouring_lines_are_not_shared(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, HITS + 64, HEURT_ACCESS_UPDATE, 0, SAMPLES, 0});
+    struct sharings *sharings = find(scene);
+    assert_int_equal(sharings->rows.count, 0);
+    sharings__free(sharings);
+}
+
+/* Disturbed for 40 of 80 ms, each iteration takes 4 times as long then: 30 ms are lost. */
+static void the_pace_alone_tells_what_is_lost(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 0, 40, 1000});
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 40, 80, 4000});
+    put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_UPDATE, 0, 38, 0});
+    struct sharings *sharings = find(scene);
+    const struct sharing *sharing = only(sharings);
+    assert_int_equal(sharing->lost_ns[0], 30 * MS);
+    assert_int_equal(sharing->most_lost_ns[0], 30 * MS);
+    sharings__free(sharings);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(different_bytes_of_a_line_are_false_sharing),
+        TEST(the_same_bytes_are_true_sharing),
+        TEST(what_is_only_read_is_not_shared),
+        TEST(one_who_writes_speaks_to_one_who_reads),
+        TEST(one_after_the_other_is_not_shared),
+        TEST(neighbouring_lines_are_not_shared),
+        TEST(the_pace_alone_tells_what_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
