@@ -585,10 +585,11 @@ static int record(struct recording *recording, const struct binary *binary, int 
     if (binary->is_go)
         trace_writer__meta(writer, "runtime", "(go)");
     enum heurt_clock clock = trace_writer__session(writer)->clock;
-    if (chooses || (has_request(recording) && overhead_permille(recording)))
-        attendants.automatic =
-            automatic__new(recording->directory, &recording->request, planner, writer,
-                           chooses ? recording->choose_after_ns : 0, !recording->no_loops, say);
+    bool patches = chooses || (has_request(recording) && overhead_permille(recording));
+    if (patches || (recordable && !recording->no_kernel))
+        attendants.automatic = automatic__new(
+            patches ? recording->directory : NULL, &recording->request, planner, writer,
+            chooses ? recording->choose_after_ns : 0, !recording->no_loops, say);
     int status = run_command(recording, binary, library, &attendants, writer, wait_status);
     planner__close(planner);
     planner__finish(planner, writer, say);

@@ -311,8 +311,17 @@ enum heurt_access {
     HEURT_ACCESS_NONE = 0, /* the thread was not at memory */
     HEURT_ACCESS_READ = 1,
     HEURT_ACCESS_WRITE = 2,
-    HEURT_ACCESS_UPDATE = 3, /* reads, then writes */
+    HEURT_ACCESS_UPDATE = 3, /* reads, then writes, or its loop writes the same */
     HEURT_ACCESS_ATOMIC = 4, /* likewise, in one piece */
+};
+
+/* What the data of a sample lie in. */
+enum heurt_region {
+    HEURT_REGION_UNKNOWN = 0,
+    HEURT_REGION_FILE = 1,  /* a mapped file: static objects above all */
+    HEURT_REGION_STACK = 2, /* of whatever thread */
+    HEURT_REGION_HEAP = 3,  /* other memory of the process' own */
+    HEURT_REGION_SHARED = 4 /* of several processes */
 };
 
 /* Where a thread was when the recorder looked at it. */
@@ -322,7 +331,8 @@ struct heurt_sample {
     uint64_t address;      /* of the data; 0: not known */
     uint32_t pid, tid;
     uint32_t weight_ns;         /* CPU time that it stands for */
-    uint8_t access;             /* enum heurt_access */
+    uint8_t access : 4;         /* enum heurt_access */
+    uint8_t region : 4;         /* enum heurt_region */
     uint8_t bytes;              /* that are accessed, 255 at most */
     uint16_t loop_instructions; /* of the counted loop that it is in, 65535 at most; 0: in none */
     uint32_t iterations;        /* of that loop since the thread's last sample; 0: not known */

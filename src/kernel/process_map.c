@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sysmacros.h>
 
 bool process_map__read(pid_t pid, struct vec *ranges)
@@ -24,6 +25,7 @@ bool process_map__read(pid_t pid, struct vec *ranges)
             .writable = rights[1] == 'w',
             .executable = rights[2] == 'x',
             .is_shared = rights[3] == 's',
+            .is_stack = strstr(line, "[stack]") != NULL,
             .device = makedev(first, second),
             .inode = inode,
         };

@@ -12,9 +12,9 @@
 #include <sys/types.h>
 
 struct mapped_range {
-    uint64_t start, end; /* end: one past */
-    bool readable, writable, executable, is_shared;
-    uint64_t device, inode; /* as by stat(2); 0: no file */
+    uint64_t start, end;                                      /* end: one past */
+    bool readable, writable, executable, is_shared, is_stack; /* of the first thread */
+    uint64_t device, inode;                                   /* as by stat(2); 0: no file */
 };
 
 /* Appends struct mapped_range, by address. False: the process is gone or not ours to look at. */

@@ -21,6 +21,8 @@ struct step {
     uint32_t at; /* from the function's beginning */
     uint8_t bytes;
     bool ends_flow, is_entered;
+    /* Of one that reads: whether its loop writes there, too. */
+    enum { WRITES_UNASKED, WRITES_NOT, WRITES_TOO } writes;
 };
 
 /* Loops that lie within each other are one. */
@@ -235,13 +237,21 @@ static void find_counter(const struct code_accesses *self, const struct stepped 
     region->step = region->counter < 0 ? 0 : counting.steps[region->counter];
 }
 
+static const struct region *region_at(const struct stepped *stepped, uint64_t offset)
+{
+    VEC_EACH (region, &stepped->regions, const struct region)
+        if (offset >= region->start && offset <= region->end)
+            return region;
+    return NULL;
+}
+
 static void find_loop(const struct stepped *stepped, uint64_t offset, const uint64_t registers[16],
                       struct counted_loop *loop)
 {
-    VEC_EACH (region, &stepped->regions, const struct region)
-        if (offset >= region->start && offset <= region->end && region->counter >= 0)
-            *loop = (struct counted_loop){region->start, region->instructions, region->step,
-                                          (uint32_t)registers[region->counter]};
+    const struct region *region = region_at(stepped, offset);
+    if (region && region->counter >= 0)
+        *loop = (struct counted_loop){region->start, region->instructions, region->step,
+                                      (uint32_t)registers[region->counter]};
 }
 
 /* ---- decoding -------------------------------------------------------------------------------- */
@@ -322,7 +332,7 @@ static bool changes(const struct instruction *instruction, ZydisRegister name)
         const ZydisDecodedOperand *operand = &instruction->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
             operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-            number_of(operand->reg.value) == number_of(name))
+            number_of(operand->reg.value) >= 0 && number_of(operand->reg.value) == number_of(name))
             return true;
     }
     return false;
@@ -357,11 +367,49 @@ static uint64_t address_of(const struct instruction *instruction,
                : 0;
 }
 
-/* Whether the instruction at offset accesses memory; then what it does is in access. */
-static bool take(const struct code_accesses *self, uint64_t offset, bool is_past,
-                 const uint64_t registers[16], uint64_t loaded_at, struct access *access)
+/* ---- what is read and written ---------------------------------------------------------------- */
+
+static bool is_same_place(const struct instruction *one, const ZydisDecodedOperand *a,
+                          const struct instruction *other, const ZydisDecodedOperand *b)
+{
+    if (a->mem.base == ZYDIS_REGISTER_RIP)
+        return b->mem.base == ZYDIS_REGISTER_RIP &&
+               one->end + (uint64_t)a->mem.disp.value == other->end + (uint64_t)b->mem.disp.value;
+    return a->mem.base == b->mem.base && a->mem.index == b->mem.index &&
+           a->mem.scale == b->mem.scale && a->mem.disp.value == b->mem.disp.value;
+}
+
+/* Whether the loop around an instruction that reads writes the same place by another one: writes
+ * wait in the processor and are rarely seen. The registers that name the place must stay as they
+ * are in the loop. */
+static bool is_written_in_loop(const struct code_accesses *self, const struct stepped *stepped,
+                               const struct instruction *reader, const ZydisDecodedOperand *operand)
+{
+    const struct region *region = region_at(stepped, reader->address);
+    struct instruction instruction;
+    bool writes = false;
+    VEC_EACH (step, &stepped->steps, struct step) {
+        uint64_t at = stepped->start + step->at;
+        if (!region || at < region->start || at > region->end ||
+            !decode_at(self, at, &instruction) ||
+            !instruction__operands(&instruction, &self->decoder))
+            continue;
+        const ZydisDecodedOperand *other = memory_of(&instruction);
+        writes |= other && kind_of(&instruction, other) != ACCESS_READ &&
+                  is_same_place(reader, operand, &instruction, other);
+        if (changes(&instruction, operand->mem.base) || changes(&instruction, operand->mem.index))
+            return false;
+    }
+    return writes;
+}
+
+/* Whether the instruction accesses memory; then what it does is in access. */
+static bool take(const struct code_accesses *self, const struct stepped *stepped, struct step *step,
+                 bool is_past, const uint64_t registers[16], uint64_t loaded_at,
+                 struct access *access)
 {
     struct instruction instruction;
+    uint64_t offset = stepped->start + step->at;
     if (!decode_at(self, offset, &instruction) ||
         !instruction__operands(&instruction, &self->decoder))
         return false;
@@ -372,6 +420,11 @@ static bool take(const struct code_accesses *self, uint64_t offset, bool is_past
     access->file_offset = offset;
     access->bytes = operand->size / 8;
     access->address = address_of(&instruction, operand, is_past, registers, loaded_at);
+    if (access->kind == ACCESS_READ && step->writes == WRITES_UNASKED)
+        step->writes =
+            is_written_in_loop(self, stepped, &instruction, operand) ? WRITES_TOO : WRITES_NOT;
+    if (access->kind == ACCESS_READ && step->writes == WRITES_TOO)
+        access->kind = ACCESS_UPDATE;
     return true;
 }
 
@@ -382,11 +435,12 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
     if (!self->bytes)
         return access;
     const struct stepped *function = function_at(self, file_offset);
-    const struct step *step = step_at(function, file_offset);
-    bool has_before = step && step->at && !step->is_entered && !step[-1].ends_flow;
+    struct step *step = step_at(function, file_offset);
+    if (!step)
+        return access;
+    bool has_before = step->at && !step->is_entered && !step[-1].ends_flow;
     find_loop(function, file_offset, registers, &access.loop);
-    if (!has_before ||
-        !take(self, file_offset - step[-1].bytes, true, registers, loaded_at, &access))
-        take(self, file_offset, false, registers, loaded_at, &access);
+    if (!has_before || !take(self, function, step - 1, true, registers, loaded_at, &access))
+        take(self, function, step, false, registers, loaded_at, &access);
     return access;
 }

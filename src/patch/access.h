@@ -21,7 +21,7 @@ enum access_kind {
     ACCESS_NONE, /* it was not at memory */
     ACCESS_READ,
     ACCESS_WRITE,
-    ACCESS_UPDATE, /* reads, then writes */
+    ACCESS_UPDATE, /* reads, then writes, or its loop writes the same */
     ACCESS_ATOMIC, /* likewise, in one piece: it waits until all writes before it are done */
 };
 

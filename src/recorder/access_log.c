@@ -2,18 +2,36 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "kernel/process_map.h"
 #include "patch/access.h"
 
 #include <stdlib.h>
 
+#define WHOLE                                                                           \
+    131072u /* samples that are all kept; behind them every second one of so many, then \
+               every fourth … */
+
 struct access_log {
     struct access_log_settings settings;
+    uint64_t taken, kept;
+    uint32_t each; /* one of so many is kept */
     const struct hotspots *hotspots;
     struct hot_files *files;
     struct vec accesses; /* struct code_accesses *: by index of the module; NULL: none yet */
     struct vec samples;  /* struct heurt_sample: not yet written */
     struct vec threads;  /* struct in_loop */
     struct map thread_of_tid;
+    struct vec memories; /* struct memory */
+    struct map memory_of_pid;
+};
+
+#define READ_EVERY_NS 100000000u /* the map of one process */
+
+/* What a process has mapped, as it was when it was last read. */
+struct memory {
+    struct vec ranges; /* struct mapped_range */
+    struct map stacks; /* beginnings of those in which a thread's stack pointer was */
+    uint64_t read_ns;
 };
 
 /* Where a thread was in a loop when it was sampled last. */
@@ -28,11 +46,13 @@ struct access_log *access_log__new(const struct access_log_settings *settings,
 {
     struct access_log *log = memory__zeroed(1, sizeof *log);
     log->settings = *settings;
+    log->each = 1;
     log->hotspots = hotspots;
     log->files = files;
     log->accesses = VEC_OF(struct code_accesses *);
     log->samples = VEC_OF(struct heurt_sample);
     log->threads = VEC_OF(struct in_loop);
+    log->memories = VEC_OF(struct memory);
     return log;
 }
 
@@ -46,6 +66,12 @@ void access_log__free(struct access_log *log)
     vec__free(&log->samples);
     vec__free(&log->threads);
     map__free(&log->thread_of_tid);
+    VEC_EACH (memory, &log->memories, struct memory) {
+        vec__free(&memory->ranges);
+        map__free(&memory->stacks);
+    }
+    vec__free(&log->memories);
+    map__free(&log->memory_of_pid);
     free(log);
 }
 
@@ -90,6 +116,52 @@ static void count_iterations(struct access_log *log, const struct counted_loop *
     *last = (struct in_loop){loop, sample->monotonic_ns, counted->count};
 }
 
+/* ---- what the data lie in -------------------------------------------------------------------- */
+
+static struct memory *memory_of(struct access_log *log, uint32_t pid)
+{
+    uint64_t next = log->memories.count;
+    uint64_t index = map__put(&log->memory_of_pid, &pid, sizeof pid, next);
+    if (index == next) {
+        struct memory memory = {.ranges = VEC_OF(struct mapped_range)};
+        vec__push(&log->memories, &memory);
+    }
+    return VEC_AT(&log->memories, struct memory, index);
+}
+
+/* NULL: it was not there when the process was last looked at. */
+static const struct mapped_range *range_of(struct memory *memory, const struct record *record,
+                                           uint64_t address)
+{
+    const struct mapped_range *range = process_map__find(&memory->ranges, address);
+    if (range || (memory->read_ns && record->time_ns - memory->read_ns < READ_EVERY_NS))
+        return range;
+    memory->ranges.count = 0;
+    memory->read_ns = record->time_ns;
+    process_map__read((pid_t)record->pid, &memory->ranges);
+    return process_map__find(&memory->ranges, address);
+}
+
+static enum heurt_region region_of(struct access_log *log, const struct record *record,
+                                   uint64_t address)
+{
+    enum { STACK_POINTER = 4 };
+    struct memory *memory = memory_of(log, record->pid);
+    const struct mapped_range *range = range_of(memory, record, record->registers[STACK_POINTER]);
+    uint64_t start = range ? range->start : 0;
+    if (start)
+        map__put(&memory->stacks, &start, sizeof start, 1);
+    range = range_of(memory, record, address);
+    if (!range)
+        return HEURT_REGION_UNKNOWN;
+    if (range->inode)
+        return range->is_shared ? HEURT_REGION_SHARED : HEURT_REGION_FILE;
+    return range->is_stack ||
+                   map__get(&memory->stacks, &range->start, sizeof range->start) != MAP_ABSENT
+               ? HEURT_REGION_STACK
+               : HEURT_REGION_HEAP;
+}
+
 static void find_access(struct access_log *log, const struct record *record,
                         struct heurt_sample *sample)
 {
@@ -107,7 +179,8 @@ static void find_access(struct access_log *log, const struct record *record,
     struct access access = code_accesses__find(accesses, offset, record->registers, at - offset);
     sample->instruction = at - offset + access.file_offset;
     sample->address = access.address;
-    sample->access = (uint8_t)access.kind;
+    sample->access = (uint8_t)access.kind & 0xf;
+    sample->region = access.address ? region_of(log, record, access.address) & 0xf : 0;
     const struct counted_loop *loop = &access.loop;
     count_iterations(log, loop, loop->file_offset ? at - offset + loop->file_offset : 0, sample);
     sample->bytes = (uint8_t)(access.bytes < UINT8_MAX ? access.bytes : UINT8_MAX);
@@ -115,16 +188,19 @@ static void find_access(struct access_log *log, const struct record *record,
 
 void access_log__take(struct access_log *log, const struct record *record)
 {
-    if (record->kind != RECORD_SAMPLE || record->in_kernel)
+    if (record->kind != RECORD_SAMPLE || record->in_kernel || log->taken++ % log->each)
         return;
+    uint64_t weight_ns = record->weight_ns * log->each;
     struct heurt_sample sample = {
         .monotonic_ns = record->time_ns,
         .pid = record->pid,
         .tid = record->tid,
-        .weight_ns = (uint32_t)(record->weight_ns < UINT32_MAX ? record->weight_ns : UINT32_MAX),
+        .weight_ns = (uint32_t)(weight_ns < UINT32_MAX ? weight_ns : UINT32_MAX),
     };
     find_access(log, record, &sample);
     vec__push(&log->samples, &sample);
+    if (++log->kept % WHOLE == 0)
+        log->each *= 2;
 }
 
 void access_log__flush(struct access_log *log)

@@ -10,7 +10,7 @@
 
 /* LOOK_PART: a further choice waits until so many times as long has passed as the last one took of
  * the CPU, so that choosing takes no more than a twentieth of one. */
-enum { REST_MS = 1000, LOOP_PERCENT = 2, LOOK_PART = 20 };
+enum { REST_MS = 1000, SAMPLES_MS = 100, LOOP_PERCENT = 2, LOOK_PART = 20 };
 
 struct automatic {
     struct plan_request *request;
@@ -47,8 +47,9 @@ struct automatic *automatic__new(const char *directory, struct plan_request *req
     automatic->after_ns = after_ns;
     automatic->follows = follows;
     automatic->say = say;
-    automatic->live = live__new(directory, planner, writer);
-    planner->remembers = true;
+    if (directory)
+        automatic->live = live__new(directory, planner, writer);
+    planner->remembers = automatic->live != NULL;
     return automatic;
 }
 
@@ -67,13 +68,15 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
     struct error error;
     const struct access_log_settings settings = {automatic->writer, automatic->live};
     automatic->started_ns = now_ns();
-    if (automatic->after_ns &&
-        choice__open(pid, automatic->after_ns, &settings, &automatic->choice, &error) < 0) {
+    int code = choice__open(pid, automatic->after_ns, &settings, &automatic->choice, &error);
+    if (code < 0 && automatic->after_ns) {
         automatic->say("only the calls that heurt knows are recorded: %s", error.text);
         live__free(automatic->live);
         automatic->live = NULL;
         return;
     }
+    if (!automatic->live)
+        return;
     __atomic_fetch_or(&trace_writer__session(automatic->writer)->flags, HEURT_SESSION_LIVE,
                       __ATOMIC_SEQ_CST);
 }
@@ -146,9 +149,13 @@ static bool may_choose(const struct automatic *automatic)
 
 int automatic__look(struct automatic *automatic)
 {
-    if (!automatic->live)
+    if (!automatic->choice && !automatic->live)
         return REST_MS;
     uint64_t begun_ns = cpu_ns();
+    if (!automatic->live) {
+        choice__look(automatic->choice);
+        return SAMPLES_MS;
+    }
     if (may_choose(automatic) && choice__look(automatic->choice))
         choose(automatic);
     int wait_ms = live__look(automatic->live);

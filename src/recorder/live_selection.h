@@ -11,10 +11,10 @@
 
 struct automatic;
 
-/* All are kept, not copied; the chosen functions are added to request, which is the planner's.
- * after_ns 0: nothing is to be chosen. follows: functions that are entered once or never after they
- * were patched are followed inwards, into their loops. say gets sentences for the user, formatted
- * as by printf. */
+/* directory NULL: nothing is patched, the program is only sampled. All are kept, not copied; the
+ * chosen functions are added to request, which is the planner's. after_ns 0: nothing is to be
+ * chosen. follows: functions that are entered once or never after they were patched are followed
+ * inwards, into their loops. say gets sentences for the user, formatted as by printf. */
 struct automatic *automatic__new(const char *directory, struct plan_request *request,
                                  struct planner *planner, struct trace_writer *writer,
                                  uint64_t after_ns, bool follows,

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define FREQUENCY_HZ 997
-#define REST_HZ 397
+#define REST_HZ 199
 #define DRAIN_EVERY_NS 20000000u
 #define STABLE_NS 250000000u /* no stable picture before */
 #define COMPARE_NS 50000000u /* between two looks that are compared */
@@ -46,7 +46,8 @@ static uint64_t now_ns(void)
 int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
                  struct choice **choice, struct error *error)
 {
-    struct sampling_settings how = {pid, FREQUENCY_HZ, REST_HZ, .registers = true};
+    struct sampling_settings how = {pid, after_ns ? FREQUENCY_HZ : REST_HZ, after_ns ? REST_HZ : 0,
+                                    .registers = true};
     struct sampling *sampling = NULL;
     *choice = NULL;
     int code = sampling__open(&how, &sampling, error);
@@ -294,6 +295,8 @@ bool choice__look(struct choice *choice)
     choice->drained_ns = now;
     drain(choice, false);
     uint64_t sampled_ns = hotspots__totals(choice->hotspots).weight_ns;
+    if (!choice->after_ns)
+        return false;
     if (choice->rests)
         return has_changed(choice, sampled_ns);
     if (sampled_ns >= choice->after_ns)

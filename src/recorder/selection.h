@@ -3,7 +3,7 @@
  * The first choice is made after a given CPU time of the program and all it starts, or sooner when
  * the picture is stable: the same functions at several looks, and not before 0.25 s. Chosen are the
  * functions with at least CHOICE_PERCENT of the samples that fell into ELF files (not the kernel,
- * not code that is made at run time). Then two fifths of the samples are taken for as long as the
+ * not code that is made at run time). Then a fifth of the samples are taken for as long as the
  * program runs, and looked at in windows of CPU time: functions that become busy are chosen, too,
  * and so are those of which other instructions than before are. */
 #ifndef HEURT_RECORDER_SELECTION_H
@@ -24,8 +24,8 @@
 
 struct choice;
 
-/* Starts to sample the program that waits for its exec, pid. after_ns: CPU time. Where its threads
- * were goes into the trace; settings NULL: into none. */
+/* Starts to sample the program that waits for its exec, pid. after_ns: CPU time; 0: nothing is to
+ * be chosen. Where its threads were goes into the trace; settings NULL: into none. */
 int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
                  struct choice **choice, struct error *error);
 void choice__close(struct choice *choice); /* NULL is allowed */

@@ -16,15 +16,15 @@ static uint64_t names[1024];
 
 static uint64_t find(uint64_t key)
 {
-    return names[key & 1023] + catalogue.generation;
+    return names[(key + catalogue.generation) & 1023];
 }
 
 static void *work(void *sum)
 {
     uint64_t key = 1, found = 0;
     for (int i = 0; i < 60000000; i++) {
-        key = mix(key, 1);
-        found += find(key >> 20);
+        key = mix(key, 1) + find(key >> 20);
+        found += key >> 60;
     }
     *(uint64_t *)sum = found;
     return NULL;

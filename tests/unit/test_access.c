@@ -12,7 +12,8 @@ __asm__(".text\n"
         ".type waits, @function\n"
         "waits: mov (%rdi,%rsi,8), %rax\n"
         "waits_add: add %rcx, %rax\n"
-        "waits_store: mov %rax, 16(%rdi)\n"
+        "waits_store: mov %rax, 16(%r9)\n"
+        "waits_read: mov 16(%r9), %r10\n"
         "waits_lock: lock incq (%rdi)\n"
         "waits_chase: mov (%rdi), %rdi\n"
         "waits_count: add $8, %rdx\n"
@@ -20,13 +21,14 @@ __asm__(".text\n"
         "jne waits\n"
         "waits_end: ret\n"
         ".size waits, . - waits\n");
-extern const char waits[], waits_add[], waits_store[], waits_lock[], waits_chase[], waits_count[],
-    waits_again[], waits_end[];
+extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
+    waits_count[], waits_again[], waits_end[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
 static uint64_t loaded_at; /* of this program's code: address less offset in the file */
-static const uint64_t registers[16] = {[2] = 800, [6] = 3, [7] = 0x1000}; /* rdx rsi rdi */
+static const uint64_t registers[16] = {
+    [2] = 800, [6] = 3, [7] = 0x1000, [9] = 0x2000}; /* rdx rsi rdi r9 */
 
 static int find_code(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -77,9 +79,9 @@ static void who_waited_is_the_instruction_before(void **state)
 {
     (void)state;
     assert_access(interrupted_at(waits_add), waits, ACCESS_READ, 0x1018);
-    assert_access(interrupted_at(waits_lock), waits_store, ACCESS_WRITE, 0x1010);
+    assert_access(interrupted_at(waits_read), waits_store, ACCESS_WRITE, 0x2010);
     assert_access(interrupted_at(waits_chase), waits_lock, ACCESS_ATOMIC, 0x1000);
-    assert_int_equal(interrupted_at(waits_lock).bytes, 8);
+    assert_int_equal(interrupted_at(waits_read).bytes, 8);
 }
 
 static void an_address_is_not_known_when_its_register_is_overwritten(void **state)
@@ -88,12 +90,18 @@ static void an_address_is_not_known_when_its_register_is_overwritten(void **stat
     assert_access(interrupted_at(waits_count), waits_chase, ACCESS_READ, 0);
 }
 
+static void what_the_loop_writes_too_is_updated(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_lock), waits_read, ACCESS_UPDATE, 0x2010);
+}
+
 /* The loop's first instruction is jumped to: who was before it is not known. */
 static void else_it_is_the_interrupted_one(void **state)
 {
     (void)state;
     assert_access(interrupted_at(waits), waits, ACCESS_READ, 0x1018);
-    assert_access(interrupted_at(waits_store), waits_store, ACCESS_WRITE, 0x1010);
+    assert_access(interrupted_at(waits_store), waits_store, ACCESS_WRITE, 0x2010);
     assert_access(interrupted_at(waits_again), waits_again, ACCESS_NONE, 0);
 }
 
@@ -104,7 +112,7 @@ static void a_register_counts_iterations(void **state)
     assert_int_equal(loop.file_offset + loaded_at, (uintptr_t)waits);
     assert_int_equal(loop.step, 8);
     assert_int_equal(loop.count, 800);
-    assert_int_equal(loop.instructions, 8);
+    assert_int_equal(loop.instructions, 9);
     assert_int_equal(interrupted_at(waits_end).loop.file_offset, 0);
 }
 
@@ -113,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waited_is_the_instruction_before),
         cmocka_unit_test(an_address_is_not_known_when_its_register_is_overwritten),
+        cmocka_unit_test(what_the_loop_writes_too_is_updated),
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),
     };

@@ -24,18 +24,31 @@ static bool is_function(const struct symbol *symbol, const char *function)
     return false;
 }
 
+static bool is_at(const struct finder *finder, const struct sharing *sharing,
+                  const struct finding *finding)
+{
+    const char *function = finding->place ? finding->place->function : "";
+    return is_function(place_of(finder, sharing, &sharing->victim), function) ||
+           is_function(place_of(finder, sharing, &sharing->by), function);
+}
+
+/* Who spins takes the line from the one that it waits for: that is a wait. */
+static bool is_wait(const struct finder *finder, const struct sharing *sharing)
+{
+    VEC_EACH (finding, &finder->findings->rows, struct finding)
+        if ((finding->category == FINDING_SPINNING || finding->category == FINDING_YIELD) &&
+            is_at(finder, sharing, finding))
+            return true;
+    return false;
+}
+
 /* Occurrences of the functions that share the line tell the same by overlapping. */
 static void drop_overlaps(struct finder *finder, const struct sharing *sharing)
 {
     struct vec *rows = &finder->findings->rows;
-    const struct symbol *own = place_of(finder, sharing, &sharing->victim),
-                        *other = place_of(finder, sharing, &sharing->by);
     size_t kept = 0;
     VEC_EACH (finding, rows, struct finding) {
-        const char *function = finding->place ? finding->place->function : "";
-        bool is_same = finding->category == FINDING_OVERLAP &&
-                       (is_function(own, function) || is_function(other, function));
-        if (is_same)
+        if (finding->category == FINDING_OVERLAP && is_at(finder, sharing, finding))
             vec__free(&finding->classes);
         else
             *VEC_AT(rows, struct finding, kept++) = *finding;
@@ -71,5 +84,6 @@ static void add(struct finder *finder, const struct sharing *sharing)
 void finder__add_sharings(struct finder *finder)
 {
     VEC_EACH (sharing, &finder->findings->sharings->rows, struct sharing)
-        add(finder, sharing);
+        if (!is_wait(finder, sharing))
+            add(finder, sharing);
 }

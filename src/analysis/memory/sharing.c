@@ -148,6 +148,7 @@ static void add_access(struct vec *accesses, const struct line_sample *at, bool 
         access->address = at->address;
         access->bytes = sample->bytes;
         access->access = sample->access;
+        access->region = sample->region;
     }
     access->samples++;
     access->sampled_ns += sample->weight_ns;

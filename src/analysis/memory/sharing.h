@@ -27,6 +27,7 @@ struct line_access {
     uint64_t address;     /* of the first byte of the data */
     uint32_t bytes;
     enum heurt_access access;
+    enum heurt_region region;
     uint32_t samples;    /* while another thread was at the line, too */
     uint64_t sampled_ns; /* the CPU time that they stand for */
     uint64_t false_ns;   /* of it: what another thread does there has nothing to do with it */

@@ -155,8 +155,11 @@ static void lost_parts(const struct surroundings *around, bool is_false, double 
     double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
     double each = around->ordinary ? ordinary / (double)around->ordinary : 0;
     parts[0] = parts[1] = 1 - ordinary - each * (double)around->shared;
-    if (!around->paces.count)
+    if (!around->paces.count) {
+        /* How often it was done is not known, and in one piece it takes its time anyway. */
+        parts[0] = around->atomic && is_false ? 0 : parts[0];
         return;
+    }
     double now_ns = mean_ns(&around->paces), then_ns = undisturbed_ns(around);
     double at_least_ns = fmin(least_ns(around, now_ns, is_false), then_ns);
     parts[0] = parts[1] = 1 - then_ns / now_ns;

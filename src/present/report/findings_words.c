@@ -48,12 +48,31 @@ bool finding__by(const struct report *report, const struct finding *finding, str
     return true;
 }
 
+/* "stack", "heap" …; of memory without a name. */
+static const char *region_of(const struct report *report, const struct sharing *sharing)
+{
+    static const char *const regions[] = {
+        [HEURT_REGION_UNKNOWN] = "memory",       [HEURT_REGION_FILE] = "mapped file",
+        [HEURT_REGION_STACK] = "stack",          [HEURT_REGION_HEAP] = "heap",
+        [HEURT_REGION_SHARED] = "shared memory",
+    };
+    const struct trace_process *process =
+        VEC_AT(trace__processes(report->trace), struct trace_process, sharing->process);
+    if (symbols__variable(report->symbols, process->serial, sharing->victim.address))
+        return "variable";
+    if (process__module_of(process, sharing->victim.address))
+        return "static";
+    return regions[sharing->victim.region <= HEURT_REGION_SHARED ? sharing->victim.region : 0];
+}
+
+/* "hits", or "0x55d0a000, heap". */
 static char *shared_object(const struct report *report, const struct sharing *sharing)
 {
     uint64_t address = sharing->victim.address;
     const struct symbol *variable =
         symbols__variable(report->symbols, serial_of(report, sharing), address);
-    return variable ? memory__text(variable->function) : memory__format("0x%" PRIx64, address);
+    return variable ? memory__text(variable->function)
+                    : memory__format("0x%" PRIx64 ", %s", address, region_of(report, sharing));
 }
 
 char *finding__object(const struct report *report, const struct finding *finding)
@@ -69,7 +88,8 @@ char *finding__object(const struct report *report, const struct finding *finding
 
 const char *finding__object_kind(const struct report *report, const struct finding *finding)
 {
-    return finding->sharing ? "memory" : class_kind__name(leader_of(report, finding)->what.at.kind);
+    return finding->sharing ? region_of(report, finding->sharing)
+                            : class_kind__name(leader_of(report, finding)->what.at.kind);
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -117,6 +137,19 @@ static char *of_object(const struct report *report, const struct finding *findin
     return text;
 }
 
+/* Who uses the same line, and what of it. */
+static char *with_whom(const struct report *report, const struct sharing *sharing,
+                       const char *function)
+{
+    const struct symbol *other =
+        symbols__variable(report->symbols, serial_of(report, sharing), sharing->by.address);
+    const char *does = sharing->by.access == HEURT_ACCESS_READ ? "reads" : "writes";
+    const char *what = other               ? other->function
+                       : sharing->is_false ? "other bytes of it"
+                                           : "the same";
+    return memory__format(", while %s %s %s", function, does, what);
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
@@ -125,7 +158,8 @@ static char *by_whom(const struct report *report, const struct finding *finding)
         return memory__text("");
     struct place place = place__of_site(report, by.process, by.site, unknown);
     char *function = function__short(place.function);
-    char *text = memory__format(", mostly because of %s", function);
+    char *text = finding->sharing ? with_whom(report, finding->sharing, function)
+                                  : memory__format(", mostly because of %s", function);
     free(function);
     return text;
 }
