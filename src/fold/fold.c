@@ -88,26 +88,27 @@ static inline void count_duration(struct fold *fold, struct fold_class *class, u
 }
 
 /* An occurrence in which something happened that is told apart. */
-static void add_divided(struct fold_class *class, uint64_t duration, uint64_t own,
+static void add_divided(struct fold_class *into, bool is_inner, uint64_t duration, uint64_t own,
                         const uint64_t components[COMPONENTS], uint64_t weight)
 {
-    struct accumulator *accumulator = &class->sums->accumulator;
-    if (class->open)
+    struct accumulator *accumulator = &into->sums->accumulator;
+    if (is_inner)
         accumulator__add_nested(accumulator, duration, own, components, weight);
     else
         accumulator__add(accumulator, duration, own, components, weight);
 }
 
 /* An occurrence that is of one component. */
-static void add_whole(struct fold_class *class, uint64_t duration, uint64_t own, uint64_t weight)
+static void add_whole(struct fold_class *into, bool is_inner, uint64_t duration, uint64_t own,
+                      uint64_t weight)
 {
-    struct accumulator *accumulator = &class->sums->accumulator;
-    if (!class->open) {
-        accumulator__add_whole(accumulator, duration, own, class->component, weight);
+    struct accumulator *accumulator = &into->sums->accumulator;
+    if (!is_inner) {
+        accumulator__add_whole(accumulator, duration, own, into->component, weight);
         return;
     }
     uint64_t components[COMPONENTS] = {0};
-    components[class->component] = duration;
+    components[into->component] = duration;
     accumulator__add_nested(accumulator, duration, own, components, weight);
 }
 
@@ -160,15 +161,16 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
         pass_on_time(fold, span->nested + own, span->overhead);
         return;
     }
+    struct fold_class *into = fold->divide ? fold->divide(fold, class, duration) : class;
     if (duration)
-        count_duration(fold, class, duration, span->weight);
+        count_duration(fold, into, duration, span->weight);
     if (span->parted || span->overhead) {
         uint64_t components[COMPONENTS];
         divide(duration, span, class->component, components);
-        add_divided(class, duration, own, components, span->weight);
+        add_divided(into, class->open > 0, duration, own, components, span->weight);
         pass_on(fold, components);
     } else {
-        add_whole(class, duration, own, span->weight);
+        add_whole(into, class->open > 0, duration, own, span->weight);
         if (class->component != COMPONENT_RUNNING)
             parts_at(fold, fold->state->depth)[class->component] += duration;
     }
@@ -377,7 +379,9 @@ static void acquired_at_once(struct fold *fold, const struct event *event)
                                                    .depth = fold->state->depth};
         fold->watch_at_once(fold, &occurrence);
     } else {
-        add_whole(class, 0, 0, weight);
+        if (fold->divide)
+            fold->divide(fold, class, 0);
+        add_whole(class, class->open > 0, 0, 0, weight);
     }
 }
 
@@ -459,7 +463,7 @@ static void count_fault(struct fold *fold, struct fold_class *class, uint32_t de
     if (fold->watch)
         return;
     count_duration(fold, class, ticks, 1);
-    add_whole(class, ticks, ticks, 1);
+    add_whole(class, class->open > 0, ticks, ticks, 1);
 }
 
 static void page_fault(struct fold *fold, const struct event *event)

@@ -145,6 +145,9 @@ struct fold {
     void (*watch)(struct fold *fold, const struct fold_occurrence *occurrence);
     /* Likewise of locks and semaphores that could be had at once; NULL: nobody. */
     void (*watch_at_once)(struct fold *fold, const struct fold_occurrence *occurrence);
+    /* The class in which an occurrence of class is counted that ends, or could be had at once, with
+     * state->depth spans around it; NULL: in its own. */
+    struct fold_class *(*divide)(struct fold *fold, struct fold_class *class, uint64_t duration);
     /* The event before was a STACK; its payload stays valid until the next event. */
     bool snapshot;
     struct event stack;

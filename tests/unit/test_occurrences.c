@@ -54,7 +54,7 @@ static void collect(struct kept *kept)
     const struct trace *trace = kept->scene.trace;
     class_table__start(&kept->table, trace, NULL);
     struct thread_result *results = memory__zeroed(trace__threads(trace)->count, sizeof *results);
-    threads__fold(&kept->table, NULL, results);
+    threads__fold(&kept->table, NULL, results, false);
     free(results);
     occurrences__collect(&kept->occurrences, &kept->table, any);
 }

@@ -42,7 +42,7 @@ static uint64_t calls(struct scene *scene, uint32_t thread, uint64_t tick)
     return tick;
 }
 
-static void fill(struct scene *scene)
+static void fill_calls(struct scene *scene)
 {
     scene__function(scene, 0, F, 0x401000, "f", "n");
     scene__function(scene, 0, G, 0x401100, "g", "");
@@ -52,6 +52,11 @@ static void fill(struct scene *scene)
     PUT(scene, 0, 90000, HEURT_EVENT_LOCK_RELEASED, SITE, 0x70);
     PUT(scene, 1, 91000, HEURT_EVENT_LOCK_WAIT LEFT, 0);
     PUT(scene, 1, 92000, HEURT_EVENT_LOCK_RELEASED, SITE, 0x70);
+}
+
+static void fill(struct scene *scene)
+{
+    fill_calls(scene);
     for (uint32_t i = 0; i < THREADS; i++)
         scene__end(scene, i, calls(scene, i, 100000));
     scene__profile(scene);
@@ -88,7 +93,44 @@ static void walks_of_a_report(void **state)
     fill(scene);
     /* The fold, single occurrences, blame by time; then links by time, times off the CPU, rows. */
     check_profile(scene, CLASSES_BY_SITE, 3, 3);
-    /* Signatures more; ends of the parts of divided sites more. */
+    /* Likewise; ends of the parts of divided sites more. */
+    check_profile(scene, CLASSES_BY_STRUCTURE, 3, 4);
+}
+
+/* Functions whose occurrences all last as long: no single one is looked at. */
+static void walks_without_single_occurrences(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t tick = 1000;
+    scene__function(scene, 0, F, 0x401000, "f", "n");
+    scene__function(scene, 0, G, 0x401100, "g", "");
+    PUT(scene, 0, 1000, HEURT_EVENT_LOCK_ACQUIRED, SITE, 0x70);
+    PUT(scene, 1, 1500, HEURT_EVENT_LOCK_WAIT, SITE, 0x70);
+    PUT(scene, 0, 90000, HEURT_EVENT_LOCK_RELEASED, SITE, 0x70);
+    PUT(scene, 1, 91000, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+    for (unsigned i = 0, at = 100000; i < CALLS; i++, at += 100)
+        tick = call(scene, 0, G, at, 100);
+    for (uint32_t i = 0; i < THREADS; i++)
+        scene__end(scene, i, tick);
+    scene__profile(scene);
+    check_profile(scene, CLASSES_BY_SITE, 2, 3);
+    check_profile(scene, CLASSES_BY_STRUCTURE, 2, 3);
+}
+
+/* Of which functions not all is recorded has to be known before structure is looked for. */
+static void walks_where_occurrences_are_drawn(void **state)
+{
+    struct scene *scene = *state;
+    fill_calls(scene);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        uint64_t tick = calls(scene, i, 100000);
+        PUT(scene, i, tick + 10, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(G, 8));
+        PUT(scene, i, tick + 20, G);
+        PUT(scene, i, tick + 30, G LEFT);
+        scene__end(scene, i, tick + 40);
+    }
+    scene__profile(scene);
+    check_profile(scene, CLASSES_BY_SITE, 3, 3);
     check_profile(scene, CLASSES_BY_STRUCTURE, 4, 4);
 }
 
@@ -237,6 +279,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_cpu_and_all_tell_the_same, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(walks_of_a_report, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(walks_without_single_occurrences, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(walks_where_occurrences_are_drawn, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(walks_of_locks_and_structure, scene__setup,
                                         scene__teardown),
     };

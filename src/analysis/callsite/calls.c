@@ -16,6 +16,23 @@ const char *class_kind__name(enum class_kind kind)
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }
 
+bool class_kind__is_structural(enum class_kind kind)
+{
+    switch (kind) {
+    case CLASS_CONDITION:
+    case CLASS_JOIN:
+    case CLASS_POLL:
+    case CLASS_SLEEP:
+    case CLASS_YIELD:
+    case CLASS_MEMORY_MAP:
+    case CLASS_FAULT:
+    case CLASS_FUTEX:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static void describe_lock(const struct event *event, struct call *call)
 {
     static const char *const names[] = {

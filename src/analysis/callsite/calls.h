@@ -19,6 +19,9 @@ struct call {
     struct profile_key keys[2];
 };
 
+/* Whether what is of that kind makes structure. */
+bool class_kind__is_structural(enum class_kind kind);
+
 /* False when the event is no occurrence of a class. */
 bool call__describe(const struct event *event, struct call *call);
 

@@ -1,5 +1,6 @@
 /* class_entry.c: one class, whatever table it is of. */
 #include "analysis/callsite/classes.h"
+#include "analysis/callsite/site.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -49,6 +50,7 @@ void class_entry__free(struct class_entry *entry)
     if (entry->division)
         vec__free(&entry->division->parts);
     free(entry->division);
+    site__free(entry->site);
     free(entry->identity);
     profile_structure__free(entry->what.structure);
     free(entry);

@@ -2,6 +2,7 @@
 
 #include "analysis/callsite/calls.h"
 #include "analysis/callsite/rules.h"
+#include "analysis/callsite/site.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -133,6 +134,17 @@ static uint32_t number_of_place(struct class_table *table, const struct identity
     return (uint32_t)map__put(&table->by_place, &place, sizeof place, table->by_place.count);
 }
 
+/* What was not recorded each time is part of no nest. */
+static bool is_structural(const struct class_table *table, const struct identity *identity)
+{
+    const struct class_table *before = table->whole ? table->whole->before : table->before;
+    uint64_t place =
+        before ? map__get(&before->by_identity, identity, sizeof *identity) : MAP_ABSENT;
+    return class_kind__is_structural((enum class_kind)identity->kind) &&
+           (place == MAP_ABSENT ||
+            !class_entry__is_drawn(*VEC_AT(&before->entries, struct class_entry *, place)));
+}
+
 /* A lane's classes find those of the whole when they are joined, and those that it meets afterwards
  * at once. Before, others may change the whole while the lane folds: it is not looked at. */
 static void find_whole(const struct class_table *table, struct class_entry *entry,
@@ -159,7 +171,8 @@ static struct class_entry *class_of(struct class_table *table, const struct iden
     if (place < table->entries.count)
         return *VEC_AT(&table->entries, struct class_entry *, place);
     struct class_entry *entry = class_entry__new(what);
-    entry->place = table->whole ? 0 : number_of_place(table, identity);
+    entry->place = number_of_place(table, identity);
+    entry->is_structural = is_structural(table, identity);
     entry->what.ignored = rules__ignore(table->rules, what->at.function);
     entry->fold.component = class_kind__component(what->at.kind);
     entry->fold.patched = what->at.kind == CLASS_CALL;
@@ -444,6 +457,7 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
     if (table->entries.count > known) {
         entry->idle = call->idle;
         entry->by_chance = call->by_chance;
+        entry->is_structural &= !call->by_chance;
     }
     return entry;
 }
@@ -550,11 +564,35 @@ static struct class_entry *whole_of(struct class_table *table, struct class_entr
     if (table->entries.count > known) {
         entry->whole->idle = entry->idle;
         entry->whole->by_chance = entry->by_chance;
+        entry->whole->is_structural = entry->is_structural;
     }
     return entry->whole;
 }
 
-void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows)
+/* What the lane's places are called in the whole. */
+static uint32_t *places_of(const struct vec *rows)
+{
+    uint32_t count = 0;
+    VEC_EACH (row, rows, struct class_row)
+        count = row->entry->place >= count ? row->entry->place + 1 : count;
+    uint32_t *places = memory__zeroed(count, sizeof *places);
+    VEC_EACH (row, rows, struct class_row)
+        places[row->entry->place] = row->entry->whole->place;
+    return places;
+}
+
+static void join_sites(struct class_table *table, uint32_t thread, const struct vec *rows,
+                       struct thread_sites *sites)
+{
+    uint32_t *places = places_of(rows);
+    if (!table->nests)
+        table->nests = nests__new();
+    class_table__join_sites(table, thread, sites, places);
+    free(places);
+}
+
+void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows,
+                              struct thread_sites *sites)
 {
     VEC_EACH (row, rows, struct class_row) {
         struct class_entry *entry = whole_of(table, row->entry);
@@ -566,6 +604,8 @@ void class_table__join_thread(struct class_table *table, uint32_t thread, struct
             class_stacks__add(&entry->stacks, stack);
         vec__free(&row->stacks);
     }
+    if (sites->nests)
+        join_sites(table, thread, rows, sites);
     vec__free(rows);
 }
 
@@ -595,7 +635,7 @@ void class_table__share_nests(struct class_table *table)
     for (unsigned i = 0; table->nests && i < table->lane_count; i++) {
         nests__free(table->lanes[i].nests);
         table->lanes[i].nests = nests__new();
-        free(nests__join(table->lanes[i].nests, table->nests));
+        free(nests__join(table->lanes[i].nests, table->nests, NULL));
     }
 }
 

@@ -56,6 +56,9 @@ struct class_part {
     struct class_entry *entry;
 };
 
+struct site;         /* site.h */
+struct thread_sites; /* likewise */
+
 struct class_division {
     unsigned depth;
     struct vec parts; /* struct class_part; what is of none of them stays the site's */
@@ -80,6 +83,7 @@ struct class_entry {
     bool has_calls;                  /* hooked calls were just inside of it */
     bool is_structural;              /* it is part of the nests that it is in */
     struct class_division *division; /* NULL: it is not divided */
+    struct site *site; /* what was inside of its occurrences; NULL: that is not asked, or nothing */
     struct class_definition what;
     uint32_t number;           /* 0, 1, 2 …: in the profile, too */
     bool by_chance;            /* it happens, or is recorded, only sometimes (calls.h) */
@@ -123,10 +127,13 @@ struct class_table {
     struct vec strings;               /* char *: owned, handed on to the profile */
     struct vec warnings;              /* char *: likewise */
     struct map warned;
-    uint32_t thread;           /* the current one: index into trace__threads */
-    struct vec occupied;       /* struct class_entry *: have its sums */
-    struct class_table *whole; /* of a lane: the table that it is a lane of; else NULL */
-    bool is_joined;            /* a lane whose classes have those of the whole */
+    uint32_t thread;                  /* the current one: index into trace__threads */
+    struct vec occupied;              /* struct class_entry *: have its sums */
+    struct class_table *whole;        /* of a lane: the table that it is a lane of; else NULL */
+    const struct class_table *before; /* the trace was folded into it before: what was drawn there
+                                         is part of no nest. NULL: it was not */
+    bool is_drawn;                    /* (atomic) of some occurrences not all were recorded */
+    bool is_joined;                   /* a lane whose classes have those of the whole */
     struct class_table *lanes;
     unsigned lane_count;
 };
@@ -166,6 +173,12 @@ void class_entry__set_undisturbed(struct class_entry *entry);
 /* Whether it is a class of the result: a site whose parts have all of it is none. */
 bool class_entry__is_shown(const struct class_entry *entry);
 
+/* Whether not all of its occurrences were recorded. */
+static inline bool class_entry__is_drawn(const struct class_entry *entry)
+{
+    return entry->total.accumulator.recorded < entry->total.accumulator.count;
+}
+
 #define CLASS_NOT_NUMBERED 0xffffffu /* numbers fit into 24 bits */
 
 /* The number of an event's class; it is the same in every walk once all classes have theirs.
@@ -185,8 +198,9 @@ void class_table__forget_thread(struct class_table *table);
 void class_table__add_lanes(struct class_table *table, unsigned count);
 /* What the lane's classes did on its thread, which has ended: to be joined once. */
 struct vec class_table__take_thread(struct class_table *lane);
-/* Counts it among what they did on all threads, in whose order it is joined; frees the rows. */
-void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows);
+/* Counts it among what they did on all threads, in whose order it is joined; frees both. */
+void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows,
+                              struct thread_sites *sites);
 /* All threads are joined: what is left in the lanes is the table's, too. From here on lanes may be
  * asked for classes, but know of no new ones. */
 void class_table__join_lanes(struct class_table *table);

@@ -106,7 +106,7 @@ static uint32_t find(struct nests *nests, uint32_t place, bool irregular, const 
     return add_nest(nests, place, irregular, items);
 }
 
-uint32_t *nests__join(struct nests *nests, const struct nests *others)
+uint32_t *nests__join(struct nests *nests, const struct nests *others, const uint32_t *places)
 {
     uint32_t *joined = memory__zeroed(others->nests.count, sizeof *joined);
     struct vec items = VEC_OF(struct nest_item);
@@ -115,7 +115,8 @@ uint32_t *nests__join(struct nests *nests, const struct nests *others)
         items.count = 0;
         for (uint32_t k = 0; k < nest->item_count; k++)
             vec__push(&items, &(struct nest_item){.nest = joined[nests__items(others, i)[k].nest]});
-        joined[i] = find(nests, nest->place, nest->is_irregular, &items);
+        uint32_t place = places ? places[nest->place] : nest->place;
+        joined[i] = find(nests, place, nest->is_irregular, &items);
     }
     vec__free(&items);
     return joined;
@@ -152,8 +153,7 @@ static uint32_t *number_at(struct vec *numbers, uint32_t place)
     return VEC_AT(numbers, uint32_t, place);
 }
 
-/* The nest of a place in which nothing was. */
-static uint32_t find_bare(struct nests *nests, uint32_t place)
+uint32_t nests__bare(struct nests *nests, uint32_t place)
 {
     uint32_t *bare = number_at(&nests->bare, place);
     if (*bare == NEST_NONE)
@@ -272,7 +272,7 @@ static uint32_t close(struct nest_walk *walk, const struct nested *nested, const
     uint32_t nest;
     *items = &no_items;
     if (walk->deepest_1 <= nested->depth + 1)
-        return find_bare(walk->nests, nested->place);
+        return nests__bare(walk->nests, nested->place);
     struct level *body = level_at(walk, nested->depth + 1);
     if (body->is_irregular) {
         nest = find(walk->nests, nested->place, true, &no_items);

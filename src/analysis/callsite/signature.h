@@ -40,8 +40,12 @@ struct nests *nests__new(void);
 void nests__free(struct nests *nests); /* NULL is allowed */
 
 /* Finds all nests of others there: a table (uint32_t, by their number) of those that they are. What
- * was not there gets numbers in the order of the others'. free() it. */
-uint32_t *nests__join(struct nests *nests, const struct nests *others);
+ * was not there gets numbers in the order of the others'. places: what places of the others are
+ * called here; NULL: the same. free() it. */
+uint32_t *nests__join(struct nests *nests, const struct nests *others, const uint32_t *places);
+
+/* The nest of a place in which nothing was. */
+uint32_t nests__bare(struct nests *nests, uint32_t place);
 
 /* Valid until another nest is found. */
 const struct nest *nests__get(const struct nests *nests, uint32_t nest);

@@ -1,5 +1,6 @@
 #include "analysis/events/spans.h"
 
+#include "analysis/callsite/site.h"
 #include "analysis/events/resume.h"
 #include "analysis/run.h"
 #include "base/memory.h"
@@ -11,12 +12,14 @@ struct thread_fold {
     struct class_table *table;
     const struct symbols *symbols;
     const struct trace_thread *thread;
-    uint64_t last_wait; /* as in struct thread_result */
+    uint64_t last_wait;      /* as in struct thread_result */
+    struct nest_walk *nests; /* NULL: nobody wants them */
+    struct thread_sites sites;
+    struct vec stacks; /* uint64_t: by place of the open span: tick of its call stack; 0: none */
     /* Only when the thread is watched: */
     struct thread_watcher *watcher;
     struct open_arguments *arguments; /* by place of the open span */
     struct vec passed;                /* struct passed_call: those that are open */
-    struct nest_walk *nests;          /* NULL: nobody wants them */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
     uint8_t *pages;                   /* a bit for each that may have been touched; NULL: none */
 };
@@ -32,7 +35,6 @@ struct open_arguments {
     size_t count;
     uint64_t instructions; /* retired before it; 0: not recorded */
     uint64_t entered;
-    uint64_t stack; /* tick of its call stack; 0: none was taken */
 };
 
 /* ---- what the fold asks for ------------------------------------------------------------------ */
@@ -218,8 +220,103 @@ bool class_entry__has_score(const struct class_entry *entry, const struct trace 
     return false;
 }
 
-static struct vec fold_thread(struct class_table *lane, const struct symbols *symbols,
-                              uint32_t thread, struct thread_result *result)
+/* ---- by what was inside ---------------------------------------------------------------------- */
+
+static uint64_t stack_at(const struct thread_fold *self, uint32_t depth)
+{
+    return depth < self->stacks.count ? *VEC_AT(&self->stacks, uint64_t, depth) : 0;
+}
+
+/* As struct fold's divide. */
+static struct fold_class *class_by_nest(struct fold *fold, struct fold_class *class,
+                                        uint64_t duration)
+{
+    struct thread_fold *self = (struct thread_fold *)fold;
+    struct class_entry *entry = entry_of(class), *into;
+    const struct nested nested = {
+        .place = entry->place, .depth = fold->state->depth, .counts = entry->is_structural};
+    const struct vec *inside;
+    uint32_t nest = nest_walk__end(self->nests, &nested, &inside);
+    if (class->component != COMPONENT_RUNNING)
+        return class;
+    uint64_t stack = stack_at(self, nested.depth);
+    into = sites__class(&self->sites, entry, nest, inside, duration, stack > 0);
+    if (stack)
+        class_table__add_stack(self->table, self->symbols, site__stacked(entry, into),
+                               self->table->thread, stack);
+    return &into->fold;
+}
+
+static void start_nests(struct thread_fold *self)
+{
+    const struct class_table *whole = self->table->whole;
+    if (!whole->before && __atomic_load_n(&whole->is_drawn, __ATOMIC_RELAXED))
+        return;
+    self->sites = (struct thread_sites){nests__new(), VEC_OF(struct site *)};
+    self->nests = nest_walk__new(self->sites.nests);
+    self->stacks = VEC_OF(uint64_t);
+    self->fold.divide = class_by_nest;
+}
+
+static void end_nests(struct thread_fold *self)
+{
+    nest_walk__free(self->nests);
+    vec__free(&self->stacks);
+    self->nests = NULL;
+    self->fold.divide = NULL;
+}
+
+/* The stack belongs to the span that the event has just opened. */
+static void keep_stack(struct thread_fold *self, uint64_t stack)
+{
+    uint32_t place = self->fold.state->depth - 1;
+    while (stack && self->stacks.count <= place)
+        vec__push(&self->stacks, NULL);
+    if (place < self->stacks.count)
+        *VEC_AT(&self->stacks, uint64_t, place) = stack;
+}
+
+/* What is drawn would be in some nests and not in others: of which classes that is has to be known
+ * before. */
+static void note_drawn(struct thread_fold *self, const struct event *event)
+{
+    struct class_table *whole = self->table->whole;
+    if (!event->words || HEURT_SAMPLED_BLOCK(event->payload[0]) <= 1)
+        return;
+    __atomic_store_n(&whole->is_drawn, true, __ATOMIC_RELAXED);
+    if (whole->before)
+        return;
+    sites__give_up(&self->sites);
+    end_nests(self);
+}
+
+static void fold_by_nests(struct thread_fold *self, struct trace_cursor *cursor)
+{
+    struct event event;
+    struct fold *fold = &self->fold;
+    while (self->nests && trace_cursor__next(cursor, &event)) {
+        uint32_t depth = fold->state->depth;
+        uint64_t stack = fold->snapshot ? fold->stack.tick : 0;
+        fold__event(fold, &event);
+        if (fold->state->depth > depth && (stack || self->stacks.count))
+            keep_stack(self, stack);
+        else if (event.id == HEURT_EVENT_LOST)
+            nest_walk__forget(self->nests);
+        else if (event.id == HEURT_EVENT_SAMPLED)
+            note_drawn(self, &event);
+    }
+}
+
+/* ---- one thread, counted --------------------------------------------------------------------- */
+
+/* What of a thread is joined. */
+struct fold_part {
+    struct vec rows;
+    struct thread_sites sites;
+};
+
+static void fold_thread(struct class_table *lane, const struct symbols *symbols, uint32_t thread,
+                        bool by_nests, struct thread_result *result, struct fold_part *part)
 {
     struct thread_fold self;
     struct trace_cursor cursor;
@@ -230,14 +327,21 @@ static struct vec fold_thread(struct class_table *lane, const struct symbols *sy
     if (self.thread->aggregate)
         fold__resume(&self.fold, lane, self.thread, add_stack);
     trace_cursor__start(&cursor, lane->trace, self.thread);
-    while (trace_cursor__next(&cursor, &event))
+    if (by_nests)
+        start_nests(&self);
+    fold_by_nests(&self, &cursor);
+    while (!self.nests && trace_cursor__next(&cursor, &event))
         fold__event(&self.fold, &event);
     result->last_wait = self.last_wait;
     find_stuck(&self, result);
     fold__close(&self.fold, 0);
     free(self.fold.spans);
     free(self.pages);
-    return class_table__take_thread(lane);
+    if (self.nests) {
+        sites__end_thread(&self.sites);
+        end_nests(&self);
+    }
+    *part = (struct fold_part){class_table__take_thread(lane), self.sites};
 }
 
 /* ---- all threads ----------------------------------------------------------------------------- */
@@ -246,31 +350,34 @@ struct folds {
     struct class_table *table;
     const struct symbols *symbols;
     struct thread_result *results;
+    bool by_nests;
 };
 
 static void *fold_in_lane(void *argument, unsigned lane, uint32_t thread)
 {
     const struct folds *self = argument;
-    struct vec *rows = memory__zeroed(1, sizeof *rows);
-    *rows = fold_thread(&self->table->lanes[lane], self->symbols, thread, &self->results[thread]);
-    return rows;
+    struct fold_part *part = memory__zeroed(1, sizeof *part);
+    fold_thread(&self->table->lanes[lane], self->symbols, thread, self->by_nests,
+                &self->results[thread], part);
+    return part;
 }
 
-static void join_fold(void *argument, uint32_t thread, void *rows)
+static void join_fold(void *argument, uint32_t thread, void *ended)
 {
+    struct fold_part *part = ended;
     const struct folds *self = argument;
     struct thread_result *result = &self->results[thread];
-    class_table__join_thread(self->table, thread, rows);
-    free(rows);
+    class_table__join_thread(self->table, thread, &part->rows, &part->sites);
+    free(part);
     if (result->unfinished)
         result->unfinished = result->unfinished->whole;
 }
 
 void threads__fold(struct class_table *table, const struct symbols *symbols,
-                   struct thread_result *results)
+                   struct thread_result *results, bool by_nests)
 {
     static const struct thread_walk walk = {fold_in_lane, join_fold};
-    struct folds self = {table, symbols, results};
+    struct folds self = {table, symbols, results, by_nests};
     uint32_t threads = (uint32_t)trace__threads(table->trace)->count;
     /* The classes of aggregated runs have their texts from the lane that meets them. */
     unsigned lanes = trace__is_aggregated(table->trace) ? 1 : run__lanes(threads);
@@ -309,7 +416,6 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
     self->watcher->entered = arguments->entered;
-    self->watcher->stack = arguments->stack;
     self->watcher->occurrence(self->watcher, whole_of(occurrence->class), occurrence,
                               arguments->words, arguments->count);
 }
@@ -320,7 +426,7 @@ static void watched_at_once(struct fold *fold, const struct fold_occurrence *occ
     find_nest(self, whole_of(occurrence->class), occurrence);
     if (!self->watcher->at_once)
         return;
-    self->watcher->instructions = self->watcher->stack = 0;
+    self->watcher->instructions = 0;
     self->watcher->entered = occurrence->start;
     self->watcher->occurrence(self->watcher, whole_of(occurrence->class), occurrence, NULL, 0);
 }
@@ -352,8 +458,7 @@ static void tell_opened(struct thread_fold *self)
         self->watcher->opened(self->watcher, whole_of(self->fold.spans[depth].class), depth);
 }
 
-static void keep_arguments(struct thread_fold *self, const struct event *event, uint64_t stack,
-                           size_t *room)
+static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
 {
     uint32_t depth = self->fold.state->depth;
     if (depth > *room) {
@@ -366,7 +471,6 @@ static void keep_arguments(struct thread_fold *self, const struct event *event, 
         arguments->words[i] = event->payload[i];
     arguments->instructions = self->instructions;
     arguments->entered = event->tick;
-    arguments->stack = stack;
 }
 
 static bool passes_over(struct thread_fold *self, const struct event *event)
@@ -445,7 +549,6 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
         uint32_t depth = state.depth;
         note_event(&self, event.tick);
-        uint64_t stack = self.fold.snapshot ? self.fold.stack.tick : 0;
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
         if (watcher->passes_over && is_passed_over(&self, &event))
@@ -455,7 +558,7 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
             nest_walk__forget(self.nests);
         forget_passed(&self);
         if (state.depth > depth) {
-            keep_arguments(&self, &event, stack, &room);
+            keep_arguments(&self, &event, &room);
             tell_opened(&self);
         }
         if (event.id == HEURT_EVENT_INSTRUCTIONS)

@@ -23,9 +23,11 @@ bool class_entry__has_score(const struct class_entry *entry, const struct trace 
                             const struct thread_result *results, double least);
 
 /* Folds all threads into the table's classes, on all CPUs; results: by thread. Spans that are open
- * at the end become unfinished. The table has lanes afterwards, for thread__watch. */
+ * at the end become unfinished. The table has lanes afterwards, for thread__watch.
+ * by_nests: its classes have sites afterwards; where occurrences were drawn (table->is_drawn), only
+ * if the table knows from one before of which classes. */
 void threads__fold(struct class_table *table, const struct symbols *symbols,
-                   struct thread_result *results);
+                   struct thread_result *results, bool by_nests);
 
 /* An event that is told of. */
 struct watched_event {
@@ -58,7 +60,6 @@ struct thread_watcher {
     /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
     uint64_t entered;
     struct watched_event now; /* what is told of */
-    uint64_t stack;           /* tick of the call stack that was taken with its enter; 0: none */
     bool nests;    /* the nests of what is told are wanted; the table has room for them: */
     uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
     const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */

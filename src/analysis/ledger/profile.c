@@ -210,6 +210,25 @@ struct class_table *profile__table(const struct profile *profile)
     return &((struct owned_profile *)profile)->table;
 }
 
+/* Where occurrences were drawn, it has to be known of which classes before nests are found: then
+ * the trace is folded twice. */
+static void fold_trace(struct class_table *table, const struct trace *trace,
+                       const struct vec *rules, const struct symbols *symbols, bool by_nests,
+                       struct thread_result *results)
+{
+    class_table__start(table, trace, rules);
+    threads__fold(table, symbols, results, by_nests);
+    if (!by_nests || !table->is_drawn)
+        return;
+    struct class_table before = *table;
+    class_table__forget_lanes(&before);
+    class_table__start(table, trace, rules);
+    table->before = &before;
+    threads__fold(table, symbols, results, by_nests);
+    table->before = NULL;
+    class_table__free(&before);
+}
+
 int profile__compute_by(enum class_view view, const struct trace *trace,
                         const struct symbols *symbols, const struct vec *rules, double threshold,
                         struct profile **profile, struct error *error)
@@ -218,12 +237,12 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     struct class_table table;
     size_t threads = trace__threads(trace)->count;
     struct thread_result *results = memory__zeroed(threads, sizeof *results);
-    class_table__start(&table, trace, rules);
-    threads__fold(&table, symbols, results);
+    view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
+    fold_trace(&table, trace, rules, symbols, view == CLASSES_BY_STRUCTURE, results);
     unfinished_waits__prolong(trace, results);
     uint64_t seen = seen__ticks(&table);
-    if (view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(trace))
-        classes__divide(&table, symbols, results);
+    if (view == CLASSES_BY_STRUCTURE)
+        classes__divide(&table, results);
     VEC_EACH (entry, &table.entries, struct class_entry *) {
         class_entry__set_undisturbed(*entry);
         (*entry)->doubts = doubts__of_sums(*entry, results);
@@ -235,7 +254,7 @@ int profile__compute_by(enum class_view view, const struct trace *trace,
     uncontended_classes__join(&table);
     *profile = &result_of(&table, symbols, results, threshold)->shown;
     (*profile)->seen_ns = trace__ns(trace, seen);
-    (*profile)->view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
+    (*profile)->view = view;
     keep_table((struct owned_profile *)*profile, &table);
     free(results);
     return 0;

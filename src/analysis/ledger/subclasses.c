@@ -1,52 +1,21 @@
 #include "analysis/ledger/subclasses.h"
 
-#include "analysis/run.h"
+#include "analysis/callsite/calls.h"
+#include "analysis/callsite/site.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SCORE 0.01  /* of one thread, for a site to be worth it */
-#define NESTS_OF_SITE 32u /* where there are more, less deep ones; then what comes later is odd */
+#define LEAST_SCORE 0.01 /* of one thread, for a site to be worth it */
 #define PARTS_MOST 4u
 #define ENOUGH 100u       /* occurrences for a minimum */
 #define LEAST_COVERED 0.8 /* of the site's occurrences are in the parts */
 
-/* Occurrences of a site that have one nest, as a class of its own. */
-struct found_nest {
-    uint32_t nest;
-    struct class_entry *entry;
-    struct vec inside; /* struct nest_item: what was just inside */
-};
-
-struct site {
-    struct class_entry *entry;
-    unsigned depth;          /* to which its nests are cut */
-    struct vec found;        /* struct found_nest */
-    size_t last;             /* place in found of the one that was asked for last */
-    struct class_entry *odd; /* of those that found no room */
-};
-
-struct walk {
+/* What dividing needs of the whole table. */
+struct divider {
     struct class_table *table;
-    const struct symbols *symbols;
-    bool *threads;       /* by thread: whether it has occurrences of the sites */
-    struct vec sites;    /* struct site */
-    uint32_t *by_number; /* place in sites by number of the entry; NOT_SOUGHT */
-    struct vec places;   /* const struct class_entry *: one of each place, by its number */
-};
-#define NOT_SOUGHT UINT32_MAX
-
-/* What was found on one thread. */
-struct walk_part {
-    struct thread_watcher watcher; /* first: the fold's walk gives this */
-    const struct walk *walk;
-    struct class_table *lane;
-    uint32_t thread;
-    uint32_t
-        site_depth; /* spans around the outermost open one of a site; UINT32_MAX: none is open */
-    struct site *sites;  /* as the walk's */
-    struct nests *nests; /* that theirs are of: the lane's while it walks */
+    struct vec places; /* const struct class_entry *: one of each place, by its number */
 };
 
 /* ---- which sites ----------------------------------------------------------------------------- */
@@ -61,340 +30,8 @@ static bool has_inside(const struct class_entry *entry)
 static bool is_sought(const struct class_table *table, const struct thread_result *results,
                       const struct class_entry *entry)
 {
-    return entry->fold.component == COMPONENT_RUNNING &&
-           entry->total.accumulator.recorded >= ENOUGH && has_inside(entry) &&
+    return entry->site && entry->total.accumulator.recorded >= ENOUGH && has_inside(entry) &&
            class_entry__has_score(entry, table->trace, results, LEAST_SCORE);
-}
-
-static void seek_sites(struct walk *walk, const struct thread_result *results)
-{
-    const struct vec *entries = &walk->table->entries;
-    walk->by_number = memory__resize(NULL, entries->count, sizeof *walk->by_number);
-    memset(walk->by_number, 0xff, entries->count * sizeof *walk->by_number);
-    VEC_EACH (entry, entries, struct class_entry *) {
-        if (!is_sought(walk->table, results, *entry))
-            continue;
-        walk->by_number[(*entry)->number] = (uint32_t)walk->sites.count;
-        class_entry__mark_threads(*entry, walk->threads);
-        vec__push(&walk->sites, &(struct site){.entry = *entry,
-                                               .depth = NEST_DEPTH,
-                                               .found = VEC_OF(struct found_nest)});
-    }
-}
-
-/* ---- what makes structure -------------------------------------------------------------------- */
-
-bool class_kind__is_structural(enum class_kind kind)
-{
-    switch (kind) {
-    case CLASS_CONDITION:
-    case CLASS_JOIN:
-    case CLASS_POLL:
-    case CLASS_SLEEP:
-    case CLASS_YIELD:
-    case CLASS_MEMORY_MAP:
-    case CLASS_FAULT:
-    case CLASS_FUTEX:
-        return false;
-    default:
-        return true;
-    }
-}
-
-static void mark_structural(struct class_table *table)
-{
-    VEC_EACH (entry, &table->entries, struct class_entry *) {
-        const struct accumulator *accumulator = &(*entry)->total.accumulator;
-        (*entry)->is_structural = !(*entry)->by_chance &&
-                                  class_kind__is_structural((*entry)->what.at.kind) &&
-                                  accumulator->recorded == accumulator->count;
-    }
-}
-
-/* ---- the walk -------------------------------------------------------------------------------- */
-
-static void add_ranges(struct vec *inside, const struct vec *added)
-{
-    for (size_t i = 0; i < inside->count && i < added->count; i++) {
-        struct nest_item *item = VEC_AT(inside, struct nest_item, i);
-        const struct nest_item *other = VEC_AT(added, struct nest_item, i);
-        item->least = other->least < item->least ? other->least : item->least;
-        item->most = other->most > item->most ? other->most : item->most;
-    }
-}
-
-static void copy_items(struct vec *into, const struct vec *items)
-{
-    VEC_EACH (item, items, struct nest_item)
-        vec__push(into, item);
-}
-
-static struct class_entry *odd_one(struct site *site)
-{
-    if (!site->odd)
-        site->odd = class_entry__like(site->entry);
-    return site->odd;
-}
-
-/* What was just inside, cut to what nests of that depth have of it. */
-static struct vec cut_items(struct nests *nests, const struct vec *inside, unsigned depth)
-{
-    struct vec items = VEC_OF(struct nest_item);
-    VEC_EACH (item, inside, struct nest_item) {
-        struct nest_item cut = *item;
-        cut.nest = nests__cut(nests, item->nest, depth - 1);
-        nest_items__append(&items, &cut);
-    }
-    return items;
-}
-
-static struct found_nest *find_nest(struct site *site, uint32_t nest)
-{
-    struct found_nest *found = site->found.items;
-    if (site->last < site->found.count && found[site->last].nest == nest)
-        return &found[site->last];
-    for (size_t i = 0; i < site->found.count; i++) {
-        if (found[i].nest != nest)
-            continue;
-        site->last = i;
-        return &found[i];
-    }
-    return NULL;
-}
-
-static void free_found(struct found_nest *found)
-{
-    class_entry__free(found->entry);
-    vec__free(&found->inside);
-}
-
-static void cut_found(struct nests *nests, struct found_nest *found, unsigned depth)
-{
-    struct vec inside = cut_items(nests, &found->inside, depth);
-    vec__free(&found->inside);
-    found->inside = inside;
-    found->nest = nests__cut(nests, found->nest, depth);
-}
-
-/* As one with the same nest, if there is one. */
-static void put_found(struct site *site, struct found_nest *found)
-{
-    struct found_nest *same = find_nest(site, found->nest);
-    if (!same) {
-        vec__push(&site->found, found);
-        return;
-    }
-    class_entry__merge(same->entry, found->entry);
-    add_ranges(&same->inside, &found->inside);
-    free_found(found);
-}
-
-/* Cuts what was found by one level more: some become one. */
-static void coarsen(struct nests *nests, struct site *site)
-{
-    struct vec before = site->found;
-    site->found = VEC_OF(struct found_nest);
-    site->last = 0;
-    site->depth--;
-    VEC_EACH (found, &before, struct found_nest) {
-        cut_found(nests, found, site->depth);
-        put_found(site, found);
-    }
-    vec__free(&before);
-}
-
-static void add_inside(struct nests *nests, const struct site *site, struct found_nest *found,
-                       const struct vec *inside)
-{
-    if (site->depth == NEST_DEPTH) { /* as it comes */
-        add_ranges(&found->inside, inside);
-        return;
-    }
-    struct vec items = cut_items(nests, inside, site->depth);
-    add_ranges(&found->inside, &items);
-    vec__free(&items);
-}
-
-/* The class of the site's occurrences with that nest; inside: what this one has. */
-static struct class_entry *class_of_nest(struct nests *nests, struct site *site, uint32_t nest,
-                                         const struct vec *inside)
-{
-    struct found_nest *found = find_nest(site, nests__cut(nests, nest, site->depth));
-    while (!found && site->found.count >= NESTS_OF_SITE && site->depth > 1) {
-        coarsen(nests, site);
-        found = find_nest(site, nests__cut(nests, nest, site->depth));
-    }
-    if (!found && site->found.count >= NESTS_OF_SITE)
-        return odd_one(site);
-    if (found) {
-        add_inside(nests, site, found, inside);
-        return found->entry;
-    }
-    const struct found_nest fresh = {nests__cut(nests, nest, site->depth),
-                                     class_entry__like(site->entry),
-                                     cut_items(nests, inside, site->depth)};
-    vec__push(&site->found, &fresh);
-    return fresh.entry;
-}
-
-/* As the fold counts it. */
-static void count(struct class_entry *entry, const struct fold_occurrence *from)
-{
-    struct accumulator *accumulator = &entry->sums.accumulator;
-    if (from->inner)
-        accumulator__add_nested(accumulator, from->duration, from->own, from->components,
-                                from->weight);
-    else
-        accumulator__add(accumulator, from->duration, from->own, from->components, from->weight);
-    if (!from->duration)
-        return;
-    if (!entry->histogram)
-        class_entry__add_histogram(entry);
-    entry->histogram[histogram__bucket(from->duration)] += from->weight;
-}
-
-static struct site *site_of(const struct walk_part *part, const struct class_entry *entry)
-{
-    uint32_t place = part->walk->by_number[entry->number];
-    return place == NOT_SOUGHT ? NULL : &part->sites[place];
-}
-
-static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
-                       const struct fold_occurrence *from, const uint64_t *arguments,
-                       size_t argument_count)
-{
-    struct walk_part *part = (struct walk_part *)watcher;
-    struct site *site = site_of(part, entry);
-    (void)arguments, (void)argument_count;
-    if (!site)
-        return;
-    entry = watcher->inside ? class_of_nest(part->lane->nests, site, watcher->nest, watcher->inside)
-                            : odd_one(site);
-    count(entry, from);
-    if (watcher->stack)
-        class_table__add_stack(part->lane, part->walk->symbols, entry, part->thread,
-                               watcher->stack);
-}
-
-static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
-{
-    struct walk_part *part = (struct walk_part *)watcher;
-    if (depth <= part->site_depth)
-        part->site_depth = site_of(part, entry) ? depth : UINT32_MAX;
-}
-
-/* What is in none of the sites need not be told. */
-static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick, uint32_t depth)
-{
-    const struct walk_part *part = (const struct walk_part *)watcher;
-    (void)tick;
-    return part->site_depth >= depth && !site_of(part, entry);
-}
-
-static void passed_over(struct thread_watcher *watcher, uint32_t depth)
-{
-    (void)watcher, (void)depth;
-}
-
-static void *walk_thread(void *self, unsigned lane, uint32_t thread)
-{
-    const struct walk *walk = self;
-    if (!walk->threads[thread])
-        return NULL;
-    struct walk_part *part = memory__zeroed(1, sizeof *part);
-    *part = (struct walk_part){.watcher = {.occurrence = occurrence,
-                                           .opened = opened,
-                                           .passes_over = passes_over,
-                                           .passed_over = passed_over,
-                                           .nests = true},
-                               .walk = walk,
-                               .lane = &walk->table->lanes[lane],
-                               .thread = thread,
-                               .site_depth = UINT32_MAX};
-    part->lane->nests = nests__new();
-    part->sites = memory__zeroed(walk->sites.count, sizeof *part->sites);
-    for (size_t i = 0; i < walk->sites.count; i++)
-        part->sites[i] = (struct site){.entry = VEC_AT(&walk->sites, struct site, i)->entry,
-                                       .depth = NEST_DEPTH,
-                                       .found = VEC_OF(struct found_nest)};
-    thread__watch(part->lane, thread, &part->watcher);
-    part->nests = part->lane->nests;
-    part->lane->nests = NULL;
-    return part;
-}
-
-/* ---- what threads found ---------------------------------------------------------------------- */
-
-static void end_thread(struct class_entry *entry, uint32_t thread)
-{
-    entry->thread_and_1 = thread + 1;
-    class_entry__end_thread(entry);
-}
-
-static void join_odd(struct site *site, struct class_entry *odd)
-{
-    class_entry__merge(odd_one(site), odd);
-    class_entry__free(odd);
-}
-
-/* found: of the walk's nests. */
-static void join_found(struct nests *nests, struct site *site, struct found_nest *found)
-{
-    struct found_nest *same = find_nest(site, nests__cut(nests, found->nest, site->depth));
-    while (!same && site->found.count >= NESTS_OF_SITE && site->depth > 1) {
-        coarsen(nests, site);
-        same = find_nest(site, nests__cut(nests, found->nest, site->depth));
-    }
-    if (!same && site->found.count >= NESTS_OF_SITE) {
-        join_odd(site, found->entry);
-        vec__free(&found->inside);
-        return;
-    }
-    cut_found(nests, found, site->depth);
-    put_found(site, found);
-}
-
-static void join_site(struct nests *nests, struct site *site, struct site *more,
-                      const uint32_t *joined, uint32_t thread)
-{
-    while (site->depth > more->depth)
-        coarsen(nests, site);
-    VEC_EACH (found, &more->found, struct found_nest) {
-        end_thread(found->entry, thread);
-        found->nest = joined[found->nest];
-        VEC_EACH (item, &found->inside, struct nest_item)
-            item->nest = joined[item->nest];
-        join_found(nests, site, found);
-    }
-    vec__free(&more->found);
-    if (more->odd) {
-        end_thread(more->odd, thread);
-        join_odd(site, more->odd);
-    }
-}
-
-static void join_thread(void *self, uint32_t thread, void *argument)
-{
-    struct walk *walk = self;
-    struct walk_part *part = argument;
-    if (!part)
-        return;
-    uint32_t *joined = nests__join(walk->table->nests, part->nests);
-    for (size_t i = 0; i < walk->sites.count; i++)
-        join_site(walk->table->nests, VEC_AT(&walk->sites, struct site, i), &part->sites[i], joined,
-                  thread);
-    free(joined);
-    nests__free(part->nests);
-    free(part->sites);
-    free(part);
-}
-
-static void walk_threads(struct walk *walk)
-{
-    static const struct thread_walk threads = {walk_thread, join_thread};
-    run__threads(&threads, walk, (uint32_t)trace__threads(walk->table->trace)->count,
-                 walk->table->lane_count);
 }
 
 /* ---- the depth ------------------------------------------------------------------------------- */
@@ -467,33 +104,39 @@ static struct vec choose_parts(struct nests *nests, const struct site *site, uns
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static void list_places(struct walk *walk)
+static void list_places(struct divider *divider)
 {
-    VEC_EACH (entry, &walk->table->entries, struct class_entry *) {
-        while (walk->places.count <= (*entry)->place)
-            vec__push(&walk->places, NULL);
-        *VEC_AT(&walk->places, const struct class_entry *, (*entry)->place) = *entry;
+    VEC_EACH (entry, &divider->table->entries, struct class_entry *) {
+        while (divider->places.count <= (*entry)->place)
+            vec__push(&divider->places, NULL);
+        *VEC_AT(&divider->places, const struct class_entry *, (*entry)->place) = *entry;
     }
 }
 
-static void describe_inside(const struct walk *walk, uint32_t nest, uint32_t level,
+static void describe_inside(const struct divider *divider, uint32_t nest, uint32_t level,
                             struct vec *rows)
 {
-    const struct nests *nests = walk->table->nests;
+    const struct nests *nests = divider->table->nests;
     const struct nest whole = *nests__get(nests, nest);
     for (uint32_t i = 0; i < whole.item_count; i++) {
         uint32_t inside = nests__items(nests, nest)[i].nest;
         const struct nest *item = nests__get(nests, inside);
         const struct class_entry *entry =
-            *VEC_AT(&walk->places, const struct class_entry *, item->place);
+            *VEC_AT(&divider->places, const struct class_entry *, item->place);
         struct profile_inside row = {.level = level,
                                      .place = item->place,
                                      .kind = entry->what.at.kind,
                                      .function = entry->what.at.function,
                                      .is_irregular = item->is_irregular};
         vec__push(rows, &row);
-        describe_inside(walk, inside, level + 1, rows);
+        describe_inside(divider, inside, level + 1, rows);
     }
+}
+
+static void copy_items(struct vec *into, const struct vec *items)
+{
+    VEC_EACH (item, items, struct nest_item)
+        vec__push(into, item);
 }
 
 /* What was just inside of all that has that nest. */
@@ -504,10 +147,10 @@ static struct vec items_of_part(struct nests *nests, const struct site *site, un
     VEC_EACH (found, &site->found, struct found_nest) {
         if (nests__cut(nests, found->nest, depth) != nest)
             continue;
-        struct vec items = cut_items(nests, &found->inside, depth);
+        struct vec items = nest_items__cut(nests, &found->inside, depth);
         if (!all.count)
             copy_items(&all, &items);
-        add_ranges(&all, &items);
+        nest_ranges__add(&all, &items);
         vec__free(&items);
     }
     return all;
@@ -523,13 +166,13 @@ static struct profile_structure *new_structure(unsigned depth, uint32_t nest)
     return structure;
 }
 
-static struct profile_structure *structure_of(const struct walk *walk, const struct site *site,
-                                              unsigned depth, uint32_t nest)
+static struct profile_structure *
+structure_of(const struct divider *divider, const struct site *site, unsigned depth, uint32_t nest)
 {
     struct profile_structure *structure = new_structure(depth, nest);
-    struct vec items = items_of_part(walk->table->nests, site, depth, nest);
+    struct vec items = items_of_part(divider->table->nests, site, depth, nest);
     size_t place = 0;
-    describe_inside(walk, nest, 1, &structure->inside);
+    describe_inside(divider, nest, 1, &structure->inside);
     VEC_EACH (row, &structure->inside, struct profile_inside) {
         if (row->level > 1 || place >= items.count)
             continue;
@@ -540,15 +183,15 @@ static struct profile_structure *structure_of(const struct walk *walk, const str
     return structure;
 }
 
-static struct class_entry *make_part(const struct walk *walk, const struct site *site,
+static struct class_entry *make_part(const struct divider *divider, const struct site *site,
                                      unsigned depth, uint32_t nest)
 {
     struct class_entry *entry = class_entry__like(site->entry);
     VEC_EACH (found, &site->found, struct found_nest)
-        if (nests__cut(walk->table->nests, found->nest, depth) == nest)
+        if (nests__cut(divider->table->nests, found->nest, depth) == nest)
             class_entry__merge(entry, found->entry);
-    entry->what.structure = structure_of(walk, site, depth, nest);
-    vec__push(&walk->table->entries, &entry);
+    entry->what.structure = structure_of(divider, site, depth, nest);
+    vec__push(&divider->table->entries, &entry);
     return entry;
 }
 
@@ -579,61 +222,57 @@ static void keep_rest(struct nests *nests, const struct site *site)
         class_entry__merge(entry, site->odd);
 }
 
-static void divide(const struct walk *walk, const struct site *site, unsigned depth,
+static void divide(const struct divider *divider, const struct site *site, unsigned depth,
                    const struct vec *groups)
 {
     struct class_division *division = memory__zeroed(1, sizeof *division);
     *division = (struct class_division){depth, VEC_OF(struct class_part)};
     VEC_EACH (group, groups, struct group) {
-        struct class_part part = {group->nest, make_part(walk, site, depth, group->nest)};
+        struct class_part part = {group->nest, make_part(divider, site, depth, group->nest)};
         vec__push(&division->parts, &part);
     }
     site->entry->division = division;
     site->entry->what.structure = new_structure(depth, NEST_NONE);
-    keep_rest(walk->table->nests, site);
+    keep_rest(divider->table->nests, site);
 }
 
-static void divide_site(const struct walk *walk, const struct site *site)
+static void divide_site(const struct divider *divider, const struct site *site)
 {
     unsigned depth;
-    struct vec groups = choose_parts(walk->table->nests, site, &depth);
+    struct vec groups = choose_parts(divider->table->nests, site, &depth);
     if (groups.count)
-        divide(walk, site, depth, &groups);
+        divide(divider, site, depth, &groups);
     vec__free(&groups);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void free_site(struct site *site)
+static void free_sites(struct class_table *table)
 {
-    VEC_EACH (found, &site->found, struct found_nest)
-        free_found(found);
-    vec__free(&site->found);
-    class_entry__free(site->odd);
+    VEC_EACH (entry, &table->entries, struct class_entry *) {
+        site__free((*entry)->site);
+        (*entry)->site = NULL;
+    }
 }
 
-void classes__divide(struct class_table *table, const struct symbols *symbols,
-                     const struct thread_result *results)
+void classes__divide(struct class_table *table, const struct thread_result *results)
 {
-    struct walk walk = {.table = table,
-                        .symbols = symbols,
-                        .sites = VEC_OF(struct site),
-                        .places = VEC_OF(const struct class_entry *)};
-    walk.threads = memory__zeroed(trace__threads(table->trace)->count, sizeof *walk.threads);
-    class_table__number(table);
-    seek_sites(&walk, results);
-    if (walk.sites.count) {
-        table->nests = nests__new();
-        mark_structural(table);
-        list_places(&walk);
-        walk_threads(&walk);
+    struct divider divider = {table, VEC_OF(const struct class_entry *)};
+    size_t sites = table->entries.count; /* parts come behind them */
+    VEC_EACH (entry, &table->entries, struct class_entry *)
+        (*entry)->is_structural &= !class_entry__is_drawn(*entry);
+    list_places(&divider);
+    for (size_t i = 0; i < sites; i++) {
+        struct class_entry *entry = *VEC_AT(&table->entries, struct class_entry *, i);
+        if (!is_sought(table, results, entry))
+            continue;
+        site__complete(entry->site);
+        divide_site(&divider, entry->site);
     }
-    VEC_EACH (site, &walk.sites, struct site) {
-        divide_site(&walk, site);
-        free_site(site);
+    if (!class_table__has_parts(table)) {
+        nests__free(table->nests);
+        table->nests = NULL;
     }
-    vec__free(&walk.sites);
-    vec__free(&walk.places);
-    free(walk.by_number);
-    free(walk.threads);
+    free_sites(table);
+    vec__free(&divider.places);
 }
