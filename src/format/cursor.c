@@ -234,7 +234,7 @@ bool trace_cursor__next_recorded(struct trace_cursor *cursor, struct event *even
     return true;
 }
 
-bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+bool trace_cursor__next_any(struct trace_cursor *cursor, struct event *event)
 {
     bool taken = cursor->recorded_until && next_in_words(cursor, event);
     if (taken && event->tick < cursor->recorded_until)
@@ -244,6 +244,35 @@ bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
     if (!has)
         trace_cursor__stop(cursor);
     return has;
+}
+
+/* Passes events of functions that stand in the words one after the other. */
+static void pass_functions(struct trace_cursor *cursor)
+{
+    const uint64_t *at = cursor->at;
+    uint64_t tick = cursor->tick;
+    while (at < cursor->end) {
+        uint32_t id = event__id(*at);
+        size_t words = id < cursor->payload_ids ? cursor->payload_words[id] : 0;
+        uint64_t next = event__whole_tick(tick, *at);
+        if (id < HEURT_EVENT_FUNCTIONS || !words || words > (size_t)(cursor->end - at) ||
+            next >= cursor->recorded_until)
+            break;
+        tick = next;
+        at += words;
+    }
+    cursor->at = at;
+    cursor->tick = tick;
+}
+
+bool trace_cursor__next_fixed(struct trace_cursor *cursor, struct event *event)
+{
+    do {
+        pass_functions(cursor);
+        if (!trace_cursor__next_any(cursor, event))
+            return false;
+    } while (event->id >= HEURT_EVENT_FUNCTIONS);
+    return true;
 }
 
 void trace_cursor__stop(struct trace_cursor *cursor)

@@ -198,7 +198,29 @@ struct trace_cursor {
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
                          const struct trace_thread *thread);
-bool trace_cursor__next(struct trace_cursor *cursor, struct event *event);
+bool trace_cursor__next_any(struct trace_cursor *cursor, struct event *event);
+/* The next event with a fixed id: those of functions are passed over. */
+bool trace_cursor__next_fixed(struct trace_cursor *cursor, struct event *event);
+
+/* Most events are of functions, without payload: a word that is looked at here. */
+static inline bool trace_cursor__next(struct trace_cursor *cursor, struct event *event)
+{
+    const uint64_t *at = cursor->at;
+    if (at < cursor->end) {
+        uint32_t id = event__id(*at);
+        uint64_t tick = event__whole_tick(cursor->tick, *at);
+        if (id >= HEURT_EVENT_FUNCTIONS && id < cursor->payload_ids &&
+            cursor->payload_words[id] == 1 && tick < cursor->recorded_until) {
+            *event = (struct event){.tick = tick, .id = id, .payload = at + 1};
+            cursor->tick = tick;
+            cursor->event = at;
+            cursor->at = at + 1;
+            return true;
+        }
+    }
+    return trace_cursor__next_any(cursor, event);
+}
+
 /* For a cursor that is left before its end (of which next has told); may be called always. */
 void trace_cursor__stop(struct trace_cursor *cursor);
 

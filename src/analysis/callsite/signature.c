@@ -12,7 +12,7 @@
 
 struct nests {
     struct vec nests;   /* struct nest */
-    struct vec items;   /* struct nest_item: of all, one nest's behind the other's */
+    struct vec items;   /* uint32_t: what is in each nest, one's behind the other's */
     struct vec key;     /* uint32_t: of the nest that is looked up */
     struct map numbers; /* place, irregular, nests of the items -> number */
     struct vec bare;    /* uint32_t: by place, its nest without items, or NEST_NONE */
@@ -23,7 +23,7 @@ struct nests *nests__new(void)
 {
     struct nests *nests = memory__zeroed(1, sizeof *nests);
     nests->nests = VEC_OF(struct nest);
-    nests->items = VEC_OF(struct nest_item);
+    nests->items = VEC_OF(uint32_t);
     nests->key = VEC_OF(uint32_t);
     nests->bare = VEC_OF(uint32_t);
     nests->last = VEC_OF(uint32_t);
@@ -53,9 +53,9 @@ const struct nest *nests__get(const struct nests *nests, uint32_t nest)
     return nest_at(nests, nest);
 }
 
-const struct nest_item *nests__items(const struct nests *nests, uint32_t nest)
+const uint32_t *nests__items(const struct nests *nests, uint32_t nest)
 {
-    return VEC_AT(&nests->items, struct nest_item, nest_at(nests, nest)->first_item);
+    return VEC_AT(&nests->items, uint32_t, nest_at(nests, nest)->first_item);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static uint32_t add_nest(struct nests *nests, uint32_t place, bool irregular,
     for (unsigned i = 0; i < NEST_DEPTH; i++)
         nest.cut[i] = NEST_NONE;
     VEC_EACH (item, items, struct nest_item)
-        vec__push(&nests->items, &(struct nest_item){.nest = item->nest});
+        vec__push(&nests->items, &item->nest);
     vec__push(&nests->nests, &nest);
     return (uint32_t)nests->nests.count - 1;
 }
@@ -114,7 +114,7 @@ uint32_t *nests__join(struct nests *nests, const struct nests *others, const uin
         const struct nest *nest = nest_at(others, i);
         items.count = 0;
         for (uint32_t k = 0; k < nest->item_count; k++)
-            vec__push(&items, &(struct nest_item){.nest = joined[nests__items(others, i)[k].nest]});
+            vec__push(&items, &(struct nest_item){.nest = joined[nests__items(others, i)[k]]});
         uint32_t place = places ? places[nest->place] : nest->place;
         joined[i] = find(nests, place, nest->is_irregular, &items);
     }
@@ -132,8 +132,15 @@ static bool are_equal(const struct nest_item *left, const struct nest_item *righ
 
 void nest_items__append(struct vec *items, const struct nest_item *item)
 {
+    struct nest_item *before =
+        items->count ? VEC_AT(items, struct nest_item, items->count - 1) : NULL;
+    if (before && before->nest == item->nest) { /* as most often */
+        before->least += item->least;
+        before->most += item->most;
+        return;
+    }
     vec__push(items, item);
-    for (size_t period = 1; period <= PERIOD_MOST && 2 * period <= items->count; period++) {
+    for (size_t period = 2; period <= PERIOD_MOST && 2 * period <= items->count; period++) {
         struct nest_item *last = VEC_AT(items, struct nest_item, items->count - period);
         if (!are_equal(last - period, last, period))
             continue;
@@ -161,12 +168,23 @@ uint32_t nests__bare(struct nests *nests, uint32_t place)
     return *bare;
 }
 
+static bool consists_of(const struct nests *nests, uint32_t nest, const struct vec *items)
+{
+    const uint32_t *known = nests__items(nests, nest);
+    const struct nest_item *wanted = items->items;
+    if (nest_at(nests, nest)->item_count != items->count)
+        return false;
+    for (size_t i = 0; i < items->count; i++)
+        if (known[i] != wanted[i].nest)
+            return false;
+    return true;
+}
+
 /* Mostly it is the one of the last time. */
 static uint32_t find_again(struct nests *nests, uint32_t place, const struct vec *items)
 {
     uint32_t *last = number_at(&nests->last, place);
-    if (*last != NEST_NONE && nest_at(nests, *last)->item_count == items->count &&
-        are_equal(nests__items(nests, *last), items->items, items->count))
+    if (*last != NEST_NONE && consists_of(nests, *last, items))
         return *last;
     uint32_t found = find(nests, place, false, items);
     if (nest_at(nests, found)->item_count == items->count)
@@ -179,7 +197,7 @@ static uint32_t find_cut(struct nests *nests, uint32_t nest, unsigned depth)
     const struct nest whole = *nest_at(nests, nest);
     struct vec items = VEC_OF(struct nest_item);
     for (uint32_t i = 0; depth && i < whole.item_count; i++) {
-        uint32_t inside = nests__items(nests, nest)[i].nest;
+        uint32_t inside = nests__items(nests, nest)[i];
         const struct nest_item item = {.nest = nests__cut(nests, inside, depth - 1)};
         nest_items__append(&items, &item);
     }
@@ -188,15 +206,21 @@ static uint32_t find_cut(struct nests *nests, uint32_t nest, unsigned depth)
     return cut;
 }
 
+static inline uint32_t cut_of(struct nests *nests, uint32_t nest, unsigned depth)
+{
+    const struct nest *whole = nest_at(nests, nest);
+    if (depth >= whole->height)
+        return nest;
+    if (whole->cut[depth] != NEST_NONE)
+        return whole->cut[depth];
+    uint32_t cut = find_cut(nests, nest, depth);
+    nest_at(nests, nest)->cut[depth] = cut;
+    return cut;
+}
+
 uint32_t nests__cut(struct nests *nests, uint32_t nest, unsigned depth)
 {
-    if (depth >= nest_at(nests, nest)->height)
-        return nest;
-    if (nest_at(nests, nest)->cut[depth] == NEST_NONE) {
-        uint32_t cut = find_cut(nests, nest, depth);
-        nest_at(nests, nest)->cut[depth] = cut;
-    }
-    return nest_at(nests, nest)->cut[depth];
+    return cut_of(nests, nest, depth);
 }
 
 /* ---- one thread ------------------------------------------------------------------------------ */
@@ -261,7 +285,7 @@ static void append(struct nest_walk *walk, const struct nested *nested, uint32_t
         walk->deepest_1 = nested->depth + 1;
     if (level->is_irregular)
         return;
-    const struct nest_item item = {nests__cut(walk->nests, nest, NEST_DEPTH - 1), 1, 1};
+    const struct nest_item item = {cut_of(walk->nests, nest, NEST_DEPTH - 1), 1, 1};
     nest_items__append(&level->items, &item);
     level->is_irregular = level->items.count > ITEMS_MOST;
 }

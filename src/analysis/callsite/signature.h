@@ -47,9 +47,9 @@ uint32_t *nests__join(struct nests *nests, const struct nests *others, const uin
 /* The nest of a place in which nothing was. */
 uint32_t nests__bare(struct nests *nests, uint32_t place);
 
-/* Valid until another nest is found. */
+/* Valid until another nest is found. Items: the nests of what is in it. */
 const struct nest *nests__get(const struct nests *nests, uint32_t nest);
-const struct nest_item *nests__items(const struct nests *nests, uint32_t nest);
+const uint32_t *nests__items(const struct nests *nests, uint32_t nest);
 
 /* What of it is no deeper than depth levels; 0: its place alone. */
 uint32_t nests__cut(struct nests *nests, uint32_t nest, unsigned depth);

@@ -305,8 +305,8 @@ static void join_site(struct nests *nests, struct site *site, struct site *more,
     }
 }
 
-void class_table__join_sites(struct class_table *table, uint32_t thread,
-                             struct thread_sites *sites, const uint32_t *places)
+void class_table__join_sites(struct class_table *table, uint32_t thread, struct thread_sites *sites,
+                             const uint32_t *places)
 {
     uint32_t *joined = nests__join(table->nests, sites->nests, places);
     VEC_EACH (more, &sites->sites, struct site *) {

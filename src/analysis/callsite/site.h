@@ -56,8 +56,8 @@ void sites__end_thread(struct thread_sites *sites);
 /* Likewise, and nothing is looked for any more. */
 void sites__give_up(struct thread_sites *sites);
 /* Joins what was found on a thread, and frees it. places: the whole table's by the lane's. */
-void class_table__join_sites(struct class_table *table, uint32_t thread,
-                             struct thread_sites *sites, const uint32_t *places);
+void class_table__join_sites(struct class_table *table, uint32_t thread, struct thread_sites *sites,
+                             const uint32_t *places);
 /* All threads are joined: what had nothing inside gets its histogram. */
 void site__complete(struct site *site);
 

@@ -548,7 +548,8 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     trace_cursor__start(&cursor, table->trace, self.thread);
     for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
         uint32_t depth = state.depth;
-        note_event(&self, event.tick);
+        if (!watcher->passes_over)
+            note_event(&self, event.tick);
         if (watcher->kernel && is_of_kernel(event.id))
             watcher->kernel(watcher, &event);
         if (watcher->passes_over && is_passed_over(&self, &event))

@@ -59,7 +59,7 @@ struct thread_watcher {
     uint64_t instructions;
     /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
     uint64_t entered;
-    struct watched_event now; /* what is told of */
+    struct watched_event now; /* what is told of; not for who passes over calls */
     bool nests;    /* the nests of what is told are wanted; the table has room for them: */
     uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
     const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */

@@ -119,7 +119,7 @@ static void describe_inside(const struct divider *divider, uint32_t nest, uint32
     const struct nests *nests = divider->table->nests;
     const struct nest whole = *nests__get(nests, nest);
     for (uint32_t i = 0; i < whole.item_count; i++) {
-        uint32_t inside = nests__items(nests, nest)[i].nest;
+        uint32_t inside = nests__items(nests, nest)[i];
         const struct nest *item = nests__get(nests, inside);
         const struct class_entry *entry =
             *VEC_AT(&divider->places, const struct class_entry *, item->place);

@@ -51,7 +51,7 @@ static inline void put_ahead(struct step_thread *thread, const struct event *eve
 static bool look_ahead(struct step_thread *thread)
 {
     struct event event;
-    while (thread->count < STEPS_AHEAD && trace_cursor__next(&thread->cursor, &event)) {
+    while (thread->count < STEPS_AHEAD && trace_cursor__next_fixed(&thread->cursor, &event)) {
         uint8_t words = event.id < STEPS_IDS ? thread->wanted[event.id] : 0;
         if (words && event.words + 1 >= words)
             put_ahead(thread, &event);
