@@ -39,10 +39,8 @@ static void present(const void *subject, const struct style *style, FILE *out)
     const struct locks_presenter *presenter = showing->options->presenter;
     switch (showing->options->view) {
     case VIEW_SUMMARY:
-        presenter->summary(showing->report, style, out);
-        return;
     case VIEW_ONE:
-        presenter->one_lock(showing->report, showing->options->rank, style, out);
+        presenter->locks(showing->report, showing->options->rank, style, out);
         return;
     case VIEW_PATH:
         presenter->path(showing->report, style, out);

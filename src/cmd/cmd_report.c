@@ -45,10 +45,8 @@ static void present(const void *subject, const struct style *style, FILE *out)
         presenter->audit(showing->report, style, out);
     else if (showing->options->view == VIEW_COVERAGE)
         presenter->coverage(showing->report, style, out);
-    else if (showing->rank)
-        presenter->one_class(showing->report, showing->rank, style, out);
     else
-        presenter->summary(showing->report, style, out);
+        presenter->classes(showing->report, showing->rank, style, out);
 }
 
 /* The first screen, or one class; with what changes would gain. */

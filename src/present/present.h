@@ -28,9 +28,8 @@ struct style {
 /* One presenter of reports. */
 struct presenter {
     const char *name; /* "text", "json", "csv" */
-    void (*summary)(const struct report *report, const struct style *style, FILE *out);
-    void (*one_class)(const struct report *report, size_t rank, const struct style *style,
-                      FILE *out); /* NULL: no such view; rank counts from 1 */
+    /* rank: only that class, from 1; 0: all. */
+    void (*classes)(const struct report *report, size_t rank, const struct style *style, FILE *out);
     void (*coverage)(const struct report *report, const struct style *style, FILE *out);
     void (*audit)(const struct report *report, const struct style *style, FILE *out);
 };

@@ -32,10 +32,8 @@ static char *render(struct locks_fixture *locks, const struct locks_presenter *p
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     locks->report.critical = view == PATH ? &locks->critical : NULL;
-    if (view == SUMMARY)
-        presenter->summary(&locks->report, style, out);
-    else if (view == ONE)
-        presenter->one_lock(&locks->report, rank, style, out);
+    if (view == SUMMARY || view == ONE)
+        presenter->locks(&locks->report, rank, style, out);
     else if (view == PATH)
         presenter->path(&locks->report, style, out);
     else if (view == AUDIT)

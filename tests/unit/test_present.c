@@ -32,10 +32,8 @@ static char *render(const struct fixture *fixture, const struct presenter *prese
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    if (view == SUMMARY)
-        presenter->summary(&fixture->report, style, out);
-    else if (view == ONE_CLASS)
-        presenter->one_class(&fixture->report, rank, style, out);
+    if (view == SUMMARY || view == ONE_CLASS)
+        presenter->classes(&fixture->report, rank, style, out);
     else if (view == COVERAGE)
         presenter->coverage(&fixture->report, style, out);
     else

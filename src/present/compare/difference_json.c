@@ -5,11 +5,6 @@
 
 #include <json-c/json.h>
 
-static void add_signed(struct json_object *object, const char *name, int64_t value)
-{
-    json__add(object, name, json_object_new_int64(value));
-}
-
 static void add_call(struct json_object *object, const struct report *report,
                      const struct class_definition *what)
 {
@@ -18,10 +13,7 @@ static void add_call(struct json_object *object, const struct report *report,
     json__text(object, "kind", class_kind__name(what->at.kind));
     json__text(object, "call", class__is_hooked(what) ? what->at.function : NULL);
     json__place(object, &place);
-    if (what->has_object)
-        json__address(object, "object", what->object);
-    else
-        json__add(object, "object", NULL);
+    json__address(object, "object", what->has_object ? what->object : UINT64_MAX);
     json__text(object, "object_name", class__object_name(report, what));
 }
 
@@ -53,11 +45,10 @@ static struct json_object *new_side(const struct difference_view *view, enum dif
 {
     const struct difference_side_facts *facts = &view->difference->sides[side];
     struct json_object *object = json_object_new_object();
-    json__number(object, "duration_ns", facts->duration_ns);
-    json__number(object, "start_ns", facts->start_ns);
+    JSON_NUMBERS(object, {"duration_ns", facts->duration_ns}, {"start_ns", facts->start_ns});
     json__add(object, "tid", json__new_tid(view->report, facts->thread));
-    json__known(object, "turn", facts->index);
-    json__known(object, "cpu", facts->cpu == UINT16_MAX ? UINT64_MAX : facts->cpu);
+    JSON_NUMBERS(object, {"turn", facts->index},
+                 {"cpu", facts->cpu == UINT16_MAX ? UINT64_MAX : facts->cpu});
     json__boolean(object, "sampled", facts->is_sampled);
     json__add(object, "arguments", view->difference->definition ? new_arguments(facts) : NULL);
     json__add(object, "components_ns", json__new_doing(facts->component_ns));
@@ -69,7 +60,7 @@ static struct json_object *new_components(const int64_t slow[COMPONENTS],
 {
     struct json_object *object = json_object_new_object();
     for (unsigned i = 0; i < COMPONENTS; i++)
-        add_signed(object, component__key((enum component)i), slow[i] - fast[i]);
+        json__signed(object, component__key((enum component)i), slow[i] - fast[i]);
     return object;
 }
 
@@ -85,8 +76,8 @@ static struct json_object *new_whole_components(const struct difference *differe
 static void add_both(struct json_object *object, const char *name, int64_t slow, int64_t fast)
 {
     struct json_object *both = json_object_new_object();
-    add_signed(both, "slow", slow);
-    add_signed(both, "fast", fast);
+    json__signed(both, "slow", slow);
+    json__signed(both, "fast", fast);
     json__add(object, name, both);
 }
 
@@ -95,13 +86,13 @@ static struct json_object *new_row(const struct difference_view *view,
 {
     struct json_object *object = json_object_new_object();
     bool is_whole = row->parent == DIFFERENCE_NONE;
-    json__known(object, "parent", is_whole ? UINT64_MAX : row->parent);
+    json__number(object, "parent", is_whole ? UINT64_MAX : row->parent);
     if (!is_whole || !view->phase)
         add_call(object, view->report, &row->what);
     add_both(object, "calls", (int64_t)row->count[SIDE_SLOW], (int64_t)row->count[SIDE_FAST]);
     add_both(object, "time_ns", (int64_t)row->time_ns[SIDE_SLOW], (int64_t)row->time_ns[SIDE_FAST]);
     add_both(object, "own_ns", row->own_ns[SIDE_SLOW], row->own_ns[SIDE_FAST]);
-    add_signed(object, "own_difference_ns", row->own_ns[SIDE_SLOW] - row->own_ns[SIDE_FAST]);
+    json__signed(object, "own_difference_ns", row->own_ns[SIDE_SLOW] - row->own_ns[SIDE_FAST]);
     json__add(object, "components_ns",
               new_components(row->component_ns[SIDE_SLOW], row->component_ns[SIDE_FAST]));
     return object;
@@ -130,16 +121,14 @@ static struct json_object *new_waits(const struct difference_view *view)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (wait, &view->difference->waits, struct difference_wait) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__text(entry, "kind", class_kind__name(wait->kind));
         json__address(entry, "object", wait->object);
         json__text(entry, "object_name",
                    report__variable(view->report, wait->process, wait->object));
-        json__number(entry, "waits", wait->waits);
-        json__number(entry, "wait_ns", wait->wait_ns);
+        JSON_NUMBERS(entry, {"waits", wait->waits}, {"wait_ns", wait->wait_ns});
         json__add(entry, "by_tid", json__new_tid(view->report, wait->by));
         json__add(entry, "by", new_by(view->report, wait));
-        json_object_array_add(list, entry);
     }
     return list;
 }
@@ -152,16 +141,14 @@ static void put(const struct difference_view *view, const struct style *style, F
     json__text(root, "schema", "heurt.difference/1");
     json__command(root, view->report);
     json__add(root, "of", new_subject(view));
-    json__number(root, "matching_classes", view->matching);
-    json__number(root, "count", difference->count);
-    json__number(root, "min_ns", difference->min_ns);
-    json__number(root, "median_ns", difference->median_ns);
-    json__number(root, "max_ns", difference->max_ns);
+    JSON_NUMBERS(root, {"matching_classes", view->matching}, {"count", difference->count},
+                 {"min_ns", difference->min_ns}, {"median_ns", difference->median_ns},
+                 {"max_ns", difference->max_ns});
     json__add(root, "slow", new_side(view, SIDE_SLOW));
     json__add(root, "fast", new_side(view, SIDE_FAST));
-    add_signed(root, "difference_ns",
-               (int64_t)difference->sides[SIDE_SLOW].duration_ns -
-                   (int64_t)difference->sides[SIDE_FAST].duration_ns);
+    json__signed(root, "difference_ns",
+                 (int64_t)difference->sides[SIDE_SLOW].duration_ns -
+                     (int64_t)difference->sides[SIDE_FAST].duration_ns);
     json__add(root, "components_ns", new_whole_components(difference));
     json__add(root, "rows", new_rows(view));
     json__add(root, "waits", new_waits(view));

@@ -4,11 +4,6 @@
 
 #include <json-c/json.h>
 
-static void add_signed(struct json_object *object, const char *name, int64_t value)
-{
-    json__add(object, name, json_object_new_int64(value));
-}
-
 static struct json_object *new_call(const struct report *report,
                                     const struct class_definition *what)
 {
@@ -37,13 +32,10 @@ static struct json_object *new_threads(const struct report *report,
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (thread, &phase->threads, struct iteration_thread) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__add(entry, "tid", json__new_tid(report, thread->thread));
-        json__number(entry, "turns", thread->turns);
-        json__number(entry, "min_ns", thread->min_ns);
-        json__number(entry, "max_ns", thread->max_ns);
-        json__number(entry, "sum_ns", thread->sum_ns);
-        json_object_array_add(list, entry);
+        JSON_NUMBERS(entry, {"turns", thread->turns}, {"min_ns", thread->min_ns},
+                     {"max_ns", thread->max_ns}, {"sum_ns", thread->sum_ns});
     }
     return list;
 }
@@ -52,7 +44,7 @@ static struct json_object *new_more(const struct iteration_outlier *outlier)
 {
     struct json_object *object = json_object_new_object();
     for (unsigned i = 0; i < COMPONENTS; i++)
-        add_signed(object, component__key((enum component)i), outlier->component_more_ns[i]);
+        json__signed(object, component__key((enum component)i), outlier->component_more_ns[i]);
     return object;
 }
 
@@ -61,18 +53,17 @@ static struct json_object *new_outliers(const struct report *report,
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (outlier, &phase->outliers, struct iteration_outlier) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__number(entry, "turn", outlier->iteration.index);
         json__add(entry, "tid", json__new_tid(report, outlier->iteration.thread));
-        json__number(entry, "start_ns", outlier->iteration.start_ns);
-        json__number(entry, "duration_ns", outlier->iteration.duration_ns);
-        json__number(entry, "usual_turn", outlier->usual_index);
-        add_signed(entry, "more_ns", outlier->more_ns);
+        JSON_NUMBERS(entry, {"start_ns", outlier->iteration.start_ns},
+                     {"duration_ns", outlier->iteration.duration_ns},
+                     {"usual_turn", outlier->usual_index});
+        json__signed(entry, "more_ns", outlier->more_ns);
         json__add(entry, "components_ns", new_more(outlier));
         json__add(entry, "place", new_call(report, &outlier->place));
-        add_signed(entry, "place_more_ns", outlier->place_more_ns);
-        add_signed(entry, "place_more_calls", outlier->place_more_calls);
-        json_object_array_add(list, entry);
+        json__signed(entry, "place_more_ns", outlier->place_more_ns);
+        json__signed(entry, "place_more_calls", outlier->place_more_calls);
     }
     return list;
 }
@@ -87,19 +78,14 @@ static struct json_object *new_strip(const struct iteration_phase *phase)
 
 static void add_times(struct json_object *object, const struct iteration_phase *phase)
 {
-    json__number(object, "start_ns", phase->start_ns);
-    json__number(object, "end_ns", phase->end_ns);
+    JSON_NUMBERS(object, {"start_ns", phase->start_ns}, {"end_ns", phase->end_ns});
     json__share(object, "share", phase->share);
-    json__number(object, "min_ns", phase->min_ns);
-    json__number(object, "p50_ns", phase->median_ns);
-    json__number(object, "p99_ns", phase->p99_ns);
-    json__number(object, "max_ns", phase->max_ns);
-    json__number(object, "sum_ns", phase->sum_ns);
-    json__number(object, "excess_ns", phase->excess_ns);
+    JSON_NUMBERS(object, {"min_ns", phase->min_ns}, {"p50_ns", phase->median_ns},
+                 {"p99_ns", phase->p99_ns}, {"max_ns", phase->max_ns}, {"sum_ns", phase->sum_ns},
+                 {"excess_ns", phase->excess_ns});
     json__share(object, "score", phase->score);
-    json__known(object, "imbalance_ns", phase->is_matched ? phase->imbalance_ns : UINT64_MAX);
-    json__number(object, "threshold_ns", phase->threshold_ns);
-    json__number(object, "outlier_count", phase->outlier_count);
+    JSON_NUMBERS(object, {"imbalance_ns", phase->is_matched ? phase->imbalance_ns : UINT64_MAX},
+                 {"threshold_ns", phase->threshold_ns}, {"outlier_count", phase->outlier_count});
 }
 
 static struct json_object *new_phase(const struct report *report,

@@ -29,17 +29,14 @@ static struct json_object *new_times(const struct lock_times *times)
 {
     struct json_object *object = json_object_new_object();
     struct json_object *histogram = json_object_new_array();
-    json__number(object, "count", times->count);
-    json__number(object, "sum_ns", times->sum_ns);
-    json__known(object, "mean_ns", times->count ? times__mean_ns(times) : UINT64_MAX);
-    json__known(object, "max_ns", times->count ? times->max_ns : UINT64_MAX);
+    JSON_NUMBERS(object, {"count", times->count}, {"sum_ns", times->sum_ns},
+                 {"mean_ns", times->count ? times__mean_ns(times) : UINT64_MAX},
+                 {"max_ns", times->count ? times->max_ns : UINT64_MAX});
     for (unsigned i = 0; i < LOCKS_BUCKETS; i++) {
         if (!times->buckets[i])
             continue;
-        struct json_object *bucket = json_object_new_object();
-        json__number(bucket, "from_ns", i ? 1ull << i : 0);
-        json__number(bucket, "count", times->buckets[i]);
-        json_object_array_add(histogram, bucket);
+        struct json_object *bucket = json__entry(histogram);
+        JSON_NUMBERS(bucket, {"from_ns", i ? 1ull << i : 0}, {"count", times->buckets[i]});
     }
     json__add(object, "histogram", histogram);
     return object;
@@ -48,10 +45,8 @@ static struct json_object *new_times(const struct lock_times *times)
 static struct json_object *new_side(const struct lock_side *side)
 {
     struct json_object *object = json_object_new_object();
-    json__number(object, "acquisitions", side->acquisitions);
-    json__number(object, "contended", side->contended);
-    json__number(object, "busy", side->busy);
-    json__number(object, "gave_up", side->gave_up);
+    JSON_NUMBERS(object, {"acquisitions", side->acquisitions}, {"contended", side->contended},
+                 {"busy", side->busy}, {"gave_up", side->gave_up});
     json__add(object, "wait", new_times(&side->wait));
     json__add(object, "hold", new_times(&side->hold));
     return object;
@@ -60,10 +55,8 @@ static struct json_object *new_side(const struct lock_side *side)
 static struct json_object *new_on_path(const struct lock_on_path *on_path)
 {
     struct json_object *object = json_object_new_object();
-    json__number(object, "acquisitions", on_path->acquisitions);
-    json__number(object, "contended", on_path->contended);
-    json__number(object, "wait_ns", on_path->wait_ns);
-    json__number(object, "hold_ns", on_path->hold_ns);
+    JSON_NUMBERS(object, {"acquisitions", on_path->acquisitions}, {"contended", on_path->contended},
+                 {"wait_ns", on_path->wait_ns}, {"hold_ns", on_path->hold_ns});
     return object;
 }
 
@@ -74,10 +67,7 @@ static void add_identity(struct json_object *object, const struct locks_report *
     json__address(object, "address", lock->address);
     json__text(object, "name", report__variable(locks->report, lock->process, lock->address));
     json__number(object, "process", lock->process);
-    if (lock->mutex)
-        json__address(object, "mutex", lock->mutex);
-    else
-        json__add(object, "mutex", NULL);
+    json__address(object, "mutex", lock->mutex ? lock->mutex : UINT64_MAX);
     struct json_object *made = new_place(locks, lock->process, lock->initialised_site);
     if (made)
         json__add(made, "thread", json__new_tid(locks->report, lock->initialised_by));
@@ -88,9 +78,9 @@ static void add_identity(struct json_object *object, const struct locks_report *
 static void add_waking(struct json_object *object, const struct lock_row *row)
 {
     bool signals = row->object.kind != CLASS_LOCK && row->object.kind != CLASS_BARRIER;
-    json__known(object, "signals", signals ? row->signals : UINT64_MAX);
-    json__known(object, "broadcasts", signals ? row->broadcasts : UINT64_MAX);
-    json__known(object, "signals_for_nobody", signals ? row->signals_for_nobody : UINT64_MAX);
+    JSON_NUMBERS(object, {"signals", signals ? row->signals : UINT64_MAX},
+                 {"broadcasts", signals ? row->broadcasts : UINT64_MAX},
+                 {"signals_for_nobody", signals ? row->signals_for_nobody : UINT64_MAX});
     json__add(object, "wake", new_times(&row->wake));
 }
 
@@ -98,24 +88,21 @@ static void add_rounds(struct json_object *object, const struct locks_report *lo
                        const struct lock_row *row)
 {
     bool is_barrier = row->object.kind == CLASS_BARRIER;
-    json__known(object, "rounds", is_barrier ? row->rounds : UINT64_MAX);
+    json__number(object, "rounds", is_barrier ? row->rounds : UINT64_MAX);
     json__add(object, "spread", is_barrier ? new_times(&row->spread) : NULL);
     json__add(object, "last_arriver",
               is_barrier ? json__new_tid(locks->report, row->last_arriver) : NULL);
-    json__known(object, "last_arrivals", is_barrier ? row->last_arrivals : UINT64_MAX);
+    json__number(object, "last_arrivals", is_barrier ? row->last_arrivals : UINT64_MAX);
 }
 
 static struct json_object *new_sites(const struct locks_report *locks, const struct lock_row *row)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (site, &row->sites, struct lock_site) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__add(entry, "place", new_place(locks, row->object.process, site->site));
-        json__number(entry, "acquisitions", site->acquisitions);
-        json__number(entry, "contended", site->contended);
-        json__number(entry, "wait_ns", site->wait_ns);
-        json__number(entry, "hold_ns", site->hold_ns);
-        json_object_array_add(list, entry);
+        JSON_NUMBERS(entry, {"acquisitions", site->acquisitions}, {"contended", site->contended},
+                     {"wait_ns", site->wait_ns}, {"hold_ns", site->hold_ns});
     }
     return list;
 }
@@ -124,12 +111,10 @@ static struct json_object *new_pairs(const struct locks_report *locks, const str
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (pair, &row->pairs, struct lock_pair) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__add(entry, "holder", new_place(locks, row->object.process, pair->holder_site));
         json__add(entry, "waiter", new_place(locks, row->object.process, pair->waiter_site));
-        json__number(entry, "waits", pair->waits);
-        json__number(entry, "wait_ns", pair->wait_ns);
-        json_object_array_add(list, entry);
+        JSON_NUMBERS(entry, {"waits", pair->waits}, {"wait_ns", pair->wait_ns});
     }
     return list;
 }
@@ -142,13 +127,11 @@ static struct json_object *new_holders(const struct locks_report *locks, const s
     struct json_object *list = json_object_new_array();
     struct vec blames = row__blames(locks, row);
     VEC_EACH (blame, &blames, struct profile_blame) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__add(entry, "place", new_place(locks, blame->process, blame->site));
         json__add(entry, "thread", json__new_tid(locks->report, blame->thread));
-        json__number(entry, "waits", blame->waits);
-        json__number(entry, "wait_ns", blame->wait_ns);
+        JSON_NUMBERS(entry, {"waits", blame->waits}, {"wait_ns", blame->wait_ns});
         json__add(entry, "doing_ns", json__new_doing(blame->doing_ns));
-        json_object_array_add(list, entry);
     }
     vec__free(&blames);
     return list;
@@ -174,16 +157,14 @@ static struct json_object *new_longest(const struct locks_report *locks, const s
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (wait, &row->longest, struct lock_wait) {
-        struct json_object *entry = json_object_new_object();
-        json__number(entry, "since_start_ns", wait->since_start_ns);
-        json__number(entry, "wait_ns", wait->wait_ns);
+        struct json_object *entry = json__entry(list);
+        JSON_NUMBERS(entry, {"since_start_ns", wait->since_start_ns}, {"wait_ns", wait->wait_ns});
         json__add(entry, "thread", json__new_tid(locks->report, wait->thread));
         json__add(entry, "holder_thread", json__new_tid(locks->report, wait->holder));
         json__add(entry, "waiter", new_place(locks, row->object.process, wait->site));
         json__add(entry, "holder", new_place(locks, row->object.process, wait->holder_site));
         add_stack(entry, "waiter_stack", locks, row, wait->site, wait);
         add_stack(entry, "holder_stack", locks, row, wait->holder_site, NULL);
-        json_object_array_add(list, entry);
     }
     return list;
 }
@@ -205,8 +186,8 @@ static struct json_object *new_lock(const struct locks_report *locks, const stru
     json__number(object, "wait_ns", row__wait_ns(row));
     json__share(object, "wait_share", row->wait_share);
     json__boolean(object, "idle", row->is_idle);
-    json__number(object, "acquisitions", row__acquisitions(row));
-    json__number(object, "contended", row__contended(row));
+    JSON_NUMBERS(object, {"acquisitions", row__acquisitions(row)},
+                 {"contended", row__contended(row)});
     json__add(object, "exclusive", new_side(&row->exclusive));
     json__add(object, "shared", object__is_rwlock(&row->object) ? new_side(&row->shared) : NULL);
     add_waking(object, row);
@@ -224,41 +205,35 @@ static struct json_object *new_lock(const struct locks_report *locks, const stru
 
 static void add_filter(struct json_object *root, const struct locks_filter *filter)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = json__object(root, "filter");
     json__text(object, "lock", filter->lock);
     json__text(object, "site", filter->site);
     json__text(object, "thread", filter->thread);
-    json__number(object, "min_wait_ns", filter->min_wait_ns);
-    json__number(object, "from_ns", filter->from_ns);
-    json__known(object, "to_ns", filter->to_ns ? filter->to_ns : UINT64_MAX);
-    json__add(root, "filter", object);
+    JSON_NUMBERS(object, {"min_wait_ns", filter->min_wait_ns}, {"from_ns", filter->from_ns},
+                 {"to_ns", filter->to_ns ? filter->to_ns : UINT64_MAX});
 }
 
 static void add_totals(struct json_object *root, const struct locks_result *result)
 {
-    struct json_object *object = json_object_new_object();
-    json__number(object, "acquisitions", result->acquisitions);
-    json__number(object, "contended", result->contended);
-    json__number(object, "wait_ns", result->wait_ns);
+    struct json_object *object = json__object(root, "all");
+    JSON_NUMBERS(object, {"acquisitions", result->acquisitions}, {"contended", result->contended},
+                 {"wait_ns", result->wait_ns});
     json__share(object, "wait_share", ratio(result->wait_ns, result->lifetime_sum_ns));
-    json__number(object, "hold_sum_ns", result->hold_sum_ns);
-    json__number(object, "hold_covered_ns", result->hold_covered_ns);
+    JSON_NUMBERS(object, {"hold_sum_ns", result->hold_sum_ns},
+                 {"hold_covered_ns", result->hold_covered_ns});
     json__add(object, "on_path", new_on_path(&result->on_path));
-    json__number(object, "path_ns", result->path_ns);
-    json__number(object, "path_blocked_ns", result->path_blocked_ns);
+    JSON_NUMBERS(object, {"path_ns", result->path_ns},
+                 {"path_blocked_ns", result->path_blocked_ns});
     json__boolean(object, "sampled", result->is_sampled);
-    json__add(root, "all", object);
 }
 
 static void add_pressure(struct json_object *root, const struct locks_result *result)
 {
-    struct json_object *object = json_object_new_object();
-    json__number(object, "step_ns", result->step_ns);
-    json__number(object, "steps", result->steps);
-    json__number(object, "from_ns", result->steps_from_ns);
+    struct json_object *object = json__object(root, "pressure");
+    JSON_NUMBERS(object, {"step_ns", result->step_ns}, {"steps", result->steps},
+                 {"from_ns", result->steps_from_ns});
     json__add(object, "acquiring_ns", new_steps(result->acquiring_ns, result->steps));
     json__add(object, "running_ns", new_steps(result->running_ns, result->steps));
-    json__add(root, "pressure", object);
 }
 
 /* Places in rows become ranks. */
@@ -272,9 +247,8 @@ static struct json_object *new_order(const struct locks_report *locks,
     uint32_t process =
         known ? VEC_AT(&locks->result->rows, struct lock_row, taken)->object.process : 0;
     struct json_object *object = json_object_new_object();
-    json__number(object, "held", held + 1ull);
-    json__number(object, "taken", taken + 1ull);
-    json__number(object, "times", *VEC_AT(&inversion->times, uint64_t, place));
+    JSON_NUMBERS(object, {"held", held + 1ull}, {"taken", taken + 1ull},
+                 {"times", *VEC_AT(&inversion->times, uint64_t, place)});
     json__add(object, "place",
               new_place(locks, process, *VEC_AT(&inversion->sites, uint64_t, place)));
     return object;
@@ -282,18 +256,16 @@ static struct json_object *new_order(const struct locks_report *locks,
 
 static void add_inversions(struct json_object *root, const struct locks_report *locks)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = json__list(root, "inversions");
     VEC_EACH (inversion, &locks->result->inversions, struct lock_inversion) {
-        struct json_object *object = json_object_new_object();
+        struct json_object *object = json__entry(list);
         struct json_object *orders = json_object_new_array();
         for (size_t i = 0; i < inversion->objects.count; i++)
             json_object_array_add(orders, new_order(locks, inversion, i));
         json__boolean(object, "guarded", inversion->guarded);
         json__boolean(object, "one_thread", inversion->one_thread);
         json__add(object, "orders", orders);
-        json_object_array_add(list, object);
     }
-    json__add(root, "inversions", list);
 }
 
 static void add_warnings(struct json_object *root, const struct locks_report *locks)
@@ -306,11 +278,10 @@ static void add_warnings(struct json_object *root, const struct locks_report *lo
 
 static void add_audit(struct json_object *root, const struct locks_report *locks)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = json__object(root, "audit");
     struct table_rows checks = lock_check_rows(locks);
     json__boolean(object, "holds", locks__add_up(locks));
     json__add(object, "checks", table_rows__json(&checks));
-    json__add(root, "audit", object);
     table_rows__free(&checks);
 }
 
@@ -347,13 +318,11 @@ static struct json_object *new_pieces(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (piece, &locks->critical->pieces, struct critical_piece) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__add(entry, "thread", json__new_tid(locks->report, piece->thread));
-        json__number(entry, "from_ns", piece->from_ns);
-        json__number(entry, "to_ns", piece->to_ns);
+        JSON_NUMBERS(entry, {"from_ns", piece->from_ns}, {"to_ns", piece->to_ns});
         json__text(entry, "by", came_by(piece->how));
         add_object(entry, locks->critical, piece->object);
-        json_object_array_add(list, entry);
     }
     return list;
 }
@@ -366,10 +335,9 @@ static struct json_object *new_path_threads(const struct locks_report *locks)
         uint64_t ns = *VEC_AT(threads, uint64_t, i);
         if (!ns)
             continue;
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__add(entry, "thread", json__new_tid(locks->report, i));
         json__number(entry, "ns", ns);
-        json_object_array_add(list, entry);
     }
     return list;
 }
@@ -378,13 +346,10 @@ static struct json_object *new_path_locks(const struct locks_report *locks)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (lock, &locks->critical->locks, struct critical_lock) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         add_object(entry, locks->critical, lock->object);
-        json__number(entry, "acquisitions", lock->acquisitions);
-        json__number(entry, "contended", lock->contended);
-        json__number(entry, "wait_ns", lock->wait_ns);
-        json__number(entry, "hold_ns", lock->hold_ns);
-        json_object_array_add(list, entry);
+        JSON_NUMBERS(entry, {"acquisitions", lock->acquisitions}, {"contended", lock->contended},
+                     {"wait_ns", lock->wait_ns}, {"hold_ns", lock->hold_ns});
     }
     return list;
 }
@@ -396,33 +361,31 @@ static void add_path(struct json_object *root, const struct locks_report *locks)
         json__add(root, "path", NULL);
         return;
     }
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = json__object(root, "path");
     const struct critical_path *path = locks->critical;
-    json__number(object, "from_ns", path->from_ns);
-    json__number(object, "to_ns", path->to_ns);
-    json__number(object, "hand_over_ns", path->hand_over_ns);
-    json__number(object, "hand_overs", path->hand_overs);
-    json__number(object, "in_sections_ns", path->in_sections_ns);
-    json__number(object, "blocked_ns", path->blocked_ns);
+    JSON_NUMBERS(object, {"from_ns", path->from_ns}, {"to_ns", path->to_ns},
+                 {"hand_over_ns", path->hand_over_ns}, {"hand_overs", path->hand_overs},
+                 {"in_sections_ns", path->in_sections_ns}, {"blocked_ns", path->blocked_ns});
     json__add(object, "threads", new_path_threads(locks));
     json__add(object, "locks", new_path_locks(locks));
     json__add(object, "pieces", new_pieces(locks));
-    json__add(root, "path", object);
 }
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-static void put_document(const struct locks_report *locks, size_t only_rank, FILE *out)
+static void put_document(const struct locks_report *locks, size_t only_rank,
+                         const struct style *style, FILE *out)
 {
+    (void)style;
     struct json_object *root = json_object_new_object(), *list = json_object_new_array();
     size_t rank = 0;
     json__text(root, "schema", "heurt.locks/1");
     json__command(root, locks->report);
     json__exit(root, locks->report);
     json__machine(root, locks->report);
-    json__number(root, "wall_ns", locks->result->wall_ns);
-    json__number(root, "lifetime_ns", locks->result->lifetime_sum_ns);
-    json__number(root, "threads", trace__threads(locks->report->trace)->count);
+    JSON_NUMBERS(root, {"wall_ns", locks->result->wall_ns},
+                 {"lifetime_ns", locks->result->lifetime_sum_ns},
+                 {"threads", trace__threads(locks->report->trace)->count});
     add_filter(root, locks->filter);
     add_totals(root, locks->result);
     add_pressure(root, locks->result);
@@ -439,17 +402,9 @@ static void put_document(const struct locks_report *locks, size_t only_rank, FIL
     json__put(root, out);
 }
 
-static void summary(const struct locks_report *locks, const struct style *style, FILE *out)
+static void whole(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    (void)style;
-    put_document(locks, EVERY_ROW, out);
+    put_document(locks, EVERY_ROW, style, out);
 }
 
-static void one_lock(const struct locks_report *locks, size_t rank, const struct style *style,
-                     FILE *out)
-{
-    (void)style;
-    put_document(locks, rank, out);
-}
-
-const struct locks_presenter locks_json = {"json", summary, one_lock, summary, summary};
+const struct locks_presenter locks_json = {"json", put_document, whole, whole};

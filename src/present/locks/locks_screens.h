@@ -19,10 +19,9 @@ struct locks_report {
 
 struct locks_presenter {
     const char *name; /* "text", "json", "csv" */
-    void (*summary)(const struct locks_report *locks, const struct style *style, FILE *out);
-    /* rank counts from 1, in the result's rows. */
-    void (*one_lock)(const struct locks_report *locks, size_t rank, const struct style *style,
-                     FILE *out);
+    /* rank: only that of the result's rows, from 1; 0: all. */
+    void (*locks)(const struct locks_report *locks, size_t rank, const struct style *style,
+                  FILE *out);
     void (*path)(const struct locks_report *locks, const struct style *style, FILE *out);
     void (*audit)(const struct locks_report *locks, const struct style *style, FILE *out);
 };

@@ -372,8 +372,13 @@ static void put_next(const struct locks_report *locks, const struct style *style
     flow__end(&flow);
 }
 
-static void summary(const struct locks_report *locks, const struct style *style, FILE *out)
+static void rows(const struct locks_report *locks, size_t rank, const struct style *style,
+                 FILE *out)
 {
+    if (rank) {
+        locks_text__one(locks, rank, style, out);
+        return;
+    }
     locks__put_header(locks, style, out);
     if (!locks__put_nothing(locks, style, out)) {
         put_totals(locks, style, out);
@@ -386,5 +391,4 @@ static void summary(const struct locks_report *locks, const struct style *style,
     put_next(locks, style, out);
 }
 
-const struct locks_presenter locks_text = {"text", summary, locks_text__one, locks_text__path,
-                                           locks_text__audit};
+const struct locks_presenter locks_text = {"text", rows, locks_text__path, locks_text__audit};

@@ -63,10 +63,9 @@ static struct json_object *new_point(const struct points_report *shown, const st
     json__text(object, "reason", reason_name(point->reason));
     json__add(object, "tid", json__new_tid(shown->report, point->thread));
     json__text(object, "thread", points__thread(shown, point)->name);
-    json__number(object, "at_ns", at_ns(shown, point));
-    json__number(object, "took_ns", points__ns(shown, point->took));
-    json__known(object, "usual_ns", usual_ns(shown, point));
-    json__number(object, "lost_ns", points__ns(shown, point->lost));
+    JSON_NUMBERS(object, {"at_ns", at_ns(shown, point)},
+                 {"took_ns", points__ns(shown, point->took)}, {"usual_ns", usual_ns(shown, point)},
+                 {"lost_ns", points__ns(shown, point->lost)});
     json__add(object, "path", new_path(shown, point->path));
     json__text(object, "previous", function_of(shown, point->previous));
     json__text(object, "next", function_of(shown, point->next));
@@ -85,9 +84,8 @@ static void put_json(const struct points_report *shown, const struct style *styl
     json__machine(root, shown->report);
     json__number(root, "wall_ns", trace__wall_ns(shown->report->trace));
     json__text(root, "thread", shown->thread);
-    json__number(root, "events", found->events);
-    json__number(root, "kept_events", found->kept_events);
-    json__number(root, "left_out", found->left_out);
+    JSON_NUMBERS(root, {"events", found->events}, {"kept_events", found->kept_events},
+                 {"left_out", found->left_out});
     for (size_t i = 0; i < found->points.count; i++)
         json_object_array_add(list, new_point(shown, points__at(shown, i)));
     json__add(root, "points", list);
@@ -177,9 +175,7 @@ const struct table_source outliers_source = {&outliers_table, NEEDS_POINTS, rows
 static void put_csv(const struct points_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    struct table_rows rows = point_rows(shown);
-    table_rows__put_csv(&rows, out);
-    table_rows__free(&rows);
+    table_rows__put_csv(point_rows(shown), out);
 }
 
 const struct points_presenter points_csv = {"csv", put_csv};

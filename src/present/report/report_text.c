@@ -345,8 +345,12 @@ static void put_next(const struct report *report, const struct style *style, FIL
     coverage__free(&coverage);
 }
 
-static void summary(const struct report *report, const struct style *style, FILE *out)
+static void classes(const struct report *report, size_t rank, const struct style *style, FILE *out)
 {
+    if (rank) {
+        text__one_class(report, rank, style, out);
+        return;
+    }
     put_header(report, style, out);
     put_thread_time(report, style, out);
     if (report->findings)
@@ -362,5 +366,4 @@ static void summary(const struct report *report, const struct style *style, FILE
     put_next(report, style, out);
 }
 
-const struct presenter presenter_text = {"text", summary, text__one_class, text__coverage,
-                                         text__audit};
+const struct presenter presenter_text = {"text", classes, text__coverage, text__audit};

@@ -14,14 +14,41 @@ void json__add(struct json_object *object, const char *name, struct json_object 
     json_object_object_add(object, name, value);
 }
 
-void json__number(struct json_object *object, const char *name, uint64_t value)
+struct json_object *json__object(struct json_object *parent, const char *name)
 {
-    json__add(object, name, json_object_new_uint64(value));
+    struct json_object *object = json_object_new_object();
+    json__add(parent, name, object);
+    return object;
 }
 
-void json__known(struct json_object *object, const char *name, uint64_t value)
+struct json_object *json__list(struct json_object *parent, const char *name)
+{
+    struct json_object *list = json_object_new_array();
+    json__add(parent, name, list);
+    return list;
+}
+
+struct json_object *json__entry(struct json_object *list)
+{
+    struct json_object *entry = json_object_new_object();
+    json_object_array_add(list, entry);
+    return entry;
+}
+
+void json__number(struct json_object *object, const char *name, uint64_t value)
 {
     json__add(object, name, value == UINT64_MAX ? NULL : json_object_new_uint64(value));
+}
+
+void json__numbers(struct json_object *object, const struct json_number *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        json__number(object, numbers[i].name, numbers[i].value);
+}
+
+void json__signed(struct json_object *object, const char *name, int64_t value)
+{
+    json__add(object, name, json_object_new_int64(value));
 }
 
 void json__share(struct json_object *object, const char *name, double value)
@@ -59,7 +86,7 @@ void json__address(struct json_object *object, const char *name, uint64_t addres
 {
     char digits[24];
     snprintf(digits, sizeof digits, "0x%" PRIx64, address);
-    json__text(object, name, digits);
+    json__text(object, name, address == UINT64_MAX ? NULL : digits);
 }
 
 void json__place(struct json_object *object, const struct place *place)
@@ -74,16 +101,14 @@ struct json_object *json__new_stack(const struct report *report, const struct pr
 {
     struct vec texts, frames = stack__frames(report, stack, &texts);
     struct json_object *object = json_object_new_object();
-    struct json_object *list = json_object_new_array();
-    VEC_EACH (frame, &frames, struct frame) {
-        struct json_object *entry = json_object_new_object();
-        json__place(entry, &frame->place);
-        json__add(entry, "inlined", json_object_new_boolean(frame->inlined));
-        json__address(entry, "address", frame->address);
-        json_object_array_add(list, entry);
-    }
     json__share(object, "share", stack->share);
-    json__add(object, "frames", list);
+    struct json_object *list = json__list(object, "frames");
+    VEC_EACH (frame, &frames, struct frame) {
+        struct json_object *entry = json__entry(list);
+        json__place(entry, &frame->place);
+        json__boolean(entry, "inlined", frame->inlined);
+        json__address(entry, "address", frame->address);
+    }
     vec__free(&frames);
     texts__free(&texts);
     return object;
@@ -109,9 +134,7 @@ void json__identity(struct json_object *object, const struct report *report,
     struct place itself = place, caller = hooked ? place : (struct place){0};
     itself.function = class->at.function;
     json__place(object, &itself);
-    struct json_object *call = json_object_new_object();
-    json__place(call, &caller);
-    json__add(object, "caller", call);
+    json__place(json__object(object, "caller"), &caller);
 }
 
 struct json_object *json__new_tid(const struct report *report, uint32_t thread)
@@ -132,12 +155,11 @@ struct json_object *json__new_doing(const uint64_t doing_ns[COMPONENTS])
 
 void json__command(struct json_object *root, const struct report *report)
 {
-    struct json_object *command = json_object_new_array();
+    struct json_object *command = json__list(root, "command");
     const char *meta = trace__meta(report->trace, "command");
     char *copy = memory__text(meta ? meta : ""), *rest = *copy ? copy : NULL;
     for (char *argument; (argument = strsep(&rest, "\n"));)
         json_object_array_add(command, json__new_text(argument));
-    json__add(root, "command", command);
     free(copy);
 }
 
@@ -156,22 +178,20 @@ void json__exit(struct json_object *root, const struct report *report)
 
 void json__machine(struct json_object *root, const struct report *report)
 {
-    struct json_object *machine = json_object_new_object();
+    struct json_object *machine = json__object(root, "machine");
     json__text(machine, "host", trace__meta(report->trace, "host"));
     json__text(machine, "kernel", trace__meta(report->trace, "kernel"));
     json__text(machine, "processor", trace__meta(report->trace, "processor"));
     const char *cpus = trace__meta(report->trace, "cpus");
     json__add(machine, "cpus", cpus ? json_object_new_int(atoi(cpus)) : NULL);
-    json__add(root, "machine", machine);
 }
 
 void json__warnings(struct json_object *root, const struct report *report)
 {
-    struct json_object *list = json_object_new_array();
+    struct json_object *list = json__list(root, "warnings");
     struct vec warnings = report__warnings(report);
     VEC_EACH (warning, &warnings, char *)
         json_object_array_add(list, json__new_text(*warning));
-    json__add(root, "warnings", list);
     texts__free(&warnings);
 }
 

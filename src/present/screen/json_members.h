@@ -11,19 +11,35 @@ struct json_object;
 
 /* Each takes over value. */
 void json__add(struct json_object *object, const char *name, struct json_object *value);
-void json__number(struct json_object *object, const char *name, uint64_t value);
-void json__known(struct json_object *object, const char *name, uint64_t value); /* UINT64_MAX:
-                                                                                   not known */
+void json__number(struct json_object *object, const char *name,
+                  uint64_t value); /* UINT64_MAX: null */
+struct json_number {
+    const char *name;
+    uint64_t value;
+};
+void json__numbers(struct json_object *object, const struct json_number *numbers, size_t count);
+/* JSON_NUMBERS(object, {"count", 3}, {"sum_ns", 12}): likewise, several at once. */
+#define JSON_NUMBERS(object, ...)                                    \
+    json__numbers(object, (const struct json_number[]){__VA_ARGS__}, \
+                  sizeof(const struct json_number[]){__VA_ARGS__} / sizeof(struct json_number))
+void json__signed(struct json_object *object, const char *name, int64_t value);
 void json__share(struct json_object *object, const char *name, double value);
 void json__boolean(struct json_object *object, const char *name, bool value);
-void json__text(struct json_object *object, const char *name, const char *text);    /* NULL: null */
-void json__address(struct json_object *object, const char *name, uint64_t address); /* "0x…" */
+void json__text(struct json_object *object, const char *name, const char *text); /* NULL: null */
+void json__address(struct json_object *object, const char *name,
+                   uint64_t address); /* "0x…"; UINT64_MAX: null */
 /* function, module, file, line */
 void json__place(struct json_object *object, const struct place *place);
 /* The same of a class, and caller. Of a hooked call module, file and line are those of the call;
  * its caller has them, too. */
 void json__identity(struct json_object *object, const struct report *report,
                     const struct class_definition *class);
+
+/* New and empty: members of that name, and an object at the end of the list. They are the parent's.
+ */
+struct json_object *json__object(struct json_object *parent, const char *name);
+struct json_object *json__list(struct json_object *parent, const char *name);
+struct json_object *json__entry(struct json_object *list);
 
 struct json_object *json__new_text(const char *text); /* NULL for NULL */
 /* Of an index into trace__threads; NULL: there is none. */

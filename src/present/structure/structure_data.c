@@ -55,9 +55,7 @@ static struct json_object *new_turns(const struct outline_row *row)
     if (row->kind != OUTLINE_LOOP)
         return NULL;
     struct json_object *turns = json_object_new_object();
-    json__known(turns, "min", row->turns.min);
-    json__known(turns, "max", row->turns.max);
-    json__number(turns, "sum", row->turns.sum);
+    JSON_NUMBERS(turns, {"min", row->turns.min}, {"max", row->turns.max}, {"sum", row->turns.sum});
     return turns;
 }
 
@@ -65,12 +63,11 @@ static void add_times(struct json_object *object, const struct structure_report 
                       const struct outline_row *row)
 {
     bool counted = is_counted(row);
-    json__number(object, "sum_ns", row->sum_ns);
-    json__known(object, "mean_ns", known_if(counted, outline_row__mean_ns(row)));
-    json__known(object, "min_ns", known_if(counted, row->min_ns));
-    json__known(object, "max_ns", known_if(counted, row->max_ns));
+    JSON_NUMBERS(
+        object, {"sum_ns", row->sum_ns}, {"mean_ns", known_if(counted, outline_row__mean_ns(row))},
+        {"min_ns", known_if(counted, row->min_ns)}, {"max_ns", known_if(counted, row->max_ns)});
     json__share(object, "share", outline_row__share(shown->outline, row));
-    json__known(object, "excess_ns", known_if(counted, row->excess_ns));
+    json__number(object, "excess_ns", known_if(counted, row->excess_ns));
     if (counted)
         json__share(object, "score", outline_row__score(shown->outline, row));
     else
@@ -97,14 +94,13 @@ static struct json_object *new_row(const struct structure_report *shown, uint32_
     json__text(object, "kind", outline_kind__name(row->kind));
     json__text(object, "class_kind", place ? class_kind__name(place->at.kind) : NULL);
     add_place(object, shown, place);
-    json__known(object, "count", known_if(row->kind != OUTLINE_UNRECORDED, row->count));
-    json__known(object, "loops", known_if(row->kind == OUTLINE_LOOP, row->loops));
+    JSON_NUMBERS(object, {"count", known_if(row->kind != OUTLINE_UNRECORDED, row->count)},
+                 {"loops", known_if(row->kind == OUTLINE_LOOP, row->loops)});
     json__add(object, "turns", new_turns(row));
-    json__known(object, "kinds", known_if(row->kinds > 0, row->kinds));
+    json__number(object, "kinds", known_if(row->kinds > 0, row->kinds));
     add_times(object, shown, row);
-    json__known(object, "threads", known_if(is_counted(row), row->threads));
-    json__known(object, "shapes", known_if(is_counted(row), row->shapes));
-    json__known(object, "same_as", same_as(row));
+    JSON_NUMBERS(object, {"threads", known_if(is_counted(row), row->threads)},
+                 {"shapes", known_if(is_counted(row), row->shapes)}, {"same_as", same_as(row)});
     json__boolean(object, "cut", row->is_cut);
     json__boolean(object, "count_estimated", row->is_count_estimated);
     json__boolean(object, "estimated", row->is_estimated);
@@ -132,14 +128,13 @@ static struct json_object *new_group(const struct structure_report *shown, uint3
     struct json_object *object = json_object_new_object(), *threads = json_object_new_array();
     uint32_t at = group->first_row, outermost = outline__outermost(shown->outline, number);
     VEC_EACH (thread, &group->threads, uint32_t) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(threads);
         json__number(entry, "tid", thread_at(shown, *thread)->tid);
         json__text(entry, "name", thread_at(shown, *thread)->name);
-        json_object_array_add(threads, entry);
     }
     json__add(object, "threads", threads);
-    json__number(object, "lifetime_ns", group->lifetime_ns);
-    json__known(object, "outermost_loop", known_if(outermost != OUTLINE_NONE, outermost));
+    JSON_NUMBERS(object, {"lifetime_ns", group->lifetime_ns},
+                 {"outermost_loop", known_if(outermost != OUTLINE_NONE, outermost)});
     json__add(object, "body", new_body(shown, &at, group->first_row + group->row_count, 0));
     return object;
 }
@@ -153,17 +148,17 @@ static void put_json(const struct structure_report *shown, const struct style *s
     json__command(root, report);
     json__exit(root, report);
     json__machine(root, report);
-    json__number(root, "wall_ns", trace__wall_ns(report->trace));
-    json__number(root, "threads", shown->structure->threads.count);
-    json__number(root, "places", shown->structure->places.count);
+    JSON_NUMBERS(root, {"wall_ns", trace__wall_ns(report->trace)},
+                 {"threads", shown->structure->threads.count},
+                 {"places", shown->structure->places.count});
     json__text(root, "thread", shown->thread);
-    json__known(root, "depth", known_if(shown->options->depth > 0, shown->options->depth));
+    json__number(root, "depth", known_if(shown->options->depth > 0, shown->options->depth));
     json__boolean(root, "sampled", shown->outline->is_sampled);
     json__share(root, "least_share", shown->options->least_share);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++)
         json_object_array_add(groups, new_group(shown, i));
     json__add(root, "groups", groups);
-    json__known(
+    json__number(
         root, "sequence_count",
         known_if(shown->sequences != NULL, shown->sequences ? shown->sequences->rows.count : 0));
     json__add(root, "sequences", shown->sequences ? sequences__json(shown) : NULL);
@@ -180,9 +175,7 @@ const struct structure_presenter structure_json = {"json", put_json};
 static void put_csv(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    struct table_rows rows = outline_rows(shown);
-    table_rows__put_csv(&rows, out);
-    table_rows__free(&rows);
+    table_rows__put_csv(outline_rows(shown), out);
 }
 
 const struct structure_presenter structure_csv = {"csv", put_csv};

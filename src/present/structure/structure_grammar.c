@@ -133,9 +133,8 @@ const struct grammar_presenter grammar_text = {put_text};
 static struct json_object *new_item(const struct grammar_item *item)
 {
     struct json_object *object = json_object_new_object();
-    json__known(object, "rule", is_rule(item) ? rule_of(item) : UINT64_MAX);
-    json__known(object, "place", is_rule(item) ? UINT64_MAX : item->symbol);
-    json__number(object, "times", item->count);
+    JSON_NUMBERS(object, {"rule", is_rule(item) ? rule_of(item) : UINT64_MAX},
+                 {"place", is_rule(item) ? UINT64_MAX : item->symbol}, {"times", item->count});
     return object;
 }
 
@@ -146,9 +145,8 @@ static struct json_object *new_rule(const struct grammar_report *shown, size_t r
     VEC_EACH (item, &items, struct grammar_item)
         json_object_array_add(list, new_item(item));
     vec__free(&items);
-    json__number(object, "rule", rule);
-    json__number(object, "length", grammar__length(shown->grammar, rule));
-    json__number(object, "count", grammar__uses(shown->grammar, rule));
+    JSON_NUMBERS(object, {"rule", rule}, {"length", grammar__length(shown->grammar, rule)},
+                 {"count", grammar__uses(shown->grammar, rule)});
     json__add(object, "items", list);
     return object;
 }
@@ -157,10 +155,9 @@ static struct json_object *new_places(const struct grammar_report *shown)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (place, &shown->structure->places, struct structure_place) {
-        struct json_object *object = json_object_new_object();
+        struct json_object *object = json__entry(list);
         json__text(object, "class_kind", class_kind__name(place->what.at.kind));
         json__identity(object, shown->report, &place->what);
-        json_object_array_add(list, object);
     }
     return list;
 }

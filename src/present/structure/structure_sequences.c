@@ -179,8 +179,8 @@ static struct json_object *new_item(const struct structure_report *shown,
                               ->what.at.function
                         : NULL);
     json__add(object, "loop", shape && !is_place ? new_loop(shown, item->what) : NULL);
-    json__known(object, "sequence", item->is_sequence ? item->what : UINT64_MAX);
-    json__number(object, "times", item->count);
+    JSON_NUMBERS(object, {"sequence", item->is_sequence ? item->what : UINT64_MAX},
+                 {"times", item->count});
     return object;
 }
 
@@ -192,10 +192,8 @@ static struct json_object *new_sequence(const struct structure_report *shown, ui
         json_object_array_add(items, new_item(shown, item));
     json__number(object, "sequence", row);
     json__add(object, "items", items);
-    json__number(object, "length", sequence->length);
-    json__number(object, "places", sequence->places);
-    json__number(object, "count", sequence->occurrences);
-    json__number(object, "sum_ns", sequence->sum_ns);
+    JSON_NUMBERS(object, {"length", sequence->length}, {"places", sequence->places},
+                 {"count", sequence->occurrences}, {"sum_ns", sequence->sum_ns});
     json__share(object, "share", sequence__share(shown->sequences, sequence));
     return object;
 }

@@ -37,11 +37,12 @@ static void put(const struct table_view *views, size_t count, const struct style
     }
 }
 
-void table_rows__put_csv(const struct table_rows *rows, FILE *out)
+void table_rows__put_csv(struct table_rows rows, FILE *out)
 {
-    struct table_view view = table_view__of(rows);
+    struct table_view view = table_view__of(&rows);
     put_table(&view, out);
     table_view__free(&view);
+    table_rows__free(&rows);
 }
 
 const struct table_format table_csv = {"csv", true, put};

@@ -22,8 +22,8 @@ extern const struct table_format *const table_formats[];
 
 /* ---- tables as parts of other documents ------------------------------------------------------ */
 
-/* The header, then a line a row; all columns. */
-void table_rows__put_csv(const struct table_rows *rows, FILE *out);
+/* The header, then a line a row; all columns. Frees the rows. */
+void table_rows__put_csv(struct table_rows rows, FILE *out);
 /* An array of an object a row; all columns. The caller's. */
 struct json_object *table_rows__json(const struct table_rows *rows);
 /* Adds a member a column to the object. */

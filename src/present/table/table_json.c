@@ -40,10 +40,9 @@ static struct json_object *new_rows(const struct table_view *view)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (row, &view->rows, const void *) {
-        struct json_object *object = json_object_new_object();
+        struct json_object *object = json__entry(list);
         VEC_EACH (column, &view->columns, const struct column *)
             json__add(object, (*column)->key, new_value(*column, *row));
-        json_object_array_add(list, object);
     }
     return list;
 }
@@ -60,11 +59,10 @@ static struct json_object *new_columns(const struct table_view *view)
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (column, &view->columns, const struct column *) {
-        struct json_object *object = json_object_new_object();
+        struct json_object *object = json__entry(list);
         json__text(object, "key", (*column)->key);
         json__text(object, "unit", *(*column)->unit ? (*column)->unit : NULL);
         json__text(object, "help", (*column)->help);
-        json_object_array_add(list, object);
     }
     return list;
 }
@@ -75,12 +73,11 @@ static void put(const struct table_view *views, size_t count, const struct style
     struct json_object *root = json_object_new_object(), *list = json_object_new_array();
     json__text(root, "schema", "heurt.tables/1");
     for (size_t i = 0; i < count; i++) {
-        struct json_object *object = json_object_new_object();
+        struct json_object *object = json__entry(list);
         json__text(object, "name", views[i].table->name);
         json__text(object, "help", views[i].table->help);
         json__add(object, "columns", new_columns(&views[i]));
         json__add(object, "rows", new_rows(&views[i]));
-        json_object_array_add(list, object);
     }
     json__add(root, "tables", list);
     json__put(root, out);

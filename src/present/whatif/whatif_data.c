@@ -43,14 +43,13 @@ static struct json_object *new_objects(const struct whatif_view *view,
 {
     struct json_object *list = json_object_new_array();
     VEC_EACH (object, &prediction->objects, struct whatif_object) {
-        struct json_object *entry = json_object_new_object();
+        struct json_object *entry = json__entry(list);
         json__text(entry, "kind", class_kind__name(object->kind));
         json__address(entry, "object", object->address);
         json__text(entry, "object_name",
                    report__variable(view->report, object->process, object->address));
-        json__number(entry, "waited_before_ns", object->waited_before_ns);
-        json__number(entry, "waited_after_ns", object->waited_after_ns);
-        json_object_array_add(list, entry);
+        JSON_NUMBERS(entry, {"waited_before_ns", object->waited_before_ns},
+                     {"waited_after_ns", object->waited_after_ns});
     }
     return list;
 }
@@ -61,9 +60,8 @@ static struct json_object *new_prediction(const struct whatif_view *view,
     if (!prediction)
         return NULL;
     struct json_object *object = json_object_new_object();
-    json__number(object, "wall_ns", prediction->wall_ns);
-    json__number(object, "least_ns", prediction->least_ns);
-    json__number(object, "most_ns", prediction->most_ns);
+    JSON_NUMBERS(object, {"wall_ns", prediction->wall_ns}, {"least_ns", prediction->least_ns},
+                 {"most_ns", prediction->most_ns});
     json__add(object, "wall_gain", json__new_gain(prediction->gain));
     json__number(object, "threads", prediction->threads);
     json__add(object, "objects", new_objects(view, prediction));
@@ -77,14 +75,14 @@ static struct json_object *new_row(const struct whatif_view *view,
     struct json_object *object = json_object_new_object();
     subject__of(view, answer, &subject);
     json__text(object, "asked", answer->asked);
-    json__known(object, "rank", answer->rank ? answer->rank : UINT64_MAX);
+    json__number(object, "rank", answer->rank ? answer->rank : UINT64_MAX);
     json__place(object, &subject.place);
     char *structure = subject.structure ? class_structure__text(subject.structure) : NULL;
     json__text(object, "structure", structure);
     free(structure);
     json__text(object, "object", subject.lock);
     json__text(object, "object_name", subject.lock_name);
-    json__known(object, "lost_ns", answer->lost_ns);
+    json__number(object, "lost_ns", answer->lost_ns);
     json__add(object, "prediction", new_prediction(view, answer->prediction));
     json__text(object, "refusal", answer->prediction ? NULL : answer->refusal);
     return object;
@@ -96,10 +94,8 @@ static void put_json(const struct whatif_view *view, const struct style *style, 
     struct json_object *root = json_object_new_object(), *rows = json_object_new_array();
     json__text(root, "schema", "heurt.whatif/1");
     json__command(root, view->report);
-    json__number(root, "measured_ns", view->measured_ns);
-    json__number(root, "replayed_ns", view->replayed_ns);
-    json__number(root, "unrecorded_ns", view->unrecorded_ns);
-    json__number(root, "told_threads", view->told_threads);
+    JSON_NUMBERS(root, {"measured_ns", view->measured_ns}, {"replayed_ns", view->replayed_ns},
+                 {"unrecorded_ns", view->unrecorded_ns}, {"told_threads", view->told_threads});
     for (size_t i = 0; i < view->count; i++)
         json_object_array_add(rows, new_row(view, &view->rows[i]));
     json__add(root, "answers", rows);
@@ -203,9 +199,7 @@ const struct table_source whatif_source = {&whatif_table, NEEDS_PROFILE | NEEDS_
 static void put_csv(const struct whatif_view *view, const struct style *style, FILE *out)
 {
     (void)style;
-    struct table_rows rows = whatif_rows(view);
-    table_rows__put_csv(&rows, out);
-    table_rows__free(&rows);
+    table_rows__put_csv(whatif_rows(view), out);
 }
 
 const struct whatif_presenter whatif_csv = {put_csv, put_csv};
