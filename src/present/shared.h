@@ -220,12 +220,15 @@ void paragraph__put(const struct style *style, FILE *out, enum ink ink, const ch
 /* share (0 … 1) of cells as blocks or '#'; at least a sliver when share > 0. free() it. */
 char *bar__format(const struct style *style, double share, unsigned cells);
 
-enum align { ALIGN_LEFT, ALIGN_RIGHT };
+enum alignment {
+    LEFT,
+    RIGHT,
+    WRAPPED, /* left, and broken at blanks when the terminal is too narrow */
+};
 
 struct grid_column {
     const char *title;
-    enum align align;
-    bool flexible; /* wraps at blanks when the terminal is too narrow */
+    enum alignment alignment;
 };
 
 struct grid_cell {

@@ -194,11 +194,8 @@ static void put_sum(struct grid *grid, const struct difference *difference)
 static void put_components(const struct difference *difference, const struct style *style,
                            FILE *out)
 {
-    static const struct grid_column columns[] = {{"component", ALIGN_LEFT, false},
-                                                 {"slow", ALIGN_RIGHT, false},
-                                                 {"fast", ALIGN_RIGHT, false},
-                                                 {"difference", ALIGN_RIGHT, false},
-                                                 {"", ALIGN_LEFT, false}};
+    static const struct grid_column columns[] = {
+        {"component", LEFT}, {"slow", RIGHT}, {"fast", RIGHT}, {"difference", RIGHT}, {"", LEFT}};
     struct grid grid = grid__start(columns, 5, 2);
     fputc('\n', out);
     for (unsigned i = 0; i < COMPONENTS; i++)
@@ -317,10 +314,8 @@ static void put_rows_sum(struct grid *grid, const struct difference *difference)
 static void put_rows(const struct difference_view *view, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"difference", ALIGN_RIGHT, false}, {"slow", ALIGN_RIGHT, false},
-        {"fast", ALIGN_RIGHT, false},       {"calls", ALIGN_RIGHT, false},
-        {"own time of", ALIGN_LEFT, true},  {"within", ALIGN_LEFT, true},
-        {"mostly", ALIGN_LEFT, true}};
+        {"difference", RIGHT},    {"slow", RIGHT},     {"fast", RIGHT},    {"calls", RIGHT},
+        {"own time of", WRAPPED}, {"within", WRAPPED}, {"mostly", WRAPPED}};
     const struct vec *all = &view->difference->rows;
     const struct difference_row **rows = memory__zeroed(all->count, sizeof *rows);
     for (size_t i = 0; i < all->count; i++)
@@ -358,11 +353,11 @@ static void put_wait(struct grid *grid, const struct report *report,
 
 static void put_waits(const struct difference_view *view, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"waited", ALIGN_RIGHT, false},
-                                                 {"times", ALIGN_RIGHT, false},
-                                                 {"for", ALIGN_LEFT, true},
-                                                 {"ended by", ALIGN_LEFT, true},
-                                                 {"in", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"waited", RIGHT},
+                                                 {"times", RIGHT},
+                                                 {"for", WRAPPED},
+                                                 {"ended by", WRAPPED},
+                                                 {"in", WRAPPED}};
     const struct vec *waits = &view->difference->waits;
     if (!waits->count)
         return;

@@ -264,13 +264,11 @@ static void put_outlier(struct grid *grid, const struct report *report,
 static struct grid new_table(const struct style *style)
 {
     static const struct grid_column wide[] = {
-        {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
-        {"", ALIGN_RIGHT, false},     {"thread", ALIGN_LEFT, true}, {"more", ALIGN_RIGHT, false},
-        {"of it", ALIGN_LEFT, true},  {"most", ALIGN_RIGHT, false}, {"in", ALIGN_LEFT, true}};
+        {"turn", RIGHT}, {"at", RIGHT},      {"took", RIGHT}, {"", RIGHT},    {"thread", WRAPPED},
+        {"more", RIGHT}, {"of it", WRAPPED}, {"most", RIGHT}, {"in", WRAPPED}};
     static const struct grid_column narrow[] = {
-        {"turn", ALIGN_RIGHT, false}, {"at", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},
-        {"", ALIGN_RIGHT, false},     {"tid", ALIGN_RIGHT, false},  {"more", ALIGN_RIGHT, false},
-        {"of it", ALIGN_LEFT, true},  {"most in", ALIGN_LEFT, true}};
+        {"turn", RIGHT}, {"at", RIGHT},   {"took", RIGHT},    {"", RIGHT},
+        {"tid", RIGHT},  {"more", RIGHT}, {"of it", WRAPPED}, {"most in", WRAPPED}};
     return is_narrow(style) ? grid__start(narrow, 8, INDENT) : grid__start(wide, 9, INDENT);
 }
 

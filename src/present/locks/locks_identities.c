@@ -34,11 +34,8 @@ static void put_check(struct grid *grid, const struct locks_check *check)
 
 void locks_text__audit(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"this", ALIGN_LEFT, true},
-                                                 {"", ALIGN_RIGHT, false},
-                                                 {"must be", ALIGN_LEFT, true},
-                                                 {"", ALIGN_RIGHT, false},
-                                                 {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {
+        {"this", WRAPPED}, {"", RIGHT}, {"must be", WRAPPED}, {"", RIGHT}, {"", WRAPPED}};
     ink__put(style, out, INK_BOLD, "do the parts add up to the whole? (ticks, or numbers)");
     fputc('\n', out);
     struct grid grid = grid__start(columns, 5, 2);

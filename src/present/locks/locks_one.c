@@ -114,10 +114,9 @@ static void put_attempts(const char *of, const struct lock_side *side, const str
 
 static void put_sides(const struct lock_row *row, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {
-        {"", ALIGN_LEFT, false},       {"times", ALIGN_RIGHT, false},
-        {"share", ALIGN_RIGHT, false}, {"in all", ALIGN_RIGHT, false},
-        {"mean", ALIGN_RIGHT, false},  {"max", ALIGN_RIGHT, false}};
+    static const struct grid_column columns[] = {{"", LEFT},       {"times", RIGHT},
+                                                 {"share", RIGHT}, {"in all", RIGHT},
+                                                 {"mean", RIGHT},  {"max", RIGHT}};
     bool is_lock = row->object.kind == CLASS_LOCK, split = object__is_rwlock(&row->object);
     put_attempts(split ? "  writing   " : "  acquired  ", &row->exclusive, style, out);
     if (split)
@@ -240,11 +239,8 @@ static uint64_t less(uint64_t all, uint64_t part)
 static void put_path(const struct locks_report *locks, const struct lock_row *row,
                      const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"", ALIGN_LEFT, false},
-                                                 {"acquired", ALIGN_RIGHT, false},
-                                                 {"contended", ALIGN_RIGHT, false},
-                                                 {"waited", ALIGN_RIGHT, false},
-                                                 {"held", ALIGN_RIGHT, false}};
+    static const struct grid_column columns[] = {
+        {"", LEFT}, {"acquired", RIGHT}, {"contended", RIGHT}, {"waited", RIGHT}, {"held", RIGHT}};
     char share[16], heading[96];
     const struct lock_on_path *on = &row->on_path;
     if (row->object.kind != CLASS_LOCK || locks->result->path_ns == 0)
@@ -282,10 +278,9 @@ static void put_site(struct grid *grid, const struct locks_report *locks,
 static void put_sites(const struct locks_report *locks, const struct lock_row *row,
                       const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {
-        {"waited", ALIGN_RIGHT, false},   {"contended", ALIGN_RIGHT, false},
-        {"acquired", ALIGN_RIGHT, false}, {"held", ALIGN_RIGHT, false},
-        {"in", ALIGN_LEFT, true},         {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"waited", RIGHT},   {"contended", RIGHT},
+                                                 {"acquired", RIGHT}, {"held", RIGHT},
+                                                 {"in", WRAPPED},     {"", WRAPPED}};
     if (row->sites.count == 0)
         return;
     heading__put(style, out, "where it is taken");

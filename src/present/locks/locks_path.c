@@ -48,7 +48,7 @@ static void put_whole(const struct locks_report *locks, const struct style *styl
 static void put_threads(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"on it", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false}, {"thread", ALIGN_LEFT, true}};
+        {"on it", RIGHT}, {"share", RIGHT}, {"thread", WRAPPED}};
     const struct critical_path *path = locks->critical;
     struct vec totals = VEC_OF(struct total);
     for (uint32_t i = 0; i < path->threads_ns.count; i++) {
@@ -95,10 +95,8 @@ static void put_lock(struct grid *grid, const struct locks_report *locks,
 static void put_locks(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"held", ALIGN_RIGHT, false},     {"share", ALIGN_RIGHT, false},
-        {"acquired", ALIGN_RIGHT, false}, {"contended", ALIGN_RIGHT, false},
-        {"waited", ALIGN_RIGHT, false},   {"hand-overs", ALIGN_RIGHT, false},
-        {"lock", ALIGN_LEFT, true}};
+        {"held", RIGHT},   {"share", RIGHT},      {"acquired", RIGHT}, {"contended", RIGHT},
+        {"waited", RIGHT}, {"hand-overs", RIGHT}, {"lock", WRAPPED}};
     const struct critical_path *path = locks->critical;
     struct vec totals = VEC_OF(struct total);
     for (uint32_t i = 0; i < path->locks.count; i++) {
@@ -155,10 +153,8 @@ static void put_piece(struct grid *grid, const struct locks_report *locks, uint3
 
 static void put_pieces(const struct locks_report *locks, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"for", ALIGN_RIGHT, false},
-                                                 {"from", ALIGN_RIGHT, false},
-                                                 {"thread", ALIGN_LEFT, true},
-                                                 {"to which it came by", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {
+        {"for", RIGHT}, {"from", RIGHT}, {"thread", WRAPPED}, {"to which it came by", WRAPPED}};
     char rest[16], number[32];
     const struct critical_path *path = locks->critical;
     struct vec totals = VEC_OF(struct total);

@@ -66,25 +66,17 @@ static void put_barrier(struct grid *grid, const struct locks_report *locks,
 }
 
 static const struct grid_column condition_columns[] = {
-    {"#", ALIGN_RIGHT, false},       {"condition", ALIGN_LEFT, true},
-    {"waited", ALIGN_RIGHT, false},  {"waits", ALIGN_RIGHT, false},
-    {"signals", ALIGN_RIGHT, false}, {"for nobody", ALIGN_RIGHT, false},
-    {"to wake", ALIGN_RIGHT, false}, {"max", ALIGN_RIGHT, false}};
+    {"#", RIGHT},       {"condition", WRAPPED}, {"waited", RIGHT},  {"waits", RIGHT},
+    {"signals", RIGHT}, {"for nobody", RIGHT},  {"to wake", RIGHT}, {"max", RIGHT}};
 static const struct grid_column semaphore_columns[] = {
-    {"#", ALIGN_RIGHT, false},         {"semaphore", ALIGN_LEFT, true},
-    {"waited", ALIGN_RIGHT, false},    {"taken", ALIGN_RIGHT, false},
-    {"contended", ALIGN_RIGHT, false}, {"posts", ALIGN_RIGHT, false},
-    {"to wake", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false}};
+    {"#", RIGHT},         {"semaphore", WRAPPED}, {"waited", RIGHT},  {"taken", RIGHT},
+    {"contended", RIGHT}, {"posts", RIGHT},       {"to wake", RIGHT}, {"max", RIGHT}};
 static const struct grid_column barrier_columns[] = {
-    {"#", ALIGN_RIGHT, false},         {"barrier", ALIGN_LEFT, true},
-    {"waited", ALIGN_RIGHT, false},    {"rounds", ALIGN_RIGHT, false},
-    {"spread", ALIGN_RIGHT, false},    {"max", ALIGN_RIGHT, false},
-    {"usually last", ALIGN_LEFT, true}};
+    {"#", RIGHT},      {"barrier", WRAPPED}, {"waited", RIGHT},        {"rounds", RIGHT},
+    {"spread", RIGHT}, {"max", RIGHT},       {"usually last", WRAPPED}};
 static const struct grid_column futex_columns[] = {
-    {"#", ALIGN_RIGHT, false},       {"futex", ALIGN_LEFT, true},
-    {"waited", ALIGN_RIGHT, false},  {"waits", ALIGN_RIGHT, false},
-    {"wakes", ALIGN_RIGHT, false},   {"for nobody", ALIGN_RIGHT, false},
-    {"to wake", ALIGN_RIGHT, false}, {"max", ALIGN_RIGHT, false}};
+    {"#", RIGHT},     {"futex", WRAPPED},    {"waited", RIGHT},  {"waits", RIGHT},
+    {"wakes", RIGHT}, {"for nobody", RIGHT}, {"to wake", RIGHT}, {"max", RIGHT}};
 
 static const struct section sections[] = {
     {CLASS_CONDITION, "conditions (to wake: from the signal until the waiting thread runs, mean)",

@@ -185,18 +185,13 @@ static void put_totals(const struct locks_report *locks, const struct style *sty
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct grid_column wide_columns[] = {
-    {"#", ALIGN_RIGHT, false},        {"lock", ALIGN_LEFT, true},
-    {"kind", ALIGN_LEFT, false},      {"waited", ALIGN_RIGHT, false},
-    {"of time", ALIGN_RIGHT, false},  {"contended", ALIGN_RIGHT, false},
-    {"acquired", ALIGN_RIGHT, false}, {"held mean", ALIGN_RIGHT, false},
-    {"max", ALIGN_RIGHT, false},      {"on path", ALIGN_RIGHT, false},
-    {"sections", ALIGN_RIGHT, false},
+    {"#", RIGHT},       {"lock", WRAPPED},    {"kind", LEFT},      {"waited", RIGHT},
+    {"of time", RIGHT}, {"contended", RIGHT}, {"acquired", RIGHT}, {"held mean", RIGHT},
+    {"max", RIGHT},     {"on path", RIGHT},   {"sections", RIGHT},
 };
 static const struct grid_column narrow_columns[] = {
-    {"#", ALIGN_RIGHT, false},         {"lock", ALIGN_LEFT, true},
-    {"waited", ALIGN_RIGHT, false},    {"of time", ALIGN_RIGHT, false},
-    {"contended", ALIGN_RIGHT, false}, {"acquired", ALIGN_RIGHT, false},
-    {"held", ALIGN_RIGHT, false},      {"on path", ALIGN_RIGHT, false},
+    {"#", RIGHT},         {"lock", WRAPPED},   {"waited", RIGHT}, {"of time", RIGHT},
+    {"contended", RIGHT}, {"acquired", RIGHT}, {"held", RIGHT},   {"on path", RIGHT},
 };
 
 /* One line: a lock, or its writers, or its readers. */

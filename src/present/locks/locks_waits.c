@@ -179,10 +179,9 @@ static void put_pair(struct grid *grid, const struct locks_report *locks,
 void row__put_pairs(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out)
 {
-    const struct grid_column columns[] = {
-        {"waited", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false},
-        {"waits", ALIGN_RIGHT, false},  {kept_by(row), ALIGN_LEFT, true},
-        {"", ALIGN_LEFT, false},        {"waited in", ALIGN_LEFT, true}};
+    const struct grid_column columns[] = {{"waited", RIGHT}, {"share", RIGHT},
+                                          {"waits", RIGHT},  {kept_by(row), WRAPPED},
+                                          {"", LEFT},        {"waited in", WRAPPED}};
     struct vec pairs = pairs_of_holders(locks, row);
     bool by_holders = pairs.count > 0;
     VEC_EACH (pair, &row->pairs, struct lock_pair) /* else by who ended the wait */
@@ -210,10 +209,8 @@ void row__put_pairs(const struct locks_report *locks, const struct lock_row *row
 static void put_blames(const struct locks_report *locks, const struct vec *blames,
                        const struct lock_row *row, const struct style *style, FILE *out)
 {
-    const struct grid_column columns[] = {{"waited", ALIGN_RIGHT, false},
-                                          {"waits", ALIGN_RIGHT, false},
-                                          {kept_by(row), ALIGN_LEFT, true},
-                                          {"which meanwhile", ALIGN_LEFT, true}};
+    const struct grid_column columns[] = {
+        {"waited", RIGHT}, {"waits", RIGHT}, {kept_by(row), WRAPPED}, {"which meanwhile", WRAPPED}};
     struct grid grid = grid__start(columns, 4, 2);
     for (size_t i = 0; i < blames->count && i < BLAMES_AT_MOST; i++) {
         const struct profile_blame *blame = VEC_AT(blames, struct profile_blame, i);

@@ -108,11 +108,11 @@ static void put_paths_in(struct tree *tree, uint32_t path, unsigned depth)
 static void put_tree(const struct points_report *shown, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"where it stands out", ALIGN_LEFT, false},
-        {"places", ALIGN_RIGHT, false},
-        {"lost", ALIGN_RIGHT, false},
-        {"longest", ALIGN_RIGHT, false},
-        {"", ALIGN_LEFT, true},
+        {"where it stands out", LEFT},
+        {"places", RIGHT},
+        {"lost", RIGHT},
+        {"longest", RIGHT},
+        {"", WRAPPED},
     };
     struct path_sum *sums = sum_paths(shown);
     struct tree tree = {shown, style, sums, grid__start(columns, 5, 2)};
@@ -213,13 +213,12 @@ static void put_point(struct grid *grid, const struct points_report *shown,
 }
 
 static const struct grid_column wide_columns[] = {
-    {"lost", ALIGN_RIGHT, false},   {"took", ALIGN_RIGHT, false},  {"usually", ALIGN_RIGHT, false},
-    {"at (s)", ALIGN_RIGHT, false}, {"thread", ALIGN_LEFT, false}, {"what", ALIGN_LEFT, true},
-    {"why", ALIGN_LEFT, true},
+    {"lost", RIGHT},  {"took", RIGHT},   {"usually", RIGHT}, {"at (s)", RIGHT},
+    {"thread", LEFT}, {"what", WRAPPED}, {"why", WRAPPED},
 };
 static const struct grid_column narrow_columns[] = {
-    {"lost", ALIGN_RIGHT, false},  {"usually", ALIGN_RIGHT, false}, {"at (s)", ALIGN_RIGHT, false},
-    {"thread", ALIGN_LEFT, false}, {"what", ALIGN_LEFT, true},      {"why", ALIGN_LEFT, true},
+    {"lost", RIGHT},  {"usually", RIGHT}, {"at (s)", RIGHT},
+    {"thread", LEFT}, {"what", WRAPPED},  {"why", WRAPPED},
 };
 
 /* Those from first to before end. */

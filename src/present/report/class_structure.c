@@ -234,7 +234,7 @@ static char *times_text(const struct profile_inside *inside)
 void class_structure__put(const struct profile_structure *structure, const struct style *style,
                           FILE *out)
 {
-    static const struct grid_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, false}};
+    static const struct grid_column columns[] = {{"", WRAPPED}, {"", LEFT}};
     if (!structure)
         return;
     heading__put(style, out, "what it calls, in order (what is repeated stands there once)");

@@ -124,11 +124,8 @@ static char *result(const struct check *check, uint64_t classes)
 
 static void put_checks(const struct report *report, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"this", ALIGN_LEFT, true},
-                                                 {"", ALIGN_RIGHT, false},
-                                                 {"must be this", ALIGN_LEFT, true},
-                                                 {"", ALIGN_RIGHT, false},
-                                                 {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {
+        {"this", WRAPPED}, {"", RIGHT}, {"must be this", WRAPPED}, {"", RIGHT}, {"", WRAPPED}};
     struct check checks[CHECKS];
     fill_checks(report, checks);
     struct grid grid = grid__start(columns, 5, 2);
@@ -174,8 +171,8 @@ static void put_audited_class(struct grid *grid, const struct report *report,
 static void put_largest(const struct report *report, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"#", ALIGN_RIGHT, false},    {"class", ALIGN_LEFT, true},        {"", ALIGN_LEFT, false},
-        {"lost", ALIGN_RIGHT, false}, {"components", ALIGN_RIGHT, false}, {"", ALIGN_LEFT, true}};
+        {"#", RIGHT},    {"class", WRAPPED},    {"", LEFT},
+        {"lost", RIGHT}, {"components", RIGHT}, {"", WRAPPED}};
     const struct vec *classes = &report->profile->classes;
     if (classes->count == 0)
         return;

@@ -162,13 +162,11 @@ static void put_thread_time(const struct report *report, const struct style *sty
 /* ---- the ranked table ------------------------------------------------------------------------ */
 
 static const struct grid_column with_gain[] = {
-    {"#", ALIGN_RIGHT, false},        {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
-    {"wall gain", ALIGN_LEFT, false}, {"where", ALIGN_LEFT, true},  {"", ALIGN_LEFT, true},
-    {"why", ALIGN_LEFT, true},        {"sure", ALIGN_LEFT, false}};
+    {"#", RIGHT},       {"score", LEFT}, {"lost", RIGHT},  {"wall gain", LEFT},
+    {"where", WRAPPED}, {"", WRAPPED},   {"why", WRAPPED}, {"sure", LEFT}};
 static const struct grid_column without_gain[] = {
-    {"#", ALIGN_RIGHT, false},   {"score", ALIGN_LEFT, false}, {"lost", ALIGN_RIGHT, false},
-    {"where", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},       {"why", ALIGN_LEFT, true},
-    {"sure", ALIGN_LEFT, false}};
+    {"#", RIGHT},  {"score", LEFT},  {"lost", RIGHT}, {"where", WRAPPED},
+    {"", WRAPPED}, {"why", WRAPPED}, {"sure", LEFT}};
 
 static void put_class(struct grid *grid, const struct report *report,
                       const struct profile_class *class, size_t rank, bool gain,

@@ -172,9 +172,8 @@ static void put_verdict(const struct report *report, const struct profile_class 
 
 static void put_durations(const struct profile_class *class, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {
-        {"times", ALIGN_RIGHT, false}, {"min", ALIGN_RIGHT, false}, {"p50", ALIGN_RIGHT, false},
-        {"p99", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
+    static const struct grid_column columns[] = {{"times", RIGHT}, {"min", RIGHT}, {"p50", RIGHT},
+                                                 {"p99", RIGHT},   {"max", RIGHT}, {"sum", RIGHT}};
     heading__put(style, out, "durations");
     struct grid grid = grid__start(columns, 6, 2);
     grid__count(&grid, class->count);
@@ -233,11 +232,8 @@ static unsigned largest_reasons(const struct profile_class *class, enum reason r
 
 static void put_components(const struct profile_class *class, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"lost", ALIGN_RIGHT, false},
-                                                 {"share", ALIGN_RIGHT, false},
-                                                 {"to", ALIGN_LEFT, false},
-                                                 {"sure", ALIGN_LEFT, false},
-                                                 {"", ALIGN_LEFT, false}};
+    static const struct grid_column columns[] = {
+        {"lost", RIGHT}, {"share", RIGHT}, {"to", LEFT}, {"sure", LEFT}, {"", LEFT}};
     if (class->excess_ns == 0)
         return;
     heading__put(style, out, "what the lost time went to (adds up to all of it)");
@@ -296,11 +292,11 @@ static char *evidence_text(const struct report *report, const struct profile_cla
 static void put_evidence(const struct report *report, const struct profile_class *class,
                          const struct style *style, FILE *out)
 {
-    struct grid_column columns[] = {{"for", ALIGN_LEFT, false},
-                                    {style->unicode ? "r²" : "r2", ALIGN_LEFT, false},
-                                    {"chance", ALIGN_LEFT, false},
-                                    {"because", ALIGN_LEFT, true},
-                                    {"sure", ALIGN_LEFT, false}};
+    struct grid_column columns[] = {{"for", LEFT},
+                                    {style->unicode ? "r²" : "r2", LEFT},
+                                    {"chance", LEFT},
+                                    {"because", WRAPPED},
+                                    {"sure", LEFT}};
     if (class->evidence.count == 0)
         return;
     heading__put(style, out, "what speaks for it (chance: as much comes about by accident)");
@@ -361,13 +357,13 @@ static void put_blames(const struct report *report, const struct profile_class *
                        const struct style *style, FILE *out)
 {
     const struct grid_column columns[] = {
-        {"share", ALIGN_RIGHT, false},
-        {"waited", ALIGN_RIGHT, false},
-        {"times", ALIGN_RIGHT, false},
-        {class->what.at.kind == CLASS_LOCK ? "acquired by" : "by", ALIGN_LEFT, true},
-        {"", ALIGN_LEFT, true},
-        {"tid", ALIGN_LEFT, false},
-        {"and meanwhile", ALIGN_LEFT, true}};
+        {"share", RIGHT},
+        {"waited", RIGHT},
+        {"times", RIGHT},
+        {class->what.at.kind == CLASS_LOCK ? "acquired by" : "by", WRAPPED},
+        {"", WRAPPED},
+        {"tid", LEFT},
+        {"and meanwhile", WRAPPED}};
     uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
     if (class->blames.count == 0)
         return;
@@ -407,9 +403,8 @@ static void put_thread(struct grid *grid, const struct report *report,
 static void put_threads(const struct report *report, const struct profile_class *class,
                         const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {
-        {"tid", ALIGN_RIGHT, false},  {"name", ALIGN_LEFT, false},   {"score", ALIGN_LEFT, false},
-        {"lost", ALIGN_RIGHT, false}, {"times", ALIGN_RIGHT, false}, {"sum", ALIGN_RIGHT, false}};
+    static const struct grid_column columns[] = {{"tid", RIGHT},  {"name", LEFT},   {"score", LEFT},
+                                                 {"lost", RIGHT}, {"times", RIGHT}, {"sum", RIGHT}};
     heading__put(style, out, "threads");
     struct grid grid = grid__start(columns, 6, 2);
     for (size_t i = 0; i < class->threads.count && i < THREADS_AT_MOST; i++)
@@ -425,8 +420,7 @@ static void put_threads(const struct report *report, const struct profile_class 
 void stack__put(const struct report *report, const struct profile_stack *stack, unsigned indent,
                 const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {
-        {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"", WRAPPED}, {"", WRAPPED}, {"", WRAPPED}};
     struct vec texts;
     struct vec frames = stack__frames(report, stack, &texts);
     struct grid grid = grid__start(columns, 3, indent);
@@ -525,7 +519,7 @@ static size_t rows_alike(const struct vec *rows, size_t from, bool by_reason)
 /* One heading a reason (or a module), then its functions. */
 static void put_groups(const struct vec *rows, bool by_reason, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"", WRAPPED}, {"", WRAPPED}};
     for (size_t i = 0; i < rows->count;) {
         size_t alike = rows_alike(rows, i, by_reason);
         const struct coverage_row *first = VEC_AT(rows, struct coverage_row, i);

@@ -55,10 +55,8 @@ static void put_octave(struct grid *grid, const struct picture *picture, unsigne
 void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
                   unsigned mark_count, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"from", ALIGN_RIGHT, false},
-                                                 {"times", ALIGN_RIGHT, false},
-                                                 {"", ALIGN_LEFT, false},
-                                                 {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {
+        {"from", RIGHT}, {"times", RIGHT}, {"", LEFT}, {"", WRAPPED}};
     struct picture picture = {octaves, count, 0, 0, marks, mark_count};
     for (unsigned o = 0; o < count; o++) {
         if (octaves[o].count == 0)

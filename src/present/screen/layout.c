@@ -157,11 +157,11 @@ static unsigned sum_of_widths(const struct grid *grid, const unsigned *widths, u
 {
     unsigned sum = grid->indent + (unsigned)(grid->column_count - 1) * COLUMN_GAP;
     for (size_t i = 0; i < grid->column_count; i++)
-        sum += grid->columns[i].flexible && widths[i] > cap ? cap : widths[i];
+        sum += grid->columns[i].alignment == WRAPPED && widths[i] > cap ? cap : widths[i];
     return sum;
 }
 
-/* The flexible columns share what the others leave: all are cut to one width, the widest that
+/* The wrapped columns share what the others leave: all are cut to one width, the widest that
  * fits, and those that need less keep what they need. */
 static void fit_widths(const struct grid *grid, unsigned *widths, unsigned columns)
 {
@@ -173,7 +173,7 @@ static void fit_widths(const struct grid *grid, unsigned *widths, unsigned colum
     while (cap > COLUMN_NARROWEST && sum_of_widths(grid, widths, cap) > columns)
         cap--;
     for (size_t i = 0; i < grid->column_count; i++)
-        if (grid->columns[i].flexible && widths[i] > cap)
+        if (grid->columns[i].alignment == WRAPPED && widths[i] > cap)
             widths[i] = cap;
 }
 
@@ -201,7 +201,7 @@ static void put_cell(const struct grid *grid, size_t column, const char *text, s
 {
     char *part = memory__format("%.*s", (int)bytes, text);
     unsigned used = text__width(part), pad = used < width ? width - used : 0;
-    bool right = grid->columns[column].align == ALIGN_RIGHT;
+    bool right = grid->columns[column].alignment == RIGHT;
     if (right)
         fprintf(out, "%*s", (int)pad, "");
     ink__put(style, out, ink, part);
@@ -227,7 +227,7 @@ static void put_row(const struct grid *grid, const char **rest, const enum ink *
         for (size_t i = 0; i < grid->column_count && any_left(rest, i, grid->column_count); i++) {
             const char *next = rest[i] + strlen(rest[i]);
             size_t bytes = strlen(rest[i]);
-            if (style->columns && grid->columns[i].flexible)
+            if (style->columns && grid->columns[i].alignment == WRAPPED)
                 bytes = line_bytes(rest[i], widths[i], &next);
             bool last = !any_left(rest, i + 1, grid->column_count);
             put_cell(grid, i, rest[i], bytes, inks[i], widths[i], last, style, out);

@@ -132,11 +132,11 @@ static void put_sequence(struct grid *grid, const struct structure_report *shown
 
 void sequences__put(const struct structure_report *shown, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"in this order", ALIGN_LEFT, true},
-                                                 {"count", ALIGN_RIGHT, false},
-                                                 {"places", ALIGN_RIGHT, false},
-                                                 {"time", ALIGN_RIGHT, false},
-                                                 {"share", ALIGN_RIGHT, false}};
+    static const struct grid_column columns[] = {{"in this order", WRAPPED},
+                                                 {"count", RIGHT},
+                                                 {"places", RIGHT},
+                                                 {"time", RIGHT},
+                                                 {"share", RIGHT}};
     struct grid grid = grid__start(columns, 5, 2);
     unsigned put = 0;
     for (uint32_t i = 0; i < shown->sequences->rows.count && put < SEQUENCES_AT_MOST; i++)

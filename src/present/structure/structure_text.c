@@ -343,13 +343,12 @@ static void put_sentences(const struct structure_report *shown, const struct sty
 /* ---- the outline ----------------------------------------------------------------------------- */
 
 static const struct grid_column wide_columns[] = {
-    {"what", ALIGN_LEFT, false},   {"count", ALIGN_RIGHT, false}, {"time", ALIGN_RIGHT, false},
-    {"each", ALIGN_RIGHT, false},  {"min", ALIGN_RIGHT, false},   {"max", ALIGN_RIGHT, false},
-    {"share", ALIGN_RIGHT, false}, {"score", ALIGN_RIGHT, false}, {"where", ALIGN_LEFT, true},
+    {"what", LEFT}, {"count", RIGHT}, {"time", RIGHT},  {"each", RIGHT},    {"min", RIGHT},
+    {"max", RIGHT}, {"share", RIGHT}, {"score", RIGHT}, {"where", WRAPPED},
 };
 static const struct grid_column narrow_columns[] = {
-    {"what", ALIGN_LEFT, false},  {"count", ALIGN_RIGHT, false}, {"time", ALIGN_RIGHT, false},
-    {"each", ALIGN_RIGHT, false}, {"share", ALIGN_RIGHT, false}, {"score", ALIGN_RIGHT, false},
+    {"what", LEFT},  {"count", RIGHT}, {"time", RIGHT},
+    {"each", RIGHT}, {"share", RIGHT}, {"score", RIGHT},
 };
 
 struct drawing {

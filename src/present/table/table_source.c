@@ -71,8 +71,7 @@ struct table_rows table_source__columns(void)
 
 static void put_columns(const struct table *table, const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {
-        {"", ALIGN_LEFT, false}, {"", ALIGN_LEFT, false}, {"", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {{"", LEFT}, {"", LEFT}, {"", WRAPPED}};
     struct grid grid = grid__start(columns, 3, 2);
     for (size_t i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];

@@ -93,9 +93,8 @@ static void put_object(struct grid *grid, const struct report *report,
 static void put_limits(const struct whatif_view *view, const struct prediction *prediction,
                        const struct style *style, FILE *out)
 {
-    static const struct grid_column columns[] = {{"waited before", ALIGN_RIGHT, false},
-                                                 {"then", ALIGN_RIGHT, false},
-                                                 {"for", ALIGN_LEFT, true}};
+    static const struct grid_column columns[] = {
+        {"waited before", RIGHT}, {"then", RIGHT}, {"for", WRAPPED}};
     if (!first_to_grow(prediction)) {
         paragraph__put(
             style, out, INK_PLAIN, "  ",
@@ -252,17 +251,15 @@ static void put_row(struct grid *grid, const struct whatif_view *view,
 }
 
 static const struct grid_column with_why[] = {
-    {"#", ALIGN_RIGHT, false},     {"gain", ALIGN_LEFT, false},
-    {"wall", ALIGN_RIGHT, false},  {"lost", ALIGN_RIGHT, false},
-    {"without", ALIGN_LEFT, true}, {"", ALIGN_LEFT, true},
-    {"why", ALIGN_LEFT, true},     {"then waited more", ALIGN_LEFT, true}};
-static const struct grid_column without_why[] = {{"#", ALIGN_RIGHT, false},
-                                                 {"gain", ALIGN_LEFT, false},
-                                                 {"wall", ALIGN_RIGHT, false},
-                                                 {"lost", ALIGN_RIGHT, false},
-                                                 {"without", ALIGN_LEFT, true},
-                                                 {"", ALIGN_LEFT, true},
-                                                 {"then waited more", ALIGN_LEFT, true}};
+    {"#", RIGHT},         {"gain", LEFT}, {"wall", RIGHT},  {"lost", RIGHT},
+    {"without", WRAPPED}, {"", WRAPPED},  {"why", WRAPPED}, {"then waited more", WRAPPED}};
+static const struct grid_column without_why[] = {{"#", RIGHT},
+                                                 {"gain", LEFT},
+                                                 {"wall", RIGHT},
+                                                 {"lost", RIGHT},
+                                                 {"without", WRAPPED},
+                                                 {"", WRAPPED},
+                                                 {"then waited more", WRAPPED}};
 
 static void table(const struct whatif_view *view, const struct style *style, FILE *out)
 {
