@@ -141,8 +141,3 @@ bool instruction__is_lea(const struct instruction *instruction)
 {
     return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_LEA;
 }
-
-bool instruction__is_system_call(const struct instruction *instruction)
-{
-    return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
-}

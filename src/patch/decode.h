@@ -55,6 +55,5 @@ uint64_t instruction__rip_address(const struct instruction *instruction);
 bool instruction__has_memory(const struct instruction *instruction); /* named by ModRM */
 bool instruction__locks_memory(const struct instruction *instruction);
 bool instruction__is_lea(const struct instruction *instruction);
-bool instruction__is_system_call(const struct instruction *instruction);
 
 #endif

@@ -2,41 +2,39 @@
 #include "present/shared.h"
 #include "present/table/table_source.h"
 
-#include <string.h>
-
 struct phase_cells {
     uint64_t phase;
     const char *what;
-    bool marked, between_waits, in_step;
-    uint64_t iterations, threads, start_ns, end_ns;
-    double share;
-    uint64_t min_ns, p50_ns, p99_ns, max_ns, sum_ns, excess_ns;
-    double score;
-    uint64_t imbalance_ns, threshold_ns, outliers;
+    uint64_t threads, imbalance_ns;
+    struct iteration_phase of; /* its figures as they are */
 };
+
+#define PHASE(key, member, title, unit, help) \
+    COLUMN_KEYED(key, phase_cells, of.member, title, unit, help)
 
 static const struct column phase_columns[] = {
     COLUMN(phase_cells, phase, "#", "", "number of the loop, from 1, in the order of time"),
     COLUMN(phase_cells, what, "loop", "", "what an iteration does, by its first calls"),
-    COLUMN(phase_cells, marked, NULL, "", "whether the program marks its iterations"),
-    COLUMN(phase_cells, between_waits, NULL, "", "whether they are what is done between waits"),
-    COLUMN(phase_cells, in_step, NULL, "", "whether all threads do the same iteration together"),
-    COLUMN(phase_cells, iterations, "iterations", "", "how many; in step: of each thread"),
+    PHASE("marked", is_marked, NULL, "", "whether the program marks its iterations"),
+    PHASE("between_waits", is_between_waits, NULL, "",
+          "whether they are what is done between waits"),
+    PHASE("in_step", is_matched, NULL, "", "whether all threads do the same iteration together"),
+    PHASE("iterations", turns, "iterations", "", "how many; in step: of each thread"),
     COLUMN(phase_cells, threads, "threads", "", "threads that run the loop"),
-    COLUMN(phase_cells, start_ns, NULL, "ns", "first begin, since the start of the run"),
-    COLUMN(phase_cells, end_ns, NULL, "ns", "last end, since the start of the run"),
-    COLUMN(phase_cells, share, "share", "share", "of the lives of its threads"),
-    COLUMN(phase_cells, min_ns, "min", "ns", "the fastest iteration"),
-    COLUMN(phase_cells, p50_ns, "median", "ns", "median of the durations"),
-    COLUMN(phase_cells, p99_ns, "p99", "ns", "99 % took no longer"),
-    COLUMN(phase_cells, max_ns, "max", "ns", "the slowest iteration"),
-    COLUMN(phase_cells, sum_ns, NULL, "ns", "all iterations together"),
-    COLUMN(phase_cells, excess_ns, "lost", "ns", "what they took longer than the fastest one"),
-    COLUMN(phase_cells, score, "score", "share", "the largest of the threads'"),
+    PHASE("start_ns", start_ns, NULL, "ns", "first begin, since the start of the run"),
+    PHASE("end_ns", end_ns, NULL, "ns", "last end, since the start of the run"),
+    PHASE("share", share, "share", "share", "of the lives of its threads"),
+    PHASE("min_ns", min_ns, "min", "ns", "the fastest iteration"),
+    PHASE("p50_ns", median_ns, "median", "ns", "median of the durations"),
+    PHASE("p99_ns", p99_ns, "p99", "ns", "99 % took no longer"),
+    PHASE("max_ns", max_ns, "max", "ns", "the slowest iteration"),
+    PHASE("sum_ns", sum_ns, NULL, "ns", "all iterations together"),
+    PHASE("excess_ns", excess_ns, "lost", "ns", "what they took longer than the fastest one"),
+    PHASE("score", score, "score", "share", "the largest of the threads'"),
     COLUMN(phase_cells, imbalance_ns, NULL, "ns",
            "in step: what the longest thread took longer than the mean, over all iterations"),
-    COLUMN(phase_cells, threshold_ns, NULL, "ns", "what takes longer stands out"),
-    COLUMN(phase_cells, outliers, "outliers", "", "iterations that stand out"),
+    PHASE("threshold_ns", threshold_ns, NULL, "ns", "what takes longer stands out"),
+    PHASE("outliers", outlier_count, "outliers", "", "iterations that stand out"),
 };
 static const struct table iterations_table =
     TABLE(phase_cells, "iterations", "the program's outermost loops, a row each", phase_columns);
@@ -47,24 +45,9 @@ static void add_phase(struct table_rows *rows, const struct report *report,
     *(struct phase_cells *)table_rows__add(rows) = (struct phase_cells){
         .phase = number,
         .what = table_rows__keep(rows, phase__text(report, phase)),
-        .marked = phase->is_marked,
-        .between_waits = phase->is_between_waits,
-        .in_step = phase->is_matched,
-        .iterations = phase->turns,
         .threads = phase->threads.count,
-        .start_ns = phase->start_ns,
-        .end_ns = phase->end_ns,
-        .share = phase->share,
-        .min_ns = phase->min_ns,
-        .p50_ns = phase->median_ns,
-        .p99_ns = phase->p99_ns,
-        .max_ns = phase->max_ns,
-        .sum_ns = phase->sum_ns,
-        .excess_ns = phase->excess_ns,
-        .score = phase->score,
         .imbalance_ns = phase->is_matched ? phase->imbalance_ns : UINT64_MAX,
-        .threshold_ns = phase->threshold_ns,
-        .outliers = phase->outlier_count,
+        .of = *phase,
     };
 }
 
@@ -119,26 +102,25 @@ const struct table_source iteration_threads_source = {&iteration_threads_table, 
 /* ---- iterations that stand out --------------------------------------------------------------- */
 
 struct outlier_cells {
-    uint64_t phase, iteration;
+    uint64_t phase;
     uint32_t tid;
-    uint64_t start_ns, duration_ns;
-    int64_t more_ns, component_more_ns[COMPONENTS];
     const char *function, *file;
     uint64_t line;
-    int64_t place_more_ns, place_more_calls;
+    struct iteration_outlier of; /* its figures as they are */
 };
 
-#define MORE(component, key, help)                                                           \
-    COLUMN_KEYED("more_" key "_ns", outlier_cells, component_more_ns[component], NULL, "ns", \
-                 "of that: " help)
+#define OUTLIER(key, member, title, unit, help) \
+    COLUMN_KEYED(key, outlier_cells, of.member, title, unit, help)
+#define MORE(component, key, help) \
+    OUTLIER("more_" key "_ns", component_more_ns[component], NULL, "ns", "of that: " help)
 
 static const struct column outlier_columns[] = {
     COLUMN(outlier_cells, phase, "#", "", "number of the loop"),
-    COLUMN(outlier_cells, iteration, "iteration", "", "number of the iteration, from 0"),
+    OUTLIER("iteration", iteration.index, "iteration", "", "number of the iteration, from 0"),
     COLUMN(outlier_cells, tid, "thread", "", "the thread; in step: that which took longer"),
-    COLUMN(outlier_cells, start_ns, "at", "ns", "since the start of the run"),
-    COLUMN(outlier_cells, duration_ns, "took", "ns", "how long it took"),
-    COLUMN(outlier_cells, more_ns, "more", "ns", "longer than a usual one"),
+    OUTLIER("start_ns", iteration.start_ns, "at", "ns", "since the start of the run"),
+    OUTLIER("duration_ns", iteration.duration_ns, "took", "ns", "how long it took"),
+    OUTLIER("more_ns", more_ns, "more", "ns", "longer than a usual one"),
     MORE(COMPONENT_RUNNING, "running", "worked"),
     MORE(COMPONENT_LOCK, "lock", "waited for locks"),
     MORE(COMPONENT_CONDITION, "condition", "waited at conditions and semaphores"),
@@ -154,8 +136,8 @@ static const struct column outlier_columns[] = {
     COLUMN(outlier_cells, function, "most in", "", "place in it whose own time makes most of it"),
     COLUMN(outlier_cells, file, NULL, "", "its source file"),
     COLUMN(outlier_cells, line, NULL, "", "line in it"),
-    COLUMN(outlier_cells, place_more_ns, NULL, "ns", "how much longer that place took"),
-    COLUMN(outlier_cells, place_more_calls, NULL, "", "how many more calls of it there were"),
+    OUTLIER("place_more_ns", place_more_ns, NULL, "ns", "how much longer that place took"),
+    OUTLIER("place_more_calls", place_more_calls, NULL, "", "how many more calls of it there were"),
 };
 _Static_assert(COMPONENTS == 12, "every component has a column");
 
@@ -167,14 +149,8 @@ static void add_outlier(struct table_rows *rows, const struct report *report,
 {
     struct outlier_cells *row = table_rows__add(rows);
     row->phase = number;
-    row->iteration = outlier->iteration.index;
     row->tid = report__tid(report, outlier->iteration.thread);
-    row->start_ns = outlier->iteration.start_ns;
-    row->duration_ns = outlier->iteration.duration_ns;
-    row->more_ns = outlier->more_ns;
-    memcpy(row->component_more_ns, outlier->component_more_ns, sizeof row->component_more_ns);
-    row->place_more_ns = outlier->place_more_ns;
-    row->place_more_calls = outlier->place_more_calls;
+    row->of = *outlier;
     row->line = UINT64_MAX;
     if (!outlier->place.at.function)
         return;

@@ -21,12 +21,9 @@ struct lock_cells {
     const char *name;
     struct place_cells made;
     struct side_cells own, shared;
-    double wait_share;
-    struct lock_on_path path;
-    uint64_t signals, broadcasts, signals_for_nobody, rounds, last_arrivals;
     struct times_cells wake, spread;
     uint32_t last_arriver;
-    bool idle;
+    struct lock_row of; /* its other figures as they are */
 };
 
 #define LOCK(key, member, title, unit, help) \
@@ -50,7 +47,7 @@ static const struct column lock_columns[] = {
     LOCK("busy", own.busy, NULL, "", "tries that failed"),
     LOCK("gave_up", own.gave_up, NULL, "", "waits that ended without it"),
     TIMES("wait", own.wait, "waited", "waits"),
-    LOCK("wait_share", wait_share, "share", "share", "of all threads' lives"),
+    LOCK("wait_share", of.wait_share, "share", "share", "of all threads' lives"),
     TIMES("hold", own.hold, "held", "sections"),
     LOCK("read_acquisitions", shared.acquisitions, NULL, "", "times that readers had it"),
     LOCK("read_contended", shared.contended, NULL, "", "times that a reader had to wait"),
@@ -58,23 +55,24 @@ static const struct column lock_columns[] = {
     LOCK("read_gave_up", shared.gave_up, NULL, "", "waits of readers that ended without it"),
     TIMES("read_wait", shared.wait, NULL, "waits of readers"),
     TIMES("read_hold", shared.hold, NULL, "sections of readers"),
-    LOCK("path_acquisitions", path.acquisitions, NULL, "", "of these, on the critical path"),
-    LOCK("path_contended", path.contended, NULL, "", "of these, after a wait"),
-    LOCK("path_wait_ns", path.wait_ns, NULL, "ns", "waited for these"),
-    LOCK("path_hold_ns", path.hold_ns, "on the path", "ns", "of the critical path, with it held"),
-    LOCK("signals", signals, NULL, "", "signals of a condition, posts of a semaphore"),
-    LOCK("broadcasts", broadcasts, NULL, "", "of these, to all"),
-    LOCK("signals_for_nobody", signals_for_nobody, NULL, "", "signals while nobody waited"),
+    LOCK("path_acquisitions", of.on_path.acquisitions, NULL, "", "of these, on the critical path"),
+    LOCK("path_contended", of.on_path.contended, NULL, "", "of these, after a wait"),
+    LOCK("path_wait_ns", of.on_path.wait_ns, NULL, "ns", "waited for these"),
+    LOCK("path_hold_ns", of.on_path.hold_ns, "on the path", "ns",
+         "of the critical path, with it held"),
+    LOCK("signals", of.signals, NULL, "", "signals of a condition, posts of a semaphore"),
+    LOCK("broadcasts", of.broadcasts, NULL, "", "of these, to all"),
+    LOCK("signals_for_nobody", of.signals_for_nobody, NULL, "", "signals while nobody waited"),
     LOCK("wake_mean_ns", wake.mean_ns, NULL, "ns",
          "from who ended a wait to who waited, on average"),
     LOCK("wake_max_ns", wake.max_ns, NULL, "ns", "the same, at most"),
-    LOCK("rounds", rounds, NULL, "", "of a barrier"),
+    LOCK("rounds", of.rounds, NULL, "", "of a barrier"),
     LOCK("spread_mean_ns", spread.mean_ns, NULL, "ns",
          "from the first to the last arrival at a barrier, on average"),
     LOCK("spread_max_ns", spread.max_ns, NULL, "ns", "the same, at most"),
     LOCK("last_arriver", last_arriver, NULL, "", "thread that arrived last most often"),
-    LOCK("last_arrivals", last_arrivals, NULL, "", "how often it did"),
-    LOCK("idle", idle, NULL, "", "whether threads wait there for work"),
+    LOCK("last_arrivals", of.last_arrivals, NULL, "", "how often it did"),
+    LOCK("idle", of.is_idle, NULL, "", "whether threads wait there for work"),
 };
 static const struct table locks_table = TABLE(
     lock_cells, "locks", "a row a lock, condition, semaphore, barrier or futex", lock_columns);
@@ -104,17 +102,10 @@ static void add_lock(struct table_rows *rows, const struct locks_report *locks,
             place_cells__of_site(rows, locks->report, object->process, object->initialised_site),
         .own = side_of(&lock->exclusive),
         .shared = side_of(&lock->shared),
-        .wait_share = lock->wait_share,
-        .path = lock->on_path,
-        .signals = lock->signals,
-        .broadcasts = lock->broadcasts,
-        .signals_for_nobody = lock->signals_for_nobody,
-        .rounds = lock->rounds,
-        .last_arrivals = lock->last_arrivals,
         .wake = times_of(&lock->wake),
         .spread = times_of(&lock->spread),
         .last_arriver = is_barrier ? report__tid(locks->report, lock->last_arriver) : UINT32_MAX,
-        .idle = lock->is_idle,
+        .of = *lock,
     };
 }
 

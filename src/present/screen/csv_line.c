@@ -43,30 +43,6 @@ void line__number(struct csv_line *line, uint64_t value)
     line__text(line, digits);
 }
 
-void line__signed(struct csv_line *line, int64_t value)
-{
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRId64, value);
-    line__text(line, digits);
-}
-
-void line__share(struct csv_line *line, double value)
-{
-    char digits[32];
-    snprintf(digits, sizeof digits, "%.6f", value);
-    line__text(line, digits);
-}
-
-void line__gain(struct csv_line *line, const double gain[2])
-{
-    for (int i = 0; i < 2; i++) {
-        char digits[32] = "";
-        if (gain[i] > 0)
-            snprintf(digits, sizeof digits, "%.4f", gain[i]);
-        line__text(line, digits);
-    }
-}
-
 void line__source_line(struct csv_line *line, uint32_t number)
 {
     if (number)

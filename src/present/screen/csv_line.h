@@ -15,10 +15,6 @@ struct csv_line {
 
 void line__text(struct csv_line *line, const char *text);
 void line__number(struct csv_line *line, uint64_t value);
-void line__signed(struct csv_line *line, int64_t value);
-void line__share(struct csv_line *line, double value);
-/* At least, at most; 0, 0: not known, two empty fields. */
-void line__gain(struct csv_line *line, const double gain[2]);
 void line__source_line(struct csv_line *line, uint32_t number); /* 0 is an empty field */
 
 #endif
