@@ -1,13 +1,13 @@
 /* heurt report: from a trace to a screen, or to JSON or CSV. */
 #include "cmd/report.h"
 
+#include "analysis/callsite/rules_file.h"
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/predictions.h"
-#include "cmd/rules_file.h"
 #include "cmd/values.h"
 
 #include <getopt.h>

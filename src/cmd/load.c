@@ -1,8 +1,8 @@
 #include "cmd/load.h"
 
+#include "analysis/callsite/rules_file.h"
 #include "base/memory.h"
 #include "cmd/command.h"
-#include "cmd/rules_file.h"
 #include "recorder/cache.h"
 #include "symbol/resolve.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/rules_file.h"
+#include "analysis/callsite/rules_file.h"
 
 #include "analysis/ledger/profile.h"
 

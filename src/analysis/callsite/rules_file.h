@@ -9,8 +9,8 @@
  *
  * In goes the directory of a trace, out come rules as analysis/callsite/rules.h wants them. It
  * costs one small file. */
-#ifndef HEURT_CMD_RULES_FILE_H
-#define HEURT_CMD_RULES_FILE_H
+#ifndef HEURT_ANALYSIS_CALLSITE_RULES_FILE_H
+#define HEURT_ANALYSIS_CALLSITE_RULES_FILE_H
 
 #include "base/error.h"
 #include "base/vec.h"
