@@ -93,14 +93,17 @@ static struct vec samples_at_memory(const struct trace *trace)
     return found;
 }
 
+/* Who spins waits for somebody, who need not have been seen. */
 static bool is_shared(const struct line_sample *samples, size_t count)
 {
-    bool several = false, written = false;
+    bool several = false, written = false, spun = false;
     for (size_t i = 0; i < count; i++) {
         several |= samples[i].thread != samples[0].thread;
-        written |= samples[i].sample->access != HEURT_ACCESS_READ;
+        spun |= samples[i].sample->access == HEURT_ACCESS_SPIN;
+        written |= samples[i].sample->access != HEURT_ACCESS_READ &&
+                   samples[i].sample->access != HEURT_ACCESS_SPIN;
     }
-    return several && written;
+    return (several && written) || spun;
 }
 
 struct sampled_lines sampled_lines__find(const struct trace *trace)

@@ -1,4 +1,5 @@
-/* sampled_lines.h: cache lines that samples of several threads found in use, one of them writing.
+/* sampled_lines.h: cache lines that samples of several threads found in use, one of them writing,
+ * and such that a thread spins at.
  *
  * In goes a trace, out come its samples at such lines. It costs sorting the samples. It stands on
  * reader.h. */

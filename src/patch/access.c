@@ -21,8 +21,8 @@ struct step {
     uint32_t at; /* from the function's beginning */
     uint8_t bytes;
     bool ends_flow, is_entered;
-    /* Of one that reads: whether its loop writes there, too. */
-    enum { WRITES_UNASKED, WRITES_NOT, WRITES_TOO } writes;
+    /* Of one that reads: whether its loop writes there, too, or does nothing else. */
+    enum { WRITES_UNASKED, WRITES_NOT, WRITES_TOO, SPINS } writes;
 };
 
 /* Loops that lie within each other are one. */
@@ -38,6 +38,7 @@ struct stepped {
     uint64_t start;     /* offset in the file */
     struct vec steps;   /* struct step */
     struct vec regions; /* struct region, by start */
+    struct vec backs;   /* struct region: branches back, from start to end, as they are */
 };
 
 struct code_accesses {
@@ -74,6 +75,7 @@ void code_accesses__free(struct code_accesses *self)
     VEC_EACH (stepped, &self->stepped, struct stepped) {
         vec__free(&stepped->steps);
         vec__free(&stepped->regions);
+        vec__free(&stepped->backs);
     }
     vec__free(&self->stepped);
     map__free(&self->stepped_of_start);
@@ -273,8 +275,10 @@ static void decode_function(const struct code_accesses *self, struct stepped *st
         if (is_direct(instruction.branch)) {
             vec__push(&targets, &instruction.target);
             struct region back = {.start = instruction.target, .end = at};
-            if (back.start >= stepped->start && back.start <= at)
+            if (back.start >= stepped->start && back.start <= at) {
                 vec__push(&stepped->regions, &back);
+                vec__push(&stepped->backs, &back);
+            }
         }
         at = instruction.end;
     }
@@ -294,7 +298,8 @@ static const struct stepped *function_at(struct code_accesses *self, uint64_t of
     uint64_t start = start_of(self, offset), next = self->stepped.count;
     uint64_t index = map__put(&self->stepped_of_start, &start, sizeof start, next);
     if (index == next) {
-        struct stepped stepped = {start, VEC_OF(struct step), VEC_OF(struct region)};
+        struct stepped stepped = {start, VEC_OF(struct step), VEC_OF(struct region),
+                                  VEC_OF(struct region)};
         decode_function(self, &stepped);
         vec__push(&self->stepped, &stepped);
     }
@@ -403,6 +408,69 @@ static bool is_written_in_loop(const struct code_accesses *self, const struct st
     return writes;
 }
 
+/* What may stand in a loop that only waits for what it reads: moves, comparisons, branches, pauses,
+ * a count of rounds. */
+static bool may_spin(const struct instruction *instruction, const ZydisDecodedOperand *memory)
+{
+    if (memory && kind_of(instruction, memory) != ACCESS_READ)
+        return false;
+    switch (instruction->zydis.mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_MOVZX:
+    case ZYDIS_MNEMONIC_MOVSXD:
+        return memory;
+    case ZYDIS_MNEMONIC_CMP:
+    case ZYDIS_MNEMONIC_TEST:
+    case ZYDIS_MNEMONIC_PAUSE:
+        return true;
+    default:
+        return instruction__is_nop(instruction) || is_direct(instruction->branch) ||
+               (!memory && step_of(instruction) != 0);
+    }
+}
+
+#define SPIN_BYTES 64 /* longer loops do something */
+
+static const struct region *innermost_at(const struct stepped *stepped, uint64_t offset)
+{
+    const struct region *found = NULL;
+    VEC_EACH (back, &stepped->backs, const struct region)
+        if (offset >= back->start && offset <= back->end &&
+            (!found || back->end - back->start < found->end - found->start))
+            found = back;
+    return found;
+}
+
+/* Whether the loop right around an instruction that reads asks for that one place, and nothing
+ * else. */
+static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
+                    const struct instruction *reader, const ZydisDecodedOperand *operand)
+{
+    const struct region *loop = innermost_at(stepped, reader->address);
+    struct instruction instruction;
+    if (!loop || loop->end - loop->start > SPIN_BYTES)
+        return false;
+    for (uint64_t at = loop->start; at <= loop->end; at = instruction.end) {
+        if (!decode_at(self, at, &instruction) ||
+            !instruction__operands(&instruction, &self->decoder))
+            return false;
+        const ZydisDecodedOperand *memory = memory_of(&instruction);
+        if (!may_spin(&instruction, memory) || changes(&instruction, operand->mem.base) ||
+            changes(&instruction, operand->mem.index) ||
+            (memory && !is_same_place(reader, operand, &instruction, memory)))
+            return false;
+    }
+    return true;
+}
+
+static int what_loop_does(const struct code_accesses *self, const struct stepped *stepped,
+                          const struct instruction *reader, const ZydisDecodedOperand *operand)
+{
+    if (is_spun(self, stepped, reader, operand))
+        return SPINS;
+    return is_written_in_loop(self, stepped, reader, operand) ? WRITES_TOO : WRITES_NOT;
+}
+
 /* Whether the instruction accesses memory; then what it does is in access. */
 static bool take(const struct code_accesses *self, const struct stepped *stepped, struct step *step,
                  bool is_past, const uint64_t registers[16], uint64_t loaded_at,
@@ -420,11 +488,15 @@ static bool take(const struct code_accesses *self, const struct stepped *stepped
     access->file_offset = offset;
     access->bytes = operand->size / 8;
     access->address = address_of(&instruction, operand, is_past, registers, loaded_at);
-    if (access->kind == ACCESS_READ && step->writes == WRITES_UNASKED)
-        step->writes =
-            is_written_in_loop(self, stepped, &instruction, operand) ? WRITES_TOO : WRITES_NOT;
-    if (access->kind == ACCESS_READ && step->writes == WRITES_TOO)
+    if (access->kind != ACCESS_READ)
+        return true;
+    /* What spins may be in a loop that writes the same place elsewhere: the inner loop counts. */
+    if (step->writes == WRITES_UNASKED)
+        step->writes = what_loop_does(self, stepped, &instruction, operand);
+    if (step->writes == WRITES_TOO)
         access->kind = ACCESS_UPDATE;
+    else if (step->writes == SPINS)
+        access->kind = ACCESS_SPIN;
     return true;
 }
 

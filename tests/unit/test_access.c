@@ -19,10 +19,14 @@ __asm__(".text\n"
         "waits_count: add $8, %rdx\n"
         "waits_again: cmp %rbx, %rdx\n"
         "jne waits\n"
+        "waits_spin: pause\n"
+        "waits_ask: mov (%r9), %eax\n"
+        "waits_compare: cmp %ecx, %eax\n"
+        "jne waits_spin\n"
         "waits_end: ret\n"
         ".size waits, . - waits\n");
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
-    waits_count[], waits_again[], waits_end[];
+    waits_count[], waits_again[], waits_compare[], waits_ask[], waits_end[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -96,6 +100,12 @@ static void what_the_loop_writes_too_is_updated(void **state)
     assert_access(interrupted_at(waits_lock), waits_read, ACCESS_UPDATE, 0x2010);
 }
 
+static void who_only_asks_spins(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_compare), waits_ask, ACCESS_SPIN, 0x2000);
+}
+
 /* The loop's first instruction is jumped to: who was before it is not known. */
 static void else_it_is_the_interrupted_one(void **state)
 {
@@ -122,6 +132,7 @@ int main(void)
         cmocka_unit_test(who_waited_is_the_instruction_before),
         cmocka_unit_test(an_address_is_not_known_when_its_register_is_overwritten),
         cmocka_unit_test(what_the_loop_writes_too_is_updated),
+        cmocka_unit_test(who_only_asks_spins),
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),
     };

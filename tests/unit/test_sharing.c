@@ -130,6 +130,19 @@ static void neighbouring_lines_are_not_shared(void **state)
     sharings__free(sharings);
 }
 
+static void who_spins_waits(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_SPIN, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, HITS, HEURT_ACCESS_UPDATE, 0, 1, 0});
+    struct sharings *sharings = find(scene);
+    const struct sharing *sharing = only(sharings);
+    assert_true(sharing->is_spun);
+    assert_int_equal(sharing->lost_ns[0], SAMPLES * MS);
+    assert_int_equal(sharing->lost_ns[1], 0);
+    sharings__free(sharings);
+}
+
 /* Disturbed for 40 of 80 ms, each iteration takes 4 times as long then: 30 ms are lost. */
 static void the_pace_alone_tells_what_is_lost(void **state)
 {
@@ -155,6 +168,7 @@ int main(void)
         TEST(one_who_writes_speaks_to_one_who_reads),
         TEST(one_after_the_other_is_not_shared),
         TEST(neighbouring_lines_are_not_shared),
+        TEST(who_spins_waits),
         TEST(the_pace_alone_tells_what_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,11 +56,17 @@ static void drop_overlaps(struct finder *finder, const struct sharing *sharing)
     rows->count = kept;
 }
 
+static enum finding_category category_of(const struct sharing *sharing)
+{
+    if (sharing->is_spun)
+        return FINDING_SPINNING;
+    return sharing->is_false ? FINDING_FALSE_SHARING : FINDING_TRUE_SHARING;
+}
+
 static void add(struct finder *finder, const struct sharing *sharing)
 {
     drop_overlaps(finder, sharing);
-    struct finding *finding =
-        finder__add(finder, sharing->is_false ? FINDING_FALSE_SHARING : FINDING_TRUE_SHARING);
+    struct finding *finding = finder__add(finder, category_of(sharing));
     finding->sharing = sharing;
     finding->place = place_of(finder, sharing, &sharing->victim);
     finding->objects = sharing->lines;

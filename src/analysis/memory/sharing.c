@@ -17,7 +17,7 @@ static const struct trace_process *process_at(const struct trace *trace, uint32_
 
 static bool writes(const struct heurt_sample *sample)
 {
-    return sample->access != HEURT_ACCESS_READ;
+    return sample->access != HEURT_ACCESS_READ && sample->access != HEURT_ACCESS_SPIN;
 }
 
 /* ---- a line ---------------------------------------------------------------------------------- */
@@ -163,7 +163,8 @@ static struct vec accesses_at(const struct line_sample *samples, size_t count, b
         writers[samples[i].thread] |= writes(samples[i].sample);
     for (size_t i = 0; i < count; i++) {
         enum sharing_kind kind = kind_of(&samples[i], &threads);
-        if (kind != SHARING_NONE && is_contended(samples, count, i, writers))
+        bool spins = samples[i].sample->access == HEURT_ACCESS_SPIN;
+        if (spins || (kind != SHARING_NONE && is_contended(samples, count, i, writers)))
             add_access(&accesses, &samples[i], kind == SHARING_FALSE);
     }
     for (size_t i = 0; i < count; i++)
@@ -198,6 +199,11 @@ static int by_sampled(const void *a, const void *b)
     return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
+static bool is_writer(const struct line_access *access)
+{
+    return access->access != HEURT_ACCESS_READ && access->access != HEURT_ACCESS_SPIN;
+}
+
 /* The one of another thread, rather one that writes, that most was sampled of. */
 static const struct line_access *against(const struct vec *accesses,
                                          const struct line_access *victim)
@@ -206,7 +212,7 @@ static const struct line_access *against(const struct vec *accesses,
     VEC_EACH (access, accesses, struct line_access) {
         if (access->thread == victim->thread)
             continue;
-        if (!found || (found->access == HEURT_ACCESS_READ && access->access != HEURT_ACCESS_READ))
+        if (!found || (!is_writer(found) && is_writer(access)))
             found = access;
     }
     return found;
@@ -259,13 +265,13 @@ static void add_line(struct finding_places *places, const struct sampled_line *l
     qsort(accesses->items, accesses->count, sizeof(struct line_access), by_sampled);
     const struct line_access *victim = accesses->items;
     const struct line_access *by = against(accesses, victim);
-    if (!by)
+    if (!by && victim->access != HEURT_ACCESS_SPIN)
         return;
     struct sharing *sharing = place_of(places, line->process, victim);
     if (!sharing->lines++) {
         sharing->line = line->address;
         sharing->victim = *victim;
-        sharing->by = *by;
+        sharing->by = by ? *by : (struct line_access){0};
     }
     VEC_EACH (access, accesses, struct line_access)
         vec__push(&sharing->accesses, access);
@@ -284,17 +290,20 @@ static void count_threads(const struct sharing *sharing, uint32_t *samples)
 static bool judge(struct sharing *sharing, size_t thread_count)
 {
     uint32_t *samples = memory__zeroed(thread_count, sizeof *samples), all = 0;
-    uint64_t false_ns = 0;
+    uint64_t false_ns = 0, spun_ns = 0;
     count_threads(sharing, samples);
     for (size_t i = 0; i < thread_count; i++) {
         sharing->threads += samples[i] >= OF_EACH_LEAST;
         all += samples[i];
     }
-    VEC_EACH (access, &sharing->accesses, struct line_access)
+    VEC_EACH (access, &sharing->accesses, struct line_access) {
         false_ns += access->false_ns;
+        spun_ns += access->access == HEURT_ACCESS_SPIN ? access->sampled_ns : 0;
+    }
+    sharing->is_spun = spun_ns > sharing->sampled_ns / 2;
     sharing->is_false = false_ns > sharing->sampled_ns / 2;
     free(samples);
-    return sharing->threads >= 2 && all >= SAMPLES_LEAST;
+    return (sharing->threads >= 2 || sharing->is_spun) && all >= SAMPLES_LEAST;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -37,11 +37,13 @@ struct line_access {
 struct sharing {
     uint32_t process; /* index into trace__processes */
     bool is_false;
+    bool is_spun;              /* most of it is waiting, in loops that only ask for what is there */
     uint32_t lines, threads;   /* how many */
     uint64_t line;             /* the one at which most was sampled */
     struct line_access victim; /* there: of which most was */
-    struct line_access by;     /* there: of another thread that does most against it */
-    struct vec accesses;       /* struct line_access: at all lines */
+    struct line_access by; /* there: of another thread that does most against it; samples 0: nobody
+                              was seen */
+    struct vec accesses;   /* struct line_access: at all lines */
     uint64_t sampled_ns;
     uint64_t *lost_ns, *most_lost_ns; /* at least, at most, by trace__threads */
     uint64_t all_lost_ns;             /* at least */

@@ -35,7 +35,7 @@ struct surroundings {
     uint64_t least, most;           /* their addresses */
     uint64_t shared, shared_ns;     /* instructions that share lines, what was sampled of that */
     uint64_t ordinary, ordinary_ns; /* those that do not, what was sampled of them */
-    uint64_t all_ns;
+    uint64_t all_ns, spun_ns;
     bool reads, writes;
     unsigned atomic;
     uint32_t instructions; /* of the counted loop that they are in */
@@ -55,7 +55,9 @@ static void surround(const struct sharing *sharing, struct surroundings *around)
         around->least = at < around->least ? at : around->least;
         around->most = at > around->most ? at : around->most;
         around->reads |= access->access != HEURT_ACCESS_WRITE;
-        around->writes |= access->access != HEURT_ACCESS_READ;
+        around->writes |=
+            access->access != HEURT_ACCESS_READ && access->access != HEURT_ACCESS_SPIN;
+        around->spun_ns += access->access == HEURT_ACCESS_SPIN ? access->sampled_ns : 0;
         if (map__put(&around->seen, &at, sizeof at, around->seen.count) + 1 == around->seen.count)
             around->atomic += access->access == HEURT_ACCESS_ATOMIC;
     }
@@ -180,6 +182,8 @@ static void estimate_thread(const struct costing *costing, uint32_t thread, uint
     if (around.shared_ns) {
         double parts[2];
         lost_parts(&around, costing->sharing->is_false, parts);
+        for (int i = 0; i < 2 && costing->sharing->is_spun; i++)
+            parts[i] = (double)around.spun_ns / (double)around.all_ns;
         for (int i = 0; i < 2; i++)
             lost_ns[i] = parts[i] > 0 ? (uint64_t)(parts[i] * (double)around.all_ns) : 0;
     }

@@ -34,7 +34,10 @@ bool finding__by(const struct report *report, const struct finding *finding, str
 {
     if (finding->sharing) {
         const struct sharing *sharing = finding->sharing;
-        bool writes = sharing->by.access != HEURT_ACCESS_READ;
+        if (!sharing->by.samples)
+            return false;
+        bool writes =
+            sharing->by.access != HEURT_ACCESS_READ && sharing->by.access != HEURT_ACCESS_SPIN;
         *by = (struct finding_by){serial_of(report, sharing), sharing->by.instruction,
                                   writes ? "writing" : "reading"};
         return true;
@@ -143,7 +146,8 @@ static char *with_whom(const struct report *report, const struct sharing *sharin
 {
     const struct symbol *other =
         symbols__variable(report->symbols, serial_of(report, sharing), sharing->by.address);
-    const char *does = sharing->by.access == HEURT_ACCESS_READ ? "reads" : "writes";
+    bool reads = sharing->by.access == HEURT_ACCESS_READ || sharing->by.access == HEURT_ACCESS_SPIN;
+    const char *does = reads ? "reads" : "writes";
     const char *what = other               ? other->function
                        : sharing->is_false ? "other bytes of it"
                                            : "the same";
