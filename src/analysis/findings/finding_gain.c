@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LOSES_PART 8 /* of a thread's life: less lost than that is losing nothing */
 #define TOLD_PART 25 /* of the wall time: so soon after the others ends who is told to */
@@ -20,6 +21,7 @@ struct loss {
     const struct finder *finder;
     enum finding_category category;
     enum binding binding;
+    bool is_served;       /* ANSWERS: by threads that lose nothing */
     const uint64_t *lost; /* by trace__threads */
     uint64_t end;         /* of the last one that loses */
 };
@@ -186,18 +188,41 @@ static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
     return ns__smaller(loss->lost[thread], most_ns);
 }
 
+static bool is_message(const struct profile_class *class)
+{
+    return class->what.at.kind == CLASS_NETWORK || class->what.at.kind == CLASS_PIPE;
+}
+
+/* What its calls take at least that pass messages. */
+static uint64_t least_of_messages(const struct finder *finder, uint32_t thread)
+{
+    uint64_t ns = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        if (!is_message(class))
+            continue;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            ns += row->thread == thread ? row->count * class->min_ns : 0;
+    }
+    return ns;
+}
+
 /* What it does on a CPU without the loss and the recording. A wait for one that is merely in the
  * way takes CPU time, too, where it spins, or goes into the kernel and out again: that is no work.
- * What hands work over has to do so still. */
+ * What hands work over has to do so still. So have those who are served, to more servers; two that
+ * only wait for each other may pass on much at a time, and a message takes what the quickest one
+ * took. */
 static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = thread_at(loss->finder, thread);
     uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
     uint64_t left_ns = ns__without(cpu_ns_of(row), gone_ns);
-    if (is_on_cpu(loss->category) || loss->binding != BOUND_BY_EXCLUSION)
+    uint64_t work_ns =
+        row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
+    if (is_on_cpu(loss->category) || loss->binding == BOUND_BY_WORK || loss->is_served)
         return left_ns;
-    return ns__smaller(left_ns, row->component_ns[COMPONENT_RUNNING] +
-                                    row->component_ns[COMPONENT_PAGE_FAULT]);
+    if (loss->binding == BOUND_BY_ANSWERS)
+        work_ns += least_of_messages(loss->finder, (uint32_t)thread);
+    return ns__smaller(left_ns, work_ns);
 }
 
 /* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
@@ -319,16 +344,17 @@ static uint64_t longest_chain(const struct loss *loss, const struct work *work,
     return chain_ns;
 }
 
-static enum thread_role *roles_of(const struct loss *loss, bool *is_assumed)
+static enum thread_role *roles_of(struct loss *loss, bool *is_assumed)
 {
     size_t count = loss->finder->profile->threads.count;
     enum thread_role *roles = memory__zeroed(count, sizeof *roles);
-    *is_assumed = false;
+    *is_assumed = loss->binding == BOUND_BY_ANSWERS; /* that they need not come one by one */
     for (size_t i = 0; i < count; i++) {
         if (!loss->finder->findings->had_work[i])
             continue;
         roles[i] = role_of(loss, i);
         *is_assumed |= roles[i] != ROLE_OWN;
+        loss->is_served |= roles[i] == ROLE_SERVES;
     }
     return roles;
 }
@@ -406,11 +432,53 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
         finding->confidence = CONFIDENCE_ESTIMATED;
 }
 
+static uint64_t descriptor_of(const struct profile_class *class)
+{
+    VEC_EACH (key, &class->what.keys, struct profile_key)
+        if (strcmp(key->name, "fd") == 0)
+            return key->value;
+    return UINT64_MAX;
+}
+
+/* Who waits at a descriptor for an answer has asked there, too. */
+static bool is_of_exchange(const struct finder *finder, const struct finding *finding,
+                           uint32_t place)
+{
+    const struct profile_class *other = profile_class_at(finder->profile, place);
+    bool is_asked = false;
+    if (!is_message(other))
+        return false;
+    VEC_EACH (own, &finding->classes, uint32_t) {
+        const struct profile_class *class = profile_class_at(finder->profile, *own);
+        if (*own == place)
+            return false;
+        is_asked |= is_message(class) && class->what.at.process == other->what.at.process &&
+                    descriptor_of(class) == descriptor_of(other);
+    }
+    return is_asked;
+}
+
+/* Counts with the finding that lost most of the exchange. */
+static void add_exchange(const struct finder *finder, const struct finding *finding, uint64_t *lost)
+{
+    uint64_t own_ns = 0, others_ns = 0;
+    if (finding->category != FINDING_NETWORK && finding->category != FINDING_PIPE)
+        return;
+    VEC_EACH (class, &finding->classes, uint32_t)
+        own_ns += class__lost_ns(finder, *class);
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++)
+        others_ns += is_of_exchange(finder, finding, i) ? class__lost_ns(finder, i) : 0;
+    for (uint32_t i = 0; i < finder->profile->classes.count && others_ns < own_ns; i++)
+        if (is_of_exchange(finder, finding, i))
+            add_lost(finder, i, lost);
+}
+
 void finding__estimate_gain(const struct finder *finder, struct finding *finding)
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
     VEC_EACH (class, &finding->classes, uint32_t)
         add_lost(finder, *class, lost);
+    add_exchange(finder, finding, lost);
     if (finding->category == FINDING_LATCH)
         set_gain_of_sharing(finder, finding, lost);
     else

@@ -67,8 +67,9 @@ struct finding {
     double share;        /* of their lives */
     double wall_gain[2]; /* at least, at most; 1, 1: none */
     bool is_herd;        /* CONDITION: most of those that are woken find nothing */
-    bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, or
-                        on room between the ends of a hand-over */
+    bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
+                        room between the ends of a hand-over, or on answers that need not be waited
+                        for one by one */
     enum confidence confidence;
 };
 
