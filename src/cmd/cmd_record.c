@@ -358,6 +358,7 @@ struct attendants {
     struct planner planner;
     struct automatic *automatic; /* or NULL */
     struct tracepoints *tracepoints;
+    struct pack_ahead *ahead; /* or NULL */
 };
 
 static void serve(struct launch *launch, struct attendants *attendants, struct trace_writer *writer)
@@ -461,20 +462,25 @@ static void say_that_nothing_was_recorded(const struct recording *recording, boo
             recording->command[0], recording->command[0]);
 }
 
+static bool is_packed(const struct recording *recording)
+{
+    return !recording->no_pack && !recording->aggregate;
+}
+
 /* Symbols first: they are what a trace cannot be read without on another machine. */
 static int complete(const struct recording *recording, const struct trace *trace,
-                    struct tracepoints *tracepoints, struct error *error)
+                    struct attendants *attendants, struct error *error)
 {
-    if (tracepoints__complete(tracepoints, trace, recording->directory, error) < 0)
+    if (tracepoints__complete(attendants->tracepoints, trace, recording->directory, error) < 0)
         say("%s", error->text);
     int code = keep_symbols(recording, trace, error);
-    if (!recording->no_pack && !recording->aggregate)
-        packing__run(recording->directory, recording->quiet);
+    if (is_packed(recording))
+        packing__run(recording->directory, attendants->ahead, recording->quiet);
     return code;
 }
 
-static int conclude(const struct recording *recording, bool expected,
-                    struct tracepoints *tracepoints, struct error *error)
+static int conclude(const struct recording *recording, bool expected, struct attendants *attendants,
+                    struct error *error)
 {
     struct trace *trace = NULL;
     if (access(recording->directory, F_OK) != 0 && errno == ENOENT)
@@ -491,7 +497,7 @@ static int conclude(const struct recording *recording, bool expected,
         say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else
         say_what_was_lost(recording, trace, size_of_trace(recording->directory));
-    code = complete(recording, trace, tracepoints, error);
+    code = complete(recording, trace, attendants, error);
     trace__close(trace);
     if (!nothing)
         say_what_was_recorded(recording, threads, size_of_trace(recording->directory));
@@ -547,6 +553,8 @@ static int run_command(const struct recording *recording, const struct binary *b
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
         status = launch__status_of_failure(code);
     if (code == 0) {
+        if (is_packed(recording))
+            attendants->ahead = pack_ahead__start(recording->directory);
         serve(&launch, attendants, writer);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
@@ -600,7 +608,8 @@ static int record(struct recording *recording, const struct binary *binary, int 
     free(library);
     code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
     if (code == 0 && !status)
-        code = conclude(recording, recordable, attendants.tracepoints, &error);
+        code = conclude(recording, recordable, &attendants, &error);
+    pack_ahead__free(attendants.ahead);
     tracepoints__free(attendants.tracepoints);
     if (status)
         return status;

@@ -1,7 +1,6 @@
 #include "cmd/packing.h"
 
 #include "cmd/command.h"
-#include "format/pack.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,10 +27,11 @@ static void show(void *context, uint64_t done_bytes, uint64_t all_bytes)
                 100.0 * (double)done_bytes / (double)all_bytes);
 }
 
-void packing__run(const char *directory, bool quiet)
+void packing__run(const char *directory, struct pack_ahead *ahead, bool quiet)
 {
     struct progress progress = {.shown = false};
-    struct pack_options options = {.least_bytes = PACK_LEAST_BYTES, .context = &progress};
+    struct pack_options options = {
+        .least_bytes = PACK_LEAST_BYTES, .context = &progress, .ahead = ahead};
     enum pack_outcome outcome;
     struct error error;
     clock_gettime(CLOCK_MONOTONIC, &progress.start);

@@ -5,10 +5,13 @@
 #ifndef HEURT_CMD_PACKING_H
 #define HEURT_CMD_PACKING_H
 
+#include "format/pack.h"
+
 #include <stdbool.h>
 
 /* Packs the trace in directory. Whatever comes of it, the trace stays one, and the reason is said
- * where the user would want to know it; on a terminal also how far it is, when it takes long. */
-void packing__run(const char *directory, bool quiet);
+ * where the user would want to know it; on a terminal also how far it is, when it takes long.
+ * ahead: what was packed of it already, or NULL. */
+void packing__run(const char *directory, struct pack_ahead *ahead, bool quiet);
 
 #endif

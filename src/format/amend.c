@@ -84,8 +84,9 @@ int trace__amend_off_cpu(const struct trace *trace, const char *directory, off_c
         return error__set(error, code, "the events of %s cannot be completed: %s", directory,
                           strerror(-code));
     const struct amending amending = {trace, words, amend, context};
-    VEC_EACH (thread, &trace->threads, struct trace_thread)
-        amend_thread(&amending, thread);
+    if (!(trace->session.flags & HEURT_SESSION_KERNEL_LOG)) /* else no thread has any */
+        VEC_EACH (thread, &trace->threads, struct trace_thread)
+            amend_thread(&amending, thread);
     VEC_EACH (life, &trace->lives, struct trace_life)
         amend_life(&amending, life);
     munmap(words, trace->size);

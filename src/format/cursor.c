@@ -109,6 +109,8 @@ static void pass_folded(struct trace_cursor *cursor)
 static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
 {
     cursor->at = cursor->end = NULL;
+    if (cursor->chunk && cursor->trace->size > TRACE_KEPT_BYTES)
+        trace__drop_pages(cursor->trace, cursor->chunk);
     if (index >= cursor->thread->chunks.count)
         return false;
     cursor->next_chunk = index + 1;

@@ -1,9 +1,7 @@
-#include "format/pack.h"
-
 #include "base/memory.h"
 #include "base/vec.h"
 #include "format/directory.h"
-#include "format/trace.h"
+#include "format/pack_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,20 +20,13 @@ enum {
     BATCH_BYTES = 64 << 20, /* of the trace, packed at once: what comes of it is kept in memory */
 };
 
-/* A place of the trace, or a life, and what it becomes. */
-struct piece {
-    struct trace_place place;
-    const struct trace_life *life; /* NULL: a place */
-    char *packed;                  /* a chunk, or NULL: it stays as it is */
-    size_t bytes;                  /* of packed */
-};
-
 /* While a trace is packed; the threads share it. */
 struct packing {
     const struct trace *trace;
     const struct pack_options *options;
-    int fd;            /* of the new file */
-    uint64_t length;   /* of it so far, bytes */
+    int fd;          /* of the new file */
+    uint64_t length; /* of it so far, bytes */
+    struct packed_ahead ahead;
     struct vec pieces; /* struct piece: the batch */
     size_t next_piece; /* (atomic) that no thread has taken yet */
     unsigned threads;
@@ -65,9 +56,10 @@ static bool end_block(struct block_packer *packer, struct room *room)
 }
 
 /* False: something in the chunk is not as it ought to be, or needs more room than it has. */
-static bool pack_events(const struct trace *trace, struct block_packer *packer,
-                        const struct heurt_chunk *chunk, struct room *room)
+static bool pack_events(const struct trace *trace, struct block_packer *packer, struct piece *piece,
+                        struct room *room)
 {
+    const struct heurt_chunk *chunk = piece->place.chunk;
     struct trace_thread thread = {0};
     struct trace_cursor cursor;
     struct event event;
@@ -81,6 +73,7 @@ static bool pack_events(const struct trace *trace, struct block_packer *packer,
         if (!block_packer__add(packer, cursor.event, words) &&
             (!end_block(packer, room) || !block_packer__add(packer, cursor.event, words)))
             return false;
+        piece->words += words;
     }
     return trace_cursor__is_at_end(&cursor) && end_block(packer, room);
 }
@@ -120,13 +113,14 @@ static bool pack_definitions(const struct trace *trace, struct block_packer *pac
     return count * sizeof *words <= (size_t)(room->at - start) * PACKED_RATIO_MAX;
 }
 
-static bool pack_body(const struct trace *trace, struct block_packer *packer,
-                      const struct heurt_chunk *chunk, struct room *room)
+static bool pack_body(const struct trace *trace, struct block_packer *packer, struct piece *piece,
+                      struct room *room)
 {
+    const struct heurt_chunk *chunk = piece->place.chunk;
     if (chunk->kind == HEURT_CHUNK_DEFINITIONS)
         return pack_definitions(trace, packer, chunk, room);
     return chunk->kind == HEURT_CHUNK_EVENTS && trace__process(trace, chunk->process) &&
-           pack_events(trace, packer, chunk, room);
+           pack_events(trace, packer, piece, room);
 }
 
 /* ---- one life -------------------------------------------------------------------------------- */
@@ -208,8 +202,7 @@ static void pack_life(const struct trace *trace, struct block_packer *packer, st
     end_chunk(piece, packed, &room);
 }
 
-/* Packs what can be packed. No room for more than the chunk has now: then it stays as it is. */
-static void pack_piece(const struct trace *trace, struct block_packer *packer, struct piece *piece)
+void piece__pack(const struct trace *trace, struct block_packer *packer, struct piece *piece)
 {
     const struct heurt_chunk *chunk = piece->place.chunk;
     if (piece->life)
@@ -218,7 +211,7 @@ static void pack_piece(const struct trace *trace, struct block_packer *packer, s
         return;
     char *packed = memory__resize(NULL, piece->place.bytes, 1);
     struct room room = {packed + sizeof *chunk, packed + piece->place.bytes};
-    if (!pack_body(trace, packer, chunk, &room)) {
+    if (!pack_body(trace, packer, piece, &room)) {
         free(packed);
         return;
     }
@@ -235,8 +228,12 @@ static void *work(void *context)
     struct worker *worker = context;
     struct packing *packing = worker->packing;
     size_t count = packing->pieces.count;
-    for (size_t i; (i = __atomic_fetch_add(&packing->next_piece, 1, __ATOMIC_RELAXED)) < count;)
-        pack_piece(packing->trace, worker->packer, VEC_AT(&packing->pieces, struct piece, i));
+    for (size_t i; (i = __atomic_fetch_add(&packing->next_piece, 1, __ATOMIC_RELAXED)) < count;) {
+        struct piece *piece = VEC_AT(&packing->pieces, struct piece, i);
+        piece__pack(packing->trace, worker->packer, piece);
+        if (piece->packed && piece->place.chunk)
+            trace__drop_pages(packing->trace, piece->place.chunk);
+    }
     return NULL;
 }
 
@@ -268,11 +265,18 @@ static unsigned usable_processors(void)
 
 /* ---- the new file ---------------------------------------------------------------------------- */
 
-static int write_bytes(const struct packing *packing, const char *bytes, size_t count,
-                       uint64_t offset)
+int new_events__create(int directory)
+{
+    unlinkat(directory, TRACE_NEW_EVENTS_FILE, 0); /* of somebody who was killed */
+    int fd = openat(directory, TRACE_NEW_EVENTS_FILE,
+                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
+int new_events__write(int fd, const char *bytes, size_t count, uint64_t offset)
 {
     for (size_t done = 0; done < count;) {
-        ssize_t wrote = pwrite(packing->fd, bytes + done, count - done, (off_t)(offset + done));
+        ssize_t wrote = pwrite(fd, bytes + done, count - done, (off_t)(offset + done));
         if (wrote < 0 && errno != EINTR)
             return -errno;
         done += wrote > 0 ? (size_t)wrote : 0;
@@ -289,15 +293,19 @@ static int write_session(struct packing *packing)
     session.unit_bytes = HEURT_PACKED_UNIT_BYTES;
     session.packed_bytes = packing->length;
     memcpy(start, &session, sizeof session);
-    return write_bytes(packing, start, sizeof start, 0);
+    return new_events__write(packing->fd, start, sizeof start, 0);
 }
 
-/* Behind what is there. */
+int new_events__append(int fd, uint64_t *length, const void *bytes, size_t count)
+{
+    int code = new_events__write(fd, bytes, count, *length);
+    *length += count;
+    return code;
+}
+
 static int append(struct packing *packing, const void *bytes, size_t count)
 {
-    int code = write_bytes(packing, bytes, count, packing->length);
-    packing->length += count;
-    return code;
+    return new_events__append(packing->fd, &packing->length, bytes, count);
 }
 
 static int write_as_it_is(struct packing *packing, const struct trace_place *place)
@@ -360,12 +368,12 @@ static int pack_all(struct packing *packing)
     const struct trace *trace = packing->trace;
     size_t at = trace__first_place(trace);
     int code = 0;
-    packing->length = HEURT_PACKED_START_BYTES;
     while (code == 0 && at < trace->size) {
         struct piece piece = {.packed = NULL};
         for (size_t start = at;
              at - start < BATCH_BYTES && trace__next_place(trace, &at, &piece.place);)
-            vec__push(&packing->pieces, &piece);
+            if (!packed_ahead__has(&packing->ahead, trace, piece.place.chunk))
+                vec__push(&packing->pieces, &piece);
         pack_batch(packing);
         code = write_batch(packing);
         if (packing->options->progress)
@@ -423,19 +431,22 @@ static bool is_to_be_packed(const struct trace *trace, int fd, const struct pack
 }
 
 /* Packs into a new file beside the old one, then puts it in its place. */
-static int exchange(int directory, const struct trace *trace, const struct pack_options *options,
-                    enum pack_outcome *outcome)
+static int exchange(int directory, const struct trace *trace, int events,
+                    const struct pack_options *options, enum pack_outcome *outcome)
 {
-    struct packing packing = {.trace = trace, .options = options};
+    struct packing packing = {.trace = trace,
+                              .options = options,
+                              .length = HEURT_PACKED_START_BYTES,
+                              .ahead = pack_ahead__take(options->ahead, trace, events)};
     packing.threads = options->threads ? options->threads : usable_processors();
     if (packing.threads > THREADS_MOST)
         packing.threads = THREADS_MOST;
     packing.pieces = VEC_OF(struct piece);
-    unlinkat(directory, TRACE_NEW_EVENTS_FILE, 0); /* of somebody who was killed */
-    packing.fd = openat(directory, TRACE_NEW_EVENTS_FILE,
-                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (packing.ahead.fd >= 0)
+        packing.length = packing.ahead.length;
+    packing.fd = packing.ahead.fd >= 0 ? packing.ahead.fd : new_events__create(directory);
     if (packing.fd < 0)
-        return -errno;
+        return packing.fd;
     int code = pack_all(&packing);
     if (close(packing.fd) < 0 && code == 0)
         code = -errno;
@@ -470,7 +481,7 @@ static int pack_in(int directory, const char *name, const struct pack_options *o
         return not_packed(name, -errno, error);
     int code = trace__open_file(fd, name, &trace, error);
     if (code == 0 && is_to_be_packed(trace, fd, options, outcome)) {
-        code = exchange(directory, trace, options, outcome);
+        code = exchange(directory, trace, fd, options, outcome);
         if (code < 0)
             not_packed(name, code, error);
     }

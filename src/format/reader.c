@@ -67,11 +67,17 @@ static void cut_to_claimed(struct trace *trace)
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Chunks by kind: const struct heurt_chunk *. */
+/* Of a long trace no page is looked at twice for a chunk's header. */
+struct found_chunk {
+    const struct heurt_chunk *chunk;
+    struct heurt_chunk header;
+};
+
+/* Chunks by kind. */
 struct chunks {
-    struct vec definitions;
-    struct vec events; /* and aggregates: what belongs to a thread */
-    struct vec kernel; /* in the file's order */
+    struct vec definitions; /* const struct heurt_chunk * */
+    struct vec events;      /* struct found_chunk: and aggregates: what belongs to a thread */
+    struct vec kernel;      /* const struct heurt_chunk *: in the file's order */
 };
 
 static bool is_aggregates(const struct heurt_chunk *chunk)
@@ -94,7 +100,7 @@ static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, str
         vec__push(&chunks->definitions, &chunk);
     else if ((kind == HEURT_CHUNK_EVENTS || kind == HEURT_CHUNK_AGGREGATES) &&
              chunk->process != HEURT_NO_SERIAL && chunk->thread != HEURT_NO_SERIAL)
-        vec__push(&chunks->events, &chunk);
+        vec__push(&chunks->events, &(struct found_chunk){chunk, *chunk});
     else if (kind == HEURT_CHUNK_KERNEL)
         vec__push(&chunks->kernel, &chunk);
     else if (kind != HEURT_CHUNK_FREE)
@@ -112,6 +118,17 @@ static bool is_unused(const struct trace *trace, size_t end)
     const struct heurt_session *session = &trace->session;
     return !session->packed_bytes && session->next_unit > session->limit_units &&
            end >= trace->size && trace->size / HEURT_UNIT_BYTES >= session->limit_units;
+}
+
+/* Where that walk over a long trace has passed so many bytes, they need not stay in memory. */
+#define PASSED_BYTES ((size_t)32 << 20)
+
+static void drop_passed(const struct trace *trace, size_t from, size_t to)
+{
+    from = from / PASSED_BYTES * PASSED_BYTES;
+    to = to / PASSED_BYTES * PASSED_BYTES;
+    if (trace->mapped_bytes > TRACE_KEPT_BYTES && from < to)
+        madvise((char *)(uintptr_t)trace->bytes + from, to - from, MADV_DONTNEED);
 }
 
 bool trace__next_place(const struct trace *trace, size_t *offset, struct trace_place *place)
@@ -133,6 +150,7 @@ bool trace__next_place(const struct trace *trace, size_t *offset, struct trace_p
     }
     if (!place->bytes)
         place->bytes = *offset - start;
+    drop_passed(trace, start, *offset);
     return true;
 }
 
@@ -163,13 +181,13 @@ static int by_process(const void *a, const void *b)
 
 static int by_thread(const void *a, const void *b)
 {
-    const struct heurt_chunk *x = *(const struct heurt_chunk *const *)a;
-    const struct heurt_chunk *y = *(const struct heurt_chunk *const *)b;
+    const struct found_chunk *left = a, *right = b;
+    const struct heurt_chunk *x = &left->header, *y = &right->header;
     if (x->thread != y->thread)
         return ORDER(x->thread, y->thread);
     if (is_aggregates(x) != is_aggregates(y))
         return is_aggregates(x) ? -1 : 1;
-    return ORDER(x->sequence, y->sequence) ?: ORDER(x, y);
+    return ORDER(x->sequence, y->sequence) ?: ORDER(left->chunk, right->chunk);
 }
 
 /* ---- processes and threads ------------------------------------------------------------------- */
@@ -205,8 +223,8 @@ static void make_processes(struct trace *trace, const struct chunks *chunks)
     struct vec serials = VEC_OF(uint32_t);
     VEC_EACH (chunk, &chunks->definitions, const struct heurt_chunk *)
         vec__push(&serials, &(*chunk)->process);
-    VEC_EACH (chunk, &chunks->events, const struct heurt_chunk *)
-        vec__push(&serials, &(*chunk)->process);
+    VEC_EACH (found, &chunks->events, const struct found_chunk)
+        vec__push(&serials, &found->header.process);
     vec__sort(&serials, order__u32);
     const uint32_t *before = NULL;
     VEC_EACH (serial, &serials, uint32_t) {
@@ -215,10 +233,10 @@ static void make_processes(struct trace *trace, const struct chunks *chunks)
         before = serial;
     }
     vec__free(&serials);
-    VEC_EACH (chunk, &chunks->events, const struct heurt_chunk *) {
-        struct trace_process *process = trace__process(trace, (*chunk)->process);
+    VEC_EACH (found, &chunks->events, const struct found_chunk) {
+        struct trace_process *process = trace__process(trace, found->header.process);
         if (!process->pid) /* until its definition is read */
-            process->pid = (*chunk)->pid;
+            process->pid = found->header.pid;
     }
 }
 
@@ -247,20 +265,20 @@ static bool may_follow(const struct heurt_chunk *before, const struct heurt_chun
 static void make_threads(struct trace *trace, const struct vec *events)
 {
     const struct heurt_chunk *before = NULL;
-    VEC_EACH (place, events, const struct heurt_chunk *) {
-        const struct heurt_chunk *chunk = *place;
+    VEC_EACH (found, events, const struct found_chunk) {
+        const struct heurt_chunk *chunk = &found->header;
         if (!before || before->thread != chunk->thread) {
             push_thread(trace, chunk);
         } else if (!may_follow(before, chunk)) {
-            trace__mark_damaged(trace, chunk);
+            trace__mark_damaged(trace, found->chunk);
             continue;
         }
         struct trace_thread *thread =
             VEC_AT(&trace->threads, struct trace_thread, trace->threads.count - 1);
         if (is_aggregates(chunk))
-            trace_thread__read_aggregate(trace, thread, chunk);
+            trace_thread__read_aggregate(trace, thread, found->chunk);
         else
-            vec__push(&thread->chunks, &chunk);
+            vec__push(&thread->chunks, &found->chunk);
         thread->events_lost += chunk->events_lost;
         before = chunk;
     }
@@ -284,11 +302,12 @@ static void measure_clock(struct trace *trace, const struct chunks *chunks)
         trace->last = trace->session.end;
         return;
     }
-    const struct vec *both[] = {&chunks->definitions, &chunks->events};
-    for (size_t i = 0; i < 2; i++)
-        VEC_EACH (chunk, both[i], const struct heurt_chunk *)
-            if (is_later((*chunk)->start, trace->last))
-                trace->last = (*chunk)->start;
+    VEC_EACH (chunk, &chunks->definitions, const struct heurt_chunk *)
+        if (is_later((*chunk)->start, trace->last))
+            trace->last = (*chunk)->start;
+    VEC_EACH (found, &chunks->events, const struct found_chunk)
+        if (is_later(found->header.start, trace->last))
+            trace->last = found->header.start;
 }
 
 uint64_t trace__ns(const struct trace *trace, uint64_t ticks)
@@ -356,9 +375,9 @@ static void find_bounds(struct trace *trace)
     }
 }
 
-static void make_tables(struct trace *trace)
+static void make_tables(struct trace *trace, bool chunks_only)
 {
-    struct chunks chunks = {VEC_OF(const struct heurt_chunk *), VEC_OF(const struct heurt_chunk *),
+    struct chunks chunks = {VEC_OF(const struct heurt_chunk *), VEC_OF(struct found_chunk),
                             VEC_OF(const struct heurt_chunk *)};
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
     trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
@@ -371,8 +390,10 @@ static void make_tables(struct trace *trace)
     make_threads(trace, &chunks.events);
     trace__read_definitions(trace, &chunks.definitions);
     measure_clock(trace, &chunks);
-    trace__read_lives(trace, &chunks.kernel);
-    find_bounds(trace);
+    if (!chunks_only) {
+        trace__read_lives(trace, &chunks.kernel);
+        find_bounds(trace);
+    }
     vec__free(&chunks.definitions);
     vec__free(&chunks.events);
     vec__free(&chunks.kernel);
@@ -393,7 +414,7 @@ static struct trace *new_trace(const void *bytes, size_t size)
 }
 
 /* Takes over trace: gives it to result, or closes it. */
-static int read_all(struct trace *trace, const char *name, struct trace **result,
+static int read_all(struct trace *trace, const char *name, bool chunks_only, struct trace **result,
                     struct error *error)
 {
     int code = check_session(trace, name, error);
@@ -402,7 +423,7 @@ static int read_all(struct trace *trace, const char *name, struct trace **result
         return code;
     }
     cut_to_claimed(trace);
-    make_tables(trace);
+    make_tables(trace, chunks_only);
     *result = trace;
     return 0;
 }
@@ -415,7 +436,7 @@ int trace__open_memory(const void *bytes, size_t size, struct trace **result, st
         trace->copy = memory__zeroed(size + 1, 1);
         trace->bytes = memcpy(trace->copy, bytes, size);
     }
-    return read_all(trace, "this", result, error);
+    return read_all(trace, "this", false, result, error);
 }
 
 static int no_trace(const char *directory, int code, struct error *error)
@@ -477,7 +498,8 @@ static int map_claimed(struct trace *trace, int fd, uint64_t file_bytes)
     return 0;
 }
 
-int trace__open_file(int fd, const char *name, struct trace **result, struct error *error)
+static int open_file(int fd, const char *name, bool chunks_only, struct trace **result,
+                     struct error *error)
 {
     struct stat status;
     *result = NULL;
@@ -490,7 +512,26 @@ int trace__open_file(int fd, const char *name, struct trace **result, struct err
         trace__close(trace);
         return no_trace(name, -code, error);
     }
-    return read_all(trace, name, result, error);
+    return read_all(trace, name, chunks_only, result, error);
+}
+
+int trace__open_file(int fd, const char *name, struct trace **result, struct error *error)
+{
+    return open_file(fd, name, false, result, error);
+}
+
+int trace__open_chunks(int fd, const char *name, struct trace **result, struct error *error)
+{
+    return open_file(fd, name, true, result, error);
+}
+
+void trace__drop_pages(const struct trace *trace, const struct heurt_chunk *chunk)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = ((uintptr_t)chunk + page - 1) / page * page;
+    uintptr_t end = (uintptr_t)trace__chunk_end(trace, chunk) / page * page;
+    if (trace->mapped_bytes && start < end)
+        madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
 int trace__open(const char *directory, struct trace **result, struct error *error)

@@ -44,6 +44,12 @@ extern const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS];
 
 /* reader.c: a trace from an open events file; name is for the error. */
 int trace__open_file(int fd, const char *name, struct trace **trace, struct error *error);
+/* The same without lives and bounds of threads, which take time: for who asks for chunks. */
+int trace__open_chunks(int fd, const char *name, struct trace **trace, struct error *error);
+/* Of a longer trace only what is looked at stays in memory. */
+#define TRACE_KEPT_BYTES ((size_t)128 << 20)
+/* Its pages need not stay in memory: they are read again when somebody asks for them. */
+void trace__drop_pages(const struct trace *trace, const struct heurt_chunk *chunk);
 /* Cursors over its threads that were started until now: by how much a command raises it tells how
  * often the command walks over the trace. Any thread may ask. */
 uint64_t trace__cursors_started(const struct trace *trace);

@@ -420,7 +420,9 @@ bool trace_writer__prepare(struct trace_writer *writer)
     to = to < limit ? to : limit;
     if (from >= to)
         return true;
-    int code = populate(writer, from * HEURT_UNIT_BYTES, (to - from) * HEURT_UNIT_BYTES);
+    uint64_t bytes = (to - from) * HEURT_UNIT_BYTES;
+    int code = populate(writer, from * HEURT_UNIT_BYTES, bytes);
+    madvise(writer->bytes + from * HEURT_UNIT_BYTES, bytes, MADV_DONTNEED); /* the file has them */
     writer->prepared_units = code == 0 ? to : UINT64_MAX; /* no more room: leave the rest to them */
     return true;
 }

@@ -1,6 +1,6 @@
 /* test_pack.c: a packed trace gives its readers what the one that was recorded gave, whatever is in
  * it; and whatever happens to a packed trace, it gives less, never something else. */
-#include "format/pack.h"
+#include "format/pack_parts.h"
 #include "walk.h"
 #include "writing.h"
 
@@ -441,8 +441,6 @@ static void no_corruption_of_a_packed_trace_is_fatal(void **state)
     free(damaged.at);
 }
 
-/* ---- when it is not packed ------------------------------------------------------------------- */
-
 static void nothing_was_done(const char *directory, struct seen before)
 {
     char path[64];
@@ -452,6 +450,141 @@ static void nothing_was_done(const char *directory, struct seen before)
     snprintf(path, sizeof path, "%s/events.new", directory);
     assert_int_equal(access(path, F_OK), -1);
 }
+
+/* ---- while it is recorded -------------------------------------------------------------------- */
+
+enum { ENTER = HEURT_EVENT_FUNCTIONS }; /* which has no arguments */
+
+/* Events of three words, none of which is zero; a chunk of two units has room for two more words.
+ */
+static void put_locks(struct trace_writer *writer, uint32_t thread, uint64_t tick, size_t count)
+{
+    const uint64_t payload[] = {0x401000, 0x7f0000001000};
+    while (count--)
+        assert_int_equal(trace_writer__event(writer, thread % PROCESSES, thread, tick++,
+                                             HEURT_EVENT_LOCK_ACQUIRED, payload, 2),
+                         0);
+}
+
+#define LIMIT_BYTES ((size_t)settings.limit_units * HEURT_UNIT_BYTES)
+
+static char *map_events(void)
+{
+    int fd = open("t/events", O_RDWR);
+    char *bytes = mmap(NULL, LIMIT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(bytes != MAP_FAILED);
+    close(fd);
+    return bytes;
+}
+
+/* Of thread 0, the chunk that has four units. */
+static uint64_t *words_of_third_chunk(char *bytes)
+{
+    for (size_t at = HEURT_UNIT_BYTES; at < LIMIT_BYTES; at += HEURT_UNIT_BYTES) {
+        struct heurt_chunk *chunk = (void *)(bytes + at);
+        if (chunk->magic == HEURT_CHUNK_MAGIC && chunk->kind == HEURT_CHUNK_EVENTS &&
+            chunk->thread == 0 && chunk->sequence == 2)
+            return (uint64_t *)(chunk + 1);
+    }
+    fail();
+    return NULL;
+}
+
+static uint64_t bytes_ahead(void)
+{
+    struct stat status;
+    return stat("t/events.new", &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static enum pack_outcome pack_with(struct pack_ahead *ahead)
+{
+    struct pack_options options = {.threads = 2, .ahead = ahead};
+    enum pack_outcome outcome;
+    struct error error = {""};
+    if (trace__pack("t", &options, &outcome, &error) < 0)
+        fail_msg("%s", error.text);
+    pack_ahead__free(ahead);
+    assert_int_equal(access("t/events.new", F_OK), -1);
+    return outcome;
+}
+
+static void what_is_packed_while_it_is_recorded_reads_the_same(void **state)
+{
+    enum { THREADS = 5, ROUNDS = 4 };
+    uint64_t ticks[THREADS] = {0}, before = 0;
+    (void)state;
+    struct trace_writer *writer = create("t");
+    define_all(writer);
+    struct pack_ahead *ahead = pack_ahead__new("t");
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (uint32_t thread = 0; thread < THREADS; thread++)
+            for (size_t i = 20000u >> thread; i; i--)
+                put_random_event(writer, thread, 1000 + (ticks[thread] += random_number() % 200));
+        if (round == ROUNDS - 1)
+            continue; /* which is packed at the end */
+        assert_int_equal(pack_ahead__look(ahead), 0);
+        assert_true(bytes_ahead() > before);
+        before = bytes_ahead();
+        assert_true(look("t").walk.events > 0); /* readers look at the other file */
+    }
+    finish(writer);
+    struct seen raw = look("t");
+    assert_int_equal(pack_with(ahead), PACK_DONE);
+    struct seen packed = look("t");
+    assert_same(raw, packed);
+    assert_true(packed.bytes < raw.bytes && packed.bytes > before);
+}
+
+/* A writer that was interrupted by a signal handler may write where others have gone on. */
+static void what_is_written_late_is_packed_too(void **state)
+{
+    enum { LOCKS = 30000, CHUNK_BYTES = 4 * HEURT_UNIT_BYTES, HOLE = 300 };
+    (void)state;
+    for (unsigned late = 0; late < 3; late++) {
+        struct trace_writer *writer = create("t");
+        define_all(writer);
+        put_locks(writer, 0, 1000, LOCKS);
+        struct pack_ahead *ahead = pack_ahead__new("t");
+        char *bytes = map_events();
+        uint64_t *words = words_of_third_chunk(bytes),
+                 *end = words + (CHUNK_BYTES - sizeof(struct heurt_chunk)) / sizeof *words;
+        uint64_t kept = words[HOLE];
+        if (late == 1)
+            words[HOLE] = 0; /* claimed, and not yet written */
+        assert_int_equal(pack_ahead__look(ahead), 0);
+        assert_true(bytes_ahead() > HEURT_PACKED_START_BYTES);
+        words[HOLE] = kept;
+        if (late == 2) {
+            assert_true(end[-2] != 0 && end[-1] == 0);
+            end[-1] = end[-4] >> HEURT_ID_BITS << HEURT_ID_BITS | ENTER;
+        }
+        munmap(bytes, LIMIT_BYTES);
+        finish(writer);
+        struct seen raw = look("t");
+        assert_int_equal(raw.walk.events, LOCKS + (late == 2));
+        assert_int_equal(pack_with(ahead), PACK_DONE);
+        assert_same(raw, look("t"));
+    }
+}
+
+static void what_was_packed_ahead_goes_with_who_did_it(void **state)
+{
+    (void)state;
+    struct trace_writer *writer = create("t");
+    define_all(writer);
+    put_locks(writer, 0, 1000, 30000);
+    struct pack_ahead *ahead = pack_ahead__new("t");
+    assert_int_equal(pack_ahead__look(ahead), 0);
+    assert_true(bytes_ahead() > 0);
+    struct seen raw = look("t");
+    assert_int_equal(pack_with(ahead), PACK_IN_USE);
+    nothing_was_done("t", raw);
+    finish(writer);
+    pack_ahead__free(NULL);
+    assert_null(pack_ahead__new("none"));
+}
+
+/* ---- when it is not packed ------------------------------------------------------------------- */
 
 static void a_small_trace_stays_as_it_is(void **state)
 {
@@ -563,6 +696,9 @@ int main(void)
         PACKING(a_damaged_block_is_not_believed),
         PACKING(a_packed_trace_cut_anywhere_gives_less),
         PACKING(no_corruption_of_a_packed_trace_is_fatal),
+        PACKING(what_is_packed_while_it_is_recorded_reads_the_same),
+        PACKING(what_is_written_late_is_packed_too),
+        PACKING(what_was_packed_ahead_goes_with_who_did_it),
         PACKING(a_small_trace_stays_as_it_is),
         PACKING(a_trace_in_use_stays_as_it_is),
         PACKING(a_trace_without_its_end_stays_as_it_is),

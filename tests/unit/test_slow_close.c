@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
