@@ -66,10 +66,12 @@ void predictions__make(struct whatif *whatif, struct question *questions, size_t
 
 /* ---- the report's column --------------------------------------------------------------------- */
 
-static bool is_wanted(const struct profile_class *class, size_t place, size_t only)
+/* Of those that lose less than the threshold, the one that is asked for. */
+static bool is_wanted(const struct profile *profile, const struct profile_class *class,
+                      size_t place, size_t only)
 {
     return class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
-           !class->what.ignored && (only == 0 || only == place);
+           !class->what.ignored && (only ? only == place : class->score >= profile->threshold);
 }
 
 #define NO_PLACE SIZE_MAX
@@ -103,7 +105,7 @@ static void ask_about_classes(const struct profile *profile, size_t only, size_t
 {
     for (size_t i = 0; i < profile->classes.count && questions->count < most; i++) {
         const struct profile_class *class = VEC_AT(&profile->classes, struct profile_class, i);
-        if (!is_wanted(class, i + 1, only))
+        if (!is_wanted(profile, class, i + 1, only))
             continue;
         const struct question question =
             question__of(&(struct change){.type = CHANGE_REMOVE, .class = class->number});

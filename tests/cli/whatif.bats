@@ -106,6 +106,17 @@ refuses() { # STATUS SENTENCE ARG…
         --remove lock=lock
 }
 
+@test "a report looks for the gain of what reaches its threshold, and of what is asked for" {
+    contended
+    "$HEURT" report -i t --json --threshold 0 >report.json
+    [ "$(json 'classes[rank=1].wall_gain[0]')" != null ]
+    "$HEURT" report -i t --json --threshold 1 >report.json
+    [ "$(json 'classes[].wall_gain' | sort -u)" = null ]
+    heurt report -i t --threshold 1 1
+    expect_status 0
+    grep -Eq 'faster as a whole|none: the program as a whole' <<<"$output"
+}
+
 @test "a run without a trace cannot be replayed, and its report knows no gain" {
     contended
     record -o t --quiet --aggregate ./contended
