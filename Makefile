@@ -103,6 +103,10 @@ bench-tracers: bench-programs ## heurt, uftrace, EZTrace and LTTng-UST, side by 
 bench-pack: bench-programs ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
 
+bench-prompt: configure-tests ## how long the prompt is kept waiting, of tiny commands and after 10^8 events
+	@ninja -C $(BUILD) product
+	@tests/bench/prompt.sh $(BUILD)
+
 bench-replay: bench-programs ## how many operations a second a replay does, and in what memory
 	@$(BUILD)/tests/bench/bench-replay
 
