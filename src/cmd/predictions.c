@@ -1,16 +1,19 @@
 #include "cmd/predictions.h"
 
+#include "base/memory.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define THREADS_MOST 64
 
 /* Events that a report replays for its column "wall gain", over all classes. 4.1 million of them
- * and two classes took 2 s on one CPU of a machine of 2023, so this is 4 s at most; who wants to
- * know more of longer traces asks heurt whatif. */
-#define REPLAYED_EVENTS_MOST 8000000u
+ * and two classes took 2 s on one CPU of a machine of 2023, so this is some seconds at most. */
+#define REPLAYED_EVENTS_MOST 16000000u
+#define QUESTIONS_MOST 32u
 
 struct question question__of(const struct change *change)
 {
@@ -82,9 +85,10 @@ struct asked {
 };
 
 static void ask_about_findings(const struct profile *profile, const struct findings *findings,
-                               size_t most, struct vec *questions, struct vec *asked)
+                               struct vec *questions, struct vec *asked)
 {
-    for (size_t i = 0; findings && i < findings->rows.count && questions->count < most; i++) {
+    for (size_t i = 0; findings && i < findings->rows.count && questions->count < QUESTIONS_MOST;
+         i++) {
         const struct finding *finding = VEC_AT(&findings->rows, struct finding, i);
         struct question question = question__of(NULL);
         if (!finding__can_be_replayed(profile, finding))
@@ -100,10 +104,10 @@ static void ask_about_findings(const struct profile *profile, const struct findi
     }
 }
 
-static void ask_about_classes(const struct profile *profile, size_t only, size_t most,
-                              struct vec *questions, struct vec *asked)
+static void ask_about_classes(const struct profile *profile, size_t only, struct vec *questions,
+                              struct vec *asked)
 {
-    for (size_t i = 0; i < profile->classes.count && questions->count < most; i++) {
+    for (size_t i = 0; i < profile->classes.count && questions->count < QUESTIONS_MOST; i++) {
         const struct profile_class *class = VEC_AT(&profile->classes, struct profile_class, i);
         if (!is_wanted(profile, class, i + 1, only))
             continue;
@@ -131,18 +135,31 @@ static void keep_gains(struct profile *profile, struct findings *findings, struc
         findings__rank(findings);
 }
 
+static void answer_for_report(const struct trace *trace, const struct symbols *symbols,
+                              struct profile *profile, struct vec *questions)
+{
+    struct whatif *whatif;
+    struct error error;
+    free(profile->no_gains);
+    profile->no_gains = NULL;
+    if (whatif__open(trace, symbols, profile, REPLAYED_EVENTS_MOST / questions->count, &whatif,
+                     &error) < 0) {
+        profile->no_gains = memory__text(error.text);
+        return;
+    }
+    predictions__make(whatif, questions->items, questions->count);
+    profile->replayed_share = whatif__replayed_share(whatif);
+    whatif__close(whatif);
+}
+
 void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
                              struct profile *profile, struct findings *findings, size_t only)
 {
     struct vec questions = VEC_OF(struct question), asked = VEC_OF(struct asked);
-    size_t most = REPLAYED_EVENTS_MOST / (profile->events + 1);
-    struct whatif *whatif;
-    ask_about_findings(profile, findings, most, &questions, &asked);
-    ask_about_classes(profile, only, most, &questions, &asked);
-    if (questions.count && whatif__open(trace, symbols, profile, &whatif, NULL) == 0) {
-        predictions__make(whatif, questions.items, questions.count);
-        whatif__close(whatif);
-    }
+    ask_about_findings(profile, findings, &questions, &asked);
+    ask_about_classes(profile, only, &questions, &asked);
+    if (questions.count)
+        answer_for_report(trace, symbols, profile, &questions);
     keep_gains(profile, findings, &questions, &asked);
     vec__free(&questions);
     vec__free(&asked);

@@ -14,7 +14,8 @@ int whatif_session__open(struct whatif_session *session, const struct report *re
     *session = (struct whatif_session){.report = report,
                                        .questions = VEC_OF(struct question),
                                        .answers = VEC_OF(struct whatif_answer)};
-    return whatif__open(report->trace, report->symbols, report->profile, &session->whatif, error);
+    return whatif__open(report->trace, report->symbols, report->profile, UINT64_MAX,
+                        &session->whatif, error);
 }
 
 void whatif_session__close(struct whatif_session *session)
@@ -115,6 +116,7 @@ struct whatif_view whatif_session__view(const struct whatif_session *session)
                                 .measured_ns = whatif__measured_ns(session->whatif),
                                 .replayed_ns = whatif__replayed_ns(session->whatif),
                                 .unrecorded_ns = whatif__unrecorded_ns(session->whatif),
+                                .replayed_share = whatif__replayed_share(session->whatif),
                                 .told_threads = whatif__told_threads(session->whatif),
                                 .rows = session->answers.items,
                                 .count = session->answers.count,

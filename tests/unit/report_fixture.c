@@ -574,6 +574,7 @@ void fixture__ledger(struct fixture *fixture)
         ledger_thread(fixture);
     VEC_AT(&fixture->profile.threads, struct profile_thread, 3)->kernel_lost = 17;
     fixture->profile.overhead_ns = 2085 * MILLISECOND;
+    fixture->profile.replayed_share = 0.042;
     ledger_waits(fixture);
     ledger_calls(fixture);
     ledger_apart(fixture);

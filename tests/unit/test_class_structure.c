@@ -381,7 +381,7 @@ static void a_prediction_is_of_one_class(void **state)
     const struct profile *profile = scene__profile(scene);
     const struct profile_class *with_g = class_that_calls(profile, "f", "g");
     const struct profile_class *with_h = class_that_calls(profile, "f", "h");
-    assert_int_equal(whatif__open(scene->trace, NULL, profile, &whatif, &error), 0);
+    assert_int_equal(whatif__open(scene->trace, NULL, profile, UINT64_MAX, &whatif, &error), 0);
     assert_int_equal(predicted(whatif, with_g), end - 1000 - with_g->excess_ns);
     assert_int_equal(predicted(whatif, with_h), end - 1000 - with_h->excess_ns);
     whatif__close(whatif);

@@ -39,7 +39,7 @@ static struct whatif *open(struct scene *scene)
     struct whatif *whatif;
     struct error error = {""};
     scene__profile(scene);
-    if (whatif__open(scene->trace, scene->symbols, scene->profile, &whatif, &error) < 0)
+    if (whatif__open(scene->trace, scene->symbols, scene->profile, UINT64_MAX, &whatif, &error) < 0)
         fail_msg("%s", error.text);
     return whatif;
 }
@@ -180,8 +180,9 @@ static void check_not_opened(struct scene *scene, const char *part)
     struct whatif *whatif;
     struct error error = {""};
     scene__profile(scene);
-    assert_int_equal(whatif__open(scene->trace, scene->symbols, scene->profile, &whatif, &error),
-                     -ENOTSUP);
+    assert_int_equal(
+        whatif__open(scene->trace, scene->symbols, scene->profile, UINT64_MAX, &whatif, &error),
+        -ENOTSUP);
     if (!strstr(error.text, part))
         fail_msg("\"%s\" says nothing of \"%s\"", error.text, part);
 }

@@ -60,7 +60,7 @@ static struct replay_program *program_of(const struct scene *scene)
 {
     struct replay_program *program;
     struct error error = {""};
-    if (replay_program__make(scene->trace, scene->profile, &program, &error) < 0)
+    if (replay_program__make(scene->trace, scene->profile, NULL, &program, &error) < 0)
         fail_msg("%s", error.text);
     return program;
 }

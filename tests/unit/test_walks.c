@@ -81,7 +81,8 @@ static void check_profile(const struct scene *scene, enum class_view view, uint6
                      0);
     assert_int_equal(walks_since(scene, before), walks);
     before = trace__cursors_started(scene->trace);
-    assert_int_equal(whatif__open(scene->trace, scene->symbols, profile, &whatif, &error), 0);
+    assert_int_equal(
+        whatif__open(scene->trace, scene->symbols, profile, UINT64_MAX, &whatif, &error), 0);
     assert_int_equal(walks_since(scene, before), walks_of_gain);
     whatif__close(whatif);
     profile__free(profile);

@@ -288,6 +288,7 @@ void profile__free(struct profile *profile)
     if (!profile)
         return;
     struct owned_profile *owned = (struct owned_profile *)profile;
+    free(profile->no_gains);
     VEC_EACH (class, &profile->classes, struct profile_class) {
         free(class->accumulator);
         free(class->histogram);

@@ -148,7 +148,9 @@ struct profile {
     struct profile_check checks[PROFILE_CHECKS];
     uint64_t unmatched; /* leaves without an enter, e.g. of functions entered before a fork */
     double threshold;
-    struct vec warnings; /* char *: e.g. a rule that asks for an argument that was not recorded */
+    double replayed_share; /* how much of the run gains are from; 0: nothing was replayed */
+    char *no_gains;        /* why nothing could be; NULL: it was, or was not asked for */
+    struct vec warnings;   /* char *: e.g. a rule that asks for an argument that was not recorded */
 };
 
 /* By structure. rules: struct profile_rule. symbols is kept, not copied. */

@@ -82,6 +82,7 @@ struct replay_program {
     struct thread_links *links;    /* by thread; empty once the rows are made */
     struct vec objects;            /* struct program_object */
     struct vec models;             /* struct replay_object, likewise */
+    const struct drawn_run *drawn; /* trace is its; NULL: of all of the run */
     struct map places;             /* process, kind, address -> place in objects */
     const struct profile_class **classes; /* by number; NULL: there is none */
     uint32_t class_count;

@@ -11,6 +11,7 @@ struct part_end {
 struct end_watcher {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_table *table;
+    const struct drawn_run *drawn;
     struct vec *ends;
 };
 
@@ -30,17 +31,21 @@ static void keep_end(struct thread_watcher *watcher, struct class_entry *entry,
 {
     struct end_watcher *self = (struct end_watcher *)watcher;
     (void)arguments, (void)argument_count;
-    if (!entry->division)
+    uint64_t tick = occurrence->end;
+    if (!entry->division || (self->drawn && !drawn_run__tick(self->drawn, tick, &tick)))
         return;
-    const struct part_end end = {entry, occurrence->end,
+    const struct part_end end = {entry, tick,
                                  class_entry__number(watcher__class(watcher, self->table, entry))};
     vec__push(self->ends, &end);
 }
 
-void part_ends__collect(struct part_ends *ends, struct class_table *table, uint32_t thread)
+void part_ends__collect(struct part_ends *ends, struct class_table *table,
+                        const struct drawn_run *drawn, uint32_t thread)
 {
-    struct end_watcher watcher = {
-        .watcher = {.occurrence = keep_end, .nests = true}, .table = table, .ends = &ends->ends};
+    struct end_watcher watcher = {.watcher = {.occurrence = keep_end, .nests = true},
+                                  .table = table,
+                                  .drawn = drawn,
+                                  .ends = &ends->ends};
     ends->ends.count = ends->next = 0;
     thread__watch(table, thread, &watcher.watcher);
 }

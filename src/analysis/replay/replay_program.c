@@ -115,9 +115,11 @@ void replay_program__free(struct replay_program *program)
 }
 
 int replay_program__make(const struct trace *trace, const struct profile *profile,
-                         struct replay_program **program, struct error *error)
+                         const struct drawn_run *drawn, struct replay_program **program,
+                         struct error *error)
 {
-    struct replay_program *made = new_program(trace, profile);
+    struct replay_program *made = new_program(drawn ? drawn_run__trace(drawn) : trace, profile);
+    made->drawn = drawn;
     program__find_links(made);
     int result = program__make_rows(made, error);
     free_links(made);

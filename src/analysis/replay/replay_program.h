@@ -20,6 +20,7 @@
 #ifndef HEURT_ANALYSIS_REPLAY_REPLAY_PROGRAM_H
 #define HEURT_ANALYSIS_REPLAY_REPLAY_PROGRAM_H
 
+#include "analysis/events/drawn_run.h"
 #include "analysis/replay/replay.h"
 #include "analysis/replay/whatif.h"
 
@@ -27,9 +28,11 @@
 
 struct replay_program;
 
-/* Fails with -E2BIG when there are more operations than are kept. profile is kept, not copied. */
+/* Fails with -E2BIG when there are more operations than are kept. profile and drawn are kept, not
+ * copied. drawn: what is replayed of the profile's trace; NULL: all of it. */
 int replay_program__make(const struct trace *trace, const struct profile *profile,
-                         struct replay_program **program, struct error *error);
+                         const struct drawn_run *drawn, struct replay_program **program,
+                         struct error *error);
 void replay_program__free(struct replay_program *program); /* NULL is allowed */
 
 /* The model for it, CPUs of the recording machine. Belongs to the program. */

@@ -720,7 +720,7 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->functions.count = self->held.count = 0;
     self->ended = false;
     if (self->has_parts)
-        part_ends__collect(&self->parts, self->table, index);
+        part_ends__collect(&self->parts, self->table, program->drawn, index);
     class_table__begin_thread(self->table, index);
     if (program->links[index].is_created)
         add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);

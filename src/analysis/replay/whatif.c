@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define VARIANTS_OPS (4u << 20) /* of longer traces the range has no variants of the model */
+/* Of longer traces, and of those of which windows are drawn, the range has no variants. */
+#define VARIANTS_OPS (4u << 20)
 
 #define KNOWN_ERROR 0.1 /* most cures that were measured were that near (docs/accuracy.md) */
 
@@ -20,7 +21,9 @@ enum variant {
 };
 
 struct whatif {
-    const struct trace *trace;
+    const struct trace *trace; /* what is replayed */
+    struct drawn_run *drawn;   /* NULL: all of the run */
+    double scale;              /* of the run's time over what is replayed */
     struct replay_program *program;
     unsigned variants;
     uint64_t measured_ns;
@@ -94,22 +97,44 @@ static int refuse(const struct trace *trace, const struct profile *profile, stru
     return 0;
 }
 
+/* How much of a run of so many events is replayed. */
+static double share_of(uint64_t events, uint64_t most_events)
+{
+    if (events <= most_events && events <= WHATIF_EVENTS_MOST)
+        return 1;
+    uint64_t drawn = most_events < WHATIF_DRAWN_MOST / 2 ? 2 * most_events : WHATIF_DRAWN_MOST;
+    return (double)drawn / (double)events;
+}
+
+static struct whatif *new_whatif(const struct trace *trace, double share)
+{
+    struct whatif *self = memory__zeroed(1, sizeof *self);
+    self->measured_ns = trace__wall_ns(trace);
+    if (share < 1)
+        self->drawn = drawn_run__make(trace, share);
+    self->trace = self->drawn ? drawn_run__trace(self->drawn) : trace;
+    uint64_t kept_ns = trace__wall_ns(self->trace);
+    self->scale = self->drawn && kept_ns ? (double)self->measured_ns / (double)kept_ns : 1;
+    return self;
+}
+
 int whatif__open(const struct trace *trace, const struct symbols *symbols,
-                 const struct profile *profile, struct whatif **whatif, struct error *error)
+                 const struct profile *profile, uint64_t most_events, struct whatif **whatif,
+                 struct error *error)
 {
     (void)symbols;
     int result = refuse(trace, profile, error);
     if (result < 0)
         return result;
-    struct whatif *self = memory__zeroed(1, sizeof *self);
-    self->trace = trace;
-    self->measured_ns = trace__wall_ns(trace);
-    result = replay_program__make(trace, profile, &self->program, error);
+    struct whatif *self = new_whatif(trace, share_of(profile->events, most_events));
+    result = replay_program__make(trace, profile, self->drawn, &self->program, error);
     if (result < 0) {
+        drawn_run__free(self->drawn);
         free(self);
         return result;
     }
-    self->variants = replay_program__ops(self->program) > VARIANTS_OPS ? 1 : VARIANTS;
+    bool is_long = self->drawn || replay_program__ops(self->program) > VARIANTS_OPS;
+    self->variants = is_long ? 1 : VARIANTS;
     struct replay_result recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
     self->recorded = recorded.wall;
     replay_result__free(&recorded);
@@ -126,7 +151,20 @@ void whatif__close(struct whatif *whatif)
     for (unsigned i = 0; i < whatif->variants; i++)
         replay_result__free(&whatif->before[i]);
     replay_program__free(whatif->program);
+    drawn_run__free(whatif->drawn);
     free(whatif);
+}
+
+/* In the run, of ticks of a replay. */
+static uint64_t ns_of(const struct whatif *whatif, uint64_t ticks)
+{
+    uint64_t ns = trace__ns(whatif->trace, ticks);
+    return whatif->drawn ? (uint64_t)((double)ns * whatif->scale) : ns;
+}
+
+double whatif__replayed_share(const struct whatif *whatif)
+{
+    return 1 / whatif->scale;
 }
 
 uint64_t whatif__measured_ns(const struct whatif *whatif)
@@ -136,7 +174,7 @@ uint64_t whatif__measured_ns(const struct whatif *whatif)
 
 uint64_t whatif__replayed_ns(const struct whatif *whatif)
 {
-    return trace__ns(whatif->trace, whatif->recorded);
+    return ns_of(whatif, whatif->recorded);
 }
 
 uint32_t whatif__told_threads(const struct whatif *whatif)
@@ -176,9 +214,8 @@ static void compare_objects(const struct whatif *whatif, const struct replay_res
         if (!whatif->before[VARIANT_MEASURED].objects[i].waited && !after->objects[i].waited)
             continue;
         replay_program__object(whatif->program, i, &object);
-        object.waited_before_ns =
-            trace__ns(whatif->trace, whatif->before[VARIANT_MEASURED].objects[i].waited);
-        object.waited_after_ns = trace__ns(whatif->trace, after->objects[i].waited);
+        object.waited_before_ns = ns_of(whatif, whatif->before[VARIANT_MEASURED].objects[i].waited);
+        object.waited_after_ns = ns_of(whatif, after->objects[i].waited);
         vec__push(objects, &object);
     }
     if (objects->count)
@@ -223,8 +260,8 @@ static double predicted_ns(const struct whatif *whatif, const struct replay_resu
                            enum variant variant, double share)
 {
     double unrecorded = (double)whatif__unrecorded_ns(whatif);
-    double before = (double)trace__ns(whatif->trace, whatif->before[variant].wall);
-    double wall = (double)trace__ns(whatif->trace, after->wall);
+    double before = (double)ns_of(whatif, whatif->before[variant].wall);
+    double wall = (double)ns_of(whatif, after->wall);
     double predicted = wall + (unrecorded - before) * share;
     double scaled = before > 0 ? unrecorded * wall / before : predicted;
     return predicted < scaled && before > unrecorded ? scaled : predicted;

@@ -12,7 +12,10 @@
  * so that what changes nothing has no gain.  P is that of the program without heurt, and gains are
  * W / P: no cure gets what not recording gains.  The range is what models give whose wake-ups take
  * no time, or twice as long, and what P is when all of the misfit stays; no less than 5 % to either
- * side.  */
+ * side.
+ *
+ * Of a run with too many events windows are replayed that were drawn from it, joined to a shorter
+ * run (drawn_run.h): R, R₀ and R₁ are then those of the windows, times what the run is longer.  */
 #ifndef HEURT_ANALYSIS_REPLAY_WHATIF_H
 #define HEURT_ANALYSIS_REPLAY_WHATIF_H
 
@@ -56,13 +59,20 @@ struct prediction {
 
 struct whatif; /* a trace made ready to be replayed */
 
-/* Fails (-E2BIG, -ENOTSUP) with a sentence: too large (more than REPLAY_KEPT_OPS operations, 64
- * million, about as many as there are events of locks and functions), aggregated, sampled so that
- * it cannot be. */
+#define WHATIF_EVENTS_MOST (32u << 20) /* of a run that is replayed as a whole */
+#define WHATIF_DRAWN_MOST (4u << 20)   /* in windows: some 50 bytes each */
+
+/* Of a run with more events than most_events, or WHATIF_EVENTS_MOST, windows are drawn that have
+ * about twice as many, but no more than WHATIF_DRAWN_MOST (drawn_run.h): these are replayed by one
+ * model, not by three. Fails (-ENOTSUP) with a sentence: aggregated, sampled so that it cannot be.
+ */
 int whatif__open(const struct trace *trace, const struct symbols *symbols,
-                 const struct profile *profile, struct whatif **whatif, struct error *error);
+                 const struct profile *profile, uint64_t most_events, struct whatif **whatif,
+                 struct error *error);
 void whatif__close(struct whatif *whatif);
 
+/* How much of the run is replayed; 1: all. */
+double whatif__replayed_share(const struct whatif *whatif);
 uint64_t whatif__measured_ns(const struct whatif *whatif); /* wall time of the run */
 uint64_t whatif__replayed_ns(const struct whatif *whatif); /* of its replay without any change */
 /* The wall time that the run would have had without what recording cost: gains are over it. */

@@ -333,6 +333,9 @@ static void add_run(struct json_object *root, const struct report *report)
     uint64_t cpu_ns = report__cpu_ns(report, &unknown);
     json__number(root, "cpu_ns", unknown ? UINT64_MAX : cpu_ns);
     json__share(root, "threshold", profile->threshold);
+    json__share(root, "replayed_share",
+                profile->replayed_share > 0 ? profile->replayed_share : NAN);
+    json__text(root, "no_gains", profile->no_gains);
     json__number(root, "events", profile->events);
     json__text(root, "classes_by", profile->view == CLASSES_BY_STRUCTURE ? "structure" : "site");
     json__boolean(root, "aggregated", trace__is_aggregated(report->trace));

@@ -267,6 +267,19 @@ static void put_none_above(const struct report *report, const struct style *styl
     free(text);
 }
 
+static void put_where_gains_are_from(const struct profile *profile, const struct style *style,
+                                     FILE *out)
+{
+    if (profile->no_gains)
+        paragraph__take(style, out, "    ",
+                        memory__format("Gains are not known: %s.", profile->no_gains));
+    else if (profile->replayed_share > 0 && profile->replayed_share < 1)
+        paragraph__take(style, out, "    ",
+                        memory__format("Gains are from %.2g %% of the run, in windows drawn from "
+                                       "all of it.",
+                                       100 * profile->replayed_share));
+}
+
 static void put_ranking(const struct report *report, const struct style *style, FILE *out)
 {
     fputc('\n', out);
@@ -278,6 +291,8 @@ static void put_ranking(const struct report *report, const struct style *style, 
     struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
     struct tally tally = put_classes(report, &grid, gain, style);
     grid__end(&grid, style, out);
+    if (gain)
+        put_where_gains_are_from(report->profile, style, out);
     if (tally.hidden) {
         char number[32];
         char *command = report__hint(report, "report", "--threshold 0");

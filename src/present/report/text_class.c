@@ -121,8 +121,8 @@ static char *gain_text(const struct report *report, const struct profile_class *
                        const struct style *style)
 {
     char gain[GAIN_BYTES];
-    if (trace__is_aggregated(report->trace))
-        return memory__text("not known: a run without a trace cannot be replayed");
+    if (report->profile->no_gains)
+        return memory__format("not known: %s", report->profile->no_gains);
     char *number = memory__format("%zu", rank);
     char *command = report__hint(report, "whatif", number);
     char *text = NULL;

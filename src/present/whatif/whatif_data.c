@@ -96,6 +96,7 @@ static void put_json(const struct whatif_view *view, const struct style *style, 
     json__command(root, view->report);
     JSON_NUMBERS(root, {"measured_ns", view->measured_ns}, {"replayed_ns", view->replayed_ns},
                  {"unrecorded_ns", view->unrecorded_ns}, {"told_threads", view->told_threads});
+    json__share(root, "replayed_share", view->replayed_share);
     for (size_t i = 0; i < view->count; i++)
         json_object_array_add(rows, new_row(view, &view->rows[i]));
     json__add(root, "answers", rows);

@@ -22,6 +22,7 @@ struct whatif_view {
     uint64_t measured_ns;             /* wall time of the run */
     uint64_t replayed_ns;             /* of its replay without a change */
     uint64_t unrecorded_ns;           /* without what recording cost: gains are over it */
+    double replayed_share;            /* so much of the run was replayed; 1: all */
     uint32_t told_threads;            /* that end with what tells them to: an assumption */
     const struct whatif_answer *rows; /* in the order in which they are shown */
     size_t count;

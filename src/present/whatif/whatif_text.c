@@ -45,6 +45,11 @@ static void put_run(const struct whatif_view *view, const struct style *style, F
         paragraph__put(style, out, INK_WARNING, "  warning: ",
                        "the replay is far from the run, so something decides its time that the "
                        "replay does not know; its predictions are to be doubted");
+    if (view->replayed_share < 1)
+        paragraph__take(style, out, "  ",
+                        memory__format("The run is too long to be replayed: predictions are from "
+                                       "%.2g %% of it, in windows drawn from all of it.",
+                                       100 * view->replayed_share));
     if (view->told_threads)
         paragraph__take(
             style, out, "  ",

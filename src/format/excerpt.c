@@ -1,0 +1,99 @@
+#include "format/excerpt.h"
+
+#include "base/memory.h"
+#include "format/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void excerpt__add_event(struct vec *words, const struct event *event)
+{
+    bool is_function = event->id >= HEURT_EVENT_FUNCTIONS;
+    uint64_t *at = vec__extend(words, 1 + is_function + event->words);
+    uint32_t id = is_function ? HEURT_EVENT_FUNCTION | (event->id & 1) : event->id;
+    *at++ = event->tick << HEURT_ID_BITS | id;
+    if (is_function)
+        *at++ = event->id & ~1u;
+    if (event->words)
+        memcpy(at, event->payload, event->words * sizeof *at);
+}
+
+static size_t bytes_of(const struct excerpt_thread *thread)
+{
+    size_t bytes = sizeof(struct heurt_chunk) + thread->words.count * sizeof(uint64_t);
+    return (bytes + HEURT_PACKED_UNIT_BYTES - 1) / HEURT_PACKED_UNIT_BYTES *
+           HEURT_PACKED_UNIT_BYTES;
+}
+
+/* The words into a chunk at at; the thread has no other. */
+static void put_chunk(struct trace_thread *thread, struct excerpt_thread *events, char *at)
+{
+    struct heurt_chunk *chunk = (struct heurt_chunk *)at;
+    *chunk = (struct heurt_chunk){.magic = HEURT_CHUNK_MAGIC,
+                                  .kind = HEURT_CHUNK_EVENTS,
+                                  .units = (uint32_t)(bytes_of(events) / HEURT_PACKED_UNIT_BYTES),
+                                  .thread = thread->serial,
+                                  .start = {.tick = events->start_tick}};
+    if (events->words.count)
+        memcpy(chunk + 1, events->words.items, events->words.count * sizeof(uint64_t));
+    vec__free(&events->words);
+    thread->chunks = VEC_OF(const struct heurt_chunk *);
+    vec__push(&thread->chunks, &chunk);
+    thread->start_tick = events->start_tick;
+    thread->end_tick = events->end_tick;
+    thread->cpu_ns = thread->runnable_ns = UINT64_MAX;
+    thread->aggregate = NULL;
+    thread->life = NULL;
+}
+
+static void put_threads(struct trace *excerpt, const struct trace *trace,
+                        struct excerpt_thread *threads)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < trace->threads.count; i++)
+        bytes += bytes_of(&threads[i]);
+    char *at = memory__zeroed(bytes, 1);
+    excerpt->bytes = excerpt->copy = at;
+    excerpt->size = bytes;
+    excerpt->first_tick = trace->threads.count ? UINT64_MAX : trace->first_tick;
+    excerpt->last_tick = 0;
+    for (size_t i = 0; i < trace->threads.count; i++) {
+        struct trace_thread *thread =
+            vec__push(&excerpt->threads, VEC_AT(&trace->threads, struct trace_thread, i));
+        size_t length = bytes_of(&threads[i]);
+        put_chunk(thread, &threads[i], at);
+        at += length;
+        if (thread->start_tick < excerpt->first_tick)
+            excerpt->first_tick = thread->start_tick;
+        if (thread->end_tick > excerpt->last_tick)
+            excerpt->last_tick = thread->end_tick;
+    }
+}
+
+struct trace *trace__excerpt(const struct trace *trace, struct excerpt_thread *threads,
+                             uint64_t end_tick)
+{
+    struct trace *excerpt = memory__zeroed(1, sizeof *excerpt);
+    *excerpt = *trace;
+    excerpt->threads = VEC_OF(struct trace_thread);
+    excerpt->session.packed_bytes = 1; /* its units are the small ones */
+    excerpt->session.end.tick = end_tick;
+    put_threads(excerpt, trace, threads);
+    excerpt->damage = memory__zeroed(1, sizeof *excerpt->damage);
+    excerpt->damage->chunks =
+        memory__zeroed(excerpt->size / HEURT_PACKED_UNIT_BYTES / 64 + 1, sizeof(uint64_t));
+    return excerpt;
+}
+
+void trace__close_excerpt(struct trace *excerpt)
+{
+    if (!excerpt)
+        return;
+    VEC_EACH (thread, &excerpt->threads, struct trace_thread)
+        vec__free(&thread->chunks);
+    vec__free(&excerpt->threads);
+    free(excerpt->damage->chunks);
+    free(excerpt->damage);
+    free(excerpt->copy);
+    free(excerpt);
+}

@@ -1,0 +1,26 @@
+/* excerpt.h: a trace that has another one's processes and threads, and events of its own.
+ *
+ * In goes a trace and, for each of its threads, events as words; out comes a trace that is read as
+ * any other. It stands on reader.h. */
+#ifndef HEURT_FORMAT_EXCERPT_H
+#define HEURT_FORMAT_EXCERPT_H
+
+#include "format/reader.h"
+
+/* What one thread has in it. */
+struct excerpt_thread {
+    uint64_t start_tick, end_tick;
+    struct vec words; /* uint64_t: events, as excerpt__add_event writes them */
+};
+
+/* Appends an event, whose tick is no more than 2^47 from the one before. */
+void excerpt__add_event(struct vec *words, const struct event *event);
+
+/* threads: by index into trace__threads; their words are freed as they are taken. end_tick: of the
+ * command. What the kernel told stands among the events: of CPU times nothing is known. Lives no
+ * longer than trace, and is freed by trace__close_excerpt. */
+struct trace *trace__excerpt(const struct trace *trace, struct excerpt_thread *threads,
+                             uint64_t end_tick);
+void trace__close_excerpt(struct trace *excerpt); /* NULL is allowed */
+
+#endif
