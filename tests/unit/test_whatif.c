@@ -289,6 +289,12 @@ static void ranked_classes_get_their_gain(void **state)
     clear_gains(&fixture);
     predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2);
+    assert_true(gain_of(&fixture, 5) == 0); /* below the threshold */
+
+    clear_gains(&fixture);
+    profile->threshold = 0;
+    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
+    assert_true(gain_of(&fixture, 0) == 2);
     assert_true(gain_of(&fixture, 5) == 1.005);
     for (size_t i = 6; i < profile->classes.count; i++) /* unclear, workload, idle */
         assert_true(gain_of(&fixture, i) == 0);

@@ -95,8 +95,9 @@ static void put_json(const struct whatif_view *view, const struct style *style, 
     json__text(root, "schema", "heurt.whatif/1");
     json__command(root, view->report);
     JSON_NUMBERS(root, {"measured_ns", view->measured_ns}, {"replayed_ns", view->replayed_ns},
-                 {"unrecorded_ns", view->unrecorded_ns}, {"told_threads", view->told_threads});
+                 {"unrecorded_ns", view->unrecorded_ns});
     json__share(root, "replayed_share", view->replayed_share);
+    json__number(root, "told_threads", view->told_threads);
     for (size_t i = 0; i < view->count; i++)
         json_object_array_add(rows, new_row(view, &view->rows[i]));
     json__add(root, "answers", rows);
