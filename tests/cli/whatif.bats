@@ -124,7 +124,7 @@ refuses() { # STATUS SENTENCE ARG…
     report_json t
     [ "$(json 'classes[rank=1].wall_gain')" = null ]
     heurt report -i t 1
-    grep -q 'a run without a trace cannot be replayed' <<<"$output"
+    grep -q 'gain  *not known: an aggregated run kept no events' <<<"$output"
 }
 
 @test "with fewer and with more threads that are alike, main is there all the same" {
