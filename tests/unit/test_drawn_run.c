@@ -112,8 +112,8 @@ static void all_windows_are_the_run(void **state)
         struct event same;
         assert_true(trace_merge__next(drawn, &same, &k));
         assert_true(same.tick == event.tick && same.id == event.id && k == i);
-        assert_true(same.words == event.words && memcmp(same.payload, event.payload,
-                                                        same.words * sizeof *same.payload) == 0);
+        assert_true(same.words == event.words &&
+                    memcmp(same.payload, event.payload, same.words * sizeof *same.payload) == 0);
     }
     trace_merge__free(whole);
     trace_merge__free(drawn);
@@ -171,7 +171,8 @@ static void seams_change_nothing_that_is_open(void **state)
             events += count_until(&whole, &event, &has, tick, &in_whole);
             bool is_in = drawn_run__tick(run, tick, &drawn_tick);
             kept += count_until(&drawn, &same, &has_same, drawn_tick, &in_drawn);
-            bool is_in_window = is_in && tick - last > SECTION / 2 && drawn_tick - last_drawn == tick - last;
+            bool is_in_window =
+                is_in && tick - last > SECTION / 2 && drawn_tick - last_drawn == tick - last;
             if (is_in_window)
                 assert_memory_equal(&in_whole, &in_drawn, sizeof in_whole);
             compared += is_in_window;

@@ -10,7 +10,7 @@
 #define WINDOWS_MOST 32u
 #define WINDOWS_LEAST 8u
 #define WINDOW_NS 20000000u /* where there can be that many: edges weigh less in longer ones */
-#define TOLD_AT_MOST 64u /* objects that a thread signals in a gap */
+#define TOLD_AT_MOST 64u    /* objects that a thread signals in a gap */
 #define PAYLOAD_MOST (HEURT_ARGUMENTS_MAX + 1)
 
 struct drawn_run {
@@ -45,14 +45,14 @@ struct kept_thread {
 struct keeper {
     const struct drawn_run *run;
     struct kept_thread *kept;
-    uint64_t tick;     /* of the last event, never stepping back */
-    bool is_in_gap;    /* since the last event */
-    uint64_t order;    /* of the events of the gap */
-    struct vec past;   /* struct gap_event: what ends something that began before the gap, or is
-                          always kept */
-    struct vec spans;  /* struct gap_event: enters of spans that are open */
-    struct vec locks;  /* struct gap_event: acquisitions of locks that it has */
-    struct vec told;   /* struct gap_event: the first signal to each object */
+    uint64_t tick;    /* of the last event, never stepping back */
+    bool is_in_gap;   /* since the last event */
+    uint64_t order;   /* of the events of the gap */
+    struct vec past;  /* struct gap_event: what ends something that began before the gap, or is
+                         always kept */
+    struct vec spans; /* struct gap_event: enters of spans that are open */
+    struct vec locks; /* struct gap_event: acquisitions of locks that it has */
+    struct vec told;  /* struct gap_event: the first signal to each object */
 };
 
 /* ---- where ticks are ------------------------------------------------------------------------- */
@@ -100,8 +100,7 @@ bool drawn_run__tick(const struct drawn_run *run, uint64_t tick, uint64_t *drawn
 {
     size_t stops = stops_until(run, tick);
     *drawn = run->begin + ticks_before(run, tick) + stops;
-    return is_in_window(run, tick) ||
-           (stops && *VEC_AT(&run->stops, uint64_t, stops - 1) == tick);
+    return is_in_window(run, tick) || (stops && *VEC_AT(&run->stops, uint64_t, stops - 1) == tick);
 }
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
@@ -429,8 +428,7 @@ static void shorten(const struct drawn_run *run, struct event *event, uint64_t *
 static struct excerpt_thread draw_thread(const struct drawn_run *run, uint32_t index,
                                          struct kept_thread *kept)
 {
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(run->of), struct trace_thread, index);
+    const struct trace_thread *thread = VEC_AT(trace__threads(run->of), struct trace_thread, index);
     struct excerpt_thread drawn = {drawn_tick(run, thread->start_tick),
                                    drawn_tick(run, thread->end_tick), VEC_OF(uint64_t)};
     uint64_t *at = kept->words.items, *end = at ? at + kept->words.count : at;
@@ -479,8 +477,7 @@ static void lay_windows(struct drawn_run *run, double share)
     run->length = share < 1 ? (uint64_t)((double)run->step * share) + 1 : run->step;
     run->begins = memory__zeroed(run->count, sizeof *run->begins);
     for (uint32_t i = 0; i < run->count; i++)
-        run->begins[i] =
-            first + i * run->step + random_of(i) % (run->step - run->length + 1);
+        run->begins[i] = first + i * run->step + random_of(i) % (run->step - run->length + 1);
 }
 
 static void draw(struct joiner *self)

@@ -9,6 +9,7 @@
 #define NEAR_BYTES 512 /* so near to one that shares lines are instructions of the same loop */
 #define ALONE_LEAST 5  /* samples while nobody else is at the line: fewer are chance */
 #define FASTEST_PART 50
+#define INNER_TIMES 20 /* as long as its instructions take once: loops inside repeat them */
 
 /* Of an instruction that waits for nothing: two or three in a cycle of three a nanosecond. */
 #define INSTRUCTION_NS 0.14
@@ -164,6 +165,8 @@ static void lost_parts(const struct surroundings *around, bool is_false, double 
     }
     double now_ns = mean_ns(&around->paces), then_ns = undisturbed_ns(around);
     double at_least_ns = fmin(least_ns(around, now_ns, is_false), then_ns);
+    if (then_ns > INNER_TIMES * INSTRUCTION_NS * around->instructions)
+        at_least_ns = then_ns;
     parts[0] = parts[1] = 1 - then_ns / now_ns;
     /* Where it was disturbed all the time, and where it may be done without. */
     if (around->alone_count < ALONE_LEAST || !is_false)
