@@ -299,7 +299,7 @@ static int write_session(struct packing *packing)
 int new_events__append(int fd, uint64_t *length, const void *bytes, size_t count)
 {
     int code = new_events__write(fd, bytes, count, *length);
-    *length += count;
+    *length += code < 0 ? 0 : count;
     return code;
 }
 

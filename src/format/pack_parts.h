@@ -22,7 +22,7 @@ void piece__pack(const struct trace *trace, struct block_packer *packer, struct 
 
 /* The new file in a trace's directory, which it replaces in the end; negative errno. */
 int new_events__create(int directory);
-/* Appends behind *length, which it raises. Negative errno. */
+/* Appends behind *length, which it raises, unless that fails: negative errno. */
 int new_events__append(int fd, uint64_t *length, const void *bytes, size_t count);
 
 /* Writes all of them there. Negative errno. */
