@@ -567,6 +567,27 @@ static void what_is_written_late_is_packed_too(void **state)
     }
 }
 
+static void what_could_not_be_written_ahead_leaves_no_gap(void **state)
+{
+    struct rlimit before, limit;
+    (void)state;
+    struct trace_writer *writer = create("t");
+    define_all(writer);
+    put_locks(writer, 0, 1000, 30000);
+    struct pack_ahead *ahead = pack_ahead__new("t");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = HEURT_PACKED_START_BYTES + 100;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(pack_ahead__look(ahead), -EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    finish(writer);
+    struct seen raw = look("t");
+    assert_int_equal(pack_with(ahead), PACK_DONE);
+    assert_same(raw, look("t"));
+}
+
 static void what_was_packed_ahead_goes_with_who_did_it(void **state)
 {
     (void)state;
@@ -698,6 +719,7 @@ int main(void)
         PACKING(no_corruption_of_a_packed_trace_is_fatal),
         PACKING(what_is_packed_while_it_is_recorded_reads_the_same),
         PACKING(what_is_written_late_is_packed_too),
+        PACKING(what_could_not_be_written_ahead_leaves_no_gap),
         PACKING(what_was_packed_ahead_goes_with_who_did_it),
         PACKING(a_small_trace_stays_as_it_is),
         PACKING(a_trace_in_use_stays_as_it_is),
