@@ -87,6 +87,17 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
     [[ $output == *"present/bad.c"*"sync/internal.h"* ]]
 }
 
+@test "what an event means is known in one place of the analyses" {
+    local raw
+    "$walls" decoders "$HEURT_SOURCE"
+    mkdir -p src/analysis/{events,replay}
+    for raw in 'HEURT_EVENT_LOCK_WAIT' 'HEURT_SITE_HOW(word)' 'HEURT_OFF(1, 2)' 'trace_cursor__next(c, &event)'; do
+        echo "int x = $raw;" | tee src/analysis/events/good.c >src/analysis/replay/bad.c
+        run -1 "$walls" decoders .
+        [[ ${#lines[@]} = 1 && $output == *"replay/bad.c:1: ${raw%%[( ]*}"* ]]
+    done
+}
+
 @test "no two source files have one name" {
     "$walls" names "$HEURT_SOURCE"
     touch src/base/twice.c src/cmd/twice.c src/base/internal.h src/cmd/internal.h

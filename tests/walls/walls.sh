@@ -9,6 +9,7 @@
 #   imports LIBRARY        the runtime never prints, exits, aborts or calls malloc
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
 #   readers ARCHIVE…       present/ opens no trace and walks over none
+#   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean
 #   commands ARCHIVE…      only cmd/ prints, reads the command line or ends the process
 # shellcheck disable=SC2317 # the walls are called by their names
 set -eu
@@ -34,7 +35,7 @@ may_include() {
 may_stand_on() {
     case $1 in
     callsite | memory | sync) ;;
-    events) echo callsite ;;
+    events) echo sync callsite ;;
     critical_path) echo sync ;;
     structure) echo events callsite ;;
     sequences) echo structure ;;
@@ -44,7 +45,7 @@ may_stand_on() {
     findings) echo ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
-    threads) echo ledger callsite ;;
+    threads) echo ledger events callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }
@@ -123,6 +124,17 @@ names() {
         sed 's|$|: two files of src have this name|'
 }
 
+# What raw events are made of: their ids, their words, and cursors over them.
+raw='trace_(cursor|merge)__[a-z]*|HEURT_(EVENT|OFF|SITE|BACK|SAMPLED)(_[A-Z_]+|\()'
+
+decoders() {
+    find "$1/src/analysis" -name '*.[ch]' | sort | grep -Ev '/analysis/(events|sync|callsite)/' |
+        while read -r file; do
+            grep -Eno "$raw" "$file" |
+                sed "s|^\([0-9]*\):\(.*\)|$file:\1: \2: events/, sync/ and callsite/ know what events mean|"
+        done
+}
+
 needed() {
     names=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | tr '\n' ' ')
     [ "$names" = 'libc.so.6 ' ] || echo "$1: needs ${names:-nothing}; libc.so.6 alone is allowed"
@@ -184,7 +196,7 @@ commands() {
 wall=$1
 shift
 case $wall in
-includes | sizes | names | needed | imports | globals | readers | commands) ;;
+includes | sizes | names | decoders | needed | imports | globals | readers | commands) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2

@@ -487,6 +487,19 @@ struct class_entry *class_table__call(struct class_table *table, size_t process,
     return entry;
 }
 
+struct class_entry *class_table__wait(struct class_table *table, size_t process,
+                                      enum class_kind kind, uint64_t tick, uint64_t site_word,
+                                      uint64_t object)
+{
+    static const uint32_t ids[CLASS_KINDS] = {
+        [CLASS_LOCK] = HEURT_EVENT_LOCK_WAIT,       [CLASS_CONDITION] = HEURT_EVENT_CONDITION_WAIT,
+        [CLASS_BARRIER] = HEURT_EVENT_BARRIER_WAIT, [CLASS_SEMAPHORE] = HEURT_EVENT_SEMAPHORE_WAIT,
+        [CLASS_FUTEX] = HEURT_EVENT_FUTEX_WAIT,
+    };
+    const uint64_t payload[] = {site_word, object};
+    return class_table__call(table, process, &(struct event){tick, ids[kind], 2, payload});
+}
+
 /* ---- what found no room ---------------------------------------------------------------------- */
 
 struct class_entry *class_table__other(struct class_table *table, size_t process,

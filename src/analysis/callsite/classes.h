@@ -216,6 +216,11 @@ struct class_entry *class_table__function(struct class_table *table, size_t proc
 struct class_entry *class_table__call(struct class_table *table, size_t process,
                                       const struct event *event);
 
+/* The class of a wait at an object: its kind, and what its event tells of the call (layout.h). */
+struct class_entry *class_table__wait(struct class_table *table, size_t process,
+                                      enum class_kind kind, uint64_t tick, uint64_t site_word,
+                                      uint64_t object);
+
 /* In an aggregated run: the class of all of a kind that found no room in the program. */
 struct class_entry *class_table__other(struct class_table *table, size_t process,
                                        enum class_kind kind);

@@ -43,16 +43,10 @@ static struct class_entry *class_of_wait(const struct blame_walk *walk,
                                          const struct sync_event *event,
                                          const struct sync_object *object)
 {
-    static const uint32_t ids[CLASS_KINDS] = {
-        [CLASS_LOCK] = HEURT_EVENT_LOCK_WAIT,       [CLASS_CONDITION] = HEURT_EVENT_CONDITION_WAIT,
-        [CLASS_BARRIER] = HEURT_EVENT_BARRIER_WAIT, [CLASS_SEMAPHORE] = HEURT_EVENT_SEMAPHORE_WAIT,
-        [CLASS_FUTEX] = HEURT_EVENT_FUTEX_WAIT,
-    };
     const struct trace_thread *thread =
         VEC_AT(trace__threads(walk->table->trace), struct trace_thread, event->thread);
-    const uint64_t payload[] = {event->site_word, object->address};
-    const struct event enter = {event->tick, ids[object->kind], 2, payload};
-    return class_table__call(walk->table, thread->process, &enter);
+    return class_table__wait(walk->table, thread->process, object->kind, event->tick,
+                             event->site_word, object->address);
 }
 
 /* Joins are idle, and would keep the walk going to the end: they only tell what a thread does. */

@@ -1,5 +1,6 @@
 #include "analysis/events/occurrences.h"
 
+#include "analysis/events/time_off_cpu.h"
 #include "analysis/run.h"
 #include "base/memory.h"
 
@@ -197,15 +198,14 @@ static void add_period(struct collector *self, uint64_t begin, uint64_t end, boo
 static void kernel(struct thread_watcher *watcher, const struct event *event)
 {
     struct collector *self = (struct collector *)watcher;
+    const struct off_cpu off = off_cpu__of(event);
     if (event->id == HEURT_EVENT_KERNEL) {
         self->has_kernel = true;
         if (event->words)
             self->cpu = (uint16_t)event->payload[0];
-    } else if (event->id == HEURT_EVENT_OFF_CPU && event->words >= 2) {
-        uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
-        self->cpu = (uint16_t)HEURT_SITE_HOW(event->payload[1]);
-        add_period(self, event->tick > ticks ? event->tick - ticks : 0, event->tick,
-                   HEURT_SITE_HOW(event->payload[0]) == HEURT_OFF_PREEMPTED);
+    } else if (off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED) {
+        self->cpu = off.cpu;
+        add_period(self, off.begin, off.end, off.type == OFF_CPU_PREEMPTED);
     }
     keep_within_bounds(self);
 }

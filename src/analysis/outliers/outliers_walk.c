@@ -1,3 +1,4 @@
+#include "analysis/events/time_off_cpu.h"
 #include "analysis/outliers/internal.h"
 
 #define NO_PATH UINT32_MAX
@@ -289,30 +290,21 @@ static void tell_away(struct survey_walk *walk, uint64_t begin, enum component c
         last->components[component] += take(&last->components[walk->last_component], ticks);
 }
 
-static void off_cpu(struct survey_walk *walk, const struct event *event)
+/* What a known wait waits for, its kind tells. */
+static void off_cpu(struct survey_walk *walk, const struct off_cpu *off)
 {
-    uint32_t how = HEURT_SITE_HOW(event->payload[0]);
-    uint64_t off = HEURT_SITE_ADDRESS(event->payload[0]);
-    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
-    uint64_t begin = event->tick > off ? event->tick - off : 0;
-    bool is_before = begin < walk->edge.tick;
+    bool is_before = off->begin < walk->edge.tick;
     enum component within = is_before ? walk->last_component : top(walk)->component;
-    if (how != HEURT_OFF_PREEMPTED && runnable != HEURT_NOT_KNOWN)
-        tell_away(walk, begin, COMPONENT_RUNNABLE, take(&off, runnable));
-    /* What a known wait waits for, its kind tells. */
-    if (how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT || within == COMPONENT_RUNNING)
-        tell_away(walk, begin, off__component(how), off);
+    tell_away(walk, off->begin, COMPONENT_RUNNABLE, off->end - off->runnable);
+    if (off->why == COMPONENT_PAGE_FAULT || within == COMPONENT_RUNNING)
+        tell_away(walk, off->begin, off->why, off->runnable - off->begin);
 }
 
 static void kernel(struct shape_watcher *watcher, const struct event *event)
 {
-    struct survey_walk *walk = (struct survey_walk *)watcher;
-    if (event->id == HEURT_EVENT_OFF_CPU && event->words >= 2)
-        off_cpu(walk, event);
-    if (event->id != HEURT_EVENT_FAULT || !event->words)
-        return;
-    uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
-    tell_away(walk, event->tick > ticks ? event->tick - ticks : 0, COMPONENT_PAGE_FAULT, ticks);
+    const struct off_cpu off = off_cpu__of(event);
+    if (off.type != OFF_CPU_NOTHING)
+        off_cpu((struct survey_walk *)watcher, &off);
 }
 
 /* ---- one thread ------------------------------------------------------------------------------ */

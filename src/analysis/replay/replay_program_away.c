@@ -1,4 +1,5 @@
 /* replay_program_away.c: when threads were not on a CPU, and what took it from them. */
+#include "analysis/events/time_off_cpu.h"
 #include "analysis/replay/internal.h"
 #include "base/memory.h"
 
@@ -17,20 +18,14 @@ static void put(struct vec *away, uint64_t begin, uint64_t end, enum spending wh
         vec__push(away, &row);
 }
 
-static void put_off_cpu(struct vec *away, const struct event *event)
+static void put_interval(struct vec *away, const struct off_cpu *off)
 {
-    uint64_t ticks = HEURT_SITE_ADDRESS(event->payload[0]);
-    uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
-    uint64_t begin = event->tick > ticks ? event->tick - ticks : 0;
-    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_OFF_PREEMPTED) {
-        put(away, begin, event->tick, SPENT_RUNNABLE);
-        return;
+    if (off->type == OFF_CPU_PAUSED) {
+        put(away, off->begin, off->end, SPENT_PAUSED);
+    } else if (off->type != OFF_CPU_FAULT) {
+        put(away, off->begin, off->runnable, SPENT_BLOCKED);
+        put(away, off->runnable, off->end, SPENT_RUNNABLE);
     }
-    if (runnable == HEURT_NOT_KNOWN)
-        runnable = 0;
-    uint64_t middle = ticks > runnable ? event->tick - runnable : begin;
-    put(away, begin, middle, SPENT_BLOCKED);
-    put(away, middle, event->tick, SPENT_RUNNABLE);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -42,18 +37,12 @@ static int by_begin(const void *a, const void *b)
 static void collect(const struct trace *trace, const struct trace_thread *thread,
                     struct thread_away *into)
 {
-    struct trace_cursor cursor;
-    struct event event;
+    struct off_cpu_walk walk;
+    struct off_cpu off;
     into->periods = VEC_OF(struct away);
-    trace_cursor__start(&cursor, trace, thread);
-    while (trace_cursor__next(&cursor, &event)) {
-        if (event.id == HEURT_EVENT_OFF_CPU && event.words >= 2)
-            put_off_cpu(&into->periods, &event);
-        else if (event.id == HEURT_EVENT_PAUSED && event.words)
-            put(&into->periods, event.tick > event.payload[0] ? event.tick - event.payload[0] : 0,
-                event.tick, SPENT_PAUSED);
-        into->has_kernel |= event.id == HEURT_EVENT_KERNEL;
-    }
+    for (off_cpu__start(&walk, trace, thread); off_cpu__next(&walk, &off);)
+        put_interval(&into->periods, &off);
+    into->has_kernel = walk.has_kernel;
     if (into->periods.count)
         qsort(into->periods.items, into->periods.count, sizeof(struct away), by_begin);
 }

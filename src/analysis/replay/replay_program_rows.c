@@ -7,7 +7,7 @@
  * work behind that.
  *
  * What the kernel tells stands behind what it happened in, so it is collected first. */
-#include "analysis/events/spans.h"
+#include "analysis/events/thread_acts.h"
 #include "analysis/replay/internal.h"
 #include "analysis/replay/part_ends.h"
 #include "base/memory.h"
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITS_AT_MOST 4 /* as in the walk of synchronisation events */
 #define RECENT_OBJECTS 1024u
 
 struct spent {
@@ -25,8 +24,8 @@ struct spent {
 
 /* The outermost wait or call that is open. */
 struct open_call {
-    uint32_t id, class;
-    uint64_t site_word, object, mutex;
+    uint32_t class;
+    struct thread_act begun;
 };
 
 struct open_function {
@@ -60,15 +59,12 @@ struct builder {
     struct vec *row;
     const struct thread_away *away;
     size_t next_away, next_post, next_await, next_wake, next_handed;
-    bool ended;
     uint64_t tick;    /* of the last event, never stepping back */
     uint64_t at;      /* its time is divided up to here */
     uint64_t work;    /* since the last operation */
     uint64_t cost;    /* of it, what recording cost */
     uint64_t owed;    /* by the work that comes, for recording */
     uint64_t excused; /* of the work until the next operation: the replay adds it where it is due */
-    uint32_t waits[WAITS_AT_MOST];
-    uint32_t depth;
     struct open_call call;
     struct vec functions; /* struct open_function */
     struct vec held;      /* struct own_lock */
@@ -219,9 +215,9 @@ static void owe(struct builder *self, uint64_t ticks)
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-static uint32_t class_of_call(struct builder *self, const struct event *event)
+static uint32_t class_of_call(struct builder *self, const struct thread_act *act)
 {
-    return class_entry__number(class_table__call(self->table, self->thread->process, event));
+    return class_entry__number(class_table__call(self->table, self->thread->process, act->event));
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -310,41 +306,19 @@ static void release_all(struct builder *self)
             ROW_NO_CLASS);
 }
 
-static uint32_t kind_of_lock(uint64_t site_word)
+static uint32_t kind_of_lock(const struct thread_act *act)
 {
-    return HEURT_SITE_HOW(site_word) == HEURT_LOCK_READ ? REPLAY_SHARE : REPLAY_ACQUIRE;
+    return act->shared ? REPLAY_SHARE : REPLAY_ACQUIRE;
 }
 
 /* ---- waits and calls ------------------------------------------------------------------------- */
-
-static bool is_wait(uint32_t id)
-{
-    return id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
-           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
-           id == HEURT_EVENT_JOIN || id == HEURT_EVENT_FUTEX_WAIT;
-}
-
-static bool is_call(uint32_t id)
-{
-    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP || id == HEURT_EVENT_MEMORY_MAP;
-}
-
-static bool is_good(const struct event *event)
-{
-    if (!event->words)
-        return false;
-    int64_t result = (int64_t)event->payload[0];
-    uint32_t id = event->id & ~1u;
-    return result == 0 || (id == HEURT_EVENT_LOCK_WAIT && result == 130) || /* EOWNERDEAD */
-           (id == HEURT_EVENT_BARRIER_WAIT && result == -1); /* PTHREAD_BARRIER_SERIAL_THREAD */
-}
 
 /* An I/O call without the kernel's records is taken to be blocked all the time. */
 static void stays_as_long(struct builder *self, const struct spent *spent, uint32_t class)
 {
     uint64_t work = spent->ticks[SPENT_WORK], blocked = spent->ticks[SPENT_BLOCKED];
     uint64_t stolen = spent->ticks[SPENT_STOLEN];
-    if (self->call.id == HEURT_EVENT_SLEEP) { /* it gives the CPU away: whoever has it then */
+    if (self->call.begun.wait == WAITS_IN_SLEEP) { /* it gives the CPU away: whoever has it then */
         blocked += stolen;
         stolen = 0;
     }
@@ -392,7 +366,7 @@ static void call_was_made(struct builder *self, const struct spent *spent)
     const struct thread_link *next = self->next_await < awaits->count
                                          ? VEC_AT(awaits, struct thread_link, self->next_await)
                                          : NULL;
-    if (self->call.id == HEURT_EVENT_IO && next && next->tick == self->tick)
+    if (self->call.begun.wait == WAITS_IN_CALL && next && next->tick == self->tick)
         has_received(self, spent, next);
     else
         stays_as_long(self, spent, self->call.class);
@@ -414,23 +388,24 @@ static void awaited(struct builder *self, const struct spent *spent, uint32_t cl
 
 static void met(struct builder *self, enum class_kind kind, uint32_t op, const struct spent *spent)
 {
-    uint32_t object = object_of(self, kind, self->call.object);
+    uint32_t object = object_of(self, kind, self->call.begun.object);
     if (object == UINT32_MAX)
         stays_as_long(self, spent, self->call.class);
     else
         add(self, op, object, self->call.class);
 }
 
-static void wait_was_good(struct builder *self, const struct spent *spent)
+static void got(struct builder *self, const struct spent *spent)
 {
-    switch (self->call.id) {
-    case HEURT_EVENT_LOCK_WAIT:
-        acquired(self, kind_of_lock(self->call.site_word), self->call.object, self->call.class);
+    const struct thread_act *begun = &self->call.begun;
+    switch (begun->wait) {
+    case WAITS_FOR_LOCK:
+        acquired(self, kind_of_lock(begun), begun->object, self->call.class);
         break;
-    case HEURT_EVENT_BARRIER_WAIT:
+    case WAITS_FOR_BARRIER:
         met(self, CLASS_BARRIER, REPLAY_MEET, spent);
         break;
-    case HEURT_EVENT_SEMAPHORE_WAIT:
+    case WAITS_FOR_SEMAPHORE:
         met(self, CLASS_SEMAPHORE, REPLAY_TAKE, spent);
         break;
     default:
@@ -441,76 +416,50 @@ static void wait_was_good(struct builder *self, const struct spent *spent)
 
 static void take_mutex_again(struct builder *self)
 {
-    if (self->call.id == HEURT_EVENT_CONDITION_WAIT && self->call.mutex)
-        acquired(self, ROW_REACQUIRE, self->call.mutex, self->call.class);
+    if (self->call.begun.mutex)
+        acquired(self, ROW_REACQUIRE, self->call.begun.mutex, self->call.class);
 }
 
-static void outermost_ends(struct builder *self, const struct event *event)
+static bool is_call(enum wait_type wait)
+{
+    return wait == WAITS_IN_CALL || wait == WAITS_IN_SLEEP;
+}
+
+/* However it ended: when that is not known, what it told others comes behind it. */
+static void wait_ends(struct builder *self, const struct thread_act *act)
 {
     struct spent spent = spend(self, self->tick);
-    if (is_call(self->call.id)) {
+    bool is_seen = act->type != ACT_WAIT_UNSEEN;
+    if (is_seen && is_call(self->call.begun.wait)) {
         call_was_made(self, &spent);
     } else {
-        post_until(self, self->tick, false);
-        if (is_good(event))
-            wait_was_good(self, &spent);
+        if (is_seen)
+            post_until(self, self->tick, false);
+        if (act->type == ACT_GOT)
+            got(self, &spent);
         else
             stays_as_long(self, &spent, self->call.class);
     }
     take_mutex_again(self);
-    owe(self, self->process->event_ticks);
 }
 
-/* However the open ones ended, they did. */
-static void forget_waits(struct builder *self)
+static void wait_begins(struct builder *self, const struct thread_act *act)
 {
-    if (self->depth) {
-        struct spent spent = spend(self, self->tick);
-        stays_as_long(self, &spent, self->call.class);
-        take_mutex_again(self);
-    }
-    self->depth = 0;
-}
-
-static void outermost_begins(struct builder *self, const struct event *event)
-{
-    self->call = (struct open_call){event->id, class_of_call(self, event), event->payload[0],
-                                    event->words > 1 ? event->payload[1] : 0,
-                                    event->words > 2 ? event->payload[2] : 0};
-    if (event->id == HEURT_EVENT_CONDITION_WAIT && self->call.mutex)
-        released(self, self->call.mutex, self->call.class);
-}
-
-static void call_begins(struct builder *self, const struct event *event)
-{
-    if (self->depth == WAITS_AT_MOST)
-        forget_waits(self);
-    self->waits[self->depth++] = event->id;
-    if (self->depth == 1)
-        outermost_begins(self, event);
-}
-
-static void call_ends(struct builder *self, const struct event *event)
-{
-    uint32_t place = self->depth;
-    while (place && self->waits[place - 1] != (event->id & ~1u))
-        place--;
-    if (!place)
-        return;
-    if (place == 1)
-        outermost_ends(self, event);
-    self->depth = place - 1;
+    self->call = (struct open_call){class_of_call(self, act), *act};
+    if (act->mutex)
+        released(self, act->mutex, self->call.class);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static void function_begins(struct builder *self, const struct event *event)
+static void function_begins(struct builder *self, const struct thread_act *act)
 {
-    struct class_entry *entry = class_table__function(self->table, self->thread->process, event);
+    struct class_entry *entry =
+        class_table__function(self->table, self->thread->process, act->event);
     if (!entry)
         return;
     bool divided = entry->division;
-    struct open_function open = {event->id,
+    struct open_function open = {act->event->id,
                                  divided ? CLASS_NOT_NUMBERED : class_entry__number(entry),
                                  entry->fold.bias, entry->fold.cost, divided ? entry : NULL};
     if (self->drawn > 1)
@@ -548,136 +497,93 @@ static void function_ends(struct builder *self, uint32_t id)
         leave_innermost(self);
 }
 
-static void function_event(struct builder *self, const struct event *event)
-{
-    if (event->id & 1)
-        function_ends(self, event->id & ~1u);
-    else
-        function_begins(self, event);
-}
+/* ---- acts ------------------------------------------------------------------------------------ */
 
-/* ---- events ---------------------------------------------------------------------------------- */
-
-static void semaphore_event(struct builder *self, const struct event *event, uint32_t kind,
-                            uint32_t class)
+static void semaphore_act(struct builder *self, uint64_t address, uint32_t kind, uint32_t class)
 {
-    uint32_t object = object_of(self, CLASS_SEMAPHORE, event->payload[1]);
+    uint32_t object = object_of(self, CLASS_SEMAPHORE, address);
     if (object != UINT32_MAX)
         add(self, kind, object, class);
 }
 
 static void lost(struct builder *self)
 {
-    forget_waits(self);
     while (self->functions.count)
         leave_innermost(self);
     release_all(self);
 }
 
-/* What is told of no operation, or within a wait. */
-static bool is_passed_over(const struct builder *self, const struct event *event)
+static void started(struct builder *self, const struct thread_act *act)
 {
-    switch (event->id) {
-    case HEURT_EVENT_OFF_CPU:
-    case HEURT_EVENT_FAULT:
-    case HEURT_EVENT_KERNEL:
-    case HEURT_EVENT_KERNEL_LOST:
-    case HEURT_EVENT_INSTRUCTIONS:
-    case HEURT_EVENT_STACK:
-    case HEURT_EVENT_PAUSED:
-        return true;
-    default:
-        return self->ended;
-    }
+    self->program->origins[self->index] = (struct thread_origin){
+        act->by, act->routine, self->process->serial, self->program->links[self->index].is_created};
 }
 
-static void fixed_event(struct builder *self, const struct event *event)
+static void take_act(struct builder *self, const struct thread_act *act)
 {
-    bool has_object = event->words >= 2;
-    switch (event->id) {
-    case HEURT_EVENT_LOCK_ACQUIRED:
-        if (has_object)
-            acquired(self, kind_of_lock(event->payload[0]), event->payload[1],
-                     class_of_call(self, event));
+    switch (act->type) {
+    case ACT_STARTED:
+        started(self, act);
         break;
-    case HEURT_EVENT_LOCK_RELEASED:
-        if (has_object)
-            released(self, event->payload[1], ROW_NO_CLASS);
+    case ACT_ENTERED:
+        function_begins(self, act);
         break;
-    case HEURT_EVENT_SEMAPHORE_ACQUIRED:
-        if (has_object)
-            semaphore_event(self, event, REPLAY_TAKE, class_of_call(self, event));
+    case ACT_LEFT:
+        function_ends(self, act->id);
         break;
-    case HEURT_EVENT_SEMAPHORE_POSTED:
-        if (has_object)
-            semaphore_event(self, event, REPLAY_GIVE, ROW_NO_CLASS);
-        break;
-    case HEURT_EVENT_SAMPLED:
-        self->drawn = event->words ? HEURT_SAMPLED_BLOCK(event->payload[0]) : 0;
-        break;
-    case HEURT_EVENT_UNWOUND:
-        forget_waits(self);
+    case ACT_UNWOUND:
         if (self->functions.count)
             leave_innermost(self);
         break;
-    case HEURT_EVENT_LOOP_LEFT:
-        if (event->words)
-            function_ends(self, (uint32_t)event->payload[0]);
+    case ACT_ACQUIRED:
+        acquired(self, kind_of_lock(act), act->object, class_of_call(self, act));
         break;
-    case HEURT_EVENT_LOST:
+    case ACT_RELEASED:
+        released(self, act->object, ROW_NO_CLASS);
+        break;
+    case ACT_TOOK:
+        semaphore_act(self, act->object, REPLAY_TAKE, class_of_call(self, act));
+        break;
+    case ACT_GAVE:
+        semaphore_act(self, act->object, REPLAY_GIVE, ROW_NO_CLASS);
+        break;
+    case ACT_WAITS:
+        wait_begins(self, act);
+        break;
+    case ACT_GOT:
+    case ACT_CAME_BACK:
+    case ACT_WAIT_UNSEEN:
+        wait_ends(self, act);
+        break;
+    case ACT_DRAWN:
+        self->drawn = act->weight;
+        break;
+    case ACT_LOST:
         lost(self);
-        break;
-    case HEURT_EVENT_THREAD_START:
-        if (event->words >= 3)
-            self->program->origins[self->index] =
-                (struct thread_origin){event->payload[1], event->payload[2], self->process->serial,
-                                       self->program->links[self->index].is_created};
-        break;
-    case HEURT_EVENT_THREAD_END:
-        self->ended = true;
         break;
     default:
         break;
     }
 }
 
-/* What the kernel's records cost. In a wait, nobody is kept by it. */
-static void owe_for_record(struct builder *self, const struct event *event)
+/* What recording the act cost, the work behind it pays. */
+static void owe_for(struct builder *self, const struct thread_act *act)
 {
-    if (self->depth)
-        return;
-    if (event->id == HEURT_EVENT_OFF_CPU)
-        owe(self, self->process->off_cpu_ticks);
-    else if (event->id == HEURT_EVENT_FAULT)
-        owe(self, self->process->fault_ticks);
+    const uint64_t costs[] = {[COST_EVENT] = self->process->event_ticks,
+                              [COST_OFF_CPU] = self->process->off_cpu_ticks,
+                              [COST_FAULT] = self->process->fault_ticks};
+    owe(self, costs[act->cost]);
 }
 
-static void take_event(struct builder *self, const struct event *event)
+static void pass_time_and_act(struct builder *self, const struct thread_act *act)
 {
-    if (is_passed_over(self, event)) {
-        owe_for_record(self, event);
-        return;
-    }
-    self->tick = event->tick > self->tick ? event->tick : self->tick;
-    bool ends = event->id & 1 && self->depth;
-    bool is_of_call = is_wait(event->id & ~1u) || is_call(event->id & ~1u);
-    if (!self->depth) {
+    self->tick = act->tick;
+    if (act->passes_time) {
         post_until(self, self->tick, true);
         work_until(self, self->tick);
     }
-    if (event->id >= HEURT_EVENT_FUNCTIONS) {
-        if (!self->depth) /* else a handler's */
-            function_event(self, event);
-        return;
-    }
-    if (is_of_call && ends)
-        call_ends(self, event);
-    else if (is_of_call && !(event->id & 1) && event->words)
-        call_begins(self, event);
-    else
-        fixed_event(self, event);
-    if (!self->depth && !ends)
-        owe(self, self->process->event_ticks);
+    take_act(self, act);
+    owe_for(self, act);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -716,9 +622,8 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->next_away = self->next_post = self->next_await = self->next_wake = self->next_handed = 0;
     self->at = self->tick = self->thread->start_tick;
     self->work = self->cost = self->owed = self->excused = 0;
-    self->depth = self->drawn = 0;
+    self->drawn = 0;
     self->functions.count = self->held.count = 0;
-    self->ended = false;
     if (self->has_parts)
         part_ends__collect(&self->parts, self->table, program->drawn, index);
     class_table__begin_thread(self->table, index);
@@ -742,12 +647,12 @@ static void end_thread(struct builder *self)
 
 static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
 {
-    struct trace_cursor cursor;
-    struct event event;
+    struct thread_acts acts;
+    struct thread_act act;
     start_thread(self, index, first_tick);
-    trace_cursor__start(&cursor, self->program->trace, self->thread);
-    while (trace_cursor__next(&cursor, &event))
-        take_event(self, &event);
+    for (thread_acts__start(&acts, self->program->trace, self->thread);
+         thread_acts__next(&acts, &act);)
+        pass_time_and_act(self, &act);
     end_thread(self);
 }
 

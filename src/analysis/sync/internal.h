@@ -7,11 +7,11 @@
 #ifndef HEURT_ANALYSIS_SYNC_INTERNAL_H
 #define HEURT_ANALYSIS_SYNC_INTERNAL_H
 
+#include "analysis/sync/open_waits.h"
 #include "analysis/sync/sync_events.h"
 #include "analysis/sync/sync_merge.h"
 #include "base/map.h"
 
-#define WAITS_AT_MOST 4 /* of handlers that interrupted each other */
 #define PENDING_AT_MOST 8
 #define RECENT_OBJECTS 4096u /* a power of two */
 #define NOBODY SYNC_EVENT_NOBODY
@@ -52,15 +52,14 @@ struct thread_state {
     struct step_thread steps; /* first. Its tick: of its next step */
     uint32_t serial;          /* of the process */
     bool started, ended, end_is_open;
-    struct vec held;                     /* struct held_lock */
-    uint32_t waits[WAITS_AT_MOST];       /* ids of enter events: of waits and, in detail, calls */
-    uint32_t depth;                      /* of waits */
-    struct sync_event wait;              /* the outermost one's WAITS */
-    uint32_t mutex;                      /* of the condition; SYNC_EVENT_NO_OBJECT: none */
-    struct act ended_by;                 /* of a barrier: the last one of its round; of a join:
-                                            who is joined */
-    uint64_t joins;                      /* pthread_t, of a join */
-    uint64_t paused, paused_before_wait; /* ticks */
+    struct vec held;                        /* struct held_lock */
+    struct open_waits waits;                /* and, in detail, calls */
+    struct sync_event wait;                 /* the outermost one's WAITS */
+    uint32_t mutex;                         /* of the condition; SYNC_EVENT_NO_OBJECT: none */
+    struct act ended_by;                    /* of a barrier: the last one of its round; of a join:
+                                               who is joined */
+    uint64_t joins;                         /* pthread_t, of a join */
+    uint64_t paused, paused_before_wait;    /* ticks */
     uint32_t lock_weight, semaphore_weight; /* of the acquisition that comes; 0: one */
     uint64_t end;                           /* tick at which it ended */
     /* Of the call that it is in, the outermost: */
@@ -179,7 +178,6 @@ void transfer__ends(struct sync_events *walk, struct thread_state *thread, const
 /* ---- sync_wait.c ----------------------------------------------------------------------------- */
 
 /* A wait, or a call. */
-bool begins_wait(uint32_t id);
 void wait__begins(struct sync_events *walk, struct thread_state *thread, const struct step *step);
 void wait__ends(struct sync_events *walk, struct thread_state *thread, const struct step *step);
 /* However the open waits ended, they did. is_open: the trace did before. */

@@ -303,7 +303,7 @@ static void take_step(struct sync_events *walk, struct thread_state *thread)
         off_step(walk, thread, step);
     } else if (step->id & 1) {
         wait__ends(walk, thread, step);
-    } else if (begins_wait(step->id)) {
+    } else if (wait__is_begun_by(step->id)) {
         wait__begins(walk, thread, step);
     } else {
         take_point(walk, thread, step);
@@ -397,11 +397,11 @@ static void find_left(struct sync_events *walk)
         if (!thread->started || thread->ended)
             continue;
         uint64_t tick = VEC_AT(trace__threads(walk->trace), struct trace_thread, i)->end_tick;
-        if (thread->depth && thread->serial != of_process) {
+        if (thread->waits.depth && thread->serial != of_process) {
             of_process = thread->serial;
             last = end_of_process(walk, of_process);
         }
-        tick = thread->depth ? last : tick;
+        tick = thread->waits.depth ? last : tick;
         struct left_thread row = {i, tick > thread->steps.tick ? tick : thread->steps.tick};
         vec__push(&walk->left, &row);
     }

@@ -2,18 +2,6 @@
 
 /* ---- waits begin ----------------------------------------------------------------------------- */
 
-static bool is_call(uint32_t id)
-{
-    return id == HEURT_EVENT_IO || id == HEURT_EVENT_SLEEP || id == HEURT_EVENT_MEMORY_MAP;
-}
-
-bool begins_wait(uint32_t id)
-{
-    return is_call(id) || id == HEURT_EVENT_LOCK_WAIT || id == HEURT_EVENT_CONDITION_WAIT ||
-           id == HEURT_EVENT_BARRIER_WAIT || id == HEURT_EVENT_SEMAPHORE_WAIT ||
-           id == HEURT_EVENT_JOIN || id == HEURT_EVENT_FUTEX_WAIT;
-}
-
 static uint32_t object_of_wait(struct sync_events *walk, const struct thread_state *thread,
                                const struct step *step)
 {
@@ -186,7 +174,7 @@ static void join_ended(struct sync_events *walk, struct thread_state *thread)
 /* It ended without what was waited for, or nobody knows how. */
 static struct sync_event *gave_up(struct sync_events *walk, struct thread_state *thread)
 {
-    if (thread->waits[0] == HEURT_EVENT_BARRIER_WAIT) {
+    if (thread->waits.ids[0] == HEURT_EVENT_BARRIER_WAIT) {
         struct object_state *barrier = object_at(walk, thread->wait.object);
         if (thread->wait.round == barrier->round)
             forget_arrival(barrier, index_of(walk, thread));
@@ -194,24 +182,9 @@ static struct sync_event *gave_up(struct sync_events *walk, struct thread_state 
     return tell_end(walk, thread, SYNC_EVENT_GAVE_UP);
 }
 
-static bool is_good(const struct step *step, uint32_t id)
-{
-    if (!step->words)
-        return false;
-    int64_t result = (int64_t)step->payload[0];
-    switch (id) {
-    case HEURT_EVENT_LOCK_WAIT:
-        return result == 0 || result == 130; /* EOWNERDEAD */
-    case HEURT_EVENT_BARRIER_WAIT:
-        return result == 0 || result == -1; /* PTHREAD_BARRIER_SERIAL_THREAD */
-    default:
-        return result == 0;
-    }
-}
-
 static void good_end(struct sync_events *walk, struct thread_state *thread)
 {
-    switch (thread->waits[0]) {
+    switch (thread->waits.ids[0]) {
     case HEURT_EVENT_LOCK_WAIT:
         lock_wait_ended(walk, thread);
         break;
@@ -234,15 +207,15 @@ static void good_end(struct sync_events *walk, struct thread_state *thread)
 static void outermost_ends(struct sync_events *walk, struct thread_state *thread,
                            const struct step *step)
 {
-    if (is_call(thread->waits[0])) {
+    if (wait__is_call(thread->waits.ids[0])) {
         call_ends(walk, thread, step);
         return;
     }
-    if (is_good(step, thread->waits[0]))
+    if (wait__is_good(thread->waits.ids[0], step->words, step->payload))
         good_end(walk, thread);
     else
         gave_up(walk, thread);
-    if (thread->waits[0] != HEURT_EVENT_CONDITION_WAIT || thread->mutex == SYNC_EVENT_NO_OBJECT)
+    if (thread->waits.ids[0] != HEURT_EVENT_CONDITION_WAIT || thread->mutex == SYNC_EVENT_NO_OBJECT)
         return;
     struct sync_event *sync_event =
         lock__taken(walk, thread, thread->mutex, SYNC_EVENT_EXCLUSIVE, thread->wait.site);
@@ -252,35 +225,34 @@ static void outermost_ends(struct sync_events *walk, struct thread_state *thread
 
 void waits__forget(struct sync_events *walk, struct thread_state *thread, bool is_open)
 {
-    if (thread->depth && is_call(thread->waits[0])) {
+    if (thread->waits.depth && wait__is_call(thread->waits.ids[0])) {
         call_ends(walk, thread, NULL);
-    } else if (thread->depth) {
+    } else if (thread->waits.depth) {
         struct sync_event *sync_event = gave_up(walk, thread);
         sync_event->is_open = is_open;
         sync_event->unseen = true;
     }
-    thread->depth = 0;
+    thread->waits.depth = 0;
 }
 
 void wait__begins(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
-    if (thread->depth == WAITS_AT_MOST)
+    if (thread->waits.depth == OPEN_WAITS_MOST)
         waits__forget(walk, thread, false); /* handlers left them by longjmp */
-    thread->waits[thread->depth++] = step->id;
-    if (thread->depth == 1 && is_call(step->id))
+    if (!open_waits__begin(&thread->waits, step->id))
+        return;
+    if (wait__is_call(step->id))
         call_begins(walk, thread, step);
-    else if (thread->depth == 1)
+    else
         outermost_begins(walk, thread, step);
 }
 
 void wait__ends(struct sync_events *walk, struct thread_state *thread, const struct step *step)
 {
-    uint32_t place = thread->depth;
-    while (place && thread->waits[place - 1] != (step->id & ~1u))
-        place--;
+    uint32_t place = open_waits__find(&thread->waits, step->id);
     if (!place)
         return;
     if (place == 1)
         outermost_ends(walk, thread, step);
-    thread->depth = place - 1;
+    thread->waits.depth = place - 1;
 }

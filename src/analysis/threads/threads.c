@@ -1,5 +1,7 @@
 #include "analysis/threads/threads.h"
 
+#include "analysis/events/time_off_cpu.h"
+
 #define COMPONENT(component, key, title, help) \
     COLUMN_KEYED(key "_ns", thread_row, component_ns[component], title, "ns", help)
 
@@ -38,15 +40,12 @@ const struct table threads_table = TABLE(thread_row, "threads", "a row a thread"
 static void count_switches(const struct trace *trace, const struct trace_thread *thread,
                            struct thread_row *row)
 {
-    struct trace_cursor cursor;
-    struct event event;
-    trace_cursor__start(&cursor, trace, thread);
-    while (trace_cursor__next(&cursor, &event)) {
-        row->faults += event.id == HEURT_EVENT_FAULT;
-        if (event.id != HEURT_EVENT_OFF_CPU)
-            continue;
-        row->switches++;
-        row->preemptions += HEURT_SITE_HOW(event.payload[0]) == HEURT_OFF_PREEMPTED;
+    struct off_cpu_walk walk;
+    struct off_cpu off;
+    for (off_cpu__start(&walk, trace, thread); off_cpu__next(&walk, &off);) {
+        row->faults += off.type == OFF_CPU_FAULT;
+        row->switches += off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED;
+        row->preemptions += off.type == OFF_CPU_PREEMPTED;
     }
 }
 
