@@ -1,5 +1,5 @@
-/* time_off_cpu.h: what the kernel's records and the recording tell of a thread's time, as intervals.
- * For analysis/ only. */
+/* time_off_cpu.h: what the kernel's records and the recording tell of a thread's time, as
+ * intervals. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_EVENTS_TIME_OFF_CPU_H
 #define HEURT_ANALYSIS_EVENTS_TIME_OFF_CPU_H
 
