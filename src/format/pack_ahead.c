@@ -48,6 +48,7 @@ struct pack_ahead {
     pthread_t thread;
     pthread_mutex_t lock;
     bool has_thread, stopped, ended;
+    bool is_left; /* by its owner: the thread frees it */
     struct block_packer *packer;
     struct packed_ahead packed;
     struct vec done;          /* struct done */
@@ -205,6 +206,22 @@ static bool is_stopped(struct pack_ahead *ahead)
     return stopped;
 }
 
+static void free_ahead(struct pack_ahead *ahead)
+{
+    if (ahead->packed.fd >= 0)
+        close(ahead->packed.fd);
+    if (ahead->session)
+        munmap((void *)ahead->session, HEURT_UNIT_BYTES);
+    if (ahead->events >= 0)
+        close(ahead->events);
+    if (ahead->directory >= 0)
+        close(ahead->directory);
+    block_packer__free(ahead->packer);
+    vec__free(&ahead->done);
+    free(ahead->packed.units);
+    free(ahead);
+}
+
 static void *work(void *context)
 {
     struct pack_ahead *ahead = context;
@@ -223,7 +240,10 @@ static void *work(void *context)
     }
     pthread_mutex_lock(&ahead->lock);
     ahead->ended = true;
+    bool is_left = ahead->is_left;
     pthread_mutex_unlock(&ahead->lock);
+    if (is_left)
+        free_ahead(ahead);
     return NULL;
 }
 
@@ -262,24 +282,6 @@ static void stop(struct pack_ahead *ahead)
     pthread_mutex_unlock(&ahead->lock);
 }
 
-static void free_ahead(struct pack_ahead *ahead)
-{
-    if (ahead->packed.fd >= 0) {
-        unlinkat(ahead->directory, TRACE_NEW_EVENTS_FILE, 0);
-        close(ahead->packed.fd);
-    }
-    if (ahead->session)
-        munmap((void *)ahead->session, HEURT_UNIT_BYTES);
-    if (ahead->events >= 0)
-        close(ahead->events);
-    if (ahead->directory >= 0)
-        close(ahead->directory);
-    block_packer__free(ahead->packer);
-    vec__free(&ahead->done);
-    free(ahead->packed.units);
-    free(ahead);
-}
-
 struct pack_ahead *pack_ahead__new(const char *directory)
 {
     struct pack_ahead *ahead = memory__zeroed(1, sizeof *ahead);
@@ -312,11 +314,16 @@ void pack_ahead__free(struct pack_ahead *ahead)
     bool ended = ahead->ended || !ahead->has_thread;
     if (ahead->packed.fd >= 0)
         unlinkat(ahead->directory, TRACE_NEW_EVENTS_FILE, 0);
+    ahead->is_left = !ended; /* it sleeps or waits: it frees what it has, if it still gets to it */
+    pthread_t thread = ahead->thread;
+    bool has_thread = ahead->has_thread;
     pthread_mutex_unlock(&ahead->lock);
-    if (!ended) /* it sleeps or waits: what it has, it keeps until the process ends */
+    if (!ended) {
+        pthread_detach(thread);
         return;
-    if (ahead->has_thread)
-        pthread_join(ahead->thread, NULL);
+    }
+    if (has_thread)
+        pthread_join(thread, NULL);
     free_ahead(ahead);
 }
 

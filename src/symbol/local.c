@@ -56,7 +56,7 @@ static void describe(Dwarf_Die *die, uint64_t offset, struct variable *variable)
     int line = 0;
     char *path = member__path(die, offset);
     variable->name = memory__format("%s%s", dwarf_diename(die), path);
-    variable->file = dwarf_decl_file(die);
+    variable->file = declaration__file(die);
     variable->line = dwarf_decl_line(die, &line) == 0 && line > 0 ? (uint32_t)line : 0;
     free(path);
 }

@@ -289,3 +289,20 @@ char *member__path(Dwarf_Die *variable, uint64_t offset)
     }
     return memory__text(path.text);
 }
+
+const char *declaration__file(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die unit;
+    Dwarf_Half version;
+    Dwarf_Files *files;
+    Dwarf_Word number;
+    size_t count;
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
+        dwarf_formudata(&attribute, &number) != 0 ||
+        !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+        (number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
+        number >= count)
+        return NULL;
+    return dwarf_filesrc(files, number, NULL, NULL);
+}

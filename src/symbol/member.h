@@ -14,6 +14,10 @@
  * "+0x28" where no member is there. variable: a DIE that has a type. free() it. */
 char *member__path(Dwarf_Die *variable, uint64_t offset);
 
+/* Where the DIE is declared, by its unit's own table: since DWARF 5 file 0 is one, too, which
+ * dwarf_decl_file does not know. NULL: not told. Valid as long as the Dwarf. */
+const char *declaration__file(Dwarf_Die *die);
+
 /* Bytes of its type, 0: not known. */
 uint64_t member__size(Dwarf_Die *variable);
 

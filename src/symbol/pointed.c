@@ -90,7 +90,7 @@ static bool points_to(Dwarf_Die *variable, Dwarf_Die *pointer, Dwarf_Die *target
 
 static bool is_of_library(Dwarf_Die *type)
 {
-    const char *file = dwarf_decl_file(type);
+    const char *file = declaration__file(type);
     return !file || strncmp(file, "/usr/", 5) == 0;
 }
 

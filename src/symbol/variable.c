@@ -183,24 +183,6 @@ static char *name_of(Dwarf_Die *die, const char *symbol)
     return memory__text(name);
 }
 
-/* By the unit's own table: since DWARF 5 its file 0 is one, too. */
-static const char *file_of(Dwarf_Die *die)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Die unit;
-    Dwarf_Half version;
-    Dwarf_Files *files;
-    Dwarf_Word number;
-    size_t count;
-    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
-        dwarf_formudata(&attribute, &number) != 0 ||
-        !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
-        (number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
-        number >= count)
-        return NULL;
-    return dwarf_filesrc(files, number, NULL, NULL);
-}
-
 static bool from_die(struct variables *variables, const struct interval *found, uint64_t address,
                      const char *symbol, struct variable *variable)
 {
@@ -210,7 +192,8 @@ static bool from_die(struct variables *variables, const struct interval *found, 
     if (!name)
         return false;
     char *path = member__path(die, address - variables->bias - found->start);
-    *variable = (struct variable){.name = memory__format("%s%s", name, path), .file = file_of(die)};
+    *variable = (struct variable){.name = memory__format("%s%s", name, path),
+                                  .file = declaration__file(die)};
     if (dwarf_decl_line(die, &line) == 0 && line > 0)
         variable->line = (uint32_t)line;
     free(path);
