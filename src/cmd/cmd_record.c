@@ -28,6 +28,7 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -513,11 +514,15 @@ static uint64_t of_others(uint64_t command_ns)
     return busy_ns == UINT64_MAX ? UINT64_MAX : busy_ns > ours_ns ? busy_ns - ours_ns : 0;
 }
 
-/* others_ns: as of_others told it when the command began. */
-static void keep_usage(struct heurt_session *session, const struct launch *launch,
+/* own_ns, others_ns: as machine_time__own_ns and of_others told them when the command began. */
+static void keep_usage(struct trace_writer *writer, const struct launch *launch, uint64_t own_ns,
                        uint64_t others_ns)
 {
+    char text[32];
     const struct rusage *usage = &launch->usage;
+    struct heurt_session *session = trace_writer__session(writer);
+    snprintf(text, sizeof text, "%" PRIu64, machine_time__own_ns() - own_ns);
+    trace_writer__meta(writer, "recorder_cpu_ns", text);
     session->system_ns = ns_of(&usage->ru_stime);
     session->cpu_ns = ns_of(&usage->ru_utime) + session->system_ns;
     session->faults = (uint64_t)usage->ru_minflt + (uint64_t)usage->ru_majflt;
@@ -544,7 +549,7 @@ static int run_command(const struct recording *recording, const struct binary *b
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)
         automatic__attach(attendants->automatic, launch.pid);
-    uint64_t others_ns = of_others(0);
+    uint64_t others_ns = of_others(0), own_ns = machine_time__own_ns();
     struct kernel_log *kernel_log = NULL;
     if (code == 0 && !recording->no_kernel && !recording->aggregate)
         kernel_log = kernel_log__start(launch.pid, writer);
@@ -558,7 +563,7 @@ static int run_command(const struct recording *recording, const struct binary *b
         serve(&launch, attendants, writer);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
-        keep_usage(trace_writer__session(writer), &launch, others_ns);
+        keep_usage(writer, &launch, own_ns, others_ns);
     }
     kernel_log__stop(kernel_log);
     if (code < 0)

@@ -395,7 +395,7 @@ static void set_gain(struct finding *finding, double gain)
     finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
 }
 
-/* Who comes late, once, has work that all could share: then each waits for none, and all take the
+/* Who comes late has work that all could share: then each waits for none, and all take the
  * mean of what they take now (as VTune's potential gain of a barrier: what is waited over the
  * threads). */
 static void set_gain_of_sharing(const struct finder *finder, struct finding *finding,
@@ -479,7 +479,7 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
     VEC_EACH (class, &finding->classes, uint32_t)
         add_lost(finder, *class, lost);
     add_exchange(finder, finding, lost);
-    if (finding->category == FINDING_LATCH)
+    if (finding->category == FINDING_LATCH || finding->category == FINDING_BARRIER)
         set_gain_of_sharing(finder, finding, lost);
     else
         finding__set_estimate(finder, finding, lost);

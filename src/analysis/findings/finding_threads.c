@@ -164,9 +164,22 @@ static enum finding_category category_of(const struct finder *finder, enum compo
                      profile_class_at(finder->profile, class)->what.at.function);
 }
 
+/* While all CPUs were wanted the recorder had one of them for so long: that is not the program's.
+ */
+static uint64_t without_recorder(const struct finder *finder, uint64_t *ns, uint64_t sum)
+{
+    const char *text = trace__meta(finder->trace, "recorder_cpu_ns");
+    uint64_t rest = ns__without(sum, text ? strtoull(text, NULL, 10) : 0);
+    for (size_t i = 0; sum && i < finder->profile->threads.count; i++)
+        ns[i] = (uint64_t)((double)ns[i] * (double)rest / (double)sum);
+    return rest;
+}
+
 static void add_of_component(struct finder *finder, enum component component)
 {
     uint64_t sum, *ns = finder__outside(finder, component, &sum);
+    if (component == COMPONENT_RUNNABLE)
+        sum = without_recorder(finder, ns, sum);
     if (sum >= FAULTS_LEAST_NS) {
         uint32_t class = function_of(finder, component, sum);
         struct finding *finding = finder__add(finder, category_of(finder, component, class));
