@@ -152,6 +152,20 @@ static void answer_for_report(const struct trace *trace, const struct symbols *s
     whatif__close(whatif);
 }
 
+/* Of what is not replayed: no run gains more than all that was lost, one thread after another. */
+static void bound_gains(struct profile *profile)
+{
+    VEC_EACH (class, &profile->classes, struct profile_class) {
+        bool is_open = class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
+                       !class->what.ignored && !(class->wall_gain[0] > 0);
+        if (!is_open || class->excess_ns >= profile->wall_ns)
+            continue;
+        class->wall_gain[0] = 1;
+        class->wall_gain[1] =
+            (double)profile->wall_ns / (double)(profile->wall_ns - class->excess_ns);
+    }
+}
+
 void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
                              struct profile *profile, struct findings *findings, size_t only)
 {
@@ -161,6 +175,8 @@ void predictions__fill_gains(const struct trace *trace, const struct symbols *sy
     if (questions.count)
         answer_for_report(trace, symbols, profile, &questions);
     keep_gains(profile, findings, &questions, &asked);
+    if (only == 0 && !profile->no_gains)
+        bound_gains(profile);
     vec__free(&questions);
     vec__free(&asked);
 }

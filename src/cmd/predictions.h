@@ -25,7 +25,8 @@ void predictions__make(struct whatif *whatif, struct question *questions, size_t
 
 /* The wall gain of the classes that the profile ranks as interference, the first ones of many, in a
  * few seconds, of a long run from windows of it: replayed_share and no_gains of the profile tell.
- * only: the one place (from 1) that is asked for; 0: all that reach the profile's threshold.
+ * only: the one place (from 1) that is asked for; 0: all that reach the profile's threshold, and of
+ * the others what they could gain at most.
  * findings (NULL: none) first: each of those that a replay models gets its own. */
 void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
                              struct profile *profile, struct findings *findings, size_t only);

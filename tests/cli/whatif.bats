@@ -110,8 +110,11 @@ refuses() { # STATUS SENTENCE ARG…
     contended
     "$HEURT" report -i t --json --threshold 0 >report.json
     [ "$(json 'classes[rank=1].wall_gain[0]')" != null ]
+    local replayed
+    replayed=$(json 'classes[rank=1].wall_gain')
     "$HEURT" report -i t --json --threshold 1 >report.json
-    [ "$(json 'classes[].wall_gain' | sort -u)" = null ]
+    [ "$(json 'classes[rank=1].wall_gain')" != "$replayed" ]
+    [ "$(json 'classes[rank=1].wall_gain[0]')" = 1.0000 ]
     heurt report -i t --threshold 1 1
     expect_status 0
     grep -Eq 'faster as a whole|none: the program as a whole' <<<"$output"
