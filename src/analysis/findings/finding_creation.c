@@ -59,36 +59,49 @@ static bool joins_often(const struct profile_class *class, uint32_t process)
            class->count >= OFTEN && class->threads.count;
 }
 
-/* All that the process waits for such threads is one loss. */
-static void add_creation(struct finder *finder, uint32_t process, const struct short_lives *lives)
+/* Its joins, and what it waits in them; sum_ns: gets that, leader: the class that has most of it.
+ */
+static struct vec joins_of(const struct finder *finder, uint32_t process, uint64_t *sum_ns,
+                           uint64_t *count, uint32_t *leader)
 {
-    const struct vec *classes = &finder->profile->classes;
-    struct finding *finding = finder__add(finder, FINDING_CREATION);
-    uint64_t waited_ns = 0, joins = 0, wall_ns = finder->profile->wall_ns;
-    for (uint32_t i = 0; i < classes->count; i++) {
+    struct vec joins = VEC_OF(uint32_t);
+    uint64_t most_ns = 0;
+    *sum_ns = *count = 0;
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
         const struct profile_class *class = profile_class_at(finder->profile, i);
         if (!joins_often(class, process))
             continue;
-        if (!finding->classes.count ||
-            class->sum_ns > profile_class_at(finder->profile, finding->leader)->sum_ns)
-            finding->leader = i;
-        vec__push(&finding->classes, &i);
-        waited_ns += class->sum_ns;
-        joins += class->count;
+        if (!joins.count || class->sum_ns > most_ns) {
+            most_ns = class->sum_ns;
+            *leader = i;
+        }
+        vec__push(&joins, &i);
+        *sum_ns += class->sum_ns;
+        *count += class->count;
     }
-    finding->lost_ns = ns__without(ns__smaller(waited_ns, wall_ns), needed_ns(lives));
-    if (2 * joins < lives->count || !finding->lost_ns) { /* others are waited for */
-        vec__free(&finding->classes);
-        finder->findings->rows.count--;
+    return joins;
+}
+
+/* All that the process waits for such threads is one loss. */
+static void add_creation(struct finder *finder, uint32_t process, const struct short_lives *lives)
+{
+    uint64_t waited_ns, count, wall_ns = finder->profile->wall_ns;
+    uint32_t leader = FINDING_NO_CLASS;
+    struct vec joins = joins_of(finder, process, &waited_ns, &count, &leader);
+    uint64_t lost_ns = ns__without(ns__smaller(waited_ns, wall_ns), needed_ns(lives));
+    if (2 * count < lives->count || !lost_ns) { /* others are waited for */
+        vec__free(&joins);
         return;
     }
-    double gain = (double)wall_ns / (double)(wall_ns - finding->lost_ns);
-    finding->place = program_frame__of_class(
-        finder->symbols, &profile_class_at(finder->profile, finding->leader)->what);
+    struct finding *finding = finder__add(finder, FINDING_CREATION);
+    finding->classes = joins;
+    finding->leader = leader;
+    finding->lost_ns = lost_ns;
+    finding->place =
+        program_frame__of_class(finder->symbols, &profile_class_at(finder->profile, leader)->what);
     finding->confidence = CONFIDENCE_ESTIMATED;
     finding->is_assumed = true;
-    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
-    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    finding__set_about(finding, (double)wall_ns / (double)(wall_ns - lost_ns));
 }
 
 void finder__add_creations(struct finder *finder)

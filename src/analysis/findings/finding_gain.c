@@ -389,7 +389,7 @@ static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost
             lost[row->thread] += (uint64_t)((double)class__waited_ns(class, row) * part);
 }
 
-static void set_gain(struct finding *finding, double gain)
+void finding__set_about(struct finding *finding, double gain)
 {
     finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
     finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
@@ -406,7 +406,8 @@ static void set_gain_of_sharing(const struct finder *finder, struct finding *fin
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         lost_ns += lost[i];
     uint64_t gained_ns = threads ? lost_ns / threads : 0;
-    set_gain(finding, gained_ns < wall_ns ? (double)wall_ns / (double)(wall_ns - gained_ns) : 1);
+    finding__set_about(finding,
+                       gained_ns < wall_ns ? (double)wall_ns / (double)(wall_ns - gained_ns) : 1);
     finding->is_assumed = true;
     if (finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;
@@ -426,7 +427,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
 {
     struct loss loss = {.finder = finder, .category = finding->category, .lost = lost};
     bool is_assumed;
-    set_gain(finding, gain_without(&loss, &is_assumed));
+    finding__set_about(finding, gain_without(&loss, &is_assumed));
     finding->is_assumed = is_assumed || has_handover(finder, finding);
     if (finding->is_assumed && finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;

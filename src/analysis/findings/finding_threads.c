@@ -279,8 +279,7 @@ static void add_imbalance(struct finder *finder)
             finder->symbols, &profile_class_at(finder->profile, finding->leader)->what);
     }
     double gain = (double)wall_ns / ((double)wall_ns - (double)tail_ns / 2);
-    finding->wall_gain[0] = 1 + (gain - 1) * 0.9;
-    finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
+    finding__set_about(finding, gain);
     finding->confidence = CONFIDENCE_ESTIMATED;
 }
 

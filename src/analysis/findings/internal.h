@@ -122,6 +122,8 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 
+/* Sets a range around a gain that is not certain: a tenth of what it is above 1 to both sides. */
+void finding__set_about(struct finding *finding, double gain);
 /* Sets the gain without what threads lost; by trace__threads. Threads that served (they lose
  * nothing and waited for requests) and such that ran until they were told to end do not hold it up.
  */
