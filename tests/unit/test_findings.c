@@ -270,6 +270,49 @@ static void threads_that_are_alike_do_not_tell_each_other(void **state)
     findings__free(findings);
 }
 
+/* The first works until 1900 and joins the second, which yields until it sees that: the work stays.
+ */
+static void who_joins_is_not_told_by_those_it_joins(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    PUT(scene, 1, 1000, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE, HEURT_SLEEP_YIELD), 0);
+    scene__put(scene, 1, 1880, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    PUT(scene, 0, 1900, HEURT_EVENT_JOIN, PUT_SITE, 1);
+    scene__end(scene, 1, 1940);
+    PUT(scene, 0, 1950, HEURT_EVENT_JOIN LEFT, 0);
+    scene__end(scene, 0, 2000);
+    struct findings *findings = find(scene, "feed", "work");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_YIELD);
+    assert_int_equal(first->lost_ns, 880);
+    assert_true(first->wall_gain[1] < 1.2);
+    assert_false(first->has_object); /* what they wait for has no name */
+    findings__free(findings);
+}
+
+/* Nobody knows what it was blocked in, whatever the program's function is called. */
+static void names_of_the_program_say_nothing(void **state)
+{
+    enum { LONG = 20000000, FUNCTION = 1024 };
+    struct scene *scene = *state;
+    symbols__put(scene->symbols, 0, 0x401000, &(struct symbol){.function = "free_all"});
+    scene__function(scene, 0, FUNCTION, 0x401000, "free_all", "");
+    PUT(scene, 0, 1000, FUNCTION);
+    PUT(scene, 0, 1010, FUNCTION LEFT); /* the fastest */
+    PUT(scene, 0, 2000, FUNCTION);
+    PUT(scene, 0, 3000 + LONG, HEURT_EVENT_OFF_CPU, HEURT_OFF(LONG, HEURT_OFF_BLOCKED),
+        HEURT_BACK(HEURT_NOT_KNOWN, 1), 0);
+    PUT(scene, 0, 4000 + LONG, FUNCTION LEFT);
+    scene__end(scene, 0, 5000 + LONG);
+    struct findings *findings = find(scene, "feed", "work");
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_int_not_equal(finding->category, FINDING_ALLOCATOR);
+    assert_int_equal(finding_at(findings, 0)->lost_ns, LONG);
+    findings__free(findings);
+}
+
 /* Two threads, one after the other: each loses 200 of 1000. */
 static void what_is_lost_one_after_another_adds_up(void **state)
 {
@@ -334,6 +377,8 @@ int main(void)
         TEST(calls_for_memory_are_one_finding),
         TEST(who_is_joined_at_once_ran_until_told),
         TEST(threads_that_are_alike_do_not_tell_each_other),
+        TEST(who_joins_is_not_told_by_those_it_joins),
+        TEST(names_of_the_program_say_nothing),
         TEST(what_is_lost_one_after_another_adds_up),
         TEST(work_that_is_waited_for_is_shared),
         TEST(rusts_library_is_not_the_program),

@@ -139,12 +139,13 @@ static bool is_joined_when_told(const struct loss *loss, uint32_t thread)
     return false;
 }
 
-/* It loses nothing and ends as soon as the last of those that do has ended, or is joined then. */
+/* It loses nothing and ends as soon as the last of those that do has ended, or is joined then. Who
+ * joins threads ends after them in any case. */
 static bool runs_until_told(const struct loss *loss, uint32_t thread)
 {
     if (loss->binding == BOUND_BY_WORK || !loss->end)
         return false;
-    return (!loses(loss, thread) &&
+    return (!loses(loss, thread) && joins_ns(loss->finder, thread) == UINT64_MAX &&
             is_soon(loss->finder, loss->end, trace_thread_at(loss->finder, thread)->end_tick)) ||
            is_joined_when_told(loss, thread);
 }

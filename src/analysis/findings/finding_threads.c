@@ -151,6 +151,15 @@ static uint32_t process_of(const struct finder *finder, const uint64_t *ns)
     return VEC_AT(trace__processes(finder->trace), struct trace_process, process)->serial;
 }
 
+/* What the system library waits for in that class. A function of the program may have any name. */
+static enum finding_category category_in(const struct finder *finder, uint32_t class)
+{
+    const struct callsite *at = &profile_class_at(finder->profile, class)->what.at;
+    const struct symbol *symbol = symbols__get(finder->symbols, at->process, at->address);
+    return symbol && symbol__is_system(symbol) ? system_function__category(at->function)
+                                               : FINDING_UNEXPLAINED;
+}
+
 static enum finding_category category_of(const struct finder *finder, enum component component,
                                          uint32_t class)
 {
@@ -158,10 +167,7 @@ static enum finding_category category_of(const struct finder *finder, enum compo
         return FINDING_CPU;
     if (component == COMPONENT_PAGE_FAULT)
         return FINDING_PAGE_FAULT;
-    return class == FINDING_NO_CLASS
-               ? FINDING_UNEXPLAINED
-               : system_function__category(
-                     profile_class_at(finder->profile, class)->what.at.function);
+    return class == FINDING_NO_CLASS ? FINDING_UNEXPLAINED : category_in(finder, class);
 }
 
 /* While all CPUs were wanted the recorder had one of them for so long: that is not the program's.

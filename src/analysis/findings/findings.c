@@ -159,6 +159,7 @@ static void add_groups(struct finder *finder)
             if (!candidate->is_taken &&
                 (candidate->by_place == group || candidate->by_object == group))
                 take(finder, finding, candidate);
+        finding->has_object &= finding->objects > 0;
         finding__estimate_gain(finder, finding);
     }
     free(sums);
