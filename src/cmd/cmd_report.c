@@ -2,12 +2,12 @@
 #include "cmd/report.h"
 
 #include "analysis/callsite/rules_file.h"
+#include "analysis/findings/wall_gains.h"
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
-#include "cmd/predictions.h"
 #include "cmd/values.h"
 
 #include <getopt.h>
@@ -59,7 +59,7 @@ static int show_classes(const struct options *options, struct loaded *loaded)
     if (!rank)
         findings = findings__find(loaded->trace, loaded->symbols, loaded->profile);
     loaded->report.findings = findings;
-    predictions__fill_gains(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
     int status = show(present, &(struct showing){options, &loaded->report, rank});
     findings__free(findings);
     return status;

@@ -1,4 +1,5 @@
 /* heurt tables: any table of any analysis, in any format. */
+#include "analysis/findings/wall_gains.h"
 #include "analysis/iterations/iterations.h"
 #include "analysis/outliers/outliers.h"
 #include "analysis/sequences/sequences.h"
@@ -9,7 +10,6 @@
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
-#include "cmd/predictions.h"
 #include "cmd/whatif_session.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
@@ -84,7 +84,7 @@ static int make_others(unsigned needs, struct results *results, struct error *er
         results->findings = findings__find(trace, symbols, results->loaded.profile);
     results->loaded.report.findings = results->findings;
     if (needs & NEEDS_GAINS)
-        predictions__fill_gains(trace, symbols, results->loaded.profile, results->findings, 0);
+        wall_gains__fill(trace, symbols, results->loaded.profile, results->findings, 0);
     if (needs & NEEDS_LOCKS)
         code = locks__compute(trace, symbols, &results->filter, &results->locks, error);
     if (code == 0 && needs & NEEDS_PATH) {

@@ -2,11 +2,11 @@
  * shows what it tells as a table.
  *
  * In goes a report with its profile, out come answers, sorted by what they would gain. It costs a
- * replay for each question. It stands on predictions.h and targets.h. */
+ * replay for each question. It stands on analysis/replay/predictions.h and targets.h. */
 #ifndef HEURT_CMD_WHATIF_SESSION_H
 #define HEURT_CMD_WHATIF_SESSION_H
 
-#include "cmd/predictions.h"
+#include "analysis/replay/predictions.h"
 #include "present/whatif/whatif_screens.h"
 
 /* What is known of the run, and what is asked of it. */

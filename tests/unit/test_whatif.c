@@ -1,7 +1,8 @@
 /* heurt whatif but for the replay: what it is asked, whom that means, who answers, and how it is
  * shown (tests/golden/whatif). The replay is a fake that answers at once. */
+#include "analysis/findings/wall_gains.h"
+#include "analysis/replay/predictions.h"
 #include "cmd/changes.h"
-#include "cmd/predictions.h"
 #include "cmd/targets.h"
 #include "golden.h"
 #include "present/whatif/whatif_screens.h"
@@ -287,25 +288,25 @@ static void ranked_classes_get_their_gain(void **state)
     struct profile *profile = &fixture.profile;
     profile->events = 1000;
     clear_gains(&fixture);
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
+    wall_gains__fill(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2);
     assert_true(gain_of(&fixture, 5) == 1); /* below the threshold: at most what it lost */
 
     clear_gains(&fixture);
     profile->threshold = 0;
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
+    wall_gains__fill(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2);
     assert_true(gain_of(&fixture, 5) == 1.005);
     for (size_t i = 6; i < profile->classes.count; i++) /* unclear, workload, idle */
         assert_true(gain_of(&fixture, i) == 0);
 
     clear_gains(&fixture);
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 3);
+    wall_gains__fill(fixture.report.trace, fixture.symbols, profile, NULL, 3);
     assert_true(gain_of(&fixture, 0) == 0 && gain_of(&fixture, 2) == 1.002);
 
     clear_gains(&fixture);
     profile->events = UINT64_MAX / 2; /* all of them, too, in a few seconds: from windows */
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
+    wall_gains__fill(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2 && gain_of(&fixture, 5) == 1.005);
     assert_in_range(fake.most_events, 500000, 4000000);
     assert_true(profile->replayed_share > 0 && !profile->no_gains);
@@ -313,7 +314,7 @@ static void ranked_classes_get_their_gain(void **state)
     clear_gains(&fixture);
     profile->events = 1000;
     fake_refuses = true;
-    predictions__fill_gains(fixture.report.trace, fixture.symbols, profile, NULL, 0);
+    wall_gains__fill(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     fake_refuses = false;
     assert_true(gain_of(&fixture, 0) == 0);
     assert_string_equal(profile->no_gains, "not this one");

@@ -42,7 +42,7 @@ may_stand_on() {
     locks) echo critical_path sync callsite ;;
     cause) echo events sync callsite ;;
     ledger) echo cause events sync callsite ;;
-    findings) echo ledger locks memory cause events sync callsite ;;
+    findings) echo replay ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
     threads) echo ledger events callsite ;;

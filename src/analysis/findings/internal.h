@@ -7,7 +7,9 @@
  *     finding_creation.c   threads that are made for little work
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_threads.c    what the threads' components tell besides
- *     finding_gain.c       what could be gained, without a replay */
+ *     finding_gain.c       what could be gained, without a replay
+ *
+ * wall_gains.c asks a replay, and knows what is public only. */
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
 #define HEURT_ANALYSIS_FINDINGS_INTERNAL_H
 

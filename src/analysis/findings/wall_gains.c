@@ -1,86 +1,32 @@
-#include "cmd/predictions.h"
+#include "analysis/findings/wall_gains.h"
 
+#include "analysis/replay/predictions.h"
 #include "base/memory.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-#define THREADS_MOST 64
 
 /* Events that a report replays for its column "wall gain", over all classes. 4.1 million of them
  * and two classes took 2 s on one CPU of a machine of 2023, so this is some seconds at most. */
 #define REPLAYED_EVENTS_MOST 16000000u
 #define QUESTIONS_MOST 32u
 
-struct question question__of(const struct change *change)
+static bool can_gain(const struct profile_class *class)
 {
-    struct question question = {.changes = VEC_OF(struct change)};
-    if (change)
-        vec__push(&question.changes, change);
-    return question;
+    return class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
+           !class->what.ignored;
 }
 
-void question__free(struct question *question)
-{
-    vec__free(&question->changes);
-    if (question->told)
-        prediction__free(&question->prediction);
-    question->told = false;
-}
-
-/* ---- on all CPUs ----------------------------------------------------------------------------- */
-
-/* What the threads share; each takes the next question that nobody has. */
-struct crew {
-    struct whatif *whatif;
-    struct question *questions;
-    size_t count;
-    atomic_size_t next;
-};
-
-static void *answer_all(void *argument)
-{
-    struct crew *crew = argument;
-    for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->count;) {
-        struct question *question = &crew->questions[i];
-        question->told =
-            whatif__predict(crew->whatif, question->changes.items, question->changes.count,
-                            &question->prediction, &question->error) == 0;
-    }
-    return NULL;
-}
-
-void predictions__make(struct whatif *whatif, struct question *questions, size_t count)
-{
-    struct crew crew = {.whatif = whatif, .questions = questions, .count = count};
-    pthread_t threads[THREADS_MOST];
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t wanted = cpus > 1 ? (size_t)cpus - 1 : 0, started = 0;
-    while (started < wanted && started < THREADS_MOST && started + 1 < count &&
-           pthread_create(&threads[started], NULL, answer_all, &crew) == 0)
-        started++;
-    answer_all(&crew);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-}
-
-/* ---- the report's column --------------------------------------------------------------------- */
-
-/* Of those that lose less than the threshold, the one that is asked for. */
+/* A class that loses less than the threshold is replayed when it is asked for. */
 static bool is_wanted(const struct profile *profile, const struct profile_class *class,
                       size_t place, size_t only)
 {
-    return class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
-           !class->what.ignored && (only ? only == place : class->score >= profile->threshold);
+    return can_gain(class) && (only ? only == place : class->score >= profile->threshold);
 }
 
 #define NO_PLACE SIZE_MAX
 
 /* What a question is about: a class or a finding, by its place. */
-struct asked {
+struct question_subject {
     size_t class, finding;
 };
 
@@ -90,17 +36,11 @@ static void ask_about_findings(const struct profile *profile, const struct findi
     for (size_t i = 0; findings && i < findings->rows.count && questions->count < QUESTIONS_MOST;
          i++) {
         const struct finding *finding = VEC_AT(&findings->rows, struct finding, i);
-        struct question question = question__of(NULL);
         if (!finding__can_be_replayed(profile, finding))
             continue;
-        VEC_EACH (place, &finding->classes, uint32_t) {
-            const struct profile_class *class =
-                VEC_AT(&profile->classes, struct profile_class, *place);
-            vec__push(&question.changes,
-                      &(struct change){.type = CHANGE_REMOVE, .class = class->number});
-        }
+        const struct question question = question__of_classes(profile, &finding->classes);
         vec__push(questions, &question);
-        vec__push(asked, &(struct asked){NO_PLACE, i});
+        vec__push(asked, &(struct question_subject){NO_PLACE, i});
     }
 }
 
@@ -114,7 +54,7 @@ static void ask_about_classes(const struct profile *profile, size_t only, struct
         const struct question question =
             question__of(&(struct change){.type = CHANGE_REMOVE, .class = class->number});
         vec__push(questions, &question);
-        vec__push(asked, &(struct asked){i, NO_PLACE});
+        vec__push(asked, &(struct question_subject){i, NO_PLACE});
     }
 }
 
@@ -123,7 +63,7 @@ static void keep_gains(struct profile *profile, struct findings *findings, struc
 {
     for (size_t i = 0; i < questions->count; i++) {
         struct question *question = VEC_AT(questions, struct question, i);
-        const struct asked *about = VEC_AT(asked, struct asked, i);
+        const struct question_subject *about = VEC_AT(asked, struct question_subject, i);
         const double *gain = question->prediction.gain;
         if (question->told && about->finding != NO_PLACE)
             finding__set_gain(VEC_AT(&findings->rows, struct finding, about->finding), gain);
@@ -152,12 +92,12 @@ static void answer_for_report(const struct trace *trace, const struct symbols *s
     whatif__close(whatif);
 }
 
-/* Of what is not replayed: no run gains more than all that was lost, one thread after another. */
+/* What is not replayed has a bound: no run gains more than all that was lost, one thread after
+ * another. */
 static void bound_gains(struct profile *profile)
 {
     VEC_EACH (class, &profile->classes, struct profile_class) {
-        bool is_open = class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
-                       !class->what.ignored && !(class->wall_gain[0] > 0);
+        bool is_open = can_gain(class) && !(class->wall_gain[0] > 0);
         if (!is_open || class->excess_ns >= profile->wall_ns)
             continue;
         class->wall_gain[0] = 1;
@@ -166,10 +106,10 @@ static void bound_gains(struct profile *profile)
     }
 }
 
-void predictions__fill_gains(const struct trace *trace, const struct symbols *symbols,
-                             struct profile *profile, struct findings *findings, size_t only)
+void wall_gains__fill(const struct trace *trace, const struct symbols *symbols,
+                      struct profile *profile, struct findings *findings, size_t only)
 {
-    struct vec questions = VEC_OF(struct question), asked = VEC_OF(struct asked);
+    struct vec questions = VEC_OF(struct question), asked = VEC_OF(struct question_subject);
     ask_about_findings(profile, findings, &questions, &asked);
     ask_about_classes(profile, only, &questions, &asked);
     if (questions.count)
