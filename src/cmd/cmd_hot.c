@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
@@ -38,11 +39,6 @@ static int sample(struct launch *launch, struct sampling *sampling, struct hotsp
     return launch__wait(launch, wait_status, &error) < 0 ? failed(&error) : 0;
 }
 
-static uint64_t ns_of(struct timeval time)
-{
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
 static int print(const struct hot_options *options, const struct hotspots *hotspots,
                  const struct hot_run *run, FILE *out)
 {
@@ -70,8 +66,8 @@ static int sample_and_print(const struct hot_options *options, struct launch *la
         struct hot_run run = {
             .command = options->command,
             .wall_ns = launch->ended_ns - launch->started_ns,
-            .user_ns = ns_of(launch->usage.ru_utime),
-            .system_ns = ns_of(launch->usage.ru_stime),
+            .user_ns = timeval__ns(&launch->usage.ru_utime),
+            .system_ns = timeval__ns(&launch->usage.ru_stime),
             .frequency_hz = (unsigned)options->frequency_hz,
             .sees_kernel = sampling__sees_kernel(sampling),
             .damaged = sampling__damaged(sampling),

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -33,7 +34,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -253,11 +253,9 @@ static enum heurt_clock choose_clock(void)
 
 static struct heurt_clock_pair clock_pair(enum heurt_clock clock)
 {
-    struct timespec now;
     uint64_t before = __rdtsc();
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t ns = clock__ns(CLOCK_MONOTONIC);
     uint64_t after = __rdtsc();
-    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     return (struct heurt_clock_pair){clock == HEURT_CLOCK_TSC ? before + (after - before) / 2 : ns,
                                      ns};
 }
@@ -383,11 +381,6 @@ static void serve(struct launch *launch, struct attendants *attendants, struct t
         if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
             say("%s", error.text);
     }
-}
-
-static uint64_t ns_of(const struct timeval *time)
-{
-    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
@@ -523,8 +516,8 @@ static void keep_usage(struct trace_writer *writer, const struct launch *launch,
     struct heurt_session *session = trace_writer__session(writer);
     snprintf(text, sizeof text, "%" PRIu64, machine_time__own_ns() - own_ns);
     trace_writer__meta(writer, "recorder_cpu_ns", text);
-    session->system_ns = ns_of(&usage->ru_stime);
-    session->cpu_ns = ns_of(&usage->ru_utime) + session->system_ns;
+    session->system_ns = timeval__ns(&usage->ru_stime);
+    session->cpu_ns = timeval__ns(&usage->ru_utime) + session->system_ns;
     session->faults = (uint64_t)usage->ru_minflt + (uint64_t)usage->ru_majflt;
     uint64_t now_ns = of_others(session->cpu_ns);
     session->others_ns = now_ns == UINT64_MAX || others_ns == UINT64_MAX ? UINT64_MAX

@@ -1,5 +1,6 @@
 #include "cmd/launch.h"
 
+#include "base/clock.h"
 #include "cmd/command.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int changed_signals[LAUNCH_SIGNALS] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
@@ -28,13 +28,6 @@ static void pass_on(int signal_number, siginfo_t *info, void *context)
     if (program_pid && info->si_code <= 0)
         kill(program_pid, signal_number);
     errno = saved;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void close_fd(int *fd)
@@ -187,7 +180,7 @@ static int collect(struct launch *launch, int *wait_status)
         pid = wait4(launch->pid, wait_status, 0, &launch->usage);
     while (pid < 0 && errno == EINTR);
     int code = pid < 0 ? -errno : 0;
-    launch->ended_ns = now_ns();
+    launch->ended_ns = clock__ns(CLOCK_MONOTONIC);
     program_pid = 0;
     close_fd(&launch->go_fd);
     close_fd(&launch->failed_fd);
@@ -213,7 +206,7 @@ static int explain_exec(const char *name, int code, struct error *error)
 
 int launch__go(struct launch *launch, struct error *error)
 {
-    launch->started_ns = now_ns();
+    launch->started_ns = clock__ns(CLOCK_MONOTONIC);
     /* A child that is gone closed its end: the write must not kill us. */
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGPIPE, &ignore, &before);

@@ -7,6 +7,7 @@
  * Its owner never waits for the thread, but for the lock, under which it writes one chunk at most.
  * The thread gives way to whoever wants its CPU. Its priority does not: it could not be raised
  * again, and the process could not end before the thread has got a CPU once more. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "format/directory.h"
@@ -57,24 +58,17 @@ struct pack_ahead {
 
 /* ---- beside others --------------------------------------------------------------------------- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void sleep_ns(struct pack_ahead *ahead, uint64_t ns)
 {
     nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
-    ahead->wall_ns = clock_ns(CLOCK_MONOTONIC);
-    ahead->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    ahead->wall_ns = clock__ns(CLOCK_MONOTONIC);
+    ahead->cpu_ns = clock__ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void give_way(struct pack_ahead *ahead)
 {
-    uint64_t worked = clock_ns(CLOCK_THREAD_CPUTIME_ID) - ahead->cpu_ns;
-    uint64_t wall = clock_ns(CLOCK_MONOTONIC) - ahead->wall_ns;
+    uint64_t worked = clock__ns(CLOCK_THREAD_CPUTIME_ID) - ahead->cpu_ns;
+    uint64_t wall = clock__ns(CLOCK_MONOTONIC) - ahead->wall_ns;
     if (wall > worked + worked / BUSY_PART)
         sleep_ns(ahead, worked * GIVEN_WAY < SLEEP_MOST_NS ? worked * GIVEN_WAY : SLEEP_MOST_NS);
     else if (worked > WORK_NS)

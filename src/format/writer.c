@@ -1,5 +1,6 @@
 #include "format/writer.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
@@ -13,7 +14,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -123,8 +123,6 @@ static int open_file(struct trace_writer *writer, uint64_t limit_units, struct e
 static void fill_session(struct trace_writer *writer, const struct heurt_session *settings)
 {
     struct heurt_session *session = (struct heurt_session *)writer->bytes;
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
     *session = (struct heurt_session){
         .version = HEURT_VERSION,
         .unit_bytes = HEURT_UNIT_BYTES,
@@ -137,7 +135,7 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .overhead_permille = settings->overhead_permille,
         .recorder_pid = (uint32_t)getpid(),
         .start = settings->start,
-        .start_realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+        .start_realtime_ns = clock__ns(CLOCK_REALTIME),
     };
     memcpy(session->socket, settings->socket, sizeof session->socket);
     session->socket[sizeof session->socket - 1] = 0;
@@ -237,11 +235,9 @@ static struct open_chunk *open_chunk_of(struct trace_writer *writer, struct map 
 
 static struct heurt_clock_pair now_on_both_clocks(const struct heurt_session *session)
 {
-    struct timespec now = {0};
     if (session->clock != HEURT_CLOCK_MONOTONIC)
         return session->start;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    uint64_t ns = clock__ns(CLOCK_MONOTONIC);
     return (struct heurt_clock_pair){ns, ns};
 }
 

@@ -1,5 +1,7 @@
 #include "kernel/machine_time.h"
 
+#include "base/clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -24,14 +26,9 @@ uint64_t machine_time__busy_ns(void)
     return (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) * (1000000000u / (uint64_t)rate);
 }
 
-static uint64_t ns_of(const struct timeval *time)
-{
-    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
-}
-
 uint64_t machine_time__own_ns(void)
 {
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
-    return ns_of(&usage.ru_utime) + ns_of(&usage.ru_stime);
+    return timeval__ns(&usage.ru_utime) + timeval__ns(&usage.ru_stime);
 }

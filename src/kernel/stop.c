@@ -1,5 +1,6 @@
 #include "kernel/stop.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -53,13 +54,6 @@ struct change {
     int event;
     bool at_call;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- what /proc tells ------------------------------------------------------------------------ */
 
@@ -484,7 +478,7 @@ static bool gather_until(struct stop *stop, uint64_t deadline_ns)
 {
     unsigned pause_ns = 20000;
     while (!gather(stop)) {
-        if (now_ns() > deadline_ns)
+        if (clock__ns(CLOCK_MONOTONIC) > deadline_ns)
             return false;
         pause_a_little(&pause_ns);
     }
@@ -516,7 +510,7 @@ static int stop_all(struct stop *stop, struct error *error)
     if (!is_good_moment(stop))
         return error__set(error, -EAGAIN, "a thread of process %d is in a sleep that nothing ends",
                           stop->pid);
-    uint64_t deadline_ns = now_ns() + BEGIN_NS;
+    uint64_t deadline_ns = clock__ns(CLOCK_MONOTONIC) + BEGIN_NS;
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         int fresh = seize_new(stop, error);
         if (fresh < 0)
@@ -557,9 +551,9 @@ int stop__begin(struct stop *stop, struct error *error)
 /* Waits until a thread that was resumed has stopped again. */
 static void await_stop(struct stop *stop, struct stopped_thread *thread)
 {
-    uint64_t deadline_ns = now_ns() + STEP_NS;
+    uint64_t deadline_ns = clock__ns(CLOCK_MONOTONIC) + STEP_NS;
     unsigned pause_ns = 5000;
-    while (thread->phase == ASKED && now_ns() < deadline_ns) {
+    while (thread->phase == ASKED && clock__ns(CLOCK_MONOTONIC) < deadline_ns) {
         struct change change = look(stop, thread->tid);
         if (change.kind == HAS_STOPPED)
             take_stop(thread, &change);
@@ -611,9 +605,9 @@ void stop__end(struct stop *stop)
         VEC_EACH (thread, &stop->threads, struct stopped_thread)
             if (thread->tid && thread->phase == STOPPED && thread->leaves == turn)
                 let_go(stop, thread);
-    uint64_t deadline_ns = now_ns() + END_NS;
+    uint64_t deadline_ns = clock__ns(CLOCK_MONOTONIC) + END_NS;
     unsigned pause_ns = 20000;
-    while (!stop__tend(stop) && now_ns() < deadline_ns)
+    while (!stop__tend(stop) && clock__ns(CLOCK_MONOTONIC) < deadline_ns)
         pause_a_little(&pause_ns);
 }
 

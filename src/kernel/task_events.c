@@ -1,5 +1,6 @@
 #include "kernel/task_events.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "kernel/sampling.h"
@@ -406,13 +407,6 @@ static struct cpu_ring *earliest(struct task_events *events)
     return first;
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* What a thread does on one CPU is in that CPU's ring before it can do anything on another. So
  * records up to a time before all rings are looked at are there, of each thread, without a gap;
  * later ones wait. */
@@ -420,7 +414,7 @@ size_t task_events__drain(struct task_events *events,
                           void (*take)(void *context, const struct task_record *record),
                           void *context)
 {
-    uint64_t now = now_ns(events->clock);
+    uint64_t now = clock__ns(events->clock);
     size_t count = 0;
     struct cpu_ring *first;
     VEC_EACH (cpu, &events->rings, struct cpu_ring)
@@ -474,9 +468,9 @@ static uint64_t touch_pages(clockid_t clock)
         return 0;
     madvise(memory, TOUCHED_PAGES * page_bytes, MADV_NOHUGEPAGE);
     for (size_t i = 0; i < TOUCHED_PAGES; i++) {
-        uint64_t before = now_ns(clock);
+        uint64_t before = clock__ns(clock);
         *(volatile char *)(memory + i * page_bytes) = 1;
-        took[i] = now_ns(clock) - before;
+        took[i] = clock__ns(clock) - before;
     }
     munmap(memory, TOUCHED_PAGES * page_bytes);
     return median(took, TOUCHED_PAGES);

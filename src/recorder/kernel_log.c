@@ -1,5 +1,6 @@
 #include "recorder/kernel_log.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "recorder/task_log.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -28,13 +28,6 @@ struct kernel_log {
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(const struct kernel_log *log)
-{
-    struct timespec now;
-    clock_gettime(log->clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 enum { PAIR_TRIES = 4, PAIR_TICKS_MOST = 2000 }; /* one that took longer was interrupted */
 
 static void take_pair(struct kernel_log *log, bool any)
@@ -42,7 +35,7 @@ static void take_pair(struct kernel_log *log, bool any)
     struct task_clock_pair best = {0};
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < PAIR_TRIES; i++) {
-        uint64_t before = __rdtsc(), ns = now_ns(log), took = __rdtsc() - before;
+        uint64_t before = __rdtsc(), ns = clock__ns(log->clock), took = __rdtsc() - before;
         if (took >= least)
             continue;
         least = took;
@@ -95,7 +88,7 @@ static size_t look(struct kernel_log *log)
 {
     take_pair(log, false);
     size_t count = task_events__drain(log->events, add, log);
-    uint64_t now = now_ns(log);
+    uint64_t now = clock__ns(log->clock);
     if (now - log->flushed_ns > FLUSH_NS) {
         task_log__flush(log->tasks);
         log->flushed_ns = now;
@@ -165,7 +158,7 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer)
         .way_of_fault_ns = task_events__way_of_fault_ns(log->clock),
         .ticks_are_ns = !log->by_counter,
     });
-    log->flushed_ns = now_ns(log);
+    log->flushed_ns = clock__ns(log->clock);
     take_pair(log, true);
     if (log->stop_fd < 0 || task_events__open(pid, log->clock, &log->events) < 0 ||
         !start_thread(log)) {
@@ -183,7 +176,7 @@ void kernel_log__stop(struct kernel_log *log)
     eventfd_write(log->stop_fd, 1);
     pthread_join(log->thread, NULL);
     look(log);
-    task_log__finish(log->tasks, now_ns(log));
+    task_log__finish(log->tasks, clock__ns(log->clock));
     trace_writer__session(log->writer)->kernel_lost =
         task_events__lost(log->events) + task_log__refused(log->tasks);
     free_log(log);

@@ -1,5 +1,6 @@
 #include "recorder/live_parts.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "format/reader.h"
 #include "kernel/process_map.h"
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,13 +24,6 @@ enum {
     STEPS_MAX = 16,
     STACK_BYTES_MAX = 8 << 20, /* of a thread's stack that are searched */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct live_function *live__function(const struct live *live, const struct live_patch *patch)
 {
@@ -292,7 +285,7 @@ static void apply(struct session *session, struct live_patch *patch)
         live__refuse(live, process, patch, "the system does not let its code be changed");
     else
         patch->applied = true;
-    patch->applied_ns = now_ns();
+    patch->applied_ns = clock__ns(CLOCK_MONOTONIC);
 }
 
 /* The slot stays: threads may be in it. */
@@ -404,8 +397,8 @@ static void find_processes(struct live *live)
         return;
     live->looks++;
     live->processes_seen = seen;
-    live->next_look_ns =
-        now_ns() + (live->looks < FIRST_LOOKS ? RETRY_LEAST_MS : LOOK_EVERY_MS) * 1000000ull;
+    live->next_look_ns = clock__ns(CLOCK_MONOTONIC) +
+                         (live->looks < FIRST_LOOKS ? RETRY_LEAST_MS : LOOK_EVERY_MS) * 1000000ull;
     if (trace__open(live->directory, &trace, &error) < 0)
         return;
     VEC_EACH (process, trace__processes(trace), const struct trace_process)
@@ -434,7 +427,8 @@ static void try_again_later(struct live *live, struct live_process *process, con
     unsigned wait_ms = RETRY_LEAST_MS << (process->attempts < 6 ? process->attempts : 6);
     if (++process->attempts >= ATTEMPTS_MAX)
         give_up(live, process, reason);
-    process->next_ns = now_ns() + (wait_ms < RETRY_MOST_MS ? wait_ms : RETRY_MOST_MS) * 1000000ull;
+    process->next_ns = clock__ns(CLOCK_MONOTONIC) +
+                       (wait_ms < RETRY_MOST_MS ? wait_ms : RETRY_MOST_MS) * 1000000ull;
 }
 
 static void change_process(struct live *live, struct live_process *process)
@@ -555,8 +549,9 @@ static void leave_out_too_frequent(struct live *live)
                               ? "its iterations are too short to be counted"
                               : "it is called so often that even what is not recorded of it costs "
                                 "more than the budget (--overhead)";
-        char *reason = memory__format(HEURT_LEFT_OUT "%.1f s: %s",
-                                      (double)(now_ns() - session->start.monotonic_ns) / 1e9, why);
+        char *reason = memory__format(
+            HEURT_LEFT_OUT "%.1f s: %s",
+            (double)(clock__ns(CLOCK_MONOTONIC) - session->start.monotonic_ns) / 1e9, why);
         live__leave_out(live, (uint32_t)(slot >> 32) - 1, (uint32_t)slot, reason);
         free(reason);
         __atomic_store_n(&session->too_frequent[i], 0, __ATOMIC_RELAXED);
@@ -566,7 +561,7 @@ static void leave_out_too_frequent(struct live *live)
 int live__look(struct live *live)
 {
     int wait_ms = LOOK_EVERY_MS;
-    uint64_t now = now_ns();
+    uint64_t now = clock__ns(CLOCK_MONOTONIC);
     leave_out_too_frequent(live);
     if (live->started && now >= live->next_look_ns)
         find_processes(live);

@@ -1,12 +1,12 @@
 #include "recorder/live_selection.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "recorder/live_patch.h"
 #include "recorder/selection.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* LOOK_PART: a further choice waits until so many times as long has passed as the last one took of
  * the CPU, so that choosing takes no more than a twentieth of one. */
@@ -27,13 +27,6 @@ struct automatic {
     char *told_choices;           /* what the trace says of them */
     bool told;                    /* of the trouble */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct automatic *automatic__new(const char *directory, struct plan_request *request,
                                  struct planner *planner, struct trace_writer *writer,
@@ -67,7 +60,7 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
 {
     struct error error;
     const struct access_log_settings settings = {automatic->writer, automatic->live};
-    automatic->started_ns = now_ns();
+    automatic->started_ns = clock__ns(CLOCK_MONOTONIC);
     int code = choice__open(pid, automatic->after_ns, &settings, &automatic->choice, &error);
     if (code < 0 && automatic->after_ns) {
         automatic->say("only the calls that heurt knows are recorded: %s", error.text);
@@ -85,7 +78,7 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
 static void tell_the_trace(struct automatic *automatic, const struct chosen *chosen)
 {
     size_t count = chosen->functions.count;
-    double after_s = (double)(now_ns() - automatic->started_ns) / 1e9;
+    double after_s = (double)(clock__ns(CLOCK_MONOTONIC) - automatic->started_ns) / 1e9;
     char *before = automatic->told_choices;
     if (before)
         automatic->told_choices =
@@ -130,28 +123,22 @@ static void choose(struct automatic *automatic)
     }
     choice__accept(automatic->choice, &chosen);
     chosen__free(&chosen);
-    automatic->chosen_ns = now_ns();
+    automatic->chosen_ns = clock__ns(CLOCK_MONOTONIC);
     automatic->spent_ns = 0;
-}
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static bool may_choose(const struct automatic *automatic)
 {
-    return automatic->choice && (!automatic->choices || now_ns() - automatic->chosen_ns >=
-                                                            automatic->spent_ns * LOOK_PART);
+    return automatic->choice &&
+           (!automatic->choices ||
+            clock__ns(CLOCK_MONOTONIC) - automatic->chosen_ns >= automatic->spent_ns * LOOK_PART);
 }
 
 int automatic__look(struct automatic *automatic)
 {
     if (!automatic->choice && !automatic->live)
         return REST_MS;
-    uint64_t begun_ns = cpu_ns();
+    uint64_t begun_ns = clock__ns(CLOCK_THREAD_CPUTIME_ID);
     if (!automatic->live) {
         choice__look(automatic->choice);
         return SAMPLES_MS;
@@ -159,7 +146,7 @@ int automatic__look(struct automatic *automatic)
     if (may_choose(automatic) && choice__look(automatic->choice))
         choose(automatic);
     int wait_ms = live__look(automatic->live);
-    automatic->spent_ns += cpu_ns() - begun_ns;
+    automatic->spent_ns += clock__ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;
     if (live__trouble(automatic->live) && !automatic->told) {
         automatic->told = true;
         automatic->say("functions are not recorded in each process: %s",

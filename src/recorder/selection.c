@@ -1,5 +1,6 @@
 #include "recorder/selection.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "kernel/hotspots.h"
@@ -9,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FREQUENCY_HZ 997
 #define REST_HZ 199
@@ -35,13 +35,6 @@ struct choice {
     struct map accepted;  /* functions that were chosen, by path and name */
     struct map seen;      /* blocks of files where choices found samples */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
                  struct choice **choice, struct error *error)
@@ -289,7 +282,7 @@ static bool has_changed(struct choice *choice, uint64_t sampled_ns)
 
 bool choice__look(struct choice *choice)
 {
-    uint64_t now = now_ns();
+    uint64_t now = clock__ns(CLOCK_MONOTONIC);
     if (now - choice->drained_ns < DRAIN_EVERY_NS)
         return false;
     choice->drained_ns = now;

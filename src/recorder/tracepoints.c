@@ -1,12 +1,12 @@
 #include "recorder/tracepoints.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "kernel/wakes.h"
 #include "recorder/off_cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <x86intrin.h>
 
 #define META "tracepoints"
@@ -24,14 +24,13 @@ static struct heurt_clock_pair pair_of(const struct tracepoints *tracepoints)
     struct heurt_clock_pair best = {0};
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < 8; i++) {
-        struct timespec now;
         uint64_t before = __rdtsc();
-        clock_gettime(tracepoints->wakes_clock, &now);
+        uint64_t ns = clock__ns(tracepoints->wakes_clock);
         uint64_t after = __rdtsc();
         if (after - before >= least)
             continue;
         least = after - before;
-        best.monotonic_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+        best.monotonic_ns = ns;
         best.tick = tracepoints->by_counter ? before + least / 2 : best.monotonic_ns;
     }
     return best;
