@@ -1,4 +1,3 @@
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -8,10 +7,8 @@
 #include "cmd/report.h"
 #include "cmd/values.h"
 #include "format/reader.h"
-#include "format/symbols.h"
 #include "format/writer.h"
 #include "kernel/instruction_count.h"
-#include "kernel/machine_time.h"
 #include "kernel/thread_events.h"
 #include "recorder/cache.h"
 #include "recorder/environment.h"
@@ -19,23 +16,23 @@
 #include "recorder/install.h"
 #include "recorder/kernel_log.h"
 #include "recorder/live_selection.h"
+#include "recorder/losses.h"
 #include "recorder/planner.h"
 #include "recorder/selection.h"
 #include "recorder/session.h"
+#include "recorder/session_clock.h"
+#include "recorder/trace_names.h"
 #include "recorder/tracepoints.h"
+#include "recorder/usage.h"
 #include "symbol/binary.h"
-#include "symbol/resolve.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #define MAX_SIZE_DEFAULT (4ull << 30)
 #define MAX_SIZE_AGGREGATED (32ull << 20)
@@ -233,33 +230,6 @@ static int parse(const struct command *self, int argc, char **argv, struct recor
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-/* The time-stamp counter where it runs evenly and the kernel itself trusts it. */
-static enum heurt_clock choose_clock(void)
-{
-    unsigned a, b, c, d;
-    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-        return HEURT_CLOCK_MONOTONIC;
-    char source[64] = "";
-    FILE *in = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-    if (in) {
-        if (!fgets(source, sizeof source, in))
-            source[0] = 0;
-        fclose(in);
-    }
-    bool mistrusted = strncmp(source, "hpet", 4) == 0 || strncmp(source, "acpi_pm", 7) == 0 ||
-                      strncmp(source, "jiffies", 7) == 0;
-    return mistrusted ? HEURT_CLOCK_MONOTONIC : HEURT_CLOCK_TSC;
-}
-
-static struct heurt_clock_pair clock_pair(enum heurt_clock clock)
-{
-    uint64_t before = __rdtsc();
-    uint64_t ns = clock__ns(CLOCK_MONOTONIC);
-    uint64_t after = __rdtsc();
-    return (struct heurt_clock_pair){clock == HEURT_CLOCK_TSC ? before + (after - before) / 2 : ns,
-                                     ns};
-}
-
 static bool has_request(const struct recording *recording)
 {
     return recording->request.functions.count || recording->request.modules.count;
@@ -283,7 +253,7 @@ static uint32_t overhead_permille(const struct recording *recording)
 static int create_trace(const struct recording *recording, const struct planner *planner,
                         struct trace_writer **writer, struct error *error)
 {
-    enum heurt_clock clock = choose_clock();
+    enum heurt_clock clock = session_clock__choose();
     struct heurt_session settings = {
         .clock = clock,
         .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
@@ -296,7 +266,7 @@ static int create_trace(const struct recording *recording, const struct planner 
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
-        .start = clock_pair(clock),
+        .start = session_clock__pair(clock),
     };
     if (planner->fd >= 0)
         memcpy(settings.socket, planner->name, sizeof settings.socket);
@@ -308,28 +278,14 @@ static int create_trace(const struct recording *recording, const struct planner 
 
 /* ---- before: can it be recorded? ------------------------------------------------------------- */
 
-static const char *why_not_recorded(const struct binary *binary)
-{
-    if (!binary->is_elf)
-        return NULL; /* a script: its interpreter is what runs */
-    if (!binary->is_64bit_x86)
-        return "it is not a 64-bit x86 program, and heurt's runtime is";
-    if (!binary->has_interpreter)
-        return "it is statically linked, so that nothing can be loaded into it; link it "
-               "dynamically to record it";
-    if (binary->is_privileged)
-        return "it runs with the rights of another user or group (setuid, setgid or "
-               "capabilities), for which the system ignores LD_PRELOAD; record it as that user";
-    return NULL;
-}
-
 /* Says what stands in the way; the program is run all the same. True when it can be recorded. */
 static bool warn_about_binary(const char *name, const struct binary *binary)
 {
-    const char *reason = why_not_recorded(binary);
-    if (reason)
-        say("%s runs without being recorded: %s", name, reason);
-    return !reason;
+    struct error error;
+    bool recordable = binary__is_recordable(binary, &error);
+    if (!recordable)
+        say("%s runs without being recorded: %s", name, error.text);
+    return recordable;
 }
 
 /* They are for single calls, and for a machine that has a counter for them: else the program is
@@ -385,32 +341,13 @@ static void serve(struct launch *launch, struct attendants *attendants, struct t
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
 
-static const char *why_lost(const struct recording *recording, const struct trace *trace,
-                            uint64_t bytes)
-{
-    uint64_t reached = bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX;
-    uint64_t limit = trace__session(trace)->limit_units * HEURT_UNIT_BYTES;
-    if (reached >= limit && limit < recording->max_size_bytes / HEURT_UNIT_BYTES * HEURT_UNIT_BYTES)
-        return "the trace has reached what a limit on address space or file sizes leaves to it "
-               "(ulimit -v, ulimit -f); raise that, or record fewer functions";
-    if (reached >= limit)
-        return "the trace has reached --max-size; raise it, or record fewer functions";
-    VEC_EACH (process, trace__processes(trace), struct trace_process)
-        VEC_EACH (note, &process->notes, const char *)
-            if (strstr(*note, "seccomp"))
-                return "the program limits its own system calls (seccomp), so that no more room "
-                       "could be "
-                       "taken";
-    return "no room was left for the trace (disk full?)";
-}
-
 static void say_what_was_lost(const struct recording *recording, const struct trace *trace,
                               uint64_t bytes)
 {
     uint64_t lost = trace__events_lost(trace);
     if (lost)
         say("%llu events were lost: %s", (unsigned long long)lost,
-            why_lost(recording, trace, bytes));
+            losses__reason(trace, bytes, recording->max_size_bytes));
 }
 
 static void say_what_was_recorded(const struct recording *recording, size_t threads, uint64_t bytes)
@@ -429,20 +366,6 @@ static uint64_t size_of_trace(const char *directory)
     (void)!stat(path, &status);
     free(path);
     return (uint64_t)status.st_size;
-}
-
-/* Keeps the names in the trace, so that the report can be made anywhere. */
-static int keep_symbols(const struct recording *recording, const struct trace *trace,
-                        struct error *error)
-{
-    struct symbols *symbols = NULL;
-    char *cache = cache__directory("names");
-    int code = symbols__resolve(trace, cache, &symbols, error);
-    free(cache);
-    if (code == 0)
-        code = symbols__save(symbols, recording->directory, error);
-    symbols__free(symbols);
-    return code;
 }
 
 static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
@@ -467,7 +390,7 @@ static int complete(const struct recording *recording, const struct trace *trace
 {
     if (tracepoints__complete(attendants->tracepoints, trace, recording->directory, error) < 0)
         say("%s", error->text);
-    int code = keep_symbols(recording, trace, error);
+    int code = trace_names__keep(trace, recording->directory, error);
     if (is_packed(recording))
         packing__run(recording->directory, attendants->ahead, recording->quiet);
     return code;
@@ -500,31 +423,6 @@ static int conclude(const struct recording *recording, bool expected, struct att
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* CPU time of everybody but this process and the command, which had command_ns. */
-static uint64_t of_others(uint64_t command_ns)
-{
-    uint64_t busy_ns = machine_time__busy_ns(), ours_ns = machine_time__own_ns() + command_ns;
-    return busy_ns == UINT64_MAX ? UINT64_MAX : busy_ns > ours_ns ? busy_ns - ours_ns : 0;
-}
-
-/* own_ns, others_ns: as machine_time__own_ns and of_others told them when the command began. */
-static void keep_usage(struct trace_writer *writer, const struct launch *launch, uint64_t own_ns,
-                       uint64_t others_ns)
-{
-    char text[32];
-    const struct rusage *usage = &launch->usage;
-    struct heurt_session *session = trace_writer__session(writer);
-    snprintf(text, sizeof text, "%" PRIu64, machine_time__own_ns() - own_ns);
-    trace_writer__meta(writer, "recorder_cpu_ns", text);
-    session->system_ns = timeval__ns(&usage->ru_stime);
-    session->cpu_ns = timeval__ns(&usage->ru_utime) + session->system_ns;
-    session->faults = (uint64_t)usage->ru_minflt + (uint64_t)usage->ru_majflt;
-    uint64_t now_ns = of_others(session->cpu_ns);
-    session->others_ns = now_ns == UINT64_MAX || others_ns == UINT64_MAX ? UINT64_MAX
-                         : now_ns > others_ns                            ? now_ns - others_ns
-                                                                         : 0;
-}
-
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
 static int run_command(const struct recording *recording, const struct binary *binary,
@@ -542,7 +440,7 @@ static int run_command(const struct recording *recording, const struct binary *b
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)
         automatic__attach(attendants->automatic, launch.pid);
-    uint64_t others_ns = of_others(0), own_ns = machine_time__own_ns();
+    struct usage_before before = usage__begin();
     struct kernel_log *kernel_log = NULL;
     if (code == 0 && !recording->no_kernel && !recording->aggregate)
         kernel_log = kernel_log__start(launch.pid, writer);
@@ -556,7 +454,7 @@ static int run_command(const struct recording *recording, const struct binary *b
         serve(&launch, attendants, writer);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
-        keep_usage(writer, &launch, own_ns, others_ns);
+        usage__keep(&before, &launch.usage, writer);
     }
     kernel_log__stop(kernel_log);
     if (code < 0)
@@ -604,7 +502,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
     automatic__free(attendants.automatic);
     tracepoints__stop(attendants.tracepoints, writer);
     free(library);
-    code = trace_writer__finish(writer, *wait_status, clock_pair(clock), &error);
+    code = trace_writer__finish(writer, *wait_status, session_clock__pair(clock), &error);
     if (code == 0 && !status)
         code = conclude(recording, recordable, &attendants, &error);
     pack_ahead__free(attendants.ahead);

@@ -3,8 +3,7 @@
 #include "analysis/callsite/rules_file.h"
 #include "base/memory.h"
 #include "cmd/command.h"
-#include "recorder/cache.h"
-#include "symbol/resolve.h"
+#include "recorder/trace_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +37,7 @@ static struct symbols *load_symbols(const char *directory, const struct trace *t
         return symbols;
     if (result != -ENOENT)
         say("%s; looking the names up anew", error.text);
-    char *cache = cache__directory("names");
-    result = symbols__resolve(trace, cache, &symbols, &error);
-    free(cache);
+    result = trace_names__find(trace, &symbols, &error);
     if (result < 0) {
         say("%s; the report goes on without names", error.text);
         return symbols__new();
