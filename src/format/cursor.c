@@ -290,6 +290,12 @@ void trace_cursor__stop(struct trace_cursor *cursor)
 
 /* ---- bounds of threads ----------------------------------------------------------------------- */
 
+static void keep_start(struct trace_thread *thread, const struct event *event)
+{
+    thread->start_tick = event->tick;
+    thread->start_routine = event->words >= 3 ? event->payload[2] : 0;
+}
+
 static void find_start(struct trace_cursor *cursor, struct trace_thread *thread)
 {
     struct event event;
@@ -298,7 +304,7 @@ static void find_start(struct trace_cursor *cursor, struct trace_thread *thread)
     thread->start_tick = cursor->tick;
     while (trace_cursor__next_in_chunk(cursor, &event))
         if (event.id == HEURT_EVENT_THREAD_START) {
-            thread->start_tick = event.tick;
+            keep_start(thread, &event);
             return;
         }
 }
@@ -335,7 +341,7 @@ static void find_aggregate_bounds(struct trace_cursor *cursor, struct trace_thre
     struct event event;
     while (trace_cursor__next(cursor, &event)) {
         if (event.id == HEURT_EVENT_THREAD_START)
-            thread->start_tick = event.tick;
+            keep_start(thread, &event);
         if (!thread->ended)
             thread->end_tick = event.tick;
         if (event.id == HEURT_EVENT_THREAD_END) {

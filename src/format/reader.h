@@ -97,14 +97,15 @@ struct trace_thread {
     uint32_t serial;
     uint32_t process; /* index into processes */
     uint32_t pid, tid;
-    const char *name;     /* "" when not known */
-    struct vec chunks;    /* const struct heurt_chunk *, by sequence */
-    uint64_t start_tick;  /* of THREAD_START, else of the first chunk */
-    uint64_t end_tick;    /* of THREAD_END, else as the kernel told it, else of the last event that
-                             can be read */
-    bool ended;           /* THREAD_END was seen */
-    uint64_t cpu_ns;      /* from THREAD_END or the kernel; UINT64_MAX: not known */
-    uint64_t runnable_ns; /* likewise */
+    const char *name;    /* "" when not known */
+    struct vec chunks;   /* const struct heurt_chunk *, by sequence */
+    uint64_t start_tick; /* of THREAD_START, else of the first chunk */
+    uint64_t end_tick;   /* of THREAD_END, else as the kernel told it, else of the last event that
+                            can be read */
+    bool ended;          /* THREAD_END was seen */
+    uint64_t start_routine; /* address; 0: a process' first thread, or not known */
+    uint64_t cpu_ns;        /* from THREAD_END or the kernel; UINT64_MAX: not known */
+    uint64_t runnable_ns;   /* likewise */
     uint64_t events_lost;
     struct trace_aggregate *aggregate; /* NULL: all of its events are there */
     uint64_t merged_threads; /* > 0: it is no thread, but so many short ones that have ended; */

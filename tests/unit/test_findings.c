@@ -79,6 +79,91 @@ static void places_of_one_lock_are_one_finding(void **state)
     findings__free(findings);
 }
 
+/* Its parts add up to it, the larger one first. */
+static void a_finding_of_one_lock_has_its_places_as_parts(void **state)
+{
+    struct scene *scene = *state;
+    wait_for_lock(scene, 0, 1000, PUT_SITE, MUTEX);
+    wait_for_lock(scene, 1, 1100, GET_SITE, MUTEX);
+    wait_for_lock(scene, 1, 1200, GET_SITE, MUTEX);
+    PUT(scene, 1, 1300, HEURT_EVENT_LOCK_ACQUIRED, GET_SITE + 8, MUTEX);
+    PUT(scene, 1, 1310, RELEASED, GET_SITE, MUTEX);
+    scene__end(scene, 0, 1500);
+    scene__end(scene, 1, 1500);
+    struct findings *findings = find(scene, "store", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->parts.count, 2);
+    const struct finding_part *load = VEC_AT(&first->parts, struct finding_part, 0);
+    assert_string_equal(load->place->function, "load");
+    assert_int_equal(load[0].lost_ns, 100);
+    assert_int_equal(load[1].lost_ns, 50);
+    assert_int_equal(first->counts.taken, 4); /* once where nobody ever waited */
+    assert_int_equal(first->counts.waits, 3);
+    assert_int_equal(first->counts.longest_ns, 50);
+    findings__free(findings);
+}
+
+/* ---- roles ----------------------------------------------------------------------------------- */
+
+static void start(struct scene *scene, uint32_t thread, uint64_t routine)
+{
+    PUT(scene, thread, 1000, HEURT_EVENT_THREAD_START, 1, HEURT_NO_SERIAL, routine);
+}
+
+static void end(struct scene *scene, uint32_t thread, uint64_t cpu_ns)
+{
+    PUT(scene, thread, 2000, HEURT_EVENT_THREAD_END, cpu_ns, 0);
+}
+
+static void join(struct scene *scene, uint32_t thread)
+{
+    PUT(scene, thread, 1100, HEURT_EVENT_JOIN, GET_SITE, 1);
+    PUT(scene, thread, 1950, HEURT_EVENT_JOIN LEFT, 0);
+}
+
+static void threads_of_one_start_routine_are_one_role(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 4; i++)
+        start(scene, i, i == 0 ? 0 : PUT_SITE);
+    join(scene, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        end(scene, i, i == 0 ? 10 : 900);
+    struct findings *findings = find(scene, "work", "load");
+    assert_int_equal(findings->roles.count, 2);
+    const struct role *workers = VEC_AT(&findings->roles, struct role, 0), *other = workers + 1;
+    assert_true(workers->had_work);
+    assert_string_equal(workers->start->function, "work");
+    assert_int_equal(workers->threads, 3);
+    assert_int_equal(workers->lifetime_ns, 3000);
+    assert_int_equal(workers->idle_ns, 0);
+    assert_false(other->had_work);
+    assert_null(other->start);
+    assert_int_equal(other->joined_ns, 850);
+    assert_int_equal(other->idle_ns, 850);
+    findings__free(findings);
+}
+
+static void times_of_roles_add_up_to_their_lives(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, PUT_SITE);
+    start(scene, 1, GET_SITE);
+    join(scene, 0);
+    wait_for_lock(scene, 1, 1000, PUT_SITE, MUTEX);
+    end(scene, 0, 500);
+    end(scene, 1, 900);
+    struct findings *findings = find(scene, "store", "load");
+    assert_int_equal(findings->roles.count, 2);
+    VEC_EACH (role, &findings->roles, struct role) {
+        uint64_t sum_ns = role->idle_ns;
+        for (int i = 0; i < COMPONENTS; i++)
+            sum_ns += role->component_ns[i];
+        assert_int_equal(sum_ns, role->lifetime_ns);
+    }
+    findings__free(findings);
+}
+
 static void wait_and_answer(struct scene *scene, uint64_t from, uint32_t waits, uint64_t site,
                             uint64_t condition, uint64_t signals)
 {
@@ -367,6 +452,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(locks_of_one_place_are_one_finding),
         TEST(places_of_one_lock_are_one_finding),
+        TEST(a_finding_of_one_lock_has_its_places_as_parts),
+        TEST(threads_of_one_start_routine_are_one_role),
+        TEST(times_of_roles_add_up_to_their_lives),
         TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),

@@ -49,7 +49,7 @@ static void drop_overlaps(struct finder *finder, const struct sharing *sharing)
     size_t kept = 0;
     VEC_EACH (finding, rows, struct finding) {
         if (finding->category == FINDING_OVERLAP && is_at(finder, sharing, finding))
-            vec__free(&finding->classes);
+            finding__free(finding);
         else
             *VEC_AT(rows, struct finding, kept++) = *finding;
     }

@@ -45,12 +45,18 @@ void finder__find_workers(struct finder *finder)
     }
 }
 
+bool class__is_idle(const struct finder *finder, uint32_t place)
+{
+    const struct profile_class *class = profile_class_at(finder->profile, place);
+    return class->idle && !class__is_call(class) && finder->partner[place] == NO_GROUP;
+}
+
 uint64_t *finder__idle(const struct finder *finder)
 {
     uint64_t *ns = memory__zeroed(finder->profile->threads.count, sizeof *ns);
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
         const struct profile_class *class = profile_class_at(finder->profile, i);
-        if (!class->idle || class__is_call(class) || finder->partner[i] != NO_GROUP)
+        if (!class__is_idle(finder, i))
             continue;
         VEC_EACH (row, &class->threads, struct profile_thread_row)
             ns[row->thread] += row->sum_ns;
@@ -63,6 +69,8 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
     struct finding finding = {.category = category,
                               .leader = FINDING_NO_CLASS,
                               .classes = VEC_OF(uint32_t),
+                              .losses = VEC_OF(uint64_t),
+                              .parts = VEC_OF(struct finding_part),
                               .thread = UINT32_MAX,
                               .wall_gain = {1, 1}};
     return vec__push(&finder->findings->rows, &finding);

@@ -135,6 +135,7 @@ static void take(struct finder *finder, struct finding *finding, struct candidat
     finding->lost_ns += candidate->lost_ns;
     finding->error_ns += class->sum_error_ns;
     vec__push(&finding->classes, &candidate->class);
+    vec__push(&finding->losses, &candidate->lost_ns);
 }
 
 static enum finding_category category_of_group(const struct vec *candidates, uint32_t group)
@@ -202,13 +203,23 @@ static int by_rank(const void *a, const void *b)
     return ORDER(right->lost_ns, left->lost_ns) ?: ORDER(left->leader, right->leader);
 }
 
+static uint64_t wall_without(const struct findings *findings, const struct finding *finding)
+{
+    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
+    return gain > 0 ? (uint64_t)((double)findings->wall_ns / gain) : findings->wall_ns;
+}
+
 void findings__rank(struct findings *findings)
 {
+    findings->rest_ns = 0;
     VEC_EACH (finding, &findings->rows, struct finding) {
         finding->share =
             findings->working_ns ? (double)finding->lost_ns / (double)findings->working_ns : 0;
         finding->ranked =
             is_worth_it(findings, finding) && finding->error_ns <= finding->lost_ns / 2;
+        finding->wall_without_ns = wall_without(findings, finding);
+        if (!finding->ranked)
+            findings->rest_ns = ns__larger(findings->rest_ns, finding->lost_ns);
     }
     vec__sort(&findings->rows, by_rank);
 }
@@ -254,6 +265,10 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder.findings->sharings = sharings__find(trace, symbols);
     finder__add_sharings(&finder);
     finder__add_of_threads(&finder);
+    VEC_EACH (finding, &finder.findings->rows, struct finding)
+        finding__find_parts(&finder, finding);
+    finder__find_roles(&finder);
+    finder.findings->wall_ns = profile->wall_ns;
     findings__rank(finder.findings);
     free(finder.idle_ns);
     free(partner);
@@ -265,8 +280,9 @@ void findings__free(struct findings *findings)
     if (!findings)
         return;
     VEC_EACH (finding, &findings->rows, struct finding)
-        vec__free(&finding->classes);
+        finding__free(finding);
     vec__free(&findings->rows);
+    vec__free(&findings->roles);
     sharings__free(findings->sharings);
     free(findings->had_work);
     free(findings);

@@ -14,6 +14,7 @@
 #ifndef HEURT_ANALYSIS_FINDINGS_FINDINGS_H
 #define HEURT_ANALYSIS_FINDINGS_FINDINGS_H
 
+#include "analysis/findings/roles.h"
 #include "analysis/ledger/profile.h"
 #include "analysis/memory/sharing.h"
 
@@ -51,13 +52,42 @@ enum finding_category {
 };
 const char *finding_category__name(enum finding_category category); /* as in the JSON contract */
 
+/* Whom a part is blamed on. */
+struct finding_holder {
+    uint32_t process; /* serial */
+    uint64_t site;
+    uint64_t wait_ns; /* because of it */
+    double share;     /* of what is known of the part */
+};
+
+/* One place of an object, or one object of a place. */
+struct finding_part {
+    uint32_t class;             /* that lost most there */
+    const struct symbol *place; /* NULL: the class's */
+    uint64_t lost_ns;
+    struct vec holders; /* struct finding_holder, each function once, by wait_ns */
+};
+
+/* How often it was waited for. */
+struct finding_counts {
+    uint64_t taken, waits; /* of locks and semaphores all acquisitions; else both are occurrences */
+    uint64_t wait_ns;      /* Σ over waits */
+    uint64_t longest_ns;
+    uint64_t blamed_ns;            /* of wait_ns: whoever was waited for is known */
+    uint64_t doing_ns[COMPONENTS]; /* what that one did then; adds up to blamed_ns */
+};
+
 struct finding {
     enum finding_category category;
     bool ranked;
-    uint32_t leader;            /* the class that lost most, or that it hit most: place in
-                                   profile->classes; FINDING_NO_CLASS: none is known */
-    struct vec classes;         /* uint32_t: places in profile->classes, by what they lost */
-    const struct symbol *place; /* in the program's own code; NULL: not known */
+    uint32_t leader;    /* the class that lost most, or that it hit most: place in
+                           profile->classes; FINDING_NO_CLASS: none is known */
+    struct vec classes; /* uint32_t: places in profile->classes, by what they lost */
+    struct vec losses;  /* uint64_t, ns: what each of these lost; or none, when it is one */
+    struct vec parts;   /* struct finding_part, by lost_ns; their sum is the finding's. None:
+                           it was found otherwise */
+    struct finding_counts counts; /* of its classes; of one lock, of all that take it */
+    const struct symbol *place;   /* in the program's own code; NULL: not known */
     bool has_object; /* all of its classes have an object: the leader's; objects: how many */
     uint32_t objects;
     const struct sharing *sharing; /* FALSE_SHARING, TRUE_SHARING; else NULL */
@@ -66,7 +96,8 @@ struct finding {
     uint64_t error_ns;   /* of it, where it was sampled */
     double share;        /* of their lives */
     double wall_gain[2]; /* at least, at most; 1, 1: none */
-    bool is_herd;        /* CONDITION: most of those that are woken find nothing */
+    uint64_t wall_without_ns; /* what the run would take with the middle of that */
+    bool is_herd;             /* CONDITION: most of those that are woken find nothing */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
                         room between the ends of a hand-over, or on answers that need not be waited
                         for one by one */
@@ -81,6 +112,9 @@ struct findings {
     uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits */
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
+    uint64_t wall_ns;
+    uint64_t rest_ns; /* the most that one finding costs which is not ranked */
+    struct vec roles; /* struct role: those that had work first, by lifetime */
 };
 
 /* symbols may be NULL. */

@@ -8,6 +8,8 @@
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay
+ *     finding_parts.c      what a finding consists of: its places or objects, who held them
+ *     finding_roles.c      threads that do the same
  *
  * wall_gains.c asks a replay, and knows what is public only. */
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
@@ -114,6 +116,8 @@ void finder__add_sharings(struct finder *finder);
 /* ---- finding_threads.c ----------------------------------------------------------------------- */
 
 void finder__find_workers(struct finder *finder);
+/* Waits for work, events, time, the end of others, which are no end of a hand-over. */
+bool class__is_idle(const struct finder *finder, uint32_t class);
 /* By thread, once partners are known; free() it. */
 uint64_t *finder__idle(const struct finder *finder);
 /* Appends CPU shortage, page faults, unknown waits, imbalance. */
@@ -133,5 +137,15 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost);
 /* Sets the finding's gain from what its classes' threads lost. */
 void finding__estimate_gain(const struct finder *finder, struct finding *finding);
+
+/* ---- finding_parts.c ------------------------------------------------------------------------- */
+
+/* Fills in parts and figures of a finding that is made of classes. */
+void finding__find_parts(const struct finder *finder, struct finding *finding);
+void finding__free(struct finding *finding);
+
+/* ---- finding_roles.c ------------------------------------------------------------------------- */
+
+void finder__find_roles(struct finder *finder);
 
 #endif

@@ -1,0 +1,170 @@
+#include "analysis/findings/internal.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what of a thread's waits is idle -------------------------------------------------------- */
+
+static bool is_wait(enum component component)
+{
+    return component != COMPONENT_RUNNING && component != COMPONENT_RUNNABLE &&
+           component != COMPONENT_PAGE_FAULT && component != COMPONENT_OVERHEAD;
+}
+
+static uint64_t part_of(uint64_t whole_ns, double part)
+{
+    return (uint64_t)((double)whole_ns * (part < 1 ? part : 1));
+}
+
+/* Moves ns from the component to the idle time, no more than is there. */
+static uint64_t move(struct role *life, unsigned component, uint64_t ns)
+{
+    uint64_t moved_ns = ns__smaller(ns, life->component_ns[component]);
+    life->component_ns[component] -= moved_ns;
+    life->idle_ns += moved_ns;
+    return moved_ns;
+}
+
+static void move_idle_class(const struct finder *finder, const struct profile_class *class,
+                            struct role *lives)
+{
+    VEC_EACH (row, &class->threads, struct profile_thread_row) {
+        double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
+        for (unsigned i = 0; i < COMPONENTS; i++) {
+            uint64_t sum_ns = trace__ns(finder->trace, class->accumulator->component_sum[i]);
+            uint64_t moved_ns =
+                is_wait((enum component)i) ? move(&lives[row->thread], i, part_of(sum_ns, part)) : 0;
+            lives[row->thread].joined_ns += class->what.at.kind == CLASS_JOIN ? moved_ns : 0;
+        }
+    }
+}
+
+/* A thread each, by trace__threads; free() it. */
+static struct role *lives_of(const struct finder *finder)
+{
+    const struct vec *threads = &finder->profile->threads;
+    struct role *lives = memory__zeroed(threads->count + 1, sizeof *lives);
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
+        lives[i].lifetime_ns = thread->lifetime_ns;
+        memcpy(lives[i].component_ns, thread->component_ns, sizeof lives[i].component_ns);
+    }
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++)
+        if (class__is_idle(finder, i))
+            move_idle_class(finder, profile_class_at(finder->profile, i), lives);
+    return lives;
+}
+
+/* ---- who it is ------------------------------------------------------------------------------- */
+
+/* By process: the name of its first thread, which threads that nobody gave a name have, too.
+ * free() it. */
+static const char **first_names(const struct finder *finder)
+{
+    const char **names =
+        memory__zeroed(trace__processes(finder->trace)->count + 1, sizeof *names);
+    VEC_EACH (thread, trace__threads(finder->trace), struct trace_thread)
+        if (thread->tid == thread->pid)
+            names[thread->process] = thread->name;
+    return names;
+}
+
+static const char *own_name(const struct trace_thread *thread, const char *first)
+{
+    return *thread->name && (!first || strcmp(first, thread->name) != 0) ? thread->name : NULL;
+}
+
+static size_t bytes_without_number(const char *name)
+{
+    size_t bytes = strlen(name);
+    while (bytes > 1 && strchr("0123456789", name[bytes - 1]))
+        bytes--;
+    return bytes;
+}
+
+static const struct symbol *start_of(const struct finder *finder, const struct trace_thread *thread,
+                                     uint32_t serial)
+{
+    const struct symbol *symbol =
+        thread->start_routine ? symbols__get(finder->symbols, serial, thread->start_routine) : NULL;
+    return program_frame__inlined(symbol);
+}
+
+static struct role role_of(const struct finder *finder, uint32_t place, const char **names)
+{
+    const struct trace_thread *thread = trace_thread_at(finder, place);
+    const struct trace_process *process =
+        VEC_AT(trace__processes(finder->trace), struct trace_process, thread->process);
+    struct role role = {.program = process->path ? process->path : "",
+                        .is_main = thread->tid == thread->pid,
+                        .had_work = finder->findings->had_work[place],
+                        .thread = place};
+    role.name = role.is_main ? NULL : own_name(thread, names[thread->process]);
+    role.name_bytes = role.name ? bytes_without_number(role.name) : 0;
+    role.start = role.is_main || role.name ? NULL : start_of(finder, thread, process->serial);
+    return role;
+}
+
+static bool is_same_name(const struct role *a, const struct role *b)
+{
+    if (!a->name || !b->name)
+        return a->name == b->name;
+    return a->name_bytes == b->name_bytes && memcmp(a->name, b->name, a->name_bytes) == 0;
+}
+
+static bool is_same_start(const struct symbol *a, const struct symbol *b)
+{
+    return a == b || (a && b && strcmp(a->function, b->function) == 0);
+}
+
+static bool is_same(const struct role *a, const struct role *b)
+{
+    return a->is_main == b->is_main && a->had_work == b->had_work && is_same_name(a, b) &&
+           is_same_start(a->start, b->start) && strcmp(a->program, b->program) == 0;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static struct role *find_role(struct vec *roles, const struct role *wanted)
+{
+    VEC_EACH (role, roles, struct role)
+        if (is_same(role, wanted))
+            return role;
+    return vec__push(roles, wanted);
+}
+
+static void add(struct role *role, const struct role *life, uint64_t threads)
+{
+    role->threads += threads;
+    role->lifetime_ns += life->lifetime_ns;
+    role->idle_ns += life->idle_ns;
+    role->joined_ns += life->joined_ns;
+    for (int i = 0; i < COMPONENTS; i++)
+        role->component_ns[i] += life->component_ns[i];
+}
+
+static int by_work(const void *a, const void *b)
+{
+    const struct role *left = a, *right = b;
+    if (left->had_work != right->had_work)
+        return left->had_work ? -1 : 1;
+    return ORDER(right->lifetime_ns, left->lifetime_ns) ?: ORDER(left->thread, right->thread);
+}
+
+void finder__find_roles(struct finder *finder)
+{
+    struct vec *roles = &finder->findings->roles;
+    struct role *lives = lives_of(finder);
+    const char **names = first_names(finder);
+    *roles = VEC_OF(struct role);
+    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct role wanted = role_of(finder, i, names);
+        struct role *role = find_role(roles, &wanted);
+        add(role, &lives[i], ns__larger(1, trace_thread_at(finder, i)->merged_threads));
+    }
+    vec__sort(roles, by_work);
+    free(names);
+    free(lives);
+}
