@@ -98,6 +98,19 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
     done
 }
 
+@test "what the pages about the source name is there" {
+    "$walls" pages "$HEURT_SOURCE"
+    mkdir -p docs src/analysis/sync
+    touch src/analysis/sync/open_waits.c src/cmd/cmd_a.c
+    printf '%s\n' '`sync/` and `analysis/sync/open_waits.c`' '    src/cmd/  `cmd_*.c`' >docs/architecture.md
+    printf '%s\n' 'nothing' >CONTRIBUTING.md
+    "$walls" pages .
+    echo 'It is in `sync/`, (`sync/gone.h`), `gone/`.' >CONTRIBUTING.md
+    run -1 "$walls" pages .
+    [ "${#lines[@]}" = 2 ]
+    [[ $output == *"CONTRIBUTING.md:1: there is no sync/gone.h"*"there is no gone/"* ]]
+}
+
 @test "no two source files have one name" {
     "$walls" names "$HEURT_SOURCE"
     touch src/base/twice.c src/cmd/twice.c src/base/internal.h src/cmd/internal.h

@@ -10,6 +10,7 @@
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
 #   readers ARCHIVE…       present/ opens no trace and walks over none
 #   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean
+#   pages SOURCE           what docs/architecture.md and CONTRIBUTING.md name in SOURCE is there
 #   commands ARCHIVE…      only cmd/ prints, reads the command line or ends the process
 # shellcheck disable=SC2317 # the walls are called by their names
 set -eu
@@ -135,6 +136,22 @@ decoders() {
         done
 }
 
+# Names of files, by what they end in, and of folders, in backquotes or where a picture's line begins.
+named_in_page() { # PAGE: LINE:NAME
+    grep -noE '[A-Za-z0-9_.*/-]*[A-Za-z0-9_*]\.(c|h|S|sh|bats|bash|md|build)\b' "$1"
+    grep -noE '(^ +|`)[a-z_]+(/[a-z_]+)*/([a-z_]+`)?' "$1" | tr -d ' `'
+}
+
+pages() {
+    tree=$(cd "$1" && find . -not -path './build*' -not -path './.git*' -printf '%P\n')
+    for page in docs/architecture.md CONTRIBUTING.md; do
+        named_in_page "$1/$page" | while IFS=: read -r line name; do
+            pattern=$(printf '%s' "${name%/}" | sed 's/[.]/\\./g; s|[*]|[^/]*|g')
+            printf '%s\n' "$tree" | grep -qE "(^|/)$pattern\$" || echo "$page:$line: there is no $name"
+        done
+    done
+}
+
 needed() {
     names=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | tr '\n' ' ')
     [ "$names" = 'libc.so.6 ' ] || echo "$1: needs ${names:-nothing}; libc.so.6 alone is allowed"
@@ -196,7 +213,7 @@ commands() {
 wall=$1
 shift
 case $wall in
-includes | sizes | names | decoders | needed | imports | globals | readers | commands) ;;
+includes | sizes | names | decoders | pages | needed | imports | globals | readers | commands) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2
