@@ -4,6 +4,7 @@
 #include "analysis/callsite/rules_file.h"
 #include "analysis/findings/wall_gains.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/options.h"
@@ -11,6 +12,8 @@
 #include "cmd/values.h"
 
 #include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
 
@@ -65,6 +68,30 @@ static int show_classes(const struct options *options, struct loaded *loaded)
     return status;
 }
 
+/* Says it when no class is of the function (a glob, of which the first bytes count): the rule may
+ * be meant for other runs. */
+static void check_rule(const struct report *report, const char *option, const char *function,
+                       size_t bytes)
+{
+    char *pattern = memory__format("%.*s", (int)bytes, function);
+    bool is_met = false;
+    VEC_EACH (class, &report->profile->classes, struct profile_class)
+        is_met = is_met || class__is_named(report, class, pattern);
+    char *question = class_names__question(report, pattern);
+    if (!is_met)
+        say("%s: no class of this run is named '%s'%s", option, pattern, question);
+    free(question);
+    free(pattern);
+}
+
+static void check_rules(const struct options *options, const struct report *report)
+{
+    VEC_EACH (key, &options->keys, const char *)
+        check_rule(report, "--key", *key, strcspn(*key, "="));
+    VEC_EACH (function, &options->ignores, const char *)
+        check_rule(report, "--ignore", *function, strlen(*function));
+}
+
 static int report_on_loaded(const struct options *options, const struct vec *rules,
                             struct loaded *loaded)
 {
@@ -72,6 +99,7 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
     int status = loaded__profile_by(loaded, view, rules, options->threshold);
     if (status)
         return status;
+    check_rules(options, &loaded->report);
     if (options->classes != CLASSES_UNSAID && loaded->profile->view != view)
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
@@ -96,13 +124,25 @@ static int report_on(const struct options *options, const struct vec *rules)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
+static void forget(struct rules *rules, const char *function)
+{
+    struct vec list = rules__list(rules);
+    struct nearest nearest = nearest__to(function);
+    VEC_EACH (rule, &list, const struct profile_rule)
+        nearest__offer(&nearest, rule->function);
+    char *question = nearest__question(&nearest);
+    if (rules__forget(rules, function) == 0)
+        say("%s has no rule for '%s'%s", rules->path, function, question);
+    free(question);
+    rules__free_list(&list);
+}
+
 static int change_rules(const struct command *self, const struct options *options,
                         struct rules *rules)
 {
     struct error error;
     VEC_EACH (function, &options->forgets, const char *)
-        if (rules__forget(rules, *function) == 0)
-            say("%s has no rule for '%s'", rules->path, *function);
+        forget(rules, *function);
     VEC_EACH (key, &options->keys, const char *)
         if (rules__add_key(rules, *key, &error) < 0)
             return wrong_usage(self, "--key: %s", error.text);

@@ -1,6 +1,7 @@
 #include "cmd/event_walk.h"
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cmd/command.h"
 
 #include <errno.h>
@@ -39,6 +40,20 @@ static bool matches_thread(const struct trace_thread *thread, const char *wanted
     return fnmatch(wanted, thread->name, 0) == 0;
 }
 
+/* Says it when no thread is the one that is wanted. */
+static void check_thread(const struct vec *threads, const char *wanted)
+{
+    struct nearest nearest = nearest__to(wanted);
+    VEC_EACH (thread, threads, struct trace_thread) {
+        if (matches_thread(thread, wanted))
+            return;
+        nearest__offer(&nearest, thread->name);
+    }
+    char *question = nearest__question(&nearest);
+    say("--thread: no thread of the trace has the number or the name '%s'%s", wanted, question);
+    free(question);
+}
+
 static bool is_thread_wanted(const struct event_choice *choice, const struct trace_thread *thread)
 {
     VEC_EACH (wanted, &choice->threads, const char *)
@@ -52,28 +67,66 @@ static struct walked_thread *make_threads(const struct trace *trace,
 {
     const struct vec *threads = trace__threads(trace);
     struct walked_thread *all = memory__zeroed(threads->count, sizeof *all);
-    bool any = false;
     for (size_t i = 0; i < threads->count; i++) {
         all[i].is_wanted = is_thread_wanted(choice, VEC_AT(threads, struct trace_thread, i));
         all[i].kept.ranges = choice->kept ? &choice->kept[i] : NULL;
-        any |= all[i].is_wanted;
     }
-    if (!any && choice->threads.count)
-        say("no thread of the trace is the one that --thread asks for");
+    VEC_EACH (wanted, &choice->threads, const char *)
+        check_thread(threads, *wanted);
     return all;
 }
 
+/* A name of events that is asked for. */
+struct wanted_name {
+    const char *glob;
+    bool is_met;            /* by an event */
+    struct nearest nearest; /* among the names of the others, while it is not */
+};
+
+/* struct wanted_name. */
+static struct vec wanted_names(const struct event_choice *choice)
+{
+    struct vec names = VEC_OF(struct wanted_name);
+    VEC_EACH (glob, &choice->functions, const char *)
+        vec__push(&names, &(struct wanted_name){*glob, false, nearest__to(*glob)});
+    return names;
+}
+
+static bool is_named(struct wanted_name *wanted, const char *name)
+{
+    if (!name)
+        return false;
+    if (fnmatch(wanted->glob, name, 0) == 0)
+        return wanted->is_met = true;
+    if (!wanted->is_met)
+        nearest__offer(&wanted->nearest, name);
+    return false;
+}
+
+/* Says which names no event has, and frees them. */
+static void check_names(struct vec *names)
+{
+    VEC_EACH (wanted, names, struct wanted_name) {
+        char *question = nearest__question(&wanted->nearest);
+        if (!wanted->is_met)
+            say("--function: no event that was asked for has the name '%s'%s", wanted->glob,
+                question);
+        free(question);
+    }
+    vec__free(names);
+}
+
 static bool is_wanted(const struct trace *trace, const struct event_choice *choice,
-                      const struct shown_event *what)
+                      struct vec *names, const struct shown_event *what)
 {
     uint64_t ns = trace__since_start_ns(trace, what->event->tick);
+    bool is_one = choice->functions.count == 0;
     if (ns < choice->from_ns || ns > choice->to_ns)
         return false;
-    const char *kind = event__name(what->event->id & ~1u);
-    VEC_EACH (glob, &choice->functions, const char *)
-        if (fnmatch(*glob, what->title.name, 0) == 0 || (kind && fnmatch(*glob, kind, 0) == 0))
-            return true;
-    return choice->functions.count == 0;
+    const char *kind = is_one ? NULL : event__name(what->event->id & ~1u);
+    VEC_EACH (wanted, names, struct wanted_name)
+        is_one |= is_named(wanted, what->title.name) || is_named(wanted, kind);
+    return is_one;
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
@@ -102,6 +155,7 @@ static int tell_all(struct shown_trace *shown, const struct event_choice *choice
                     struct walked_thread *threads, struct event_taker *taker)
 {
     struct trace_merge *merge = trace_merge__start(shown->trace);
+    struct vec names = wanted_names(choice);
     struct event event;
     size_t thread;
     int failed = 0;
@@ -109,7 +163,7 @@ static int tell_all(struct shown_trace *shown, const struct event_choice *choice
         struct walked_thread *walked = &threads[thread];
         struct shown_event what = shown_trace__next(shown, thread, &event);
         bool is_kept = kept_walk__keeps(&walked->kept);
-        if (!walked->is_wanted || !is_wanted(shown->trace, choice, &what))
+        if (!walked->is_wanted || !is_wanted(shown->trace, choice, &names, &what))
             continue;
         errno = 0;
         if (is_kept)
@@ -119,6 +173,7 @@ static int tell_all(struct shown_trace *shown, const struct event_choice *choice
         failed = failure_of(taker->out);
     }
     trace_merge__free(merge);
+    check_names(&names);
     return failed;
 }
 

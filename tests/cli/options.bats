@@ -139,6 +139,22 @@ says() { # STATUS PART WORD…
     [[ $output != *"did you mean"* ]]
 }
 
+@test "what a trace does not have is answered with the nearest that it has" {
+    cd "$BATS_TEST_TMPDIR"
+    "$HEURT" record --quiet --overhead none "$PROGRAMS/locks_known" >out 2>&1 </dev/null
+    says 2 "no lock of this trace has the name semahpore; did you mean 'semaphore'?" locks --lock semahpore
+    says 2 "no lock of this trace has the name nothing_like_it; heurt locks" locks --lock nothing_like_it
+    says 0 "a function lock_and_unlokc; did you mean 'lock_and_unlock'?" locks --site lock_and_unlokc
+    says 0 "--ignore: no class of this run is named 'pthread_spin_lokc'; did you mean 'pthread_spin_lock'?" \
+        report --ignore pthread_spin_lokc
+    says 0 "--key: no class of this run is named 'nothing_like_it'" report --key nothing_like_it=arg1
+    [[ $output != *"did you mean"* ]]
+    says 0 "heurt.rules has no rule for 'nothing_liek_it'; did you mean 'nothing_like_it'?" \
+        report --forget nothing_liek_it
+    says 0 "" report --forget nothing_like_it --ignore pthread_spin_lock
+    [[ $output != *"is named"* && $output != *"has no rule"* ]]
+}
+
 @test "an older verb stands for what is written in its place" {
     cd "$BATS_TEST_TMPDIR"
     "$HEURT" record --quiet --overhead none "$EXAMPLES/queue" >out </dev/null

@@ -118,7 +118,15 @@ static void filters_leave_the_rest_out(void **state)
                 "227 #1 30 0x10000000401020 0x500000007 0xffffffffffffffff\n"
                 "228 #1 31 0x1\n");
     assert_dump("--thread nobody",
-                "heurt: no thread of the trace is the one that --thread asks for\n");
+                "heurt: --thread: no thread of the trace has the number or the name 'nobody'\n");
+    assert_dump(
+        "--thread wroker --from 0.00000015",
+        "heurt: --thread: no thread of the trace has the number or the name 'wroker'; did you "
+        "mean 'worker'?\n");
+    assert_dump("-f raed -f nothing_like_it",
+                "heurt: --function: no event that was asked for has the name 'raed'; did you mean "
+                "'read'?\n"
+                "heurt: --function: no event that was asked for has the name 'nothing_like_it'\n");
 }
 
 static void what_the_kernel_told_is_shown_as_time(void **state)

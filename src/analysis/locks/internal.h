@@ -19,6 +19,7 @@
 #include "analysis/locks/locks.h"
 #include "analysis/sync/idle_waits.h"
 #include "base/map.h"
+#include "base/nearest.h"
 
 #define SITES_MOST 256u /* of a lock; what is beyond is one row without an address */
 #define PAIRS_MOST 256u /* likewise */
@@ -168,6 +169,7 @@ struct locks_walk {
     struct cached_function *functions; /* NULL: any function */
     uint64_t least_wait, from, to;     /* ticks; to: one past the last */
     size_t matched_locks, matched_functions;
+    struct nearest nearest_lock, nearest_function; /* among what it does not mean */
     /* Histograms: the first of the durations in each bucket; the bucket of 2^i ticks. */
     uint64_t bucket_ticks[LOCKS_BUCKETS];
     uint8_t first_bucket[64];
@@ -185,7 +187,7 @@ struct locks_walk {
 int locks_filter__start(struct locks_walk *walk, struct error *error);
 /* Once all is seen: fails when no lock was the one that was asked for. */
 int locks_filter__check(const struct locks_walk *walk, struct error *error);
-bool locks_filter__wants_object(const struct locks_walk *walk, const struct sync_object *object);
+bool locks_filter__wants_object(struct locks_walk *walk, const struct sync_object *object);
 /* Whether an synchronisation event at the object counts, whenever it was. waited: ticks. */
 bool locks_filter__counts(struct locks_walk *walk, const struct lock_state *state, uint32_t thread,
                           uint64_t site, uint64_t waited);

@@ -60,7 +60,7 @@ static bool is_address(const char *text, uint64_t *address)
     return text[2] && !*end;
 }
 
-bool locks_filter__wants_object(const struct locks_walk *walk, const struct sync_object *object)
+bool locks_filter__wants_object(struct locks_walk *walk, const struct sync_object *object)
 {
     uint64_t address;
     if (!walk->filter->lock)
@@ -69,7 +69,10 @@ bool locks_filter__wants_object(const struct locks_walk *walk, const struct sync
         return address == object->address;
     const struct symbol *variable =
         walk->symbols ? symbols__variable(walk->symbols, object->process, object->address) : NULL;
-    return variable && rule__matches(walk->filter->lock, variable->function);
+    if (!variable)
+        return false;
+    nearest__offer(&walk->nearest_lock, variable->function);
+    return rule__matches(walk->filter->lock, variable->function);
 }
 
 int locks_filter__check(const struct locks_walk *walk, struct error *error)
@@ -81,21 +84,24 @@ int locks_filter__check(const struct locks_walk *walk, struct error *error)
         return error__set(error, -ENOENT,
                           "no lock of this trace has the address %s; heurt locks lists them",
                           walk->filter->lock);
-    return error__set(
-        error, -ENOENT,
-        "no lock of this trace has the name %s; heurt locks lists them (a lock on the "
-        "heap has an address alone)",
-        walk->filter->lock);
+    char *question = nearest__question(&walk->nearest_lock);
+    error__set(error, -ENOENT,
+               "no lock of this trace has the name %s%s heurt locks lists them (a lock on the heap "
+               "may have an address alone)",
+               walk->filter->lock, *question ? question : ";");
+    free(question);
+    return -ENOENT;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static bool is_function(const struct locks_walk *walk, uint32_t process, uint64_t site)
+static bool is_function(struct locks_walk *walk, uint32_t process, uint64_t site)
 {
     const struct symbol *symbol = walk->symbols ? symbols__get(walk->symbols, process, site) : NULL;
     for (; symbol; symbol = symbol->inlined_by) {
         if (rule__matches(walk->filter->site, symbol->function))
             return true;
+        nearest__offer(&walk->nearest_function, symbol->function);
     }
     return false;
 }
@@ -128,6 +134,8 @@ int locks_filter__start(struct locks_walk *walk, struct error *error)
     const struct locks_filter *filter = walk->filter;
     walk->least_wait = trace__ticks(walk->trace, filter->min_wait_ns);
     walk->takes_all = !filter->lock && !filter->site && !filter->thread && !filter->min_wait_ns;
+    walk->nearest_lock = nearest__to(filter->lock ?: "");
+    walk->nearest_function = nearest__to(filter->site ?: "");
     if (filter->site)
         walk->functions = memory__zeroed(CACHE_PLACES, sizeof *walk->functions);
     int code = read_range(walk, error);

@@ -241,11 +241,19 @@ static void warn(struct locks_result *result, char *sentence)
     vec__push(&result->warnings, &sentence);
 }
 
+static void warn_of_function(const struct locks_walk *walk, struct locks_result *result)
+{
+    char *question = nearest__question(&walk->nearest_function);
+    warn(result,
+         memory__format("no lock was acquired in a function %s%s", walk->filter->site, question));
+    free(question);
+}
+
 static void add_warnings(const struct locks_walk *walk, struct locks_result *result)
 {
     uint64_t lost = trace__events_lost(walk->trace);
     if (walk->filter->site && !walk->matched_functions)
-        warn(result, memory__format("no lock was acquired in a function %s", walk->filter->site));
+        warn_of_function(walk, result);
     else if (!result->rows.count && walk->states.count)
         warn(result, memory__text("nothing that threads did with locks passes the filter"));
     if (walk->sites_are_full)
