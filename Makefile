@@ -56,6 +56,9 @@ check: configure-tests ## build with -Werror and run all tests but the statistic
 check-statistics: configure-tests ## tests that ask how long things took, one by one
 	@scripts/run-tests $(BUILD) statistics
 
+check-threads: ## unit tests of what runs on several threads, under ThreadSanitizer
+	@$(MAKE) --no-print-directory check SAN=thread SUITES=threads
+
 install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
 	@ninja -C $(BUILD) product
