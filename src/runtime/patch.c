@@ -97,6 +97,7 @@ struct stub_frame {
     uint64_t back_to_stub;
     uint64_t *claimed; /* scratch */
     uint64_t rax, rdx, rcx;
+    uint64_t unused[2];
     uint64_t id;
     uint64_t caller; /* return address of the patched function */
 };

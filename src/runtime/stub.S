@@ -5,13 +5,17 @@
  * but the flags are as the caller left them (callers compiled with -fipa-ra rely on it), and after
  * the call as the function left them.  The stack in a stub:
  *
- *        rsp+48   the function's arguments on the stack, if it has any
- *        rsp+40   return address of the caller        <- CFA - 8
- *        rsp+32   event id
+ *        rsp+64   the function's arguments on the stack, if it has any
+ *        rsp+56   return address of the caller        <- CFA - 8
+ *        rsp+48   event id
+ *        rsp+32   two words that are not used
  *        rsp+24   rcx
  *        rsp+16   rdx
  *        rsp+8    rax
  *        rsp+0    address of the moved code, and scratch before
+ *
+ * A call from here stores its return address 64 bytes below the caller's: functions whose callers
+ * keep the stack aligned for vectors (-mpreferred-stack-boundary) rely on where it lies.
  *
  * There are two ways to call (enum heurt_mechanism).  "frame" calls from this very picture: the
  * caller's return address stays where it is, so every unwinder, debugger and shadow stack sees a
@@ -25,6 +29,9 @@
  * stack pointer is the caller's.  They tell frames apart by the CFA that they came by (libgcc's
  * uw_identify_context), so this one is given an address that is no real frame's.
  */
+#define ID 48
+#define CALLER 56
+
 #define THREAD_NEXT 0
 #define THREAD_LIMIT 8
 #define THREAD_COUNTDOWNS 16
@@ -119,7 +126,7 @@
         .macro  LEAVE_OUT
         mov     heurt_thread@gottpoff(%rip), %rcx
         mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
-        mov     32(%rsp), %eax
+        mov     ID(%rsp), %eax
         test    %rdx, %rdx
         jz      22f
         cmpl    $0, COUNTDOWN_GAP(%rdx,%rax,4)
@@ -134,20 +141,20 @@
 23:     call    heurt_stub_drawn_saved
         mov     heurt_thread@gottpoff(%rip), %rcx
         mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
-        mov     32(%rsp), %eax
+        mov     ID(%rsp), %eax
         jmp     22b
         .endm
 
 /* Enters the moved code as if nothing were there.  Its address takes the id's place, which the last
  * instruction finds below the stack pointer: a signal handler leaves 128 bytes there alone. */
         .macro  JUMP_TO_BODY
-        mov     32(%rsp), %ecx
+        mov     ID(%rsp), %ecx
         FIND_BODY
-        mov     %rax, 32(%rsp)
+        mov     %rax, ID(%rsp)
         RESTORE
         .cfi_remember_state
-        add     $40, %rsp
-        .cfi_adjust_cfa_offset -40
+        add     $CALLER, %rsp
+        .cfi_adjust_cfa_offset -CALLER
         jmp     *-8(%rsp)
         .cfi_restore_state
         .endm
@@ -169,9 +176,9 @@
 12:     mov     (%rsp), %rdx
         mov     %rdx, RETURN_SLOT_RBX(%rbx)
         .cfi_escape 0x10, 3, 2, 0x73, RETURN_SLOT_RBX
-        mov     40(%rsp), %rdx
+        mov     CALLER(%rsp), %rdx
         mov     %rdx, RETURN_SLOT_CALLER(%rbx)
-        mov     32(%rsp), %ecx
+        mov     ID(%rsp), %ecx
         mov     %rcx, RETURN_SLOT_ID(%rbx)
         FIND_BODY
         mov     %rax, RETURN_SLOT_BODY(%rbx)
@@ -198,11 +205,11 @@
 /* The call of the moved code, from the picture above and back to it. */
         .macro  CALL_BODY return_slot
         .if     \return_slot
-        lea     40(%rsp), %rdx
+        lea     CALLER(%rsp), %rdx
         mov     %rdx, RETURN_SLOT_SLOT(%rbx)         /* tells that the rest is valid */
         RESTORE
         .cfi_remember_state
-        add     $48, %rsp
+        add     $CALLER + 8, %rsp
         CFI_RETURN_SLOT
         call    *RETURN_SLOT_BODY(%rbx)
         pushq   RETURN_SLOT_CALLER(%rbx)
@@ -210,10 +217,10 @@
         .cfi_def_cfa_offset 8
         pushq   RETURN_SLOT_ID(%rbx)
         .cfi_adjust_cfa_offset 8
-        sub     $32, %rsp
-        .cfi_adjust_cfa_offset 32
+        sub     $ID, %rsp
+        .cfi_adjust_cfa_offset ID
         .else
-        mov     32(%rsp), %ecx
+        mov     ID(%rsp), %ecx
         FIND_BODY
         mov     %rax, (%rsp)
         RESTORE
@@ -239,8 +246,8 @@
         .cfi_personality 0x1b, heurt_personality
         .cfi_def_cfa_offset 16
         endbr64
-        sub     $32, %rsp
-        .cfi_adjust_cfa_offset 32
+        sub     $ID, %rsp
+        .cfi_adjust_cfa_offset ID
         SAVE
         LEAVE_OUT
         .if     \return_slot
@@ -250,7 +257,7 @@
         .if     \return_slot
         mov     heurt_thread@gottpoff(%rip), %rcx
         mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
-        mov     32(%rsp), %eax
+        mov     ID(%rsp), %eax
         .endif
         test    %rdx, %rdx
         jz      1f
@@ -263,7 +270,7 @@
         mov     %rax, RETURN_SLOT_TICK(%rbx)
         .endif
         shl     $16, %rax
-        mov     32(%rsp), %ecx
+        mov     ID(%rsp), %ecx
         mov     (%rsp), %rdx
         .if     \wide
         mov     %rcx, 8(%rdx)
@@ -282,7 +289,7 @@
         .endif
         READ_TICK
         shl     $16, %rax
-        mov     32(%rsp), %edx
+        mov     ID(%rsp), %edx
         .if     \wide
         mov     %rdx, 8(%rcx)
         or      $EVENT_FUNCTION | 1, %rax
@@ -307,8 +314,8 @@
         .endif
         RESTORE
         .cfi_remember_state
-        add     $40, %rsp
-        .cfi_adjust_cfa_offset -40
+        add     $CALLER, %rsp
+        .cfi_adjust_cfa_offset -CALLER
         ret
         .cfi_restore_state
 

@@ -81,6 +81,43 @@ expect_known() {
     [ "$estimated" -gt "$(json overhead.events)" ]
 }
 
+# Entered with the stack aligned to 64 bytes, it keeps vectors there and does not align it again.
+aligned_program() {
+    local compiler=${HEURT_CC:-${CC:-cc}} option=-mpreferred-stack-boundary=6
+    [[ $($compiler --version) != *clang* ]] || option=-mstack-alignment=64
+    cat >aligned.c <<'C'
+#include <stdint.h>
+#include <stdio.h>
+__attribute__((noinline)) static int misplaced(int times)
+{
+    char vectors[64] __attribute__((aligned(64)));
+    uintptr_t at = (uintptr_t)vectors;
+    __asm__ volatile("" : "+r"(at), "+r"(times) : "r"(vectors) : "memory");
+    return at % 64 && times >= 0;
+}
+int main(void)
+{
+    char own[64] __attribute__((aligned(64)));
+    __asm__ volatile("" : : "r"(own) : "memory");
+    int sum = 0;
+    for (int i = 0; i < 1000; i++)
+        sum += misplaced(i);
+    printf("misplaced=%d\n", sum);
+    return 0;
+}
+C
+    $compiler -O1 "$option" -o aligned aligned.c
+}
+
+@test "the stack keeps its place within 64 bytes" {
+    aligned_program
+    [ "$(./aligned)" = misplaced=0 ] || skip "the compiler does not rely on it"
+    record -o t -f misplaced ./aligned
+    [ "$output" = misplaced=0 ]
+    "$COUNT_CALLS" t >counts
+    [ "$(counted t misplaced)" = 1000,1000 ]
+}
+
 # 34,000 functions: more than the ids that fit into an event.
 many_functions() {
     awk 'BEGIN {
