@@ -278,7 +278,7 @@ struct heurt_loop {
     uint32_t parent; /* number + 1 of the nearest marked loop around it; 0: none */
     uint32_t every;  /* (atomic) iterations from one mark to the next; 0: not yet known */
     uint32_t brief;  /* (atomic) marks in a row at which iterations were too short to be counted */
-    uint32_t reserved;
+    uint32_t alone;  /* (atomic) marks in a row that came too soon, and after those of others */
 };
 
 #define HEURT_LIVE_ENTERED \

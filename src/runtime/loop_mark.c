@@ -6,6 +6,9 @@
  * stay rare (MARK_NS), in all threads the same, so that their occurrences can be compared; a loop
  * whose iterations are too short to be counted is unmarked by the recorder.
  *
+ * Loops that a thread goes through in turn, as an interpreter does, leave each other before one of
+ * them has come to a second mark; theirs are made rare, too.
+ *
  * Nobody tells when a loop is left. What is open is therefore kept with the stack pointer of its
  * frame: a mark in a frame further out, or of a loop that is not around it in the same one, says
  * that those inside were left; their last iterations are no occurrence. */
@@ -16,6 +19,7 @@
 #define EVERY_FACTOR 4u
 #define EVERY_MOST (1u << 20)
 #define BRIEF_MARKS 16u  /* in a row, after which a loop is unmarked */
+#define ALONE_MARKS 16u  /* in a row, after which they are made rarer */
 #define BRIEF_EVERY 256u /* of fewer iterations the mark itself may be most of the time */
 
 uint64_t loop__mark_ticks(void)
@@ -92,15 +96,28 @@ static void wish_unmarked(uint32_t number)
     }
 }
 
+static void make_rarer(struct heurt_loop *loop, uint32_t every)
+{
+    if (every < EVERY_MOST)
+        __atomic_compare_exchange_n(&loop->every, &every, every * EVERY_FACTOR, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The same of marks that end no occurrence: one of them may come soon after a loop was left. */
+static void settle_alone(struct heurt_loop *loop, uint64_t ticks)
+{
+    if (ticks >= heurt_state.loop_mark_ticks)
+        __atomic_store_n(&loop->alone, 0, __ATOMIC_RELAXED);
+    else if (__atomic_add_fetch(&loop->alone, 1, __ATOMIC_RELAXED) % ALONE_MARKS == 0)
+        make_rarer(loop, __atomic_load_n(&loop->every, __ATOMIC_RELAXED));
+}
+
 /* How far apart marks are to be, after one that took so many ticks since the last one. */
 static void settle(struct heurt_loop *loop, uint32_t number, uint32_t every, uint64_t ticks)
 {
     uint64_t brief_ticks = heurt_state.loop_mark_ticks * BRIEF_PS / MARK_NS / 1000 * every;
-    if (ticks < heurt_state.loop_mark_ticks && every < EVERY_MOST) {
-        uint32_t before = every;
-        __atomic_compare_exchange_n(&loop->every, &before, every * EVERY_FACTOR, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    }
+    if (ticks < heurt_state.loop_mark_ticks)
+        make_rarer(loop, every);
     if (every < BRIEF_EVERY || ticks >= brief_ticks)
         __atomic_store_n(&loop->brief, 0, __ATOMIC_RELAXED);
     else if (__atomic_add_fetch(&loop->brief, 1, __ATOMIC_RELAXED) == BRIEF_MARKS)
@@ -121,8 +138,10 @@ static void mark(struct thread *thread, uint32_t number, uint64_t frame)
             event__publish(at, tick, id_of(number) | 1);
         settle(loop, number, open_loop->every, tick - open_loop->tick);
     } else {
+        settle_alone(loop, tick - thread->marked_at[number]);
         open_loop = open(thread, number, frame);
     }
+    thread->marked_at[number] = tick;
     open_loop->every = __atomic_load_n(&loop->every, __ATOMIC_RELAXED);
     uint64_t *at = event__claim(thread, 2);
     if (at) {

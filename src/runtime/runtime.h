@@ -115,7 +115,8 @@ struct thread {
     struct poll poll;
     struct once once;
     struct kernel kernel;
-    int32_t loops[HEURT_LOOPS_MAX]; /* by number: iterations until the next mark */
+    int32_t loops[HEURT_LOOPS_MAX];      /* by number: iterations until the next mark */
+    uint64_t marked_at[HEURT_LOOPS_MAX]; /* by number: tick of the last mark */
     struct open_loop open_loops[OPEN_LOOPS];
     uint32_t open_loop_count;   /* the innermost is the last */
     bool marks;                 /* a mark is being made */

@@ -145,6 +145,62 @@ C
     is_number_above 20 "$(json 'classes[kind=loop].count' | sum)" # of outer loops, or of many more inner ones
 }
 
+@test "loops that a thread goes through in turn are not marked at every iteration" {
+    needs_sampling
+    compile turns <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+extern unsigned char __start_work_text[], __stop_work_text[];
+static volatile unsigned long sink, never = 88172645463325252;
+
+__attribute__((noinline)) static int goes_on(long *left)
+{
+    static unsigned char before[4096];
+    static time_t begun;
+    unsigned char *code = __start_work_text + 32; /* behind what the entry's jump takes */
+    size_t bytes = __stop_work_text - code;
+    if (*left == -2) { /* the first time */
+        memcpy(before, code, bytes);
+        begun = time(NULL);
+        *left = -1;
+    }
+    if (*left == -1 && (memcmp(code, before, bytes) || time(NULL) > begun + 60))
+        *left = time(NULL) > begun + 60 ? 0 : 4000000;
+    return *left < 0 || (*left)-- > 0;
+}
+static inline __attribute__((always_inline)) unsigned long divided(unsigned long seed, unsigned long by)
+{
+    for (int i = 0; i < 4; i++)
+        seed = (seed % (by | 0x10001)) * 6364136223846793005 + i;
+    return seed;
+}
+__attribute__((section("work_text"), noinline)) static void work(unsigned long seed)
+{
+    for (long left = -2; goes_on(&left);) {
+        do
+            seed = divided(seed, left);
+        while (seed == never);
+        do
+            seed = divided(seed, left - 1);
+        while (seed == never);
+    }
+    sink = seed;
+}
+int main(void)
+{
+    work(1);
+    return 4;
+}
+C
+    heurt record -q -o t ./turns
+    expect_status 4
+    report_json t
+    is_number_above 0 "$(json overhead.events)"
+    [ "$(json overhead.events)" -lt 1000000 ] # the rounds are four times as many
+}
+
 @test "--no-loops: none are marked" {
     needs_sampling
     compile brief <<'C'
