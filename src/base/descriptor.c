@@ -1,6 +1,7 @@
 #include "base/descriptor.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool descriptor__read_all(int descriptor, void *bytes, size_t count)
@@ -27,4 +28,10 @@ bool descriptor__write_all(int descriptor, const void *bytes, size_t count)
         done += (size_t)result;
     }
     return true;
+}
+
+bool descriptor__is_own(int descriptor)
+{
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && status.st_uid == geteuid();
 }

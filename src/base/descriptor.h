@@ -13,6 +13,8 @@
 /* Reads exactly count bytes, whatever signals come. False: an error, or an end before that; then
  * bytes holds what came until then. */
 bool descriptor__read_all(int descriptor, void *bytes, size_t count);
+/* Whether it leads to a file of this process' effective user. */
+bool descriptor__is_own(int descriptor);
 /* Writes them all likewise. False: errno tells why. */
 bool descriptor__write_all(int descriptor, const void *bytes, size_t count);
 

@@ -39,6 +39,7 @@
 #define STACK_EVERY_DEFAULT 10000
 #define STACK_BYTES_DEFAULT 4096
 #define STACK_BYTES_MAX 8192
+#define PATIENCE_MS 2000
 
 struct overhead {
     uint32_t permille; /* 0: none */
@@ -53,6 +54,7 @@ struct recording {
     struct overhead overhead;
     bool quiet, and_report, no_pack, no_choice, no_loops, aggregate, no_kernel, instructions;
     uint64_t choose_after_ns; /* CPU time */
+    uint32_t patience_ms;
     char **command;
 };
 
@@ -84,6 +86,15 @@ static bool read_cpu_time(const char *text, void *ns)
     if (!decimal__parse(text, NULL, &seconds) || !(seconds > 0 && seconds <= 1e6))
         return false;
     *(uint64_t *)ns = (uint64_t)(seconds * 1e9);
+    return true;
+}
+
+static bool read_patience(const char *text, void *ms)
+{
+    double seconds;
+    if (!decimal__parse(text, NULL, &seconds) || !(seconds >= 0.01 && seconds <= 3600))
+        return false;
+    *(uint32_t *)ms = (uint32_t)(seconds * 1e3);
     return true;
 }
 
@@ -199,6 +210,11 @@ static const struct option_row option_rows[] = {
      .help = "without -f, -F, -M, -A: choose functions after so much CPU time (1)",
      .expected = "seconds of CPU time",
      VALUE(struct recording, choose_after_ns, read_cpu_time)},
+    {.name = "patience",
+     .value = "SECONDS",
+     .help = "the program waits no longer for a sign of life of heurt (2)",
+     .expected = "seconds from 0.01 to 3600",
+     VALUE(struct recording, patience_ms, read_patience)},
     {.name = "no-choice", .help = "record known calls only", FLAG(struct recording, no_choice)},
     {.name = "no-loops",
      .help = "do not mark the loops of functions that are entered once",
@@ -250,15 +266,13 @@ static uint32_t overhead_permille(const struct recording *recording)
     return recording->overhead.permille;
 }
 
-static int create_trace(const struct recording *recording, const struct planner *planner,
-                        struct trace_writer **writer, struct error *error)
+static int create_trace(const struct recording *recording, struct trace_writer **writer,
+                        struct error *error)
 {
     enum heurt_clock clock = session_clock__choose();
     struct heurt_session settings = {
         .clock = clock,
-        .flags = (has_request(recording) ? HEURT_SESSION_PLANS : 0) |
-                 (planner->fd >= 0 ? HEURT_SESSION_CALLS : 0) |
-                 (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
+        .flags = (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
                  (recording->overhead.told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
                  (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0),
@@ -266,10 +280,9 @@ static int create_trace(const struct recording *recording, const struct planner 
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
+        .patience_ms = recording->patience_ms,
         .start = session_clock__pair(clock),
     };
-    if (planner->fd >= 0)
-        memcpy(settings.socket, planner->name, sizeof settings.socket);
     int code = trace_writer__create(recording->directory, &settings, writer, error);
     if (code == 0)
         session__describe(*writer, recording->command);
@@ -334,6 +347,10 @@ static void serve(struct launch *launch, struct attendants *attendants, struct t
             wait_ms = PREPARE_LEAST_MS;
         else if (wait_ms < PREPARE_MOST_MS)
             wait_ms *= 2;
+        /* Whoever waited in vain while we did not run, others may ask again. */
+        if (trace_writer__session(writer)->flags & HEURT_SESSION_SILENT)
+            __atomic_fetch_and(&trace_writer__session(writer)->flags, ~HEURT_SESSION_SILENT,
+                               __ATOMIC_SEQ_CST);
         if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
             say("%s", error.text);
     }
@@ -465,6 +482,19 @@ static int run_command(const struct recording *recording, const struct binary *b
     return status;
 }
 
+/* Where there can be no socket, the program is recorded without what has to be asked for. */
+static void listen_to_program(const struct recording *recording, struct planner *planner,
+                              struct trace_writer *writer)
+{
+    struct error error;
+    if (planner__open(planner, recording->directory, &recording->request, &error) < 0)
+        say("%s: functions are not instrumented at the program's start", error.text);
+    else
+        __atomic_fetch_or(&trace_writer__session(writer)->flags,
+                          HEURT_SESSION_CALLS | (has_request(recording) ? HEURT_SESSION_PLANS : 0),
+                          __ATOMIC_SEQ_CST);
+}
+
 /* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
 static int record(struct recording *recording, const struct binary *binary, int *wait_status)
 {
@@ -477,15 +507,14 @@ static int record(struct recording *recording, const struct binary *binary, int 
     bool chooses = recordable && is_automatic(recording);
     recording->instructions = recording->instructions && can_count_instructions(recording);
     int code = runtime__find(&library, &error);
-    if (code == 0 && (chooses || has_request(recording)))
-        code = planner__open(planner, &recording->request, &error);
     if (code == 0)
-        code = create_trace(recording, planner, &writer, &error);
+        code = create_trace(recording, &writer, &error);
     if (code < 0) {
-        planner__close(planner);
         free(library);
         return failed(&error);
     }
+    if (chooses || has_request(recording))
+        listen_to_program(recording, planner, writer);
     if (binary->is_go)
         trace_writer__meta(writer, "runtime", "(go)");
     enum heurt_clock clock = trace_writer__session(writer)->clock;
@@ -543,6 +572,7 @@ static int run(const struct command *self, int argc, char **argv)
         .stack_every = STACK_EVERY_DEFAULT,
         .stack_bytes = STACK_BYTES_DEFAULT,
         .choose_after_ns = CHOICE_AFTER_NS,
+        .patience_ms = PATIENCE_MS,
     };
     int status = parse(self, argc, argv, &recording), wait_status = 0;
     if (status) {

@@ -71,6 +71,7 @@ int trace_directory__failed(struct error *error, int code, const char *path)
 static bool is_trace_file(const char *name)
 {
     return strcmp(name, HEURT_EVENTS_FILE) == 0 || strcmp(name, TRACE_NEW_EVENTS_FILE) == 0 ||
+           strcmp(name, HEURT_SESSION_FILE) == 0 || strcmp(name, HEURT_SOCKET_FILE) == 0 ||
            strncmp(name, HEURT_SYMBOLS_FILE, strlen(HEURT_SYMBOLS_FILE)) == 0;
 }
 

@@ -5,6 +5,9 @@
  *
  *     heurt.data/events      this file's structs, memory-mapped by every recorded process
  *     heurt.data/symbols     names of the addresses in it (JSON, made when the run has ended)
+ *     heurt.data/session     while it is recorded: the session header as the recorder wrote it, for
+ *                            processes, which believe nothing that another one can write
+ *     heurt.data/socket      while it is recorded: where the recorder answers (plan_layout.h)
  *
  * The events file is cut into units of HEURT_UNIT_BYTES.  Unit 0 holds the session header.  A
  * chunk is one or more units that one writer has claimed by an atomic addition to next_unit:
@@ -36,6 +39,8 @@
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
 #define HEURT_EVENTS_FILE "events"
 #define HEURT_SYMBOLS_FILE "symbols"
+#define HEURT_SESSION_FILE "session"
+#define HEURT_SOCKET_FILE "socket"
 
 /* The environment variable that tells the runtime where the trace is (an absolute directory). */
 #define HEURT_ENVIRONMENT "HEURT_TRACE"
@@ -77,8 +82,10 @@ enum heurt_session_flag {
                                        KERNEL_LOG threads open perf events of their own for them */
     HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
     HEURT_SESSION_KERNEL_LOG = 1u << 7,   /* the recorder keeps them: KERNEL chunks */
-    HEURT_SESSION_CALLS = 1u << 8, /* ask the recorder for inline system calls, too, when a program
-                                      gets its second thread */
+    HEURT_SESSION_CALLS = 1u << 8,  /* ask the recorder for inline system calls, too, when a program
+                                       gets its second thread */
+    HEURT_SESSION_SILENT = 1u << 9, /* the recorder did not answer in time: ask it nothing until it
+                                       is back and takes this away */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -106,7 +113,8 @@ struct heurt_session {
     struct heurt_clock_pair start;
     struct heurt_clock_pair end;
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
-    char socket[64];            /* abstract Unix socket of the recorder, no leading zero; or "" */
+    uint32_t patience_ms;       /* a process waits no longer for a sign of life of the recorder */
+    uint32_t unused[15];
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];

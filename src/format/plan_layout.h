@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #define HEURT_PLAN_MAGIC 0x326c7068u
+/* In place of an answer's magic: the recorder is at work, and the answer is still to come. */
+#define HEURT_PLAN_AT_WORK 0x776c7068u
 
 /* What a plan is asked for. */
 enum heurt_plan_subject {

@@ -22,7 +22,6 @@ static int check_session(struct trace *trace, const char *name, struct error *er
                           "bytes, %zu are needed at least; record again",
                           name, trace->size, sizeof *session);
     memcpy(session, trace->bytes, sizeof *session);
-    session->socket[sizeof session->socket - 1] = 0;
     if (memcmp(session->magic, HEURT_MAGIC, sizeof session->magic) != 0)
         return error__set(error, -EINVAL,
                           "%s is not a trace of heurt (its events do not begin with heurt's mark); "

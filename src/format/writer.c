@@ -1,6 +1,7 @@
 #include "format/writer.h"
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
@@ -33,7 +34,8 @@ struct trace_writer {
     int fd;
     char *bytes; /* the whole file at its full bound */
     size_t size;
-    struct heurt_session *session; /* == bytes */
+    struct heurt_session *session; /* == bytes; processes write it, too */
+    struct heurt_session settings; /* as it was at first */
     struct map definition_chunks;  /* serial of the process image → index into open_chunks */
     struct map event_chunks;       /* serial of the thread → likewise */
     struct vec open_chunks;        /* struct open_chunk */
@@ -112,6 +114,11 @@ static int open_file(struct trace_writer *writer, uint64_t limit_units, struct e
     writer->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int code = writer->fd < 0 ? -errno : 0;
     free(path);
+    if (code == 0 && !descriptor__is_own(writer->fd))
+        return error__set(error, -EPERM,
+                          "the file system of %s gives its files to another user, so nothing can "
+                          "be kept private there; give another place with -o",
+                          writer->directory);
     if (code < 0)
         return trace_directory__failed(error, -code, writer->directory);
     /* Tells another recorder that this trace is not to be moved; the lock ends with us. Some file
@@ -134,13 +141,57 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .stack_bytes = settings->stack_bytes,
         .overhead_permille = settings->overhead_permille,
         .recorder_pid = (uint32_t)getpid(),
+        .patience_ms = settings->patience_ms,
         .start = settings->start,
         .start_realtime_ns = clock__ns(CLOCK_REALTIME),
     };
-    memcpy(session->socket, settings->socket, sizeof session->socket);
-    session->socket[sizeof session->socket - 1] = 0;
     memcpy(session->magic, HEURT_MAGIC, sizeof session->magic);
     writer->session = session;
+    writer->settings = *session;
+}
+
+/* Flags that the recorder sets while the program runs. */
+#define LATER_FLAGS                                                                              \
+    (HEURT_SESSION_PLANS | HEURT_SESSION_LIVE | HEURT_SESSION_KERNEL_LOG | HEURT_SESSION_CALLS | \
+     HEURT_SESSION_CLOSED)
+
+/* Of the header, processes have a say in counters alone, whatever they wrote elsewhere. */
+static void restore_settings(struct trace_writer *writer)
+{
+    struct heurt_session *session = writer->session, own = writer->settings;
+    own.flags |= session->flags & LATER_FLAGS;
+    own.next_unit = session->next_unit;
+    own.next_process = session->next_process;
+    own.next_thread = session->next_thread;
+    own.events_lost = session->events_lost;
+    own.kernel_lost = session->kernel_lost;
+    own.cpu_ns = session->cpu_ns;
+    own.system_ns = session->system_ns;
+    own.faults = session->faults;
+    own.others_ns = session->others_ns;
+    *session = own;
+}
+
+/* What processes of the session need to know and shall believe is told in a file that none of them
+ * has open to write. */
+static int write_settings(const struct trace_writer *writer, struct error *error)
+{
+    char *path = memory__format("%s/" HEURT_SESSION_FILE, writer->directory);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400);
+    int code = fd < 0 ? -errno : 0;
+    if (code == 0 && !descriptor__write_all(fd, writer->session, sizeof *writer->session))
+        code = -errno;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return code < 0 ? trace_directory__failed(error, -code, writer->directory) : 0;
+}
+
+static void remove_settings(const struct trace_writer *writer)
+{
+    char *path = memory__format("%s/" HEURT_SESSION_FILE, writer->directory);
+    unlink(path);
+    free(path);
 }
 
 static void free_writer(struct trace_writer *writer)
@@ -171,11 +222,14 @@ int trace_writer__create(const char *directory, const struct heurt_session *sett
     if (code < 0)
         goto failed;
     code = open_file(writer, settings->limit_units, error);
+    if (code == 0) {
+        fill_session(writer, settings);
+        code = write_settings(writer, error);
+    }
     if (code < 0) {
         trace_directory__unmake(writer->directory, moved);
         goto failed;
     }
-    fill_session(writer, settings);
     *result = writer;
     return 0;
 failed:
@@ -433,10 +487,12 @@ int trace_writer__finish(struct trace_writer *writer, int wait_status, struct he
      * either its claim is seen here and kept, or it sees the flag and does not touch the file. */
     __atomic_fetch_or(&session->flags, HEURT_SESSION_CLOSED, __ATOMIC_SEQ_CST);
     uint64_t units = __atomic_load_n(&session->next_unit, __ATOMIC_SEQ_CST);
+    restore_settings(writer);
     session->end = end;
     session->wait_status = wait_status;
     __atomic_store_n(&session->finished, 1, __ATOMIC_RELEASE);
     int code = 0;
+    remove_settings(writer);
     if (units < writer->size / HEURT_UNIT_BYTES &&
         ftruncate(writer->fd, (off_t)(units * HEURT_UNIT_BYTES)) < 0)
         code = error__set(error, -errno, "the trace %s could not be cut to its length: %s",

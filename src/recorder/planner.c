@@ -5,19 +5,22 @@
 #include "patch/missing.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REQUEST_BYTES_MAX (16u << 20)
-#define REQUEST_SECONDS 10
+#define REQUEST_SECONDS 1
 
 #define SAID_AT_MOST 3u /* of what was asked for and is nowhere */
 
@@ -27,13 +30,29 @@ struct unmatched {
     unsigned latest; /* number of the last of them: a name may be asked for in two ways */
 };
 
-int planner__open(struct planner *planner, const struct plan_request *request, struct error *error)
+/* Names of sockets are short: where the directory's is long, its descriptor stands for it. */
+static int bind_in(int fd, const char *directory)
 {
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)&random;
-    snprintf(planner->name, sizeof planner->name, "heurt-%d-%016llx", getpid(),
-             (unsigned long long)random);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int code = 0, place = -1;
+    int length =
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/" HEURT_SOCKET_FILE, directory);
+    if ((size_t)length >= sizeof address.sun_path) {
+        place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" HEURT_SOCKET_FILE,
+                 place);
+    }
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        chmod(address.sun_path, 0600) != 0)
+        code = -errno;
+    if (place >= 0)
+        close(place);
+    return code;
+}
+
+int planner__open(struct planner *planner, const char *directory,
+                  const struct plan_request *request, struct error *error)
+{
     planner->request = request;
     planner->answers = 0;
     planner->taken = (struct map){0};
@@ -41,20 +60,20 @@ int planner__open(struct planner *planner, const struct plan_request *request, s
     planner->unmatched = VEC_OF(struct unmatched);
     planner->choices = VEC_OF(size_t);
     planner->paths = VEC_OF(char *);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = strlen(planner->name);
-    memcpy(address.sun_path + 1, planner->name, length);
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    planner->waiting = VEC_OF(int);
+    planner->path = memory__format("%s/" HEURT_SOCKET_FILE, directory);
     planner->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (planner->fd < 0 || bind(planner->fd, (struct sockaddr *)&address, size) != 0 ||
-        listen(planner->fd, 128) != 0) {
-        int code = -errno;
-        planner__close(planner);
-        return error__set(error, code,
-                          "cannot listen for the recorded program's questions (Unix socket): %s",
-                          strerror(-code));
-    }
-    return 0;
+    int code = planner->fd < 0 ? -errno : bind_in(planner->fd, directory);
+    if (code == 0 && listen(planner->fd, 128) != 0)
+        code = -errno;
+    if (code == 0)
+        return 0;
+    planner__close(planner);
+    return error__set(
+        error, code,
+        "cannot listen for the recorded program's questions (Unix socket %s/" HEURT_SOCKET_FILE
+        "): %s",
+        directory, strerror(-code));
 }
 
 void planner__close(struct planner *planner)
@@ -62,6 +81,13 @@ void planner__close(struct planner *planner)
     if (planner->fd >= 0)
         close(planner->fd);
     planner->fd = -1;
+    VEC_EACH (fd, &planner->waiting, int)
+        close(*fd);
+    vec__free(&planner->waiting);
+    if (planner->path)
+        unlink(planner->path);
+    free(planner->path);
+    planner->path = NULL;
 }
 
 /* ---- what was asked for and is nowhere ------------------------------------------------------- */
@@ -187,6 +213,65 @@ static bool is_trusted(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
+/* ---- who waits --------------------------------------------------------------------------------
+ */
+
+enum { SIGN_OF_LIFE_MS = 250 };
+
+/* Those that are connected and wait for their turn, and the one whose it is. */
+static void accept_all(struct planner *planner)
+{
+    for (int fd; (fd = accept4(planner->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0;) {
+        struct timeval patience = {.tv_sec = REQUEST_SECONDS};
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        if (is_trusted(fd))
+            vec__push(&planner->waiting, &fd);
+        else
+            close(fd);
+    }
+}
+
+/* While a plan is made, which may take longer than those who wait for one have patience: tells them
+ * all that the recorder is at work. */
+static void *give_signs(void *argument)
+{
+    struct planner *planner = argument;
+    const struct heurt_plan_answer sign = {.magic = HEURT_PLAN_AT_WORK};
+    struct pollfd done = {.fd = planner->done, .events = POLLIN};
+    while (poll(&done, 1, SIGN_OF_LIFE_MS) <= 0) {
+        accept_all(planner);
+        VEC_EACH (fd, &planner->waiting, int)
+            (void)!send(*fd, &sign, sizeof sign, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    return NULL;
+}
+
+static bool signs__begin(struct planner *planner, pthread_t *thread)
+{
+    sigset_t all, before;
+    planner->done = eventfd(0, EFD_CLOEXEC);
+    if (planner->done < 0)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool begun = pthread_create(thread, NULL, give_signs, planner) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!begun)
+        close(planner->done);
+    return begun;
+}
+
+static void signs__end(struct planner *planner, pthread_t thread)
+{
+    eventfd_write(planner->done, 1);
+    pthread_join(thread, NULL);
+    close(planner->done);
+}
+
+/* ---- the answer -------------------------------------------------------------------------------
+ */
+
 /* The request's modules; strings stay in bytes. False when it is not well formed. */
 static bool read_modules(const uint8_t *bytes, size_t size, uint32_t count, struct vec *modules)
 {
@@ -272,9 +357,13 @@ static int plan_functions(struct planner *planner, int fd, uint32_t process, str
                           struct trace_writer *writer, struct error *error)
 {
     struct plan *plan = NULL;
+    pthread_t signs;
     if (planner->is_chosen)
         drop_taken(planner, process, modules);
+    bool gives_signs = signs__begin(planner, &signs);
     int code = plan__make(planner->request, modules->items, modules->count, &plan, error);
+    if (gives_signs)
+        signs__end(planner, signs);
     if (code < 0)
         return code;
     VEC_EACH (refusal, &plan->refusals, struct refused_function)
@@ -307,24 +396,30 @@ static int plan_for(struct planner *planner, int fd, const struct heurt_plan_req
     return code;
 }
 
+static int answer(struct planner *planner, int fd, struct trace_writer *writer, struct error *error)
+{
+    struct heurt_plan_request request;
+    int code = 0;
+    if (!descriptor__read_all(fd, &request, sizeof request) || request.magic != HEURT_PLAN_MAGIC ||
+        request.bytes > REQUEST_BYTES_MAX)
+        return 0;
+    uint8_t *bytes = memory__zeroed(request.bytes + 8, 1);
+    if (descriptor__read_all(fd, bytes, request.bytes))
+        code = plan_for(planner, fd, &request, bytes, writer, error);
+    free(bytes);
+    return code;
+}
+
 int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error)
 {
-    int fd = accept4(planner->fd, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    struct timeval patience = {.tv_sec = REQUEST_SECONDS};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    struct heurt_plan_request request;
-    uint8_t *bytes = NULL;
     int code = 0;
-    if (is_trusted(fd) && descriptor__read_all(fd, &request, sizeof request) &&
-        request.magic == HEURT_PLAN_MAGIC && request.bytes <= REQUEST_BYTES_MAX) {
-        bytes = memory__zeroed(request.bytes + 8, 1);
-        if (descriptor__read_all(fd, bytes, request.bytes))
-            code = plan_for(planner, fd, &request, bytes, writer, error);
+    accept_all(planner);
+    while (code == 0 && planner->waiting.count) {
+        int *first = planner->waiting.items, fd = *first;
+        code = answer(planner, fd, writer, error);
+        first = planner->waiting.items; /* more may wait now */
+        memmove(first, first + 1, --planner->waiting.count * sizeof *first);
+        close(fd);
     }
-    free(bytes);
-    close(fd);
     return code;
 }

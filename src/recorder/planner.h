@@ -17,8 +17,11 @@ struct given_patch {
 };
 
 struct planner {
-    int fd;        /* listening: for poll(2); -1: none */
-    char name[64]; /* of the abstract socket, for the session's header */
+    int fd;     /* listening: for poll(2); -1: none */
+    char *path; /* of the socket */
+    struct vec
+        waiting; /* int: connections of this user's processes, the first one is at its turn */
+    int done;    /* eventfd: the plan is made */
     const struct plan_request *request;
     unsigned answers;     /* plans made so far */
     struct vec unmatched; /* struct unmatched: what some of them did not find */
@@ -31,11 +34,13 @@ struct planner {
     struct vec given; /* struct given_patch */
 };
 
-/* Listens. request is kept, not copied. */
-int planner__open(struct planner *planner, const struct plan_request *request, struct error *error);
+/* Listens in the directory of the trace, which nobody else can enter. request is kept, not copied.
+ */
+int planner__open(struct planner *planner, const char *directory,
+                  const struct plan_request *request, struct error *error);
 void planner__close(struct planner *planner); /* stops listening */
 
-/* Answers one connection that is waiting; refusals go into the trace. Never fails: a process that
+/* Answers the connections that are waiting; refusals go into the trace. Never fails: a process that
  * asks wrongly or goes away is left without an answer, which its runtime notes. Returns 0, or a
  * negative errno with a sentence when no plan could be made. */
 int planner__answer(struct planner *planner, struct trace_writer *writer, struct error *error);

@@ -31,7 +31,7 @@ void usage__keep(const struct usage_before *before, const struct rusage *command
     session->faults = (uint64_t)command->ru_minflt + (uint64_t)command->ru_majflt;
     uint64_t now_ns = cpu_of_others(session->cpu_ns);
     bool is_told = now_ns != UINT64_MAX && before->others_ns != UINT64_MAX;
-    session->others_ns = !is_told                    ? UINT64_MAX
+    session->others_ns = !is_told                     ? UINT64_MAX
                          : now_ns > before->others_ns ? now_ns - before->others_ns
                                                       : 0;
 }

@@ -427,7 +427,7 @@ void aggregate__not_claimed(struct aggregate *aggregate, const uint64_t *at)
 
 static uint64_t *limit_of(struct heurt_chunk *chunk)
 {
-    return (uint64_t *)((char *)chunk + (size_t)chunk->units * HEURT_UNIT_BYTES);
+    return (uint64_t *)((char *)chunk + (size_t)chunk__units(chunk) * HEURT_UNIT_BYTES);
 }
 
 static bool is_known(uint32_t id)
@@ -540,7 +540,7 @@ bool aggregate__renew(struct thread *thread, uint64_t *end, uint32_t units)
     if (!aggregate)
         return false;
     bool folded = chunk && fold_chunk(aggregate, chunk, end);
-    if (folded && chunk->units >= units) {
+    if (folded && chunk__units(chunk) >= units) {
         restart_chunk(aggregate, chunk, end);
         start_chunk(thread, chunk);
     } else {

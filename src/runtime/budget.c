@@ -37,7 +37,7 @@ enum { NOTED_CALLS = 1, NOTED_OTHERS = 2 };
 
 static uint32_t permille(void)
 {
-    return heurt_state.session->overhead_permille;
+    return heurt_state.settings.overhead_permille;
 }
 
 bool budget__is_set(void)
@@ -58,7 +58,7 @@ static struct costs costs_beside(void)
 /* Ticks to 1024 ns, by the time since the session began. */
 static uint64_t ticks_of_ns(uint64_t ns, const struct heurt_clock_pair *now)
 {
-    const struct heurt_clock_pair *start = &heurt_state.session->start;
+    const struct heurt_clock_pair *start = &heurt_state.settings.start;
     uint64_t whole_ns = now->monotonic_ns - start->monotonic_ns;
     uint64_t rate = (now->tick - start->tick) / (whole_ns / 1024 + 1);
     return ns / 1024 * rate + ns % 1024 * rate / 1024;
@@ -238,7 +238,7 @@ static uint64_t count_of_sampled(struct thread *thread, struct site *site)
  * one. */
 static uint64_t count_of_whole(struct thread *thread, struct site *site, uint32_t row)
 {
-    uint32_t every = heurt_state.session->stack_every;
+    uint32_t every = heurt_state.settings.stack_every;
     uint64_t cycle = every ? every : (uint64_t)INT32_MAX + 1, estimate = site->passed;
     int64_t left = thread->countdowns->function[site->id / 2].stack, before = site->stack;
     bool was_known = site->is_known;

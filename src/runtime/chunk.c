@@ -67,11 +67,10 @@ static bool claim_units(uint32_t units, uint64_t *first)
     struct heurt_session *session = heurt_state.session;
     if (__atomic_load_n(&session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED)
         return false;
-    uint64_t limit = session->limit_units < heurt_state.mapped_units ? session->limit_units
-                                                                     : heurt_state.mapped_units;
+    uint64_t limit = heurt_state.mapped_units;
     uint64_t next = __atomic_load_n(&session->next_unit, __ATOMIC_RELAXED);
     do {
-        if (next + units > limit)
+        if (next > limit || units > limit - next)
             return false;
     } while (!__atomic_compare_exchange_n(&session->next_unit, &next, next + units, true,
                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
@@ -79,6 +78,29 @@ static bool claim_units(uint32_t units, uint64_t *first)
     /* The recorder sets the flag, then reads next_unit and cuts the file there: when the flag is
      * not seen here, the claim is seen there. */
     return !(__atomic_load_n(&session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED);
+}
+
+/* ---- what stands in the file, where others of the session can write it
+ * --------------------------- */
+
+uint64_t chunk__unit(const struct heurt_chunk *chunk)
+{
+    uint64_t offset = (uint64_t)chunk - (uint64_t)heurt_state.session;
+    return chunk ? offset / HEURT_UNIT_BYTES : 0;
+}
+
+struct heurt_chunk *chunk__at(uint64_t unit)
+{
+    char *file = (char *)heurt_state.session;
+    return unit && unit < heurt_state.mapped_units ? (void *)(file + unit * HEURT_UNIT_BYTES)
+                                                   : NULL;
+}
+
+uint32_t chunk__units(const struct heurt_chunk *chunk)
+{
+    uint64_t left = heurt_state.mapped_units - chunk__unit(chunk);
+    uint32_t units = __atomic_load_n(&chunk->units, __ATOMIC_RELAXED);
+    return units && units <= left && units <= HEURT_CHUNK_UNITS_MAX ? units : 1;
 }
 
 struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
@@ -171,7 +193,7 @@ static bool new_chunk(struct thread *thread)
     thread->sequence++;
     thread->chunk = chunk;
     thread->next = (uint64_t *)(chunk + 1);
-    thread->limit = (uint64_t *)((char *)chunk + (uint64_t)chunk->units * HEURT_UNIT_BYTES);
+    thread->limit = (uint64_t *)((char *)chunk + thread->next_units * HEURT_UNIT_BYTES);
     if (thread->next_units < (budget__is_set() ? BUDGET_CHUNK_UNITS_MAX : HEURT_CHUNK_UNITS_MAX))
         thread->next_units *= 2;
     return true;

@@ -23,7 +23,7 @@ static uint8_t *place(struct heurt_chunk *chunk, uint32_t used)
 
 static uint32_t capacity(const struct heurt_chunk *chunk)
 {
-    return (uint32_t)(chunk->units * HEURT_UNIT_BYTES - sizeof *chunk);
+    return (uint32_t)(chunk__units(chunk) * HEURT_UNIT_BYTES - sizeof *chunk);
 }
 
 /* Room for a definition of that size, in a new chunk when need be. Called under the lock. */
@@ -37,7 +37,7 @@ static struct heurt_definition *room(uint32_t bytes)
         if (!fresh)
             return NULL;
         heurt_state.definitions_sequence++;
-        fresh->reserved[0] = (uint64_t)chunk;
+        fresh->reserved[0] = chunk__unit(chunk);
         heurt_state.definitions = chunk = fresh;
         heurt_state.definitions_used = 0;
     }
@@ -162,31 +162,30 @@ void define__thread_name(struct thread *thread)
 
 static void repeat(const struct heurt_chunk *chunk, uint32_t used)
 {
-    for (uint32_t at = 0; at < used;) {
+    for (uint32_t at = 0; at + sizeof(struct heurt_definition) <= used;) {
         const struct heurt_definition *definition =
             (const void *)((const uint8_t *)(chunk + 1) + at);
-        if (definition->bytes == 0)
+        uint32_t bytes = __atomic_load_n(&definition->bytes, __ATOMIC_ACQUIRE);
+        if (bytes < sizeof *definition || bytes > used - at)
             break;
         if (definition->type == HEURT_DEFINITION_MODULE ||
             definition->type == HEURT_DEFINITION_MODULE_GONE ||
             definition->type == HEURT_DEFINITION_FUNCTION ||
             definition->type == HEURT_DEFINITION_LIVE)
-            define__parts(
-                definition->type,
-                &(struct text_part){definition + 1, definition->bytes - sizeof *definition}, 1);
-        at += definition->bytes;
+            define__parts(definition->type,
+                          &(struct text_part){definition + 1, bytes - sizeof *definition}, 1);
+        at += bytes;
     }
 }
 
-void define__inherited(struct heurt_chunk *last_of_parent, uint32_t used)
+void define__inherited(const struct heurt_chunk *last_of_parent, uint64_t chunks, uint32_t used)
 {
     /* From the first chunk on: the list leads backwards, so walk it once for each. */
-    struct heurt_chunk *done = NULL;
-    while (done != last_of_parent) {
-        struct heurt_chunk *chunk = last_of_parent;
-        while ((struct heurt_chunk *)chunk->reserved[0] != done)
-            chunk = (struct heurt_chunk *)chunk->reserved[0];
-        repeat(chunk, chunk == last_of_parent ? used : capacity(chunk));
-        done = chunk;
+    for (uint64_t back = chunks; back-- > 0;) {
+        const struct heurt_chunk *chunk = last_of_parent;
+        for (uint64_t i = 0; chunk && i < back; i++)
+            chunk = chunk__at(chunk->reserved[0]);
+        if (chunk)
+            repeat(chunk, back ? capacity(chunk) : used);
     }
 }

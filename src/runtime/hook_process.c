@@ -16,7 +16,7 @@ extern char **environ;
 static bool is_to_be_recorded(void)
 {
     return heurt_state.recording && heurt_state.library[0] && !thread__in_seccomp(&heurt_thread) &&
-           !(heurt_state.session->flags & HEURT_SESSION_CLOSED);
+           !session__has_ended();
 }
 
 /* Calls real with injected standing for environment plus ours. */

@@ -25,7 +25,7 @@
 uint64_t loop__mark_ticks(void)
 {
     struct heurt_clock_pair now = clock__pair();
-    const struct heurt_clock_pair *start = &heurt_state.session->start;
+    const struct heurt_clock_pair *start = &heurt_state.settings.start;
     uint64_t ns = now.monotonic_ns - start->monotonic_ns, ticks = now.tick - start->tick;
     return ns > MARK_NS ? ticks / (ns / MARK_NS) : MARK_NS;
 }

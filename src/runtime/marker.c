@@ -79,7 +79,7 @@ static uint32_t marker__id(struct heurt_marker *marker, enum heurt_function_kind
 static void enter(struct thread *thread, uint32_t id)
 {
     instructions__tell(thread);
-    if (heurt_state.session->stack_every)
+    if (heurt_state.settings.stack_every)
         stack__consider(thread, id);
     function__write(thread, id);
 }

@@ -6,9 +6,6 @@
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 
 #define REACH (1ull << 31)
 #define REACH_MARGIN (16ull << 20)
@@ -133,7 +130,7 @@ static void count_entry(uint32_t id, uint32_t times)
 
 static int32_t next_stack(uint32_t id, int32_t left)
 {
-    uint32_t every = heurt_state.session->stack_every;
+    uint32_t every = heurt_state.settings.stack_every;
     int32_t next = every ? (int32_t)every - 1 : INT32_MAX;
     if (!counts_entries(id) || heurt_state.live_entered[(id - HEURT_EVENT_LIVE) / 2] > 1)
         return next;
@@ -149,7 +146,7 @@ static void consider_stack(struct thread *thread, const struct stub_frame *frame
         return;
     before = *left;
     *left = next_stack((uint32_t)frame->id, before);
-    if (!heurt_state.session->stack_every || is_second(before))
+    if (!heurt_state.settings.stack_every || is_second(before))
         return;
     uint64_t registers[HEURT_STACK_REGISTERS] = {
         (uint64_t)frame->caller,
@@ -270,105 +267,6 @@ int heurt_personality(int version, int actions, uint64_t kind, void *exception, 
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
-
-static bool send_all(int descriptor, const void *bytes, size_t count)
-{
-    for (size_t sent = 0; sent < count;) {
-        long result =
-            RAW6(sendto, descriptor, (const char *)bytes + sent, count - sent, MSG_NOSIGNAL, 0, 0);
-        if (result == -4 /* EINTR */)
-            continue;
-        if (result <= 0)
-            return false;
-        sent += (size_t)result;
-    }
-    return true;
-}
-
-static bool receive_all(int descriptor, void *bytes, size_t count)
-{
-    for (size_t got = 0; got < count;) {
-        long result = RAW3(read, descriptor, (char *)bytes + got, count - got);
-        if (result == -4 /* EINTR */)
-            continue;
-        if (result <= 0)
-            return false;
-        got += (size_t)result;
-    }
-    return true;
-}
-
-/* Whether the other end is this session's recorder. Whoever takes the name of its socket when it
- * has died would put code of his own into this process. */
-static bool is_recorder(int descriptor)
-{
-    struct ucred peer = {0};
-    socklen_t size = sizeof peer;
-    return RAW6(getsockopt, descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size, 0) == 0 &&
-           peer.pid == (pid_t)heurt_state.session->recorder_pid &&
-           (peer.uid == (uid_t)RAW0(geteuid) || peer.uid == 0);
-}
-
-/* For system calls, which nobody asked for by name, a program waits no longer than this. */
-#define PATIENCE_SECONDS 2
-
-static void limit_patience(int descriptor)
-{
-    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-    RAW6(setsockopt, descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience, 0);
-    RAW6(setsockopt, descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience, 0);
-}
-
-/* A descriptor of the recorder's socket, or -1: there is none, or the session has ended. */
-static int connect_recorder(enum heurt_plan_subject subject)
-{
-    if (__atomic_load_n(&heurt_state.session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED)
-        return -1;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = strnlen(heurt_state.session->socket, sizeof heurt_state.session->socket);
-    memcpy(address.sun_path + 1, heurt_state.session->socket, length);
-    long descriptor = RAW3(socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (is_error(descriptor))
-        return -1;
-    if (subject == HEURT_PLAN_SYSTEM_CALLS)
-        limit_patience((int)descriptor);
-    size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
-    if (!length || RAW3(connect, descriptor, &address, size) != 0 ||
-        !is_recorder((int)descriptor)) {
-        RAW1(close, descriptor);
-        return -1;
-    }
-    return (int)descriptor;
-}
-
-struct answer {
-    struct heurt_plan_answer header;
-    uint8_t *plans; /* mapped; header.bytes of them */
-};
-
-static bool ask(const void *definitions, size_t bytes, unsigned count,
-                enum heurt_plan_subject subject, struct answer *answer)
-{
-    struct heurt_plan_request request = {.magic = HEURT_PLAN_MAGIC,
-                                         .process = heurt_state.process,
-                                         .module_count = count,
-                                         .bytes = (uint32_t)bytes,
-                                         .subject = subject};
-    int descriptor = connect_recorder(subject);
-    bool done = descriptor >= 0 && send_all(descriptor, &request, sizeof request) &&
-                send_all(descriptor, definitions, bytes) &&
-                receive_all(descriptor, &answer->header, sizeof answer->header) &&
-                answer->header.magic == HEURT_PLAN_MAGIC;
-    if (done && answer->header.bytes) {
-        long memory = RAW6(mmap, 0, answer->header.bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        answer->plans = is_error(memory) ? NULL : (uint8_t *)memory;
-        done = answer->plans && receive_all(descriptor, answer->plans, answer->header.bytes);
-    }
-    if (descriptor >= 0)
-        RAW1(close, descriptor);
-    return done;
-}
 
 /* push $id; jmp *0(%rip); .quad the stub */
 #define STUB_CODE_BYTES 24
@@ -556,12 +454,9 @@ void patch__modules(const void *definitions, size_t bytes, unsigned count,
                     enum heurt_plan_subject subject)
 {
     struct answer answer = {0};
-    if (!ask(definitions, bytes, count, subject, &answer)) {
-        define__note(subject == HEURT_PLAN_FUNCTIONS
-                         ? "The recorder did not answer: functions of the modules loaded at this "
-                           "point are not instrumented."
-                         : "The recorder did not answer: waits that libraries loaded at this point "
-                           "make by system calls of their own are not seen.");
+    const char *trouble = request__plan(definitions, bytes, count, subject, &answer);
+    if (trouble) {
+        define__note(trouble);
         return;
     }
     if (!answer.header.bytes)

@@ -29,6 +29,10 @@
     X(prctl, int, (int, ...))                                                                      \
     X(setrlimit, int, (__rlimit_resource_t, const struct rlimit *))                                \
     X(prlimit, int, (pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))          \
+    X(setuid, int, (uid_t))                                                                        \
+    X(seteuid, int, (uid_t))                                                                       \
+    X(setreuid, int, (uid_t, uid_t))                                                               \
+    X(setresuid, int, (uid_t, uid_t, uid_t))                                                       \
     X(mlockall, int, (int))                                                                        \
     X(pthread_create, int, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))       \
     X(pthread_join, int, (pthread_t, void **))                                                     \

@@ -21,11 +21,9 @@ void *pages__map(size_t bytes)
 
 bool quota__has(enum quota quota, uint32_t units)
 {
-    const struct heurt_session *session = heurt_state.session;
-    uint64_t limit = session->limit_units < heurt_state.mapped_units ? session->limit_units
-                                                                     : heurt_state.mapped_units;
-    uint64_t next = __atomic_load_n(&session->next_unit, __ATOMIC_RELAXED);
-    return next + units <= limit / QUOTA_ALL * quota;
+    uint64_t next = __atomic_load_n(&heurt_state.session->next_unit, __ATOMIC_RELAXED);
+    uint64_t most = heurt_state.mapped_units / QUOTA_ALL * quota;
+    return next <= most && units <= most - next;
 }
 
 static struct heurt_chunk *take_given_back(void)
@@ -33,7 +31,7 @@ static struct heurt_chunk *take_given_back(void)
     spin__lock(&heurt_state.chunks_lock);
     struct heurt_chunk *chunk = heurt_state.chunks_free;
     if (chunk)
-        heurt_state.chunks_free = (struct heurt_chunk *)chunk->reserved[0];
+        heurt_state.chunks_free = chunk__at(chunk->reserved[0]);
     spin__unlock(&heurt_state.chunks_lock);
     return chunk;
 }
@@ -50,7 +48,7 @@ struct heurt_chunk *chunk__take(uint32_t units, enum heurt_chunk_kind kind, uint
 
 void chunk__give_back(struct heurt_chunk *chunk)
 {
-    uint32_t units = chunk->units;
+    uint32_t units = chunk__units(chunk);
     if (chunk->events_lost)
         __atomic_fetch_add(&heurt_state.session->events_lost, chunk->events_lost, __ATOMIC_RELAXED);
     for (uint32_t i = units; i-- > 0;) {
@@ -58,7 +56,7 @@ void chunk__give_back(struct heurt_chunk *chunk)
         words__clear(part, HEURT_UNIT_BYTES / 8);
         chunk__begin(part, 1, HEURT_CHUNK_FREE, HEURT_NO_SERIAL, 0);
         spin__lock(&heurt_state.chunks_lock);
-        part->reserved[0] = (uint64_t)heurt_state.chunks_free;
+        part->reserved[0] = chunk__unit(heurt_state.chunks_free);
         heurt_state.chunks_free = part;
         spin__unlock(&heurt_state.chunks_lock);
     }
@@ -77,7 +75,7 @@ static bool add_chunk(struct room *room, uint32_t bytes, enum quota quota)
     if (!chunk)
         return false;
     room->sequence++;
-    chunk->reserved[0] = (uint64_t)room->chunks;
+    chunk->reserved[0] = chunk__unit(room->chunks);
     room->chunks = chunk;
     room->next = (uint8_t *)(chunk + 1);
     room->end = (uint8_t *)chunk + (size_t)units * HEURT_UNIT_BYTES;
@@ -132,7 +130,7 @@ void room__free(struct room *room)
     room__forget(room);
     while (room->chunks) {
         struct heurt_chunk *chunk = room->chunks;
-        room->chunks = (struct heurt_chunk *)chunk->reserved[0];
+        room->chunks = chunk__at(chunk->reserved[0]);
         chunk__give_back(chunk);
     }
 }

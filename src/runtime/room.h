@@ -7,7 +7,7 @@
 
 struct room {
     uint8_t *next, *end;         /* what is free of the newest chunk */
-    struct heurt_chunk *chunks;  /* newest first; reserved[0] is the one before */
+    struct heurt_chunk *chunks;  /* newest first; reserved[0] is the unit of the one before */
     uint32_t thread;             /* serial */
     uint64_t sequence;           /* of the next chunk */
     uint8_t *own_next, *own_end; /* what is free of the newest piece of private memory */

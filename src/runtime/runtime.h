@@ -201,12 +201,13 @@ struct state {
     uint8_t *descriptor_kinds;  /* enum heurt_descriptor by descriptor, 0: ask */
     uint32_t event_descriptors; /* (atomic) eventfds that were made */
 
-    struct heurt_session *session;
-    uint64_t mapped_units; /* of the events file */
-    bool full;             /* no chunk could be had: count, write no more */
-    bool in_seccomp;       /* a filter of system calls holds all threads */
-    bool seccomp_some;     /* or some, and so perhaps those that have only begun */
-    uint32_t process;      /* serial */
+    struct heurt_session *session; /* which others write, too: only what is marked (atomic) */
+    struct heurt_session settings; /* as the recorder wrote it, the rest */
+    uint64_t mapped_units;         /* of the events file */
+    bool full;                     /* no chunk could be had: count, write no more */
+    bool in_seccomp;               /* a filter of system calls holds all threads */
+    bool seccomp_some;             /* or some, and so perhaps those that have only begun */
+    uint32_t process;              /* serial */
     uint32_t pid;
     uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end (hook_key.c) */
     bool has_end_key; /* under end_key_lock */
@@ -247,7 +248,7 @@ struct state {
     /* Aggregated runs (aggregate.c, room.c). */
     bool aggregates;
     uint32_t chunks_lock;
-    struct heurt_chunk *chunks_free; /* given back; reserved[0] is the next one */
+    struct heurt_chunk *chunks_free; /* given back; reserved[0] is the next one's unit */
     uint32_t ended_lock;
     uint32_t threads_kept;   /* ended threads with records of their own */
     struct aggregate *ended; /* of the others */
@@ -330,6 +331,13 @@ struct heurt_clock_pair clock__pair(void);
 /* ---- chunks and events ----------------------------------------------------------------------- */
 
 /* A claimed and zeroed run of units with its header filled in, or NULL (sets state.full). */
+/* What a chunk says of itself or of another one is in the file, where any process of the session
+ * may have written it, also one that has fewer rights: it is a number of a unit, never an address,
+ * and leads to a place in the mapping or to none. */
+uint64_t chunk__unit(const struct heurt_chunk *chunk); /* NULL: 0 */
+struct heurt_chunk *chunk__at(uint64_t unit);
+uint32_t chunk__units(const struct heurt_chunk *chunk);
+
 struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
                                  uint64_t sequence);
 
@@ -532,7 +540,7 @@ static inline uint64_t class__hash(uint64_t key)
 
 static inline void hook__stack(struct thread *thread, uint64_t site, const void *object)
 {
-    if (!heurt_state.session->stack_every)
+    if (!heurt_state.settings.stack_every)
         return;
     uint64_t key = HEURT_SITE_ADDRESS(site) * 31 + (uintptr_t)object;
     struct countdowns *countdowns = thread->countdowns;
@@ -647,7 +655,7 @@ void define__object(const void *address, const char *name);
 /* Says the calling thread's name when it is not what was last said. */
 void define__thread_name(struct thread *thread);
 /* In a forked child: says again what the parent's image had defined. */
-void define__inherited(struct heurt_chunk *last_of_parent, uint32_t used);
+void define__inherited(const struct heurt_chunk *last_of_parent, uint64_t chunks, uint32_t used);
 size_t text__length(const char *text);
 void *bytes__copy(void *to, const void *from, size_t count);
 
@@ -668,6 +676,14 @@ uint32_t arguments__count(uint32_t id);
 
 /* Asks the recorder for a plan for these modules and applies it. definitions: MODULE definitions.
  */
+struct answer {
+    struct heurt_plan_answer header;
+    uint8_t *plans; /* mapped; header.bytes of them */
+};
+/* Asks the recorder, and waits for it as long as the session has patience (request.c). NULL, or a
+ * sentence about what goes without a plan. */
+const char *request__plan(const void *definitions, size_t bytes, unsigned count,
+                          enum heurt_plan_subject subject, struct answer *answer);
 void patch__modules(const void *definitions, size_t bytes, unsigned count,
                     enum heurt_plan_subject subject);
 /* What stubs look up by event id; false: no memory. */
@@ -727,5 +743,14 @@ void thread__leave(void);
 /* Unmaps what is not needed of the trace beyond that many bytes: before the program limits its
  * address space or locks what it has mapped. */
 void trace__shrink(uint64_t bytes);
+
+/* Joins the session of the trace in state.directory: settings and the mapping. False: it is not
+ * there, not this user's, or has ended. */
+bool session__attach(void);
+bool session__has_ended(void);
+/* Leaves it for good, which the sentence tells readers. */
+void session__leave(const char *note);
+/* The result of a system call that changes the user: when it did, the process leaves. */
+long user__changed(long result);
 
 #endif

@@ -69,6 +69,8 @@ long heurt_caging_call(long number, long a, long b, long c, long d, long e, long
     long result = REAL(syscall)(number, a, b, c, d, e, f);
     if (closed && result < 0)
         seccomp__open(thread, for_all);
+    if (number == SYS_setuid || number == SYS_setreuid || number == SYS_setresuid)
+        user__changed(result);
     return result;
 }
 

@@ -26,7 +26,7 @@ static size_t copy_readable(void *to, uint64_t from, size_t bytes)
 static void write_stack(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS],
                         uint64_t tick)
 {
-    size_t words = heurt_state.session->stack_bytes / 8;
+    size_t words = heurt_state.settings.stack_bytes / 8;
     uint64_t *at = event__claim(thread, (unsigned)(2 + HEURT_STACK_REGISTERS + words));
     if (!at)
         return;
@@ -87,7 +87,7 @@ void stack__consider(struct thread *thread, uint64_t key)
     }
     if (likely(--found->left >= 0))
         return;
-    found->left = heurt_state.session->stack_every - 1;
+    found->left = heurt_state.settings.stack_every - 1;
     take_here(thread, 0);
 }
 
@@ -102,7 +102,7 @@ void stack__consider(struct thread *thread, uint64_t key)
  * keep them. */
 uint64_t stack__of_wait(struct thread *thread, uint64_t tick, uint64_t waited)
 {
-    if (!heurt_state.session->stack_every || heurt_state.aggregates) {
+    if (!heurt_state.settings.stack_every || heurt_state.aggregates) {
         thread->long_wait = UINT64_MAX;
         return 0;
     }

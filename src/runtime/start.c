@@ -3,13 +3,9 @@
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
-#include <cpuid.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 extern char **environ;
 
@@ -83,6 +79,7 @@ static void after_fork(void)
     }
     struct heurt_chunk *definitions = heurt_state.definitions;
     uint32_t used = heurt_state.definitions_used;
+    uint64_t chunks = heurt_state.definitions_sequence;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
     heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.return_slot_lock = 0;
     heurt_state.end_key_lock = 0;
@@ -103,7 +100,7 @@ static void after_fork(void)
     number_image();
     define__process(parent);
     if (definitions)
-        define__inherited(definitions, used);
+        define__inherited(definitions, chunks, used);
     event__refill(NULL, 0);
     signals__restore(mask);
 }
@@ -125,67 +122,6 @@ EXPORT pid_t _Fork(void)
 
 /* ---- attach ---------------------------------------------------------------------------------- */
 
-static bool tsc_is_invariant(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
-}
-
-/* Maps the events file; the descriptor is closed again: programs close those they do not know. */
-static bool attach(void)
-{
-    char path[sizeof heurt_state.directory + 16];
-    size_t length = text__length(heurt_state.directory);
-    bytes__copy(path, heurt_state.directory, length);
-    bytes__copy(path + length, "/" HEURT_EVENTS_FILE, sizeof "/" HEURT_EVENTS_FILE);
-    long descriptor = RAW3(open, path, O_RDWR | O_CLOEXEC, 0);
-    if (descriptor < 0)
-        return false;
-    struct stat status;
-    uint64_t bytes = RAW2(fstat, descriptor, &status) == 0 ? (uint64_t)status.st_size : 0;
-    long memory = -1;
-    /* Under a limit of address space less is mapped; claims end there. */
-    struct rlimit limit;
-    if (RAW4(prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        bytes > limit.rlim_cur / HEURT_SPACE_PART)
-        bytes = limit.rlim_cur / HEURT_SPACE_PART & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
-    for (; bytes >= 2 * HEURT_UNIT_BYTES; bytes = bytes / 2 & ~(uint64_t)(HEURT_UNIT_BYTES - 1)) {
-        memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-        if (memory > 0 || memory < -4095)
-            break;
-    }
-    RAW1(close, descriptor);
-    if (bytes < 2 * HEURT_UNIT_BYTES)
-        return false;
-    heurt_state.session = (struct heurt_session *)memory;
-    heurt_state.mapped_units = bytes / HEURT_UNIT_BYTES;
-    struct heurt_session *session = heurt_state.session;
-    return memcmp(session->magic, HEURT_MAGIC, sizeof session->magic) == 0 &&
-           session->version == HEURT_VERSION && session->unit_bytes == HEURT_UNIT_BYTES &&
-           !(session->flags & HEURT_SESSION_CLOSED) &&
-           (session->clock == HEURT_CLOCK_MONOTONIC || tsc_is_invariant());
-}
-
-#define IN_FLIGHT_UNITS (16 * HEURT_CHUNK_UNITS_MAX) /* being claimed by other threads */
-
-void trace__shrink(uint64_t bytes)
-{
-    struct state *state = &heurt_state;
-    if (!state->recording || thread__in_seccomp(&heurt_thread))
-        return;
-    uint64_t old = state->mapped_units, units = bytes / HEURT_UNIT_BYTES;
-    uint64_t claimed = __atomic_load_n(&state->session->next_unit, __ATOMIC_SEQ_CST);
-    if (units < claimed + IN_FLIGHT_UNITS)
-        units = claimed + IN_FLIGHT_UNITS;
-    if (units >= old)
-        return;
-    __atomic_store_n(&state->mapped_units, units, __ATOMIC_SEQ_CST);
-    define__note(
-        "The program limits its memory (RLIMIT_AS or mlockall): its trace is bounded too.");
-    RAW2(munmap, (char *)state->session + units * HEURT_UNIT_BYTES,
-         (old - units) * HEURT_UNIT_BYTES);
-}
-
 static void *zeroed_pages(size_t bytes)
 {
     long memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE,
@@ -202,10 +138,10 @@ static bool prepare(const char *directory)
     if (text__length(directory) >= sizeof state->directory)
         return false;
     bytes__copy(state->directory, directory, text__length(directory) + 1);
-    if (!attach())
+    if (!session__attach())
         return false;
-    state->uses_tsc = state->session->clock == HEURT_CLOCK_TSC;
-    state->aggregates = state->session->flags & HEURT_SESSION_AGGREGATE;
+    state->uses_tsc = state->settings.clock == HEURT_CLOCK_TSC;
+    state->aggregates = state->settings.flags & HEURT_SESSION_AGGREGATE;
     state->next_function = HEURT_EVENT_FUNCTIONS;
     state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(1 << 16);

@@ -563,7 +563,7 @@ heurt_system_call_stub:
         .cfi_endproc
         .size   heurt_system_call_stub, . - heurt_system_call_stub
 
-/* syscall(2)'s wrapper: futex, and what sets a filter of system calls, are looked at; everything
+/* syscall(2)'s wrapper: futex, and what sets a filter of system calls or the user, are looked at; everything
  * else goes on untouched, also calls that return twice. */
         .globl  syscall
         .type   syscall, @function
@@ -576,6 +576,12 @@ syscall:
         cmp     $157, %rdi                      /* prctl */
         je      heurt_caging_call
         cmp     $317, %rdi                      /* seccomp */
+        je      heurt_caging_call
+        cmp     $105, %rdi                      /* setuid */
+        je      heurt_caging_call
+        cmp     $113, %rdi                      /* setreuid */
+        je      heurt_caging_call
+        cmp     $117, %rdi                      /* setresuid */
         je      heurt_caging_call
         mov     heurt_real(%rip), %rax          /* its first member: syscall */
         test    %rax, %rax

@@ -33,15 +33,85 @@ int main(int argc, char **argv)
     char byte;
     if (argc < 2)
         return 1;
-    strncpy(address.sun_path + 1, argv[1], sizeof address.sun_path - 2);
-    socklen_t size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(argv[1]);
+    strncpy(address.sun_path, argv[1], sizeof address.sun_path - 1);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (bind(fd, (struct sockaddr *)&address, size) != 0 || listen(fd, 8) != 0)
+    unlink(argv[1]);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 8) != 0)
         return 1;
     puts("bound");
     fflush(stdout);
     int peer = accept(fd, NULL, NULL);
     puts(read(peer, &byte, 1) == 1 ? "asked" : "refused");
+    return 0;
+}
+C
+    cat >fewer.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* The events file of the recording, as it is mapped here. */
+static char *events(size_t *bytes)
+{
+    unsigned long start, end;
+    char line[512], *found = NULL;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (!found && fgets(line, sizeof line, maps))
+        if (strstr(line, "/events\n") && sscanf(line, "%lx-%lx", &start, &end) == 2)
+            found = (char *)start, *bytes = end - start;
+    fclose(maps);
+    return found;
+}
+/* Gives up root as libc does, or behind its back; the second one writes what it likes into the file. */
+static int child(int inlined)
+{
+    size_t bytes = 0;
+    long result;
+    if (inlined)
+        __asm__ volatile("syscall" : "=a"(result) : "a"(105L), "D"(65534L) : "rcx", "r11", "memory");
+    else
+        result = setuid(65534);
+    char *file = events(&bytes);
+    FILE *again = fopen(TRACE "/session", "r+");
+    if (result != 0 || again)
+        return 1;
+    if (!inlined)
+        return file ? 2 : 0;
+    for (size_t at = 24; file && at < 864; at += 8) /* all of the header but how it begins */
+        *(uint64_t *)(file + at) = at == 32 ? ~0ull - 1 : 0x4141414141414141;
+    for (size_t unit = 1; file && unit < 64; unit++) /* units, links of chunks, sizes of definitions */
+        memset(file + unit * 16384 + 12, 0x41, 4), memset(file + unit * 16384 + 64, 0x41, 72);
+    return file ? 0 : 3;
+}
+static void *lock(void *mutex)
+{
+    for (int i = 0; i < 1000; i++)
+        pthread_mutex_lock(mutex), pthread_mutex_unlock(mutex);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    int status = 1, inlined = strcmp(argv[1], "inlined") == 0;
+    pthread_t thread;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(child(inlined));
+    waitpid(pid, &status, 0);
+    if (status)
+        return WIFEXITED(status) ? 10 + WEXITSTATUS(status) : 20;
+    for (int i = 0; i < 8; i++) {
+        pthread_create(&thread, NULL, lock, &mutex);
+        pthread_join(thread, NULL);
+        if ((pid = fork()) == 0)
+            _exit(dlopen(PLUGIN, RTLD_NOW) == NULL);
+        waitpid(pid, &status, 0);
+        if (status)
+            return 30;
+    }
     return 0;
 }
 C
@@ -82,7 +152,7 @@ teardown() {
     [ -e t/events ] && [ ! -e t.old ]
 }
 
-@test "who takes a dead recorder's name is asked for nothing" {
+@test "security.md: who takes a dead recorder's name is asked for nothing" {
     mkfifo in
     exec 7<>in
     "$HEURT" record -o t -M 'plugin.so' sh -c 'echo $$ >pid; exec "$@"' sh \
@@ -90,16 +160,81 @@ teardown() {
     recorder=$!
     wait_for grep -q ready out
     program=$(cat pid)
-    name=$(grep -o "heurt-$recorder-[0-9a-f]*" /proc/net/unix | head -n 1)
-    [ -n "$name" ] || fail "the recorder has no socket"
+    [ -S t/socket ] || fail "the recorder has no socket"
     kill -9 "$recorder"
     wait "$recorder" || :
-    "$BATS_FILE_TMPDIR/thief" "$name" >thief.out 3>&- &
+    "$BATS_FILE_TMPDIR/thief" t/socket >thief.out 3>&- &
     thief=$!
     wait_for grep -q bound thief.out
     echo go >&7
     wait_for grep -Eq 'asked|refused' thief.out
     grep -q refused thief.out || fail "the program asked the thief"
+}
+
+@test "security.md: no other user reaches the socket, nor is there a name to take" {
+    needs_root "another user"
+    mkfifo in
+    exec 7<>in
+    "$HEURT" record -o t -M 'plugin.so' sh -c 'exec "$@"' sh "$BATS_FILE_TMPDIR/late" \
+        "$PROGRAMS/plugin.so" <in >out 2>err 3>&- &
+    recorder=$!
+    wait_for grep -q ready out
+    ! grep "@heurt-$recorder" /proc/net/unix || fail "a name that anybody may take"
+    chmod 777 .
+    as_ordinary_user ls t && fail "the directory can be read"
+    as_ordinary_user "$BATS_FILE_TMPDIR/thief" "$PWD/t/socket" && fail "the socket was taken"
+    [ "$(stat -c %a t/socket)" = 600 ]
+    echo go >&7
+    wait "$recorder"
+    [ ! -e t/socket ] && [ ! -e t/session ]
+    "$HEURT" report -i t >report
+    ! grep 'did not answer' report
+}
+
+@test "security.md: the trace of another user is not joined" {
+    needs_root "another user"
+    # A directory that was swapped while the program runs: what is started then goes unrecorded.
+    record -o t -- sh -c 'mv t t.mine; cp -r t.mine t; chown -R 65534 t; true "$(cat /dev/null)"; rm -r t; mv t.mine t'
+    expect_status 0
+    "$HEURT" report -i t --json >report.json
+    ! grep -q '"cat"' report.json
+}
+
+fewer() { # HOW: the program that gives up root in a child, recorded
+    needs_root "giving up root"
+    compile fewer -DPLUGIN="\"$PROGRAMS/plugin.so\"" -DTRACE="\"$PWD/t\"" \
+        <"$BATS_FILE_TMPDIR/fewer.c" || return 1
+    chmod 755 .
+    record -o t "${@:2}" -- ./fewer "$1"
+}
+
+@test "security.md: who changes its user has no trace to write any more" {
+    fewer libc
+    expect_status 0
+    "$HEURT" report -i t | grep 'changes its user'
+}
+
+@test "security.md: what a process with fewer rights writes into the trace leads nobody astray" {
+    for options in '-M plugin.so' '--aggregate' '--stack-every 1'; do
+        fewer inlined $options
+        expect_status 0
+    done
+}
+
+@test "security.md: nobody waits for a recorder that is stopped" {
+    mkfifo in
+    exec 7<>in
+    "$HEURT" record -o t --patience 0.2 -M 'plugin.so' sh -c 'echo $$ >pid; exec "$@"; ' sh \
+        "$BATS_FILE_TMPDIR/late" "$PROGRAMS/plugin.so" <in >out 2>err 3>&- &
+    recorder=$!
+    wait_for grep -q ready out
+    program=$(cat pid)
+    kill -STOP "$recorder"
+    echo go >&7
+    wait_for sh -c '[ ! -d /proc/'"$program"' ] || grep -q "State:.Z" /proc/'"$program"'/status'
+    kill -CONT "$recorder"
+    wait "$recorder"
+    "$HEURT" report -i t | grep 'The recorder did not answer'
 }
 
 @test "two recordings with one cache: names that are added while functions are judged" {

@@ -190,6 +190,7 @@ static void start(struct toggle *toggle, char **argv)
         .clock = HEURT_CLOCK_TSC,
         .flags = HEURT_SESSION_LIVE,
         .limit_units = (strtoull(argv[3], NULL, 10) << 20) / HEURT_UNIT_BYTES,
+        .patience_ms = 2000,
         .start = clock_pair(),
     };
     toggle->launch = (struct launch)LAUNCH_INIT;
@@ -199,12 +200,10 @@ static void start(struct toggle *toggle, char **argv)
         char *copy = memory__text(pattern);
         vec__push(&toggle->request.functions, &copy);
     }
-    if (planner__open(&toggle->planner, &toggle->request, &error) < 0)
+    if (trace_writer__create(argv[2], &settings, &toggle->writer, &error) < 0 ||
+        planner__open(&toggle->planner, argv[2], &toggle->request, &error) < 0)
         fail(error.text);
     toggle->planner.is_chosen = true;
-    memcpy(settings.socket, toggle->planner.name, sizeof settings.socket);
-    if (trace_writer__create(argv[2], &settings, &toggle->writer, &error) < 0)
-        fail(error.text);
     toggle->live = live__new(argv[2], &toggle->planner, toggle->writer);
     char *trace = realpath(argv[2], NULL);
     setenv("LD_PRELOAD", argv[1], 1);

@@ -24,9 +24,10 @@
 /* ---- the trace ------------------------------------------------------------------------------- */
 
 static struct trace_writer *start_trace(struct fixture *fixture, const char *name,
-                                        uint64_t limit_units)
+                                        uint64_t limit_units, uint32_t flags)
 {
     const struct heurt_session settings = {.clock = HEURT_CLOCK_MONOTONIC,
+                                           .flags = flags,
                                            .limit_units = limit_units,
                                            .start = {START, START},
                                            .stack_every = 10000};
@@ -303,7 +304,7 @@ static void set_run(struct fixture *fixture, uint64_t wall_ns, uint64_t events)
 
 static struct trace_writer *busy_trace(struct fixture *fixture)
 {
-    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096);
+    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096, 0);
     trace_writer__meta(writer, "command", "./ingest\n-j3");
     trace_writer__meta(writer, "cpus", "16");
     trace_writer__meta(writer, "host", "builder");
@@ -425,14 +426,13 @@ void fixture__busy(struct fixture *fixture)
 
 static struct trace_writer *ledger_trace(struct fixture *fixture)
 {
-    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096);
+    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096, HEURT_SESSION_KERNEL);
     trace_writer__meta(writer, "command", "./ingest\n-j8");
     trace_writer__meta(writer, "cpus", "4");
     define_process(writer, PROGRAM);
     define_module(writer, PROGRAM, 0x400000, 0x500000);
     define_function(writer, 1024, HEURT_FUNCTION_PATCHED, AT_PARSE, "parse_chunk");
     define_function(writer, 1026, HEURT_FUNCTION_PATCHED, AT_HIST, "hist_add");
-    trace_writer__session(writer)->flags |= HEURT_SESSION_KERNEL;
     for (uint32_t i = 0; i < 8; i++) {
         name_thread(writer, i, "ingest");
         put_thread(writer, i, 12 * SECOND, 5 * SECOND, SECOND);
@@ -586,7 +586,7 @@ void fixture__ledger(struct fixture *fixture)
 void fixture__quiet(struct fixture *fixture)
 {
     start_fixture(fixture);
-    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096);
+    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096, 0);
     trace_writer__meta(writer, "command", "./calm");
     trace_writer__meta(writer, "cpus", "1");
     define_process(writer, "/opt/calm");
@@ -604,7 +604,7 @@ void fixture__quiet(struct fixture *fixture)
 void fixture__empty(struct fixture *fixture)
 {
     start_fixture(fixture);
-    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096);
+    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096, 0);
     trace_writer__meta(writer, "command", "./nothing");
     finish_trace(fixture, writer, 9, 0);
 }
@@ -634,7 +634,7 @@ void fixture__hostile(struct fixture *fixture)
 {
     struct error error;
     start_fixture(fixture);
-    struct trace_writer *writer = start_trace(fixture, "a b\n.data", 64);
+    struct trace_writer *writer = start_trace(fixture, "a b\n.data", 64, 0);
     trace_writer__meta(writer, "command", "./bad\n" HOSTILE);
     trace_writer__meta(writer, "cpus", "2");
     define_process(writer, "/opt/\x1b[2Jbad");
@@ -666,7 +666,7 @@ void fixture__many(struct fixture *fixture, size_t count, size_t above_threshold
 {
     static const char *const names[] = {"class_a", "class_b", "class_c", "class_d", "class_e"};
     start_fixture(fixture);
-    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096);
+    struct trace_writer *writer = start_trace(fixture, "heurt.data", 4096, 0);
     trace_writer__meta(writer, "command", "./many");
     set_run(fixture, SECOND, 100);
     for (int i = 0; i < 3; i++)

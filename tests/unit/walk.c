@@ -126,7 +126,6 @@ struct walk walk_trace(const struct trace *trace)
     }
     check(merged_events(trace, &walk.sum) == walk.events, "a merge gives every event");
     walk.sum += trace__wall_ns(trace) + trace__events_lost(trace) + trace__damaged_chunks(trace);
-    walk.sum += walk_text(trace__session(trace)->socket);
     const char *command = trace__meta(trace, "command");
     walk.sum += command ? walk_text(command) : 0;
     return walk;

@@ -40,7 +40,6 @@ static const struct heurt_session settings = {
     .limit_units = 4096,
     .start = {1000, 1000},
     .stack_every = 10000,
-    .socket = "heurt-test",
 };
 static const struct heurt_clock_pair at_end = {9000, 9000};
 

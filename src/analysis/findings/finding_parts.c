@@ -4,7 +4,8 @@
 
 /* ---- who was waited for ---------------------------------------------------------------------- */
 
-static const struct symbol *function_at(const struct finder *finder, uint32_t process, uint64_t site)
+static const struct symbol *function_at(const struct finder *finder, uint32_t process,
+                                        uint64_t site)
 {
     return program_frame__inlined(symbols__get(finder->symbols, process, site));
 }
@@ -71,8 +72,8 @@ static bool is_same_part(const struct finder *finder, const struct finding *find
 static struct finding_part *part_of_class(const struct finder *finder, struct finding *finding,
                                           uint32_t place)
 {
-    const struct symbol *symbol = program_frame__of_class(
-        finder->symbols, &profile_class_at(finder->profile, place)->what);
+    const struct symbol *symbol =
+        program_frame__of_class(finder->symbols, &profile_class_at(finder->profile, place)->what);
     VEC_EACH (part, &finding->parts, struct finding_part)
         if (is_same_part(finder, finding, part, place, symbol))
             return part;
@@ -93,8 +94,8 @@ static void find_parts(const struct finder *finder, struct finding *finding)
     for (size_t i = 0; i < finding->classes.count; i++) {
         uint32_t place = *VEC_AT(&finding->classes, uint32_t, i);
         struct finding_part *part = part_of_class(finder, finding, place);
-        part->lost_ns += finding->losses.count ? *VEC_AT(&finding->losses, uint64_t, i)
-                                               : finding->lost_ns;
+        part->lost_ns +=
+            finding->losses.count ? *VEC_AT(&finding->losses, uint64_t, i) : finding->lost_ns;
         VEC_EACH (blame, &profile_class_at(finder->profile, place)->blames, struct profile_blame)
             add_holder(finder, part, blame);
     }

@@ -34,8 +34,9 @@ static void move_idle_class(const struct finder *finder, const struct profile_cl
         double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
         for (unsigned i = 0; i < COMPONENTS; i++) {
             uint64_t sum_ns = trace__ns(finder->trace, class->accumulator->component_sum[i]);
-            uint64_t moved_ns =
-                is_wait((enum component)i) ? move(&lives[row->thread], i, part_of(sum_ns, part)) : 0;
+            uint64_t moved_ns = is_wait((enum component)i)
+                                    ? move(&lives[row->thread], i, part_of(sum_ns, part))
+                                    : 0;
             lives[row->thread].joined_ns += class->what.at.kind == CLASS_JOIN ? moved_ns : 0;
         }
     }
@@ -63,8 +64,7 @@ static struct role *lives_of(const struct finder *finder)
  * free() it. */
 static const char **first_names(const struct finder *finder)
 {
-    const char **names =
-        memory__zeroed(trace__processes(finder->trace)->count + 1, sizeof *names);
+    const char **names = memory__zeroed(trace__processes(finder->trace)->count + 1, sizeof *names);
     VEC_EACH (thread, trace__threads(finder->trace), struct trace_thread)
         if (thread->tid == thread->pid)
             names[thread->process] = thread->name;

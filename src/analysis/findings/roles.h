@@ -4,17 +4,17 @@
  * end aside, or, where nobody gave them names, with one start routine; those that had work apart
  * from those that had none. The times of all roles add up to the lives of all threads.
  *
- * Idle is what a thread waited for work, events, time or the end of others (findings.h); it is in no
- * component then. Names belong to the trace. */
+ * Idle is what a thread waited for work, events, time or the end of others (findings.h); it is in
+ * no component then. Names belong to the trace. */
 #ifndef HEURT_ANALYSIS_FINDINGS_ROLES_H
 #define HEURT_ANALYSIS_FINDINGS_ROLES_H
 
 #include "analysis/ledger/profile.h"
 
 struct role {
-    const char *program; /* path, "" where it is not known */
-    const char *name;    /* of its threads; NULL: they have none of their own */
-    size_t name_bytes;   /* of it, without the number at its end */
+    const char *program;        /* path, "" where it is not known */
+    const char *name;           /* of its threads; NULL: they have none of their own */
+    size_t name_bytes;          /* of it, without the number at its end */
     const struct symbol *start; /* start routine, in the program's own code; NULL: not known */
     bool is_main;               /* first threads of processes */
     bool had_work;
