@@ -1,25 +1,125 @@
 #include "analysis/run.h"
 
+#include "analysis/sync/sync_events.h"
 #include "base/memory.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define LANES_MOST 64u
+#define GROUP_MOST 16u /* more walk another time */
+
+/* An analysis in a run. */
+struct run_row {
+    const struct analysis *analysis;
+    const void *options;
+    bool is_over; /* it has its result, or will have none */
+    bool has_failed;
+    void *self, *result;
+};
+
+/* What aggregated runs tell of a class, only one lane can read: texts are the lane's that meets it.
+ */
+static unsigned lanes_for(const struct trace *trace)
+{
+    size_t threads = trace__is_aggregated(trace) ? 1 : trace__threads(trace)->count;
+    cpu_set_t set;
+    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    unsigned lanes = cpus < (int)LANES_MOST ? (unsigned)cpus : LANES_MOST;
+    lanes = lanes < threads ? lanes : (unsigned)threads;
+    return lanes ? lanes : 1;
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+struct run run__of(const struct trace *trace, const struct symbols *symbols)
+{
+    return (struct run){.trace = trace,
+                        .symbols = symbols,
+                        .lanes = lanes_for(trace),
+                        .rows = VEC_OF(struct run_row *)};
+}
+
+static struct run_row *find_row(const struct run *run, const struct analysis *analysis)
+{
+    VEC_EACH (row, &run->rows, struct run_row *)
+        if ((*row)->analysis == analysis)
+            return *row;
+    return NULL;
+}
+
+void run__ask(struct run *run, const struct analysis *analysis, const void *options)
+{
+    struct run_row *row = find_row(run, analysis);
+    for (size_t i = 0; !row && analysis->after && analysis->after[i]; i++)
+        if (!find_row(run, analysis->after[i]))
+            run__ask(run, analysis->after[i], NULL);
+    if (!row) {
+        row = memory__zeroed(1, sizeof *row);
+        vec__push(&run->rows, &row);
+        row->analysis = analysis;
+    }
+    row->options = options;
+}
+
+bool run__is_asked(const struct run *run, const struct analysis *analysis)
+{
+    return find_row(run, analysis);
+}
+
+void *run__result(const struct run *run, const struct analysis *analysis)
+{
+    const struct run_row *row = find_row(run, analysis);
+    return row ? row->result : NULL;
+}
+
+const void *run__options(const struct run *run, const struct analysis *analysis)
+{
+    const struct run_row *row = find_row(run, analysis);
+    return row ? row->options : NULL;
+}
+
+void *run__take(struct run *run, const struct analysis *analysis)
+{
+    struct run_row *row = find_row(run, analysis);
+    void *result = row ? row->result : NULL;
+    if (row)
+        row->result = NULL;
+    return result;
+}
+
+/* What stands on others goes before them. */
+void run__free(struct run *run)
+{
+    for (size_t i = run->rows.count; i-- > 0;) {
+        struct run_row *row = *VEC_AT(&run->rows, struct run_row *, i);
+        if (row->result && row->analysis->free)
+            row->analysis->free(row->result);
+        free(row);
+    }
+    vec__free(&run->rows);
+}
+
+/* ---- the walk by threads --------------------------------------------------------------------- */
+
+/* Those that share a walk. */
+struct group {
+    struct run *run;
+    struct run_row *rows[GROUP_MOST];
+    size_t count;
+};
 
 /* What all lanes share; mutex: all but what is constant. */
 struct crew {
-    const struct thread_walk *walk;
-    void *self;
+    const struct group *group;
     uint32_t threads;
     pthread_mutex_t mutex;
     uint32_t next;   /* thread that nobody has begun */
     uint32_t joined; /* threads */
     bool joins;      /* somebody does */
-    void **parts;    /* by thread */
-    bool *ended;     /* by thread: its part is there */
+    void **parts;    /* by thread, those of the group */
+    bool *ended;     /* by thread: its parts are there */
 };
 
 struct lane {
@@ -28,34 +128,59 @@ struct lane {
     pthread_t thread;
 };
 
-unsigned run__lanes(uint32_t threads)
-{
-    cpu_set_t set;
-    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    unsigned lanes = cpus < (int)LANES_MOST ? (unsigned)cpus : LANES_MOST;
-    lanes = lanes < threads ? lanes : threads;
-    return lanes ? lanes : 1;
-}
-
 /* Joins what follows those that are joined; one does it for all. With the mutex, which is open
  * while it joins. */
 static void join_ended(struct crew *crew)
 {
+    const struct group *group = crew->group;
     if (crew->joins)
         return;
     crew->joins = true;
     while (crew->joined < crew->threads && crew->ended[crew->joined]) {
         uint32_t thread = crew->joined;
-        void *part = crew->parts[thread];
+        void **parts = &crew->parts[thread * group->count];
         pthread_mutex_unlock(&crew->mutex);
-        crew->walk->join(crew->self, thread, part);
+        for (size_t i = 0; i < group->count; i++)
+            if (parts[i] && group->rows[i]->analysis->join)
+                group->rows[i]->analysis->join(group->rows[i]->self, thread, parts[i]);
         pthread_mutex_lock(&crew->mutex);
         crew->joined++;
     }
     crew->joins = false;
 }
 
-static void *walk(void *argument)
+static void tell_events(const struct group *group, uint32_t thread, void *const *parts)
+{
+    const struct trace *trace = group->run->trace;
+    struct trace_cursor cursor;
+    struct event event;
+    void *listeners[GROUP_MOST];
+    void (*listen[GROUP_MOST])(void *part, const struct event *event);
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        listeners[count] = parts[i];
+        listen[count] = group->rows[i]->analysis->event;
+        count += parts[i] && listen[count];
+    }
+    if (!count)
+        return;
+    trace_cursor__start(&cursor, trace, VEC_AT(trace__threads(trace), struct trace_thread, thread));
+    while (trace_cursor__next(&cursor, &event))
+        for (size_t i = 0; i < count; i++)
+            listen[i](listeners[i], &event);
+}
+
+static void walk_thread(const struct group *group, unsigned lane, uint32_t thread, void **parts)
+{
+    for (size_t i = 0; i < group->count; i++)
+        parts[i] = group->rows[i]->analysis->thread(group->rows[i]->self, lane, thread);
+    tell_events(group, thread, parts);
+    for (size_t i = 0; i < group->count; i++)
+        if (parts[i] && group->rows[i]->analysis->end)
+            group->rows[i]->analysis->end(parts[i]);
+}
+
+static void *walk_in_lane(void *argument)
 {
     const struct lane *lane = argument;
     struct crew *crew = lane->crew;
@@ -63,9 +188,8 @@ static void *walk(void *argument)
     while (crew->next < crew->threads) {
         uint32_t thread = crew->next++;
         pthread_mutex_unlock(&crew->mutex);
-        void *part = crew->walk->thread(crew->self, lane->number, thread);
+        walk_thread(crew->group, lane->number, thread, &crew->parts[thread * crew->group->count]);
         pthread_mutex_lock(&crew->mutex);
-        crew->parts[thread] = part;
         crew->ended[thread] = true;
         join_ended(crew);
     }
@@ -73,24 +197,151 @@ static void *walk(void *argument)
     return NULL;
 }
 
-void run__threads(const struct thread_walk *thread_walk, void *self, uint32_t threads,
-                  unsigned lanes)
+static void walk_by_threads(const struct group *group, unsigned lanes)
 {
-    struct crew crew = {.walk = thread_walk, .self = self, .threads = threads};
+    struct crew crew = {.group = group,
+                        .threads = (uint32_t)trace__threads(group->run->trace)->count};
     struct lane lane[LANES_MOST];
     unsigned started = 1;
     pthread_mutex_init(&crew.mutex, NULL);
-    crew.parts = memory__zeroed(threads, sizeof *crew.parts);
-    crew.ended = memory__zeroed(threads, sizeof *crew.ended);
+    crew.parts = memory__zeroed(crew.threads * group->count, sizeof *crew.parts);
+    crew.ended = memory__zeroed(crew.threads, sizeof *crew.ended);
     for (unsigned i = 0; i < LANES_MOST; i++)
         lane[i] = (struct lane){.crew = &crew, .number = i};
-    while (started < lanes && started < LANES_MOST &&
-           pthread_create(&lane[started].thread, NULL, walk, &lane[started]) == 0)
+    while (started < lanes &&
+           pthread_create(&lane[started].thread, NULL, walk_in_lane, &lane[started]) == 0)
         started++;
-    walk(&lane[0]);
+    walk_in_lane(&lane[0]);
     while (started > 1)
         pthread_join(lane[--started].thread, NULL);
     pthread_mutex_destroy(&crew.mutex);
     free(crew.parts);
     free(crew.ended);
+}
+
+/* ---- the walk by time ------------------------------------------------------------------------ */
+
+static void walk_by_time(const struct group *group)
+{
+    struct sync_event event;
+    bool wants[GROUP_MOST], any = group->count > 0;
+    for (size_t i = 0; i < group->count; i++)
+        wants[i] = true;
+    while (any && sync_events__next(group->run->sync_events, &event)) {
+        any = false;
+        for (size_t i = 0; i < group->count; i++) {
+            wants[i] = wants[i] && group->rows[i]->analysis->sync(group->rows[i]->self, &event);
+            any |= wants[i];
+        }
+    }
+}
+
+static void start_by_time(struct run *run, enum walk walk, const struct analysis *alone)
+{
+    struct sync_scope scope = {.details = walk == WALK_TIME_DETAILS,
+                               .messages = walk == WALK_TIME_MESSAGES};
+    if (alone && alone->scope)
+        alone->scope(run, &scope);
+    run->sync_events = sync_events__start_for(run->trace, &scope);
+    free((void *)scope.left_out);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Whether all that it stands on is over. */
+static bool is_ready(const struct run *run, struct run_row *row)
+{
+    for (size_t i = 0; row->analysis->after && row->analysis->after[i]; i++) {
+        const struct run_row *other = find_row(run, row->analysis->after[i]);
+        if (!other->is_over)
+            return false;
+        row->has_failed |= other->has_failed;
+    }
+    return true;
+}
+
+/* Those that can be run now, of the first kind of walk of which there are any. */
+static struct group next_group(struct run *run)
+{
+    struct group group = {.run = run};
+    enum walk walk = WALKS;
+    VEC_EACH (row, &run->rows, struct run_row *) {
+        if ((*row)->is_over || !is_ready(run, *row) || (*row)->analysis->walk > walk)
+            continue;
+        group.count = (*row)->analysis->walk < walk ? 0 : group.count;
+        walk = (*row)->analysis->walk;
+        if (group.count < GROUP_MOST)
+            group.rows[group.count++] = *row;
+    }
+    return group;
+}
+
+/* What an analysis said, of which the first failure is kept. */
+static void took(struct run *run, struct run_row *row, int *first, struct error *error)
+{
+    row->has_failed |= run->code < 0;
+    if (run->code < 0 && *first == 0) {
+        *first = run->code;
+        if (error)
+            *error = run->error;
+    }
+    run->code = 0;
+}
+
+/* Those that have something to find out are left in the group. */
+static void start_all(struct group *group, int *code, struct error *error)
+{
+    size_t count = group->count;
+    group->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct run_row *row = group->rows[i];
+        row->is_over = true;
+        if (row->has_failed)
+            continue;
+        row->self = row->analysis->start(group->run);
+        took(group->run, row, code, error);
+        if (row->self)
+            group->rows[group->count++] = row;
+    }
+}
+
+static void run_group(struct group *group, int *code, struct error *error)
+{
+    struct run *run = group->run;
+    enum walk walk = group->rows[0]->analysis->walk;
+    if (walk >= WALK_TIME)
+        start_by_time(run, walk, group->count == 1 ? group->rows[0]->analysis : NULL);
+    start_all(group, code, error);
+    if (walk >= WALK_TIME)
+        walk_by_time(group);
+    else if (walk > WALK_NONE && group->count)
+        walk_by_threads(group, walk == WALK_THREADS ? run->lanes : 1);
+    for (size_t i = 0; i < group->count; i++) {
+        struct run_row *row = group->rows[i];
+        row->result = row->analysis->finish ? row->analysis->finish(row->self) : row->self;
+        took(run, row, code, error);
+    }
+    sync_events__free(run->sync_events);
+    run->sync_events = NULL;
+}
+
+int run__analyse(struct run *run, struct error *error)
+{
+    struct group group;
+    int code = 0;
+    while ((group = next_group(run)).count)
+        run_group(&group, &code, error);
+    return code;
+}
+
+int run__one(const struct trace *trace, const struct symbols *symbols,
+             const struct analysis *analysis, const void *options, void **result,
+             struct error *error)
+{
+    struct run run = run__of(trace, symbols);
+    run__ask(&run, analysis, options);
+    int code = run__analyse(&run, error);
+    *result = run__take(&run, analysis);
+    run__free(&run);
+    return code;
 }

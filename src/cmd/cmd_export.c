@@ -3,6 +3,7 @@
 #include "present/export/exporters.h"
 
 #include "analysis/outliers/outliers.h"
+#include "analysis/run.h"
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
 #include "cmd/options.h"
@@ -108,7 +109,7 @@ static int export_trace(struct request *request, const struct trace *trace)
     struct stand_out *found = NULL;
     struct error error = {""};
     if (request->interesting &&
-        stand_out__compute(trace, NULL, STAND_OUT_LIMIT, &found, &error) < 0)
+        run__one(trace, NULL, &outliers_analysis, NULL, (void **)&found, &error) < 0)
         return failed(&error);
     struct symbols *symbols = symbols__load_any(request->directory);
     struct shown_trace shown = shown_trace__new(trace, symbols);

@@ -78,48 +78,37 @@ static bool wants_profile(const struct options *options)
     return options->view == VIEW_ONE && is_whole;
 }
 
-/* The rest is shown without it where it cannot be made. */
-static void make_profile(const struct options *options, struct loaded *loaded)
+/* 0, or the exit status after a sentence. */
+static int analyse(const struct options *options, struct loaded *loaded)
 {
-    const struct vec no_rules = VEC_OF(struct profile_rule);
-    if (wants_profile(options) &&
-        loaded__profile_by(loaded, CLASSES_BY_SITE, &no_rules, SCORE_THRESHOLD))
-        say("what holders did meanwhile is left out");
-}
-
-static int show_result(const struct options *options, struct loaded *loaded,
-                       const struct locks_result *result)
-{
-    struct critical_path critical = {0};
-    struct locks_report locks = {&loaded->report, result, &options->filter, NULL};
-    make_profile(options, loaded);
-    if (options->view == VIEW_PATH) {
-        critical_path__find(loaded->trace, &critical);
-        locks.critical = &critical;
-    }
-    int status = show_view(options, &locks);
-    if (locks.critical)
-        critical_path__free(&critical);
-    return status;
+    struct error error;
+    run__ask(&loaded->run, &locks_analysis, &options->filter);
+    if (options->view == VIEW_PATH)
+        run__ask(&loaded->run, &path_analysis, NULL);
+    if (wants_profile(options))
+        loaded__ask_profile_by(loaded, CLASSES_BY_SITE, NULL, SCORE_THRESHOLD);
+    int code = run__analyse(&loaded->run, &error);
+    loaded->report.profile = run__result(&loaded->run, &profile_analysis);
+    if (code == 0)
+        return 0;
+    int status = failed(&error);
+    return code == -ENOENT || code == -EINVAL ? EXIT_USAGE : status;
 }
 
 static int locks_of(const struct options *options)
 {
     struct loaded loaded;
-    struct locks_result *result;
-    struct error error;
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    int code = locks__compute(loaded.trace, loaded.symbols, &options->filter, &result, &error);
-    if (code < 0) {
-        status = failed(&error);
-        status = code == -ENOENT || code == -EINVAL ? EXIT_USAGE : status;
-    } else {
+    status = analyse(options, &loaded);
+    if (status == 0) {
+        struct locks_result *result = run__result(&loaded.run, &locks_analysis);
         if (options->view == VIEW_AUDIT)
             locks__mark(loaded.trace, result);
-        status = show_result(options, &loaded, result);
-        locks__free(result);
+        status =
+            show_view(options, &(struct locks_report){&loaded.report, result, &options->filter,
+                                                      run__result(&loaded.run, &path_analysis)});
     }
     loaded__close(&loaded);
     return status;

@@ -56,16 +56,14 @@ static void present(const void *subject, const struct style *style, FILE *out)
 static int show_classes(const struct options *options, struct loaded *loaded)
 {
     size_t rank = 0, matching;
-    struct findings *findings = NULL;
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
         return EXIT_USAGE;
     if (!rank)
-        findings = findings__find(loaded->trace, loaded->symbols, loaded->profile);
-    loaded->report.findings = findings;
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
-    int status = show(present, &(struct showing){options, &loaded->report, rank});
-    findings__free(findings);
-    return status;
+        run__ask(&loaded->run, &findings_analysis, NULL);
+    loaded__analyse(loaded);
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
+                     run__result(&loaded->run, &findings_analysis), rank);
+    return show(present, &(struct showing){options, &loaded->report, rank});
 }
 
 /* Says it when no class is of the function (a glob, of which the first bytes count): the rule may
@@ -96,7 +94,8 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
-    int status = loaded__profile_by(loaded, view, rules, options->threshold);
+    loaded__ask_profile_by(loaded, view, rules, options->threshold);
+    int status = loaded__analyse(loaded);
     if (status)
         return status;
     check_rules(options, &loaded->report);

@@ -54,22 +54,11 @@ static struct outline *make_outline(const struct options *options, const struct 
                                            is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
 }
 
-/* NULL where they are not shown. */
-static struct iterations *find_iterations(const struct options *options, const struct trace *trace)
-{
-    struct iterations *iterations = NULL;
-    struct error error;
-    if (!options->thread && options->presenter != &structure_csv)
-        iterations__compute(trace, &iterations, &error);
-    return iterations;
-}
-
 static int show_structure(const struct options *options, const struct loaded *loaded,
                           const struct structure *structure)
 {
     struct outline_options chosen;
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
-    struct iterations *iterations = find_iterations(options, loaded->trace);
     struct sequences *sequences =
         options->presenter == &structure_csv ? NULL : sequences__find(loaded->trace, structure);
     const struct structure_report shown = {.report = &loaded->report,
@@ -78,9 +67,9 @@ static int show_structure(const struct options *options, const struct loaded *lo
                                            .options = &chosen,
                                            .thread = options->thread,
                                            .sequences = sequences,
-                                           .iterations = iterations};
+                                           .iterations =
+                                               run__result(&loaded->run, &iterations_analysis)};
     int status = show(present, &(struct showing){options->presenter, &shown});
-    iterations__free(iterations);
     sequences__free(sequences);
     outline__free(outline);
     return status;
@@ -108,18 +97,10 @@ static const struct points_presenter *points_presenter(const struct options *opt
 
 static int show_points(const struct options *options, const struct loaded *loaded)
 {
-    struct stand_out *found;
-    struct error error;
-    int code = stand_out__compute(loaded->trace, options->thread, STAND_OUT_LIMIT, &found, &error);
-    if (code < 0) {
-        failed(&error);
-        return code == -ENOENT ? EXIT_USAGE : EXIT_HEURT;
-    }
-    const struct points_report shown = {&loaded->report, found, options->thread,
-                                        options->all ? SIZE_MAX : POINTS_AT_MOST};
-    int status = show(present_points, &(struct showing_points){points_presenter(options), &shown});
-    stand_out__free(found);
-    return status;
+    const struct points_report shown = {&loaded->report,
+                                        run__result(&loaded->run, &outliers_analysis),
+                                        options->thread, options->all ? SIZE_MAX : POINTS_AT_MOST};
+    return show(present_points, &(struct showing_points){points_presenter(options), &shown});
 }
 
 /* ---- the grammar of a thread ----------------------------------------------------------------- */
@@ -165,28 +146,40 @@ static int show_grammar(const struct options *options, const struct loaded *load
 
 /* ---- one or the other ------------------------------------------------------------------------ */
 
-static int show_outline(const struct options *options, const struct loaded *loaded)
+static int show_result(const struct options *options, struct loaded *loaded)
 {
-    struct structure *structure;
-    struct error error;
-    int code = structure__of_threads(loaded->trace, options->thread, &structure, &error);
-    if (code < 0) {
-        failed(&error);
-        return code == -ENOENT ? EXIT_USAGE : EXIT_HEURT;
-    }
-    int status = options->grammar ? show_grammar(options, loaded, structure)
-                                  : show_structure(options, loaded, structure);
-    structure__free(structure);
-    return status;
+    struct structure *structure = run__result(&loaded->run, &structure_analysis);
+    return options->interesting ? show_points(options, loaded)
+           : options->grammar   ? show_grammar(options, loaded, structure)
+                                : show_structure(options, loaded, structure);
+}
+
+/* Iterations are those of all threads. */
+static void ask(const struct options *options, const struct stand_out_options *points,
+                struct run *run)
+{
+    if (options->interesting)
+        run__ask(run, &outliers_analysis, points);
+    else
+        run__ask(run, &structure_analysis, options->thread);
+    if (!options->interesting && !options->grammar && !options->thread &&
+        options->presenter != &structure_csv)
+        run__ask(run, &iterations_analysis, NULL);
 }
 
 static int structure_of(const struct options *options)
 {
+    const struct stand_out_options points = {options->thread, STAND_OUT_LIMIT};
     struct loaded loaded;
+    struct error error;
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    status = options->interesting ? show_points(options, &loaded) : show_outline(options, &loaded);
+    ask(options, &points, &loaded.run);
+    int code = run__analyse(&loaded.run, &error);
+    if (code < 0)
+        status = failed(&error);
+    status = code == -ENOENT ? EXIT_USAGE : status ? status : show_result(options, &loaded);
     loaded__close(&loaded);
     return status;
 }

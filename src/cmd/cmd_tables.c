@@ -4,6 +4,7 @@
 #include "analysis/outliers/outliers.h"
 #include "analysis/sequences/sequences.h"
 #include "analysis/structure/outline.h"
+#include "analysis/threads/threads.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
@@ -38,91 +39,71 @@ struct options {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* All results that the wanted tables are made of; those that are not needed are NULL. */
+/* What the wanted tables are made of, besides the run's results. */
 struct results {
     struct loaded loaded;
-    struct findings *findings;
     struct locks_filter filter;
-    struct locks_result *locks;
-    struct critical_path critical;
-    struct structure *structure;
     struct outline_options outline_options;
     struct outline *outline;
-    struct iterations *iterations;
-    struct stand_out *found;
     struct whatif_session whatif;
-    bool has_critical, has_whatif;
+    bool has_whatif;
 };
 
-static int make_structure(struct results *results, struct error *error)
+static int make_whatif(struct results *results)
 {
-    int code = structure__compute(results->loaded.trace, &results->structure, error);
-    if (code == 0)
-        results->outline = outline__fitting(results->loaded.trace, results->structure,
-                                            &results->outline_options, OUTLINE_ROWS_AT_MOST);
-    return code;
-}
-
-static int make_whatif(struct results *results, struct error *error)
-{
-    int code = whatif_session__open(&results->whatif, &results->loaded.report, error);
-    if (code < 0)
-        return code;
+    struct error error;
+    if (whatif_session__open(&results->whatif, &results->loaded.report, &error) < 0)
+        return failed(&error);
     results->has_whatif = true;
     whatif_session__ask_about_all(&results->whatif, true);
     whatif_session__answer(&results->whatif);
     return 0;
 }
 
-/* Everything that is needed but the profile, in the order in which one stands on another. */
-static int make_others(unsigned needs, struct results *results, struct error *error)
+static bool is_needed(const struct options *options, enum table_need need)
 {
-    const struct trace *trace = results->loaded.trace;
-    const struct symbols *symbols = results->loaded.symbols;
-    int code = 0;
-    if (needs & NEEDS_FINDINGS)
-        results->findings = findings__find(trace, symbols, results->loaded.profile);
-    results->loaded.report.findings = results->findings;
-    if (needs & NEEDS_GAINS)
-        wall_gains__fill(trace, symbols, results->loaded.profile, results->findings, 0);
-    if (needs & NEEDS_LOCKS)
-        code = locks__compute(trace, symbols, &results->filter, &results->locks, error);
-    if (code == 0 && needs & NEEDS_PATH) {
-        critical_path__find(trace, &results->critical);
-        results->has_critical = true;
-    }
-    if (code == 0 && needs & NEEDS_STRUCTURE)
-        code = make_structure(results, error);
-    if (code == 0 && needs & NEEDS_ITERATIONS)
-        code = iterations__compute(trace, &results->iterations, error);
-    if (code == 0 && needs & NEEDS_POINTS)
-        code = stand_out__compute(trace, NULL, STAND_OUT_LIMIT, &results->found, error);
-    if (code == 0 && needs & NEEDS_WHATIF)
-        code = make_whatif(results, error);
-    return code;
+    VEC_EACH (wanted, &options->wanted, struct wanted)
+        if (wanted->source->needs == need)
+            return true;
+    return false;
+}
+
+static void ask(const struct options *options, struct results *results)
+{
+    struct run *run = &results->loaded.run;
+    VEC_EACH (wanted, &options->wanted, struct wanted)
+        for (size_t i = 0; wanted->source->of && wanted->source->of[i]; i++)
+            if (!run__is_asked(run, wanted->source->of[i]))
+                run__ask(run, wanted->source->of[i],
+                         wanted->source->of[i] == &locks_analysis ? &results->filter : NULL);
 }
 
 /* 0, or EXIT_HEURT after a sentence. */
-static int make_results(const struct options *options, unsigned needs, struct results *results)
+static int make_results(const struct options *options, struct results *results)
 {
-    struct error error;
-    int status = needs & NEEDS_PROFILE ? loaded__profile(&results->loaded, options->view) : 0;
-    return status ? status : make_others(needs, results, &error) < 0 ? failed(&error) : 0;
+    struct loaded *loaded = &results->loaded;
+    ask(options, results);
+    int status = run__is_asked(&loaded->run, &profile_analysis)
+                     ? loaded__ask_profile(loaded, options->view)
+                     : 0;
+    status = status ? status : loaded__analyse(loaded);
+    if (status)
+        return status;
+    const struct structure *structure = run__result(&loaded->run, &structure_analysis);
+    if (structure)
+        results->outline = outline__fitting(loaded->trace, structure, &results->outline_options,
+                                            OUTLINE_ROWS_AT_MOST);
+    if (is_needed(options, NEEDS_GAINS))
+        wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
+                         run__result(&loaded->run, &findings_analysis), 0);
+    return is_needed(options, NEEDS_WHATIF) ? make_whatif(results) : 0;
 }
 
 static void free_results(struct results *results)
 {
     if (results->has_whatif)
         whatif_session__close(&results->whatif);
-    if (results->has_critical)
-        critical_path__free(&results->critical);
-    stand_out__free(results->found);
-    iterations__free(results->iterations);
     outline__free(results->outline);
-    structure__free(results->structure);
-    if (results->locks)
-        locks__free(results->locks);
-    findings__free(results->findings);
     loaded__close(&results->loaded);
 }
 
@@ -180,17 +161,22 @@ static int show_tables(const struct options *options, const struct table_rows *r
 
 static int show_wanted(const struct options *options, const struct results *results)
 {
-    const struct locks_report locks = {&results->loaded.report, results->locks, &results->filter,
-                                       results->has_critical ? &results->critical : NULL};
-    const struct structure_report structure = {.report = &results->loaded.report,
-                                               .structure = results->structure,
+    const struct report *report = &results->loaded.report;
+    const struct run *run = &results->loaded.run;
+    const struct locks_report locks = {report, run__result(run, &locks_analysis), &results->filter,
+                                       run__result(run, &path_analysis)};
+    const struct structure_report structure = {.report = report,
+                                               .structure = run__result(run, &structure_analysis),
                                                .outline = results->outline,
                                                .options = &results->outline_options};
-    const struct points_report points = {&results->loaded.report, results->found, NULL, SIZE_MAX};
+    const struct points_report points = {report, run__result(run, &outliers_analysis), NULL,
+                                         SIZE_MAX};
     const struct whatif_view whatif =
         results->has_whatif ? whatif_session__view(&results->whatif) : (struct whatif_view){0};
-    const struct table_subject subject = {&results->loaded.report, &locks,  &structure,
-                                          results->iterations,     &points, &whatif};
+    const struct table_subject subject = {
+        report,     run__result(run, &threads_analysis),    &locks,
+        &structure, run__result(run, &iterations_analysis), &points,
+        &whatif};
     size_t count = options->wanted.count;
     struct table_rows *rows = memory__zeroed(count, sizeof *rows);
     const char **columns = memory__zeroed(count, sizeof *columns);
@@ -209,14 +195,11 @@ static int show_wanted(const struct options *options, const struct results *resu
 
 static int tables_of(const struct options *options)
 {
-    struct results results = {.locks = NULL};
-    unsigned needs = 0;
+    struct results results = {.outline = NULL};
     int status = loaded__open(options->directory, &results.loaded);
     if (status)
         return status;
-    VEC_EACH (wanted, &options->wanted, struct wanted)
-        needs |= wanted->source->needs;
-    status = make_results(options, needs, &results);
+    status = make_results(options, &results);
     if (status == 0)
         status = show_wanted(options, &results);
     free_results(&results);

@@ -180,16 +180,14 @@ static int compare_phase(const struct compare_request *request, const struct rep
     return status;
 }
 
-static int compare_of_iterations(const struct compare_request *request, const struct loaded *loaded)
+static int compare_of_iterations(const struct compare_request *request, struct loaded *loaded)
 {
-    struct iterations *iterations;
     struct error error;
-    int code = iterations__compute(loaded->trace, &iterations, &error);
-    if (code < 0)
-        return refuse(code, NULL, &error);
-    int status = compare_phase(request, &loaded->report, iterations);
-    iterations__free(iterations);
-    return status;
+    run__ask(&loaded->run, &iterations_analysis, NULL);
+    int code = run__analyse(&loaded->run, &error);
+    return code < 0 ? refuse(code, NULL, &error)
+                    : compare_phase(request, &loaded->report,
+                                    run__result(&loaded->run, &iterations_analysis));
 }
 
 int compare__run(const struct compare_request *request, struct loaded *loaded)

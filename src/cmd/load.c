@@ -1,6 +1,5 @@
 #include "cmd/load.h"
 
-#include "analysis/callsite/rules_file.h"
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "recorder/trace_names.h"
@@ -59,6 +58,8 @@ int loaded__open(const char *directory, struct loaded *loaded)
     if (trace__open(directory, &loaded->trace, &error) < 0)
         return failed(&error);
     loaded->symbols = load_symbols(directory, loaded->trace);
+    loaded->run = run__of(loaded->trace, loaded->symbols);
+    loaded->rule_list = VEC_OF(struct profile_rule);
     loaded->report = (struct report){.trace = loaded->trace,
                                      .symbols = loaded->symbols,
                                      .directory = directory,
@@ -66,36 +67,43 @@ int loaded__open(const char *directory, struct loaded *loaded)
     return 0;
 }
 
-int loaded__profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
-                       double threshold)
+void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
+                            double threshold)
+{
+    loaded->profile_options = (struct profile_options){view, rules, threshold};
+    run__ask(&loaded->run, &profile_analysis, &loaded->profile_options);
+}
+
+int loaded__ask_profile(struct loaded *loaded, enum class_view view)
 {
     struct error error;
-    if (profile__compute_by(view, loaded->trace, loaded->symbols, rules, threshold,
-                            &loaded->profile, &error) < 0)
+    if (rules__load(loaded->report.directory, &loaded->rules, &error) < 0)
         return failed(&error);
-    loaded->report.profile = loaded->profile;
+    loaded->rule_list = rules__list(&loaded->rules);
+    loaded__ask_profile_by(loaded, view, &loaded->rule_list, SCORE_THRESHOLD);
     return 0;
+}
+
+int loaded__analyse(struct loaded *loaded)
+{
+    struct error error;
+    int code = run__analyse(&loaded->run, &error);
+    loaded->report.profile = loaded->profile = run__result(&loaded->run, &profile_analysis);
+    loaded->report.findings = run__result(&loaded->run, &findings_analysis);
+    return code < 0 ? failed(&error) : 0;
 }
 
 int loaded__profile(struct loaded *loaded, enum class_view view)
 {
-    struct rules rules;
-    struct error error;
-    int status;
-    if (rules__load(loaded->report.directory, &rules, &error) < 0) {
-        status = failed(&error);
-    } else {
-        struct vec list = rules__list(&rules);
-        status = loaded__profile_by(loaded, view, &list, SCORE_THRESHOLD);
-        rules__free_list(&list);
-    }
-    rules__free(&rules);
-    return status;
+    int status = loaded__ask_profile(loaded, view);
+    return status ? status : loaded__analyse(loaded);
 }
 
 void loaded__close(struct loaded *loaded)
 {
-    profile__free(loaded->profile);
+    run__free(&loaded->run);
+    rules__free_list(&loaded->rule_list);
+    rules__free(&loaded->rules);
     symbols__free(loaded->symbols);
     trace__close(loaded->trace);
 }

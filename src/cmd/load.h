@@ -1,12 +1,14 @@
 /* load.h: a trace, the names of its addresses and its profile, as every command that reports on one
  * wants them.
  *
- * In goes the directory of a trace; out come its reader, its names and, when asked for, the classes
- * as heurt report numbers them. Opening costs a look at each chunk's header, the profile two walks
- * over all events. It stands on format/, symbol/ and analysis/ledger/. One thread at a time. */
+ * In goes the directory of a trace; out come its reader, its names and what was asked of its run
+ * (analysis/run.h), with the classes as heurt report numbers them. Opening costs a look at each
+ * chunk's header. It stands on format/, symbol/ and analysis/. One thread at a time. */
 #ifndef HEURT_CMD_LOAD_H
 #define HEURT_CMD_LOAD_H
 
+#include "analysis/callsite/rules_file.h"
+#include "analysis/run.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "present/present.h"
@@ -16,19 +18,28 @@
 struct loaded {
     struct trace *trace;
     struct symbols *symbols;
-    struct profile *profile; /* NULL until loaded__profile */
+    struct run run;
     struct report report;    /* of these; for presenters */
+    struct profile *profile; /* the run's; NULL until it was analysed */
+    struct profile_options profile_options;
+    struct rules rules;   /* of the profile, */
+    struct vec rule_list; /* and what they say */
 };
 
 /* 0, or EXIT_HEURT after a sentence. The recorder makes the names when the run has ended; when it
  * was killed before, they are made and kept now. directory must outlive it. */
 int loaded__open(const char *directory, struct loaded *loaded);
-/* Makes the profile, by what heurt.rules beside the trace says. 0, or EXIT_HEURT after a sentence.
- */
-int loaded__profile(struct loaded *loaded, enum class_view view);
+/* Asks for the profile, by what heurt.rules beside the trace says; for loaded__analyse. 0, or
+ * EXIT_HEURT after a sentence. */
+int loaded__ask_profile(struct loaded *loaded, enum class_view view);
 /* Likewise, by these rules (struct profile_rule). */
-int loaded__profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
-                       double threshold);
+void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
+                            double threshold);
+/* Runs what was asked for; the report has what it shows of that. 0, or EXIT_HEURT after a sentence.
+ */
+int loaded__analyse(struct loaded *loaded);
+/* Both. */
+int loaded__profile(struct loaded *loaded, enum class_view view);
 void loaded__close(struct loaded *loaded);
 
 /* No --class was given. */

@@ -10,6 +10,7 @@
  * mapped trace, which the system may drop at any time, are not the analysis's. The last traces
  * differ only in their length. */
 #include "analysis/locks/locks.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 #include "child.h"
 #include "format/pack.h"
@@ -217,7 +218,7 @@ static int analyse(const char *directory, struct outcome *outcome, struct error 
     int code = trace__open(directory, &trace, error);
     if (code < 0)
         return code;
-    code = locks__compute(trace, NULL, &everything, &result, error);
+    code = run__one(trace, NULL, &locks_analysis, &everything, (void **)&result, error);
     outcome->cpu_s = cpu_s() - before;
     if (code == 0) {
         outcome->acquisitions = result->acquisitions;

@@ -1,5 +1,6 @@
 #include "traced_structure.h"
 
+#include "analysis/run.h"
 #include "analysis/structure/structure.h"
 #include "child.h"
 #include "format/reader.h"
@@ -151,7 +152,7 @@ static int look(const char *directory, struct traced_structure *measured, struct
     int code = trace__open(directory, &trace, error);
     if (code < 0)
         return code;
-    code = structure__compute(trace, &structure, error);
+    code = run__one(trace, NULL, &structure_analysis, NULL, (void **)&structure, error);
     measured->cpu_s = cpu_seconds() - before;
     measured->memory_bytes = anonymous_bytes() - bytes;
     if (code == 0) {

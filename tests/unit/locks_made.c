@@ -1,5 +1,7 @@
 #include "locks_made.h"
 
+#include "analysis/run.h"
+
 #include "fixture.h"
 
 #include <setjmp.h>
@@ -23,7 +25,7 @@ struct made make_with(const char *fixture, const struct symbols *symbols,
 {
     struct made made = {.trace = fixture__open(fixture)};
     struct error error = {""};
-    if (locks__compute(made.trace, symbols, filter, &made.result, &error) < 0)
+    if (run__one(made.trace, symbols, &locks_analysis, filter, (void **)&made.result, &error) < 0)
         fail_msg("%s", error.text);
     check_checks(made.result);
     return made;

@@ -1,5 +1,6 @@
 #include "scene.h"
 
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <setjmp.h>
@@ -147,9 +148,10 @@ const struct profile *scene__profile(struct scene *scene)
         trace__open(scene->directory, &scene->trace, &error) < 0)
         fail_msg("%s", error.text);
     scene->writer = NULL;
-    assert_int_equal(
-        profile__compute(scene->trace, scene->symbols, &scene->rules, 0.2, &scene->profile, &error),
-        0);
+    assert_int_equal(run__one(scene->trace, scene->symbols, &profile_analysis,
+                              &(struct profile_options){CLASSES_BY_STRUCTURE, &scene->rules, 0.2},
+                              (void **)&scene->profile, &error),
+                     0);
     assert_int_equal(trace__damaged_chunks(scene->trace), 0);
     check_audit(&scene->profile->audit, scene->profile->classes.count);
     return scene->profile;

@@ -2,6 +2,8 @@
  * audit), and what is damaged does no harm. */
 #include "scene.h"
 
+#include "analysis/run.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -179,7 +181,10 @@ static void profile_damaged(uint64_t *seed, const char *bytes, size_t size)
         damaged[at] = (char)random_of(seed);
     }
     if (trace__open_memory(damaged, size, &trace, NULL) == 0) {
-        assert_int_equal(profile__compute(trace, NULL, NULL, 0.2, &profile, NULL), 0);
+        assert_int_equal(run__one(trace, NULL, &profile_analysis,
+                                  &(struct profile_options){CLASSES_BY_STRUCTURE, NULL, 0.2},
+                                  (void **)&profile, NULL),
+                         0);
         profile__free(profile);
         trace__close(trace);
     }

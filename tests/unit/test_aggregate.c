@@ -3,6 +3,7 @@
  * trace beside it; so do the pauses that the runtime writes, which are the only times not made up.
  */
 #include "analysis/ledger/profile.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 #include "format/writer.h"
 #include "runtime/aggregate.h"
@@ -208,8 +209,9 @@ static void compute(struct pair *pair, struct side *side)
 {
     struct error error;
     profile__free(side->profile);
-    assert_int_equal(profile__compute_by(CLASSES_BY_SITE, side->trace, NULL, &pair->rules, 0.2,
-                                         &side->profile, &error),
+    assert_int_equal(run__one(side->trace, NULL, &profile_analysis,
+                              &(struct profile_options){CLASSES_BY_SITE, &pair->rules, 0.2},
+                              (void **)&side->profile, &error),
                      0);
     assert_int_equal(trace__damaged_chunks(side->trace), 0);
 }

@@ -5,6 +5,7 @@
 #include "analysis/events/spans.h"
 #include "analysis/ledger/profile.h"
 #include "analysis/replay/whatif.h"
+#include "analysis/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,8 +31,9 @@ static struct profile *by_site(const struct scene *scene)
 {
     struct profile *profile;
     struct error error = {""};
-    assert_int_equal(profile__compute_by(CLASSES_BY_SITE, scene->trace, scene->symbols,
-                                         &scene->rules, 0.2, &profile, &error),
+    assert_int_equal(run__one(scene->trace, scene->symbols, &profile_analysis,
+                              &(struct profile_options){CLASSES_BY_SITE, &scene->rules, 0.2},
+                              (void **)&profile, &error),
                      0);
     return profile;
 }

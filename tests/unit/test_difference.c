@@ -1,6 +1,7 @@
 /* One slow against one fast occurrence: what is made different is found, and parts add up to the
  * difference, whatever the occurrences are made of. */
 #include "analysis/compare/difference.h"
+#include "analysis/run.h"
 #include "scene.h"
 
 #include <errno.h>
@@ -425,7 +426,8 @@ static void iterations_add_up_too(void **state)
     }
     scene__end(scene, 0, now);
     scene__profile(scene);
-    assert_int_equal(iterations__compute(scene->trace, &iterations, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &iterations_analysis, NULL, (void **)&iterations, &error), 0);
     assert_int_equal(iterations->phases.count, 1);
     const struct iteration_phase *phase = iterations->phases.items;
     assert_int_equal(difference__of_iterations(scene->trace, phase, &extremes, &found, &error), 0);

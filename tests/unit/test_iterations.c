@@ -1,5 +1,6 @@
 /* The program's iterations: loops with known turns, and turns that are slow for known reasons. */
 #include "analysis/iterations/iterations.h"
+#include "analysis/run.h"
 #include "scene.h"
 
 #include <setjmp.h>
@@ -83,7 +84,8 @@ static const struct iterations *find(struct scene *scene)
 {
     struct error error;
     scene__profile(scene);
-    assert_int_equal(iterations__compute(scene->trace, &found, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &iterations_analysis, NULL, (void **)&found, &error), 0);
     return found;
 }
 

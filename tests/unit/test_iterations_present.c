@@ -1,5 +1,6 @@
 /* Screens and documents of iterations and differences, of traces that are made for it, are compared
  * with files in tests/golden/iterations. */
+#include "analysis/run.h"
 #include "base/memory.h"
 #include "golden.h"
 #include "present/compare/difference_screens.h"
@@ -92,7 +93,9 @@ static int setup(void **state)
     scene__setup((void **)&made.scene);
     write_scene(made.scene);
     scene__profile(made.scene);
-    assert_int_equal(iterations__compute(made.scene->trace, &made.iterations, &error), 0);
+    assert_int_equal(run__one(made.scene->trace, NULL, &iterations_analysis, NULL,
+                              (void **)&made.iterations, &error),
+                     0);
     made.report = (struct report){.trace = made.scene->trace,
                                   .symbols = made.scene->symbols,
                                   .profile = made.scene->profile,

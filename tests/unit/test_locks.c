@@ -1,3 +1,4 @@
+#include "analysis/run.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "format/writer.h"
@@ -543,7 +544,7 @@ static void check_refused(const struct locks_filter *filter, const char *part)
     struct trace *trace = fixture__open(HANDED_OVER);
     struct locks_result *result = NULL;
     struct error error = {""};
-    assert_true(locks__compute(trace, NULL, filter, &result, &error) < 0);
+    assert_true(run__one(trace, NULL, &locks_analysis, filter, (void **)&result, &error) < 0);
     if (!strstr(error.text, part))
         fail_msg("%s", error.text);
     trace__close(trace);
@@ -576,7 +577,8 @@ static void aggregated_runs(void **state)
     assert_int_equal(trace_writer__finish(writer, 0, (struct heurt_clock_pair){2000, 2000}, &error),
                      0);
     assert_int_equal(trace__open(directory, &trace, &error), 0);
-    assert_true(locks__compute(trace, NULL, &(struct locks_filter){0}, &result, &error) < 0);
+    assert_true(run__one(trace, NULL, &locks_analysis, &(struct locks_filter){0}, (void **)&result,
+                         &error) < 0);
     assert_non_null(strstr(error.text, "--aggregate"));
     trace__close(trace);
     snprintf(path, sizeof path, "%s/" HEURT_EVENTS_FILE, directory);

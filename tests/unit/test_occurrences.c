@@ -1,5 +1,6 @@
 /* What is kept of single occurrences, and when which class was on a CPU. */
 #include "analysis/events/occurrences.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 #include "scene.h"
 
@@ -48,15 +49,80 @@ static bool any(const struct class_entry *entry)
     return true;
 }
 
+/* ---- two analyses: classes are counted, then all occurrences kept ------------------------------
+ */
+
+static struct thread_result results[SCENE_THREADS];
+
+static void *start_counting(struct run *run)
+{
+    struct class_table *table = memory__zeroed(1, sizeof *table);
+    class_table__start(table, run->trace, NULL);
+    class_table__add_lanes(table, run->lanes);
+    return table;
+}
+
+static void *count_thread(void *table, unsigned lane, uint32_t thread)
+{
+    return thread_fold__start(&((struct class_table *)table)->lanes[lane], NULL, thread, false,
+                              &results[thread]);
+}
+
+static void join_count(void *table, uint32_t thread, void *part)
+{
+    thread_fold__join(part, table, thread);
+}
+
+static void *end_counting(void *table)
+{
+    class_table__join_lanes(table);
+    return table;
+}
+
+static const struct analysis counting = {.name = "counting",
+                                         .walk = WALK_THREADS,
+                                         .start = start_counting,
+                                         .thread = count_thread,
+                                         .event = thread_fold__event,
+                                         .end = thread_fold__end,
+                                         .join = join_count,
+                                         .finish = end_counting};
+
+static void *start_keeping(struct run *run)
+{
+    return occurrences__start(run__result(run, &counting), any);
+}
+
+static void *end_keeping(void *plan)
+{
+    struct occurrences *all = memory__zeroed(1, sizeof *all);
+    *all = occurrences__end(plan);
+    return all;
+}
+
+static const struct analysis keeping = {.name = "keeping",
+                                        .after = (const struct analysis *const[]){&counting, NULL},
+                                        .walk = WALK_THREADS,
+                                        .start = start_keeping,
+                                        .thread = occurrences__thread,
+                                        .event = occurrences__event,
+                                        .end = occurrences__end_thread,
+                                        .join = occurrences__join,
+                                        .finish = end_keeping};
+
 static void collect(struct kept *kept)
 {
     scene__profile(&kept->scene);
-    const struct trace *trace = kept->scene.trace;
-    class_table__start(&kept->table, trace, NULL);
-    struct thread_result *results = memory__zeroed(trace__threads(trace)->count, sizeof *results);
-    threads__fold(&kept->table, NULL, results, false);
-    free(results);
-    occurrences__collect(&kept->occurrences, &kept->table, any);
+    struct run run = run__of(kept->scene.trace, NULL);
+    run__ask(&run, &keeping, NULL);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    struct class_table *table = run__take(&run, &counting);
+    struct occurrences *all = run__take(&run, &keeping);
+    kept->table = *table;
+    kept->occurrences = *all;
+    free(table);
+    free(all);
+    run__free(&run);
 }
 
 static const struct class_occurrences *class_of(const struct kept *kept, const char *function)

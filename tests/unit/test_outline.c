@@ -1,4 +1,5 @@
 /* Outlines of programs whose loops are known. */
+#include "analysis/run.h"
 #include "analysis/sequences/sequences.h"
 #include "analysis/structure/outline.h"
 #include "base/memory.h"
@@ -127,7 +128,8 @@ static void assert_outline(const struct scene *scene, struct outline_options opt
 {
     struct structure *structure;
     struct error error;
-    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
     struct outline *outline = outline__new(scene->trace, structure, &options);
     char *text = written(structure, outline);
     assert_string_equal(text, expected);
@@ -296,7 +298,8 @@ static void an_outline_fits(void **state)
     struct error error;
     const struct scene *scene = *state;
     struct outline_options options = {0};
-    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
     struct outline *whole = outline__new(scene->trace, structure, &options);
     struct outline *fitting = outline__fitting(scene->trace, structure, &options, 8);
     assert_true(whole->rows.count > 30);
@@ -315,7 +318,8 @@ static void the_outermost_loop_is_found(void **state)
     struct structure *structure;
     struct error error;
     const struct scene *scene = *state;
-    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
     struct outline *outline = outline__new(scene->trace, structure, &everything);
     uint32_t row = outline__outermost(outline, 0);
     assert_int_not_equal(row, OUTLINE_NONE);
@@ -367,7 +371,8 @@ static void sequences_in_several_places(void **state)
     struct structure *structure;
     struct error error;
     const struct scene *scene = *state;
-    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
     struct sequences *sequences = sequences__find(scene->trace, structure);
     assert_int_equal(sequences->rows.count, 3);
     assert_sequence(structure, sequences, "ab", 3, 3, 60);
@@ -411,7 +416,8 @@ static void turns_of_several_kinds_are_one_loop(void **state)
     struct structure *structure;
     struct error error;
     const struct scene *scene = *state;
-    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
     struct outline *outline = outline__new(scene->trace, structure, &everything);
     const struct outline_row *loop = VEC_AT(&outline->rows, struct outline_row, 0);
     assert_int_equal(loop->kind, OUTLINE_LOOP);

@@ -1,6 +1,7 @@
 /* Points of interest: in random programs every piece that was made long is found and kept, and
  * nearly all else is left out. */
 #include "analysis/outliers/outliers.h"
+#include "analysis/run.h"
 #include "base/map.h"
 #include "scene.h"
 
@@ -311,7 +312,8 @@ static struct stand_out *find(struct scene *scene, size_t limit)
     struct stand_out *found = NULL;
     if (trace_writer__finish(scene->writer, 0, scene->end, &error) < 0 ||
         trace__open(scene->directory, &scene->trace, &error) < 0 ||
-        stand_out__compute(scene->trace, NULL, limit, &found, &error) < 0)
+        run__one(scene->trace, NULL, &outliers_analysis, &(struct stand_out_options){NULL, limit},
+                 (void **)&found, &error) < 0)
         fail_msg("%s", error.text);
     scene->writer = NULL;
     return found;

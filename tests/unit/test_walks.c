@@ -5,12 +5,16 @@
  * saves a walk lowers its number here; who needs one more has to say so here. */
 #include "scene.h"
 
+#include "analysis/critical_path/critical.h"
+#include "analysis/iterations/iterations.h"
 #include "analysis/locks/locks.h"
 #include "analysis/replay/whatif.h"
 #include "analysis/run.h"
 #include "analysis/structure/structure.h"
+#include "analysis/threads/threads.h"
 #include "format/trace.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,8 +80,9 @@ static void check_profile(const struct scene *scene, enum class_view view, uint6
     struct whatif *whatif;
     struct error error = {""};
     uint64_t before = trace__cursors_started(scene->trace);
-    assert_int_equal(profile__compute_by(view, scene->trace, scene->symbols, &scene->rules, 0.2,
-                                         &profile, &error),
+    assert_int_equal(run__one(scene->trace, scene->symbols, &profile_analysis,
+                              &(struct profile_options){view, &scene->rules, 0.2},
+                              (void **)&profile, &error),
                      0);
     assert_int_equal(walks_since(scene, before), walks);
     before = trace__cursors_started(scene->trace);
@@ -143,60 +148,170 @@ static void walks_of_locks_and_structure(void **state)
     struct error error = {""};
     fill(scene);
     uint64_t before = trace__cursors_started(scene->trace);
-    assert_int_equal(locks__compute(scene->trace, NULL, &(struct locks_filter){0}, &locks, &error),
+    assert_int_equal(run__one(scene->trace, NULL, &locks_analysis, &(struct locks_filter){0},
+                              (void **)&locks, &error),
                      0);
     assert_int_equal(walks_since(scene, before), 1);
     locks__free(locks);
     before = trace__cursors_started(scene->trace);
-    assert_int_equal(structure__compute(scene->trace, &structure, &error), 0);
+    assert_int_equal(
+        run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
     assert_int_equal(walks_since(scene, before), 1);
     structure__free(structure);
 }
 
 /* ---- threads side by side -------------------------------------------------------------------- */
 
-enum { MANY = 500, LANES = 4 };
+enum { MANY = SCENE_THREADS, LANES = 4, EVENTS = 5 };
 
-/* What a walk has to be like, as its functions see it. */
+/* What a walk has to be like, as the functions of two analyses see it that share it. */
 struct seen {
-    unsigned begun[MANY];
+    unsigned begun[MANY], events[MANY], ended[MANY];
     bool busy[LANES]; /* (atomic) */
     uint32_t joined;
     unsigned wrong; /* (atomic) */
 };
 
-static void *see_thread(void *argument, unsigned lane, uint32_t thread)
+static void *start_seeing(struct run *run)
 {
-    struct seen *seen = argument;
+    (void)run;
+    return calloc(1, sizeof(struct seen));
+}
+
+static void *see_thread(void *self, unsigned lane, uint32_t thread)
+{
+    struct seen *seen = self;
     if (lane >= LANES || __atomic_exchange_n(&seen->busy[lane], true, __ATOMIC_ACQ_REL))
         __atomic_fetch_add(&seen->wrong, 1, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&seen->busy[lane], false, __ATOMIC_RELEASE);
     __atomic_fetch_add(&seen->begun[thread], 1, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < thread % 7; i++)
         sched_yield();
-    __atomic_store_n(&seen->busy[lane], false, __ATOMIC_RELEASE);
     return &seen->begun[thread];
 }
 
-static void see_join(void *argument, uint32_t thread, void *part)
+static void see_event(void *part, const struct event *event)
 {
-    struct seen *seen = argument;
-    if (thread != seen->joined || part != &seen->begun[thread])
+    (void)event;
+    ((unsigned *)part)[MANY]++; /* of events */
+}
+
+static void see_end(void *part)
+{
+    ((unsigned *)part)[2 * MANY]++; /* of ended */
+}
+
+static void see_join(void *self, uint32_t thread, void *part)
+{
+    struct seen *seen = self;
+    if (thread != seen->joined || part != &seen->begun[thread] || seen->ended[thread] != 1)
         __atomic_fetch_add(&seen->wrong, 1, __ATOMIC_RELAXED);
     seen->joined++;
 }
 
+#define SEEING                                                                             \
+    .walk = WALK_THREADS, .start = start_seeing, .thread = see_thread, .event = see_event, \
+    .end = see_end, .join = see_join, .free = free
+
+static const struct analysis first_seeing = {.name = "first", SEEING};
+static const struct analysis other_seeing = {.name = "other", SEEING};
+
+static void check_seen(const struct run *run, const struct analysis *analysis)
+{
+    const struct seen *seen = run__result(run, analysis);
+    assert_non_null(seen);
+    assert_int_equal(seen->joined, MANY);
+    assert_int_equal(seen->wrong, 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(seen->begun[i], 1);
+        assert_int_equal(seen->ended[i], 1);
+        assert_true(seen->events[i] >= EVENTS && seen->events[i] == seen->events[0]);
+    }
+}
+
 static void threads_are_joined_in_their_order(void **state)
 {
-    static const struct thread_walk walk = {see_thread, see_join};
-    struct seen seen = {0};
-    (void)state;
-    run__threads(&walk, &seen, MANY, LANES);
-    assert_int_equal(seen.joined, MANY);
-    assert_int_equal(seen.wrong, 0);
-    for (unsigned i = 0; i < MANY; i++)
-        assert_int_equal(seen.begun[i], 1);
-    run__threads(&walk, &seen, 0, 1);
-    assert_int_equal(seen.joined, MANY);
+    struct scene *scene = *state;
+    scene__function(scene, 0, F, 0x401000, "f", "");
+    for (uint32_t i = 0; i < MANY; i++)
+        for (unsigned k = 0; k < EVENTS; k++)
+            PUT(scene, i, 1000 + 10 * k, k % 2 ? F LEFT : F);
+    scene__profile(scene);
+    struct run run = run__of(scene->trace, NULL);
+    uint64_t before = trace__cursors_started(scene->trace);
+    run.lanes = LANES;
+    run__ask(&run, &first_seeing, NULL);
+    run__ask(&run, &other_seeing, NULL);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    assert_int_equal(trace__cursors_started(scene->trace) - before, MANY);
+    check_seen(&run, &first_seeing);
+    check_seen(&run, &other_seeing);
+    assert_int_equal(run__analyse(&run, NULL), 0); /* nothing is left to be done */
+    assert_int_equal(trace__cursors_started(scene->trace) - before, MANY);
+    run__free(&run);
+}
+
+/* ---- who stands on whom ---------------------------------------------------------------------- */
+
+static void *refuse(struct run *run)
+{
+    run->code = error__set(&run->error, -ENOENT, "there is none");
+    return NULL;
+}
+
+static void *start_itself(struct run *run)
+{
+    return run;
+}
+
+static const struct analysis refusing = {.name = "refusing", .start = refuse};
+static const struct analysis standing_on_it = {
+    .name = "standing on it",
+    .after = (const struct analysis *const[]){&refusing, NULL},
+    .start = start_itself};
+static const struct analysis standing_apart = {.name = "apart", .start = start_itself};
+
+static void who_stands_on_what_failed_is_not_run(void **state)
+{
+    struct scene *scene = *state;
+    struct error error = {""};
+    PUT(scene, 0, 1000, HEURT_EVENT_LOCK_ACQUIRED, SITE, 0x70);
+    scene__profile(scene);
+    struct run run = run__of(scene->trace, NULL);
+    run__ask(&run, &standing_on_it, NULL);
+    run__ask(&run, &standing_apart, NULL);
+    assert_true(run__is_asked(&run, &refusing));
+    assert_int_equal(run__analyse(&run, &error), -ENOENT);
+    assert_string_equal(error.text, "there is none");
+    assert_null(run__result(&run, &standing_on_it));
+    assert_ptr_equal(run__result(&run, &standing_apart), &run);
+    run__free(&run);
+}
+
+/* One walk serves what threads did and the profile's classes, one by time locks and the path. */
+static void analyses_share_their_walks(void **state)
+{
+    struct scene *scene = *state;
+    const struct locks_filter all = {0};
+    fill(scene);
+    struct run run = run__of(scene->trace, scene->symbols);
+    uint64_t before = trace__cursors_started(scene->trace);
+    run__ask(&run, &locks_analysis, &all);
+    run__ask(&run, &path_analysis, NULL);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    assert_int_equal(walks_since(scene, before), 1);
+    before = trace__cursors_started(scene->trace);
+    run__ask(&run, &profile_analysis, NULL);
+    run__ask(&run, &threads_analysis, NULL);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    assert_int_equal(walks_since(scene, before), 3);
+    before = trace__cursors_started(scene->trace);
+    run__ask(&run, &structure_analysis, NULL);
+    run__ask(&run, &iterations_analysis, NULL);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    assert_true(walks_since(scene, before) <= 2);
+    run__free(&run);
 }
 
 enum { WORKERS = 9 };
@@ -229,8 +344,9 @@ static struct profile *profile_of(const struct scene *scene)
 {
     struct profile *profile;
     struct error error = {""};
-    assert_int_equal(profile__compute_by(CLASSES_BY_STRUCTURE, scene->trace, scene->symbols,
-                                         &scene->rules, 0.2, &profile, &error),
+    assert_int_equal(run__one(scene->trace, scene->symbols, &profile_analysis,
+                              &(struct profile_options){CLASSES_BY_STRUCTURE, &scene->rules, 0.2},
+                              (void **)&profile, &error),
                      0);
     return profile;
 }
@@ -245,7 +361,7 @@ static struct profile *profile_on_one_cpu(const struct scene *scene)
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    assert_int_equal(run__lanes(WORKERS), 1);
+    assert_int_equal(run__of(scene->trace, NULL).lanes, 1);
     struct profile *profile = profile_of(scene);
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
     return profile;
@@ -276,7 +392,11 @@ static void one_cpu_and_all_tell_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_are_joined_in_their_order),
+        cmocka_unit_test_setup_teardown(threads_are_joined_in_their_order, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(who_stands_on_what_failed_is_not_run, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(analyses_share_their_walks, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(one_cpu_and_all_tell_the_same, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(walks_of_a_report, scene__setup, scene__teardown),

@@ -9,7 +9,8 @@
 #   imports LIBRARY        the runtime never prints, exits, aborts or calls malloc
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
 #   readers ARCHIVE…       present/ opens no trace and walks over none
-#   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean
+#   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean;
+#                          run.c hands them on
 #   pages SOURCE           what docs/architecture.md and CONTRIBUTING.md name in SOURCE is there
 #   commands ARCHIVE…      only cmd/ prints, reads the command line or ends the process
 # shellcheck disable=SC2317 # the walls are called by their names
@@ -129,7 +130,7 @@ names() {
 raw='trace_(cursor|merge)__[a-z]*|HEURT_(EVENT|OFF|SITE|BACK|SAMPLED)(_[A-Z_]+|\()'
 
 decoders() {
-    find "$1/src/analysis" -name '*.[ch]' | sort | grep -Ev '/analysis/(events|sync|callsite)/' |
+    find "$1/src/analysis" -name '*.[ch]' | sort | grep -Ev '/analysis/((events|sync|callsite)/|run.c)' |
         while read -r file; do
             grep -Eno "$raw" "$file" |
                 sed "s|^\([0-9]*\):\(.*\)|$file:\1: \2: events/, sync/ and callsite/ know what events mean|"

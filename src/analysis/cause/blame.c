@@ -195,20 +195,6 @@ static bool anybody_waits_for_locks(const struct class_table *table)
     return false;
 }
 
-/* Without waits for locks it does not matter who holds any. */
-static struct sync_events *start_events(const struct blame_walk *walk)
-{
-    bool *left_out = memory__zeroed(walk->thread_count, sizeof *left_out);
-    for (size_t i = 0; i < walk->thread_count; i++)
-        left_out[i] = !walk->results[i].fold.meets;
-    struct sync_events *events = sync_events__start_for(
-        walk->table->trace, &(struct sync_scope){.left_out = left_out,
-                                                 .no_locks = !anybody_waits_for_locks(walk->table),
-                                                 .details = true});
-    free(left_out);
-    return events;
-}
-
 static void start_thread(struct blame_walk *walk, uint32_t index)
 {
     const struct trace *trace = walk->table->trace;
@@ -227,8 +213,8 @@ static void free_walk(struct blame_walk *walk)
     contentions__free(walk);
     meetings__free(walk);
     idle_waits__free(&walk->idle);
-    sync_events__free(walk->sync_events);
     free(walk->threads);
+    free(walk);
 }
 
 static uint64_t last_wait(const struct trace *trace, const struct thread_result *results)
@@ -239,25 +225,54 @@ static uint64_t last_wait(const struct trace *trace, const struct thread_result 
     return last;
 }
 
-void blame__find(struct class_table *table, const struct thread_result *results)
+/* Without waits for locks it does not matter who holds any. */
+void blame__scope(const struct class_table *table, const struct thread_result *results,
+                  struct sync_scope *scope)
 {
-    struct blame_walk walk = {.table = table,
-                              .results = results,
-                              .thread_count = trace__threads(table->trace)->count,
-                              .contentions = VEC_OF(struct contention *),
-                              .meetings = VEC_OF(struct meeting *),
-                              .idle = idle_waits__start()};
+    size_t threads = trace__threads(table->trace)->count;
+    bool *left_out = memory__zeroed(threads, sizeof *left_out);
+    bool any = !trace__is_aggregated(table->trace) && last_wait(table->trace, results);
+    for (size_t i = 0; i < threads; i++)
+        left_out[i] = !any || !results[i].fold.meets;
+    scope->left_out = left_out;
+    scope->no_locks = !anybody_waits_for_locks(table);
+}
+
+void *blame__start(struct class_table *table, const struct thread_result *results,
+                   struct sync_events *events)
+{
     uint64_t last = last_wait(table->trace, results);
-    struct sync_event event;
     if (!last)
-        return;
-    walk.threads = memory__zeroed(walk.thread_count, sizeof *walk.threads);
-    for (uint32_t i = 0; i < walk.thread_count; i++)
-        start_thread(&walk, i);
-    walk.sync_events = start_events(&walk);
-    while (sync_events__next(walk.sync_events, &event) && (walk.waiting || event.tick <= last))
-        take(&walk, &event);
-    idle_waits__find(&walk.idle, walk.thread_count);
-    set_idle(&walk);
-    free_walk(&walk);
+        return NULL;
+    struct blame_walk *walk = memory__zeroed(1, sizeof *walk);
+    *walk = (struct blame_walk){.table = table,
+                                .results = results,
+                                .sync_events = events,
+                                .last_wait = last,
+                                .thread_count = trace__threads(table->trace)->count,
+                                .contentions = VEC_OF(struct contention *),
+                                .meetings = VEC_OF(struct meeting *),
+                                .idle = idle_waits__start()};
+    walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
+    for (uint32_t i = 0; i < walk->thread_count; i++)
+        start_thread(walk, i);
+    return walk;
+}
+
+bool blame__take(void *blame, const struct sync_event *event)
+{
+    struct blame_walk *walk = blame;
+    bool wants = walk->waiting || event->tick <= walk->last_wait;
+    if (wants)
+        take(walk, event);
+    return wants;
+}
+
+void *blame__end(void *blame)
+{
+    struct blame_walk *walk = blame;
+    idle_waits__find(&walk->idle, walk->thread_count);
+    set_idle(walk);
+    free_walk(walk);
+    return NULL;
 }

@@ -36,10 +36,17 @@
 #define HEURT_ANALYSIS_CAUSE_BLAME_H
 
 #include "analysis/events/spans.h"
+#include "analysis/sync/sync_events.h"
 
 /* Fills the blames of the table's classes, and says of conditions and semaphores whether they are
  * idle. results: of every thread, by trace__threads; a wait for a lock that has not ended lasts
- * until the thread's end there. */
-void blame__find(struct class_table *table, const struct thread_result *results);
+ * until the thread's end there. These are an analysis' parts (analysis.h). */
+void blame__scope(const struct class_table *table, const struct thread_result *results,
+                  struct sync_scope *scope);
+/* NULL: nobody waited. */
+void *blame__start(struct class_table *table, const struct thread_result *results,
+                   struct sync_events *events);
+bool blame__take(void *blame, const struct sync_event *event);
+void *blame__end(void *blame); /* NULL */
 
 #endif

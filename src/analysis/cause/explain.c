@@ -48,7 +48,7 @@ static int by_running_excess(const void *a, const void *b)
 }
 
 /* Marks the classes that are worth a look; false: none is. */
-static bool choose_classes(struct class_table *table, const struct thread_result *results)
+bool explain__is_worth(struct class_table *table, const struct thread_result *results)
 {
     struct vec candidates = VEC_OF(struct class_entry *);
     double time = 0;
@@ -67,7 +67,7 @@ static bool choose_classes(struct class_table *table, const struct thread_result
     return found;
 }
 
-static bool is_worth(const struct class_entry *entry)
+bool explain__wants(const struct class_entry *entry)
 {
     return entry->is_worth;
 }
@@ -445,15 +445,11 @@ static void add_doubts(const struct occurrences *all)
     }
 }
 
-void explain__running(struct class_table *table, const struct symbols *symbols,
-                      const struct thread_result *results)
+void *explain__end(void *plan)
 {
-    struct occurrences all;
-    (void)symbols;
-    if (!choose_classes(table, results))
-        return;
-    occurrences__collect(&all, table, is_worth);
+    struct occurrences all = occurrences__end(plan);
     add_doubts(&all);
-    look_at(table, &all);
+    look_at(all.table, &all);
     occurrences__free(&all);
+    return NULL;
 }

@@ -24,10 +24,14 @@
 #ifndef HEURT_ANALYSIS_CAUSE_EXPLAIN_H
 #define HEURT_ANALYSIS_CAUSE_EXPLAIN_H
 
-#include "analysis/events/spans.h"
+#include "analysis/events/occurrences.h"
 
-/* Fills evidence and doubts of the table's classes. Not for aggregated runs. */
-void explain__running(struct class_table *table, const struct symbols *symbols,
-                      const struct thread_result *results);
+/* Chooses the classes; whether there are any. */
+bool explain__is_worth(struct class_table *table, const struct thread_result *results);
+/* Whether it is one of them. */
+bool explain__wants(const struct class_entry *entry);
+/* Fills evidence and doubts of the table's classes, of which the plan kept occurrences; frees it.
+ * Not for aggregated runs. NULL. */
+void *explain__end(void *plan);
 
 #endif

@@ -89,6 +89,7 @@ struct blame_walk {
     struct blame_thread *threads; /* by trace__threads */
     size_t thread_count;
     struct sync_events *sync_events;
+    uint64_t last_wait;     /* tick */
     size_t waiting;         /* threads that are in a wait that may be blamed on somebody */
     struct vec contentions; /* struct contention *, by object; NULL: nobody ever waited */
     struct vec meetings;    /* struct meeting *, likewise; NULL: not met */

@@ -1,5 +1,10 @@
 #include "analysis/critical_path/critical.h"
 
+#include "analysis/run.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
 /* uint64_t: by object, the pieces at which the path came to a thread by it. */
 static struct vec hand_overs_by(const struct path_result *path, uint32_t objects)
 {
@@ -60,25 +65,50 @@ static struct critical_path in_ns(const struct trace *trace, const struct sync_e
     return critical;
 }
 
-void critical_path__find(const struct trace *trace, struct critical_path *critical)
+struct finding {
+    struct run *run;
+    struct path *path;
+};
+
+static void *start(struct run *run)
 {
-    struct sync_events *walk = sync_events__start(trace);
-    struct path *path = path__start(trace, walk, true);
-    struct path_result result;
-    struct sync_event sync_event;
-    while (sync_events__next(walk, &sync_event))
-        path__take(path, &sync_event);
-    path__finish(path, &result);
-    *critical = in_ns(trace, walk, &result);
-    path_result__free(&result);
-    path__free(path);
-    sync_events__free(walk);
+    struct finding *finding = memory__zeroed(1, sizeof *finding);
+    *finding = (struct finding){run, path__start(run->trace, run->sync_events, true)};
+    return finding;
 }
 
-void critical_path__free(struct critical_path *critical)
+static bool take(void *self, const struct sync_event *event)
 {
+    path__take(((struct finding *)self)->path, event);
+    return true;
+}
+
+static void *finish(void *self)
+{
+    struct finding *finding = self;
+    struct critical_path *critical = memory__zeroed(1, sizeof *critical);
+    struct path_result path;
+    path__finish(finding->path, &path);
+    *critical = in_ns(finding->run->trace, finding->run->sync_events, &path);
+    path_result__free(&path);
+    path__free(finding->path);
+    free(finding);
+    return critical;
+}
+
+static void free_path(void *result)
+{
+    struct critical_path *critical = result;
     vec__free(&critical->locks);
     vec__free(&critical->threads_ns);
     vec__free(&critical->pieces);
     vec__free(&critical->objects);
+    free(critical);
 }
+
+const struct analysis path_analysis = {.name = "critical path",
+                                       .walk = WALK_TIME,
+                                       .start = start,
+                                       .sync = take,
+                                       .finish = finish,
+                                       .free = free_path};

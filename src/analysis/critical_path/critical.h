@@ -3,6 +3,7 @@
 #ifndef HEURT_ANALYSIS_CRITICAL_PATH_CRITICAL_H
 #define HEURT_ANALYSIS_CRITICAL_PATH_CRITICAL_H
 
+#include "analysis/analysis.h"
 #include "analysis/critical_path/path.h"
 
 /* A stretch of the path on one thread; struct path_piece. */
@@ -32,8 +33,6 @@ struct critical_path {
     struct vec objects;    /* struct sync_object */
 };
 
-/* Memory grows with the hand-overs. critical_path__free it. */
-void critical_path__find(const struct trace *trace, struct critical_path *critical);
-void critical_path__free(struct critical_path *critical);
+extern const struct analysis path_analysis; /* struct critical_path; memory grows with hand-overs */
 
 #endif

@@ -44,7 +44,7 @@ struct kept_thread {
 /* The walk over a thread. */
 struct keeper {
     const struct drawn_run *run;
-    struct kept_thread *kept;
+    struct kept_thread kept;
     uint64_t tick;    /* of the last event, never stepping back */
     bool is_in_gap;   /* since the last event */
     uint64_t order;   /* of the events of the gap */
@@ -148,8 +148,8 @@ static void leave_gap(struct keeper *self)
     if (all->count)
         qsort(all->items, all->count, sizeof(struct gap_event), by_order);
     VEC_EACH (event, all, struct gap_event) {
-        keep(self->kept, event->what.tick, event->what.id, event->what.words, event->payload);
-        vec__push(&self->kept->stops, &event->what.tick);
+        keep(&self->kept, event->what.tick, event->what.id, event->what.words, event->payload);
+        vec__push(&self->kept.stops, &event->what.tick);
     }
     all->count = 0;
     self->is_in_gap = false;
@@ -320,11 +320,12 @@ static void take_time(struct keeper *self, const struct event *event)
         leave_gap(self);
     if (is_in || event->id == HEURT_EVENT_KERNEL ||
         ticks_before(run, event->tick) > ticks_before(run, event->tick - time_of(event)))
-        keep(self->kept, event->tick, event->id, event->words, event->payload);
+        keep(&self->kept, event->tick, event->id, event->words, event->payload);
 }
 
-static void take_event(struct keeper *self, const struct event *event)
+static void take_event(void *part, const struct event *event)
 {
+    struct keeper *self = part;
     const struct drawn_run *run = self->run;
     if (is_of_no_use(event))
         return;
@@ -340,51 +341,49 @@ static void take_event(struct keeper *self, const struct event *event)
     }
     if (self->is_in_gap)
         leave_gap(self);
-    keep(self->kept, self->tick, event->id, event->words, event->payload);
+    keep(&self->kept, self->tick, event->id, event->words, event->payload);
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static void *keep_thread(void *context, unsigned lane, uint32_t thread)
-{
-    const struct drawn_run *run = context;
-    (void)lane;
-    struct kept_thread *kept = memory__zeroed(1, sizeof *kept);
-    *kept = (struct kept_thread){VEC_OF(uint64_t), VEC_OF(uint64_t)};
-    struct keeper keeper = {.run = run,
-                            .kept = kept,
-                            .past = VEC_OF(struct gap_event),
-                            .spans = VEC_OF(struct gap_event),
-                            .locks = VEC_OF(struct gap_event),
-                            .told = VEC_OF(struct gap_event)};
-    struct trace_cursor cursor;
-    struct event event;
-    trace_cursor__start(&cursor, run->of,
-                        VEC_AT(trace__threads(run->of), struct trace_thread, thread));
-    while (trace_cursor__next(&cursor, &event))
-        take_event(&keeper, &event);
-    leave_gap(&keeper);
-    vec__free(&keeper.past);
-    vec__free(&keeper.spans);
-    vec__free(&keeper.locks);
-    vec__free(&keeper.told);
-    return kept;
-}
-
+/* What the walk hands on. */
 struct joiner {
-    struct drawn_run run; /* first: the walk gives this to keep_thread, which reads it */
+    struct drawn_run run;
     struct kept_thread *threads;
 };
 
-static void join_thread(void *context, uint32_t thread, void *part)
+static void *keep_thread(void *self, unsigned lane, uint32_t thread)
 {
-    struct joiner *self = context;
-    struct kept_thread *kept = part;
-    VEC_EACH (stop, &kept->stops, uint64_t)
-        vec__push(&self->run.stops, stop);
-    vec__free(&kept->stops);
-    self->threads[thread] = *kept;
-    free(kept);
+    struct keeper *keeper = memory__zeroed(1, sizeof *keeper);
+    (void)lane, (void)thread;
+    *keeper = (struct keeper){.run = &((struct joiner *)self)->run,
+                              .kept = {VEC_OF(uint64_t), VEC_OF(uint64_t)},
+                              .past = VEC_OF(struct gap_event),
+                              .spans = VEC_OF(struct gap_event),
+                              .locks = VEC_OF(struct gap_event),
+                              .told = VEC_OF(struct gap_event)};
+    return keeper;
+}
+
+static void end_thread(void *part)
+{
+    struct keeper *keeper = part;
+    leave_gap(keeper);
+    vec__free(&keeper->past);
+    vec__free(&keeper->spans);
+    vec__free(&keeper->locks);
+    vec__free(&keeper->told);
+}
+
+static void join_thread(void *self, uint32_t thread, void *part)
+{
+    struct joiner *joiner = self;
+    struct keeper *keeper = part;
+    VEC_EACH (stop, &keeper->kept.stops, uint64_t)
+        vec__push(&joiner->run.stops, stop);
+    vec__free(&keeper->kept.stops);
+    joiner->threads[thread] = keeper->kept;
+    free(keeper);
 }
 
 /* ---- the drawn run --------------------------------------------------------------------------- */
@@ -493,18 +492,41 @@ static void draw(struct joiner *self)
     free(threads);
 }
 
+static void *start_drawing(struct run *run)
+{
+    struct joiner *joiner = memory__zeroed(1, sizeof *joiner);
+    joiner->run = (struct drawn_run){.of = run->trace, .stops = VEC_OF(uint64_t)};
+    joiner->threads = memory__zeroed(trace__threads(run->trace)->count, sizeof *joiner->threads);
+    lay_windows(&joiner->run, *(const double *)run__options(run, &drawn_analysis));
+    return joiner;
+}
+
+static void *end_drawing(void *self)
+{
+    struct joiner *joiner = self;
+    struct drawn_run *run = memory__zeroed(1, sizeof *run);
+    draw(joiner);
+    *run = joiner->run;
+    free(joiner->threads);
+    free(joiner);
+    return run;
+}
+
+const struct analysis drawn_analysis = {
+    .name = "drawn run",
+    .walk = WALK_THREADS,
+    .start = start_drawing,
+    .thread = keep_thread,
+    .event = take_event,
+    .end = end_thread,
+    .join = join_thread,
+    .finish = end_drawing,
+};
+
 struct drawn_run *drawn_run__make(const struct trace *trace, double share)
 {
-    static const struct thread_walk walk = {keep_thread, join_thread};
-    uint32_t count = (uint32_t)trace__threads(trace)->count;
-    struct joiner joiner = {.run = {.of = trace, .stops = VEC_OF(uint64_t)}};
-    joiner.threads = memory__zeroed(count, sizeof *joiner.threads);
-    lay_windows(&joiner.run, share);
-    run__threads(&walk, &joiner, count, run__lanes(count));
-    draw(&joiner);
-    free(joiner.threads);
-    struct drawn_run *run = memory__zeroed(1, sizeof *run);
-    *run = joiner.run;
+    void *run;
+    run__one(trace, NULL, &drawn_analysis, &share, &run, NULL);
     return run;
 }
 

@@ -19,9 +19,12 @@
 #ifndef HEURT_ANALYSIS_EVENTS_DRAWN_RUN_H
 #define HEURT_ANALYSIS_EVENTS_DRAWN_RUN_H
 
+#include "analysis/analysis.h"
 #include "format/reader.h"
 
 struct drawn_run;
+
+extern const struct analysis drawn_analysis; /* with a share as drawn_run__make's (double) */
 
 /* share: of the run's time that is in windows, 0 … 1. */
 struct drawn_run *drawn_run__make(const struct trace *trace, double share);

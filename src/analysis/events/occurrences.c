@@ -1,7 +1,6 @@
 #include "analysis/events/occurrences.h"
 
 #include "analysis/events/time_off_cpu.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -35,6 +34,7 @@ struct collector {
     struct thread_watcher watcher; /* first: the watch gets this */
     struct occurrences all;
     struct class_table *table; /* the lane of the thread */
+    struct thread_fold *watch;
     const struct class_slot *slots;
     /* The windows: begin + n · step, all of the same length. */
     uint64_t begin, step, length;
@@ -426,15 +426,26 @@ static struct collector *new_part(const struct plan *plan, unsigned lane, uint32
     return part;
 }
 
-static void *collect_thread(void *self, unsigned lane, uint32_t thread)
+void *occurrences__thread(void *plan, unsigned lane, uint32_t thread)
 {
-    struct collector *part = new_part(self, lane, thread);
-    thread__watch(part->table, thread, &part->watcher);
+    struct collector *part = new_part(plan, lane, thread);
+    part->watch = thread_watch__start(part->table, thread, &part->watcher);
+    return part;
+}
+
+void occurrences__event(void *part, const struct event *event)
+{
+    thread_watch__event(((struct collector *)part)->watch, event);
+}
+
+void occurrences__end_thread(void *argument)
+{
+    struct collector *part = argument;
+    thread_watch__end(part->watch);
     end_thread(part);
     free(part->timeline);
     vec__free(&part->off);
     vec__free(&part->inside);
-    return part;
 }
 
 static void join_class(struct class_occurrences *into, struct class_occurrences *from)
@@ -452,9 +463,9 @@ static void join_class(struct class_occurrences *into, struct class_occurrences 
 }
 
 /* Both are kept from the shorter windows of the two. */
-static void join_thread(void *self, uint32_t thread, void *argument)
+void occurrences__join(void *plan, uint32_t thread, void *argument)
 {
-    struct collector *all = &((struct plan *)self)->joined, *part = argument;
+    struct collector *all = &((struct plan *)plan)->joined, *part = argument;
     (void)thread;
     while (part->length > all->length)
         shorten_windows(part);
@@ -556,25 +567,33 @@ static void choose(struct plan *plan, bool (*worth)(const struct class_entry *en
     choose_windows(plan);
 }
 
-void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
-                          bool (*worth)(const struct class_entry *entry))
+struct plan *occurrences__start(struct class_table *table,
+                                bool (*worth)(const struct class_entry *entry))
 {
-    static const struct thread_walk walk = {collect_thread, join_thread};
     uint32_t threads = (uint32_t)trace__threads(table->trace)->count;
-    struct plan plan = {.table = table, .slot_count = table->entries.count};
-    plan.joined.all = (struct occurrences){.windows = VEC_OF(struct window),
-                                           .classes = VEC_OF(struct class_occurrences),
-                                           .timelines = VEC_OF(struct class_timeline)};
-    plan.joined.off = VEC_OF(struct off_period);
-    plan.joined.slots = plan.slots = memory__zeroed(plan.slot_count, sizeof *plan.slots);
-    plan.nested = memory__zeroed(threads, sizeof *plan.nested);
+    struct plan *plan = memory__zeroed(1, sizeof *plan);
+    plan->table = table;
+    plan->slot_count = table->entries.count;
+    plan->joined.all = (struct occurrences){.table = table,
+                                            .windows = VEC_OF(struct window),
+                                            .classes = VEC_OF(struct class_occurrences),
+                                            .timelines = VEC_OF(struct class_timeline)};
+    plan->joined.off = VEC_OF(struct off_period);
+    plan->joined.slots = plan->slots = memory__zeroed(plan->slot_count, sizeof *plan->slots);
+    plan->nested = memory__zeroed(threads, sizeof *plan->nested);
     class_table__number(table);
-    choose(&plan, worth);
+    choose(plan, worth);
     class_table__share_nests(table);
-    run__threads(&walk, &plan, threads, table->lane_count);
-    *occurrences = plan.joined.all;
-    free(plan.nested);
-    free(plan.slots);
+    return plan;
+}
+
+struct occurrences occurrences__end(struct plan *plan)
+{
+    struct occurrences all = plan->joined.all;
+    free(plan->nested);
+    free(plan->slots);
+    free(plan);
+    return all;
 }
 
 void occurrences__free(struct occurrences *occurrences)

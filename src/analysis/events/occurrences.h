@@ -68,12 +68,20 @@ struct occurrences {
     struct vec classes; /* struct class_occurrences: only those whose excess is worth it */
     struct vec
         timelines; /* struct class_timeline: of all functions, regions and loops, windows only */
+    struct class_table *table; /* of the classes */
 };
 
-/* Walks over the whole trace once more. worth: whether a class's occurrences are to be kept.
- * Numbers the classes. */
-void occurrences__collect(struct occurrences *occurrences, struct class_table *table,
-                          bool (*worth)(const struct class_entry *entry));
+/* The parts of an analysis by threads (analysis.h) that keeps them: whose table was folded on as
+ * many lanes. worth: whether a class's occurrences are to be kept. Numbers the classes. */
+struct plan;
+
+struct plan *occurrences__start(struct class_table *table,
+                                bool (*worth)(const struct class_entry *entry));
+void *occurrences__thread(void *plan, unsigned lane, uint32_t thread);
+void occurrences__event(void *part, const struct event *event);
+void occurrences__end_thread(void *part);
+void occurrences__join(void *plan, uint32_t thread, void *part);
+struct occurrences occurrences__end(struct plan *plan); /* occurrences__free it */
 void occurrences__free(struct occurrences *occurrences);
 
 #endif

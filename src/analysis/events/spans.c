@@ -2,7 +2,6 @@
 
 #include "analysis/callsite/site.h"
 #include "analysis/events/resume.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -16,8 +15,12 @@ struct thread_fold {
     struct nest_walk *nests; /* NULL: nobody wants them */
     struct thread_sites sites;
     struct vec stacks; /* uint64_t: by place of the open span: tick of its call stack; 0: none */
+    struct thread_result *result; /* when it is counted */
+    struct vec rows;              /* what of it is joined, as are sites */
     /* Only when the thread is watched: */
     struct thread_watcher *watcher;
+    struct fold_state state;
+    size_t room;                      /* of arguments */
     struct open_arguments *arguments; /* by place of the open span */
     struct vec passed;                /* struct passed_call: those that are open */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
@@ -290,100 +293,68 @@ static void note_drawn(struct thread_fold *self, const struct event *event)
     end_nests(self);
 }
 
-static void fold_by_nests(struct thread_fold *self, struct trace_cursor *cursor)
+static void fold_by_nests(struct thread_fold *self, const struct event *event)
 {
-    struct event event;
     struct fold *fold = &self->fold;
-    while (self->nests && trace_cursor__next(cursor, &event)) {
-        uint32_t depth = fold->state->depth;
-        uint64_t stack = fold->snapshot ? fold->stack.tick : 0;
-        fold__event(fold, &event);
-        if (fold->state->depth > depth && (stack || self->stacks.count))
-            keep_stack(self, stack);
-        else if (event.id == HEURT_EVENT_LOST)
-            nest_walk__forget(self->nests);
-        else if (event.id == HEURT_EVENT_SAMPLED)
-            note_drawn(self, &event);
-    }
+    uint32_t depth = fold->state->depth;
+    uint64_t stack = fold->snapshot ? fold->stack.tick : 0;
+    fold__event(fold, event);
+    if (fold->state->depth > depth && (stack || self->stacks.count))
+        keep_stack(self, stack);
+    else if (event->id == HEURT_EVENT_LOST)
+        nest_walk__forget(self->nests);
+    else if (event->id == HEURT_EVENT_SAMPLED)
+        note_drawn(self, event);
 }
 
 /* ---- one thread, counted --------------------------------------------------------------------- */
 
-/* What of a thread is joined. */
-struct fold_part {
-    struct vec rows;
-    struct thread_sites sites;
-};
-
-static void fold_thread(struct class_table *lane, const struct symbols *symbols, uint32_t thread,
-                        bool by_nests, struct thread_result *result, struct fold_part *part)
+struct thread_fold *thread_fold__start(struct class_table *lane, const struct symbols *symbols,
+                                       uint32_t thread, bool by_nests, struct thread_result *result)
 {
-    struct thread_fold self;
-    struct trace_cursor cursor;
-    struct event event;
+    struct thread_fold *self = memory__zeroed(1, sizeof *self);
     *result = (struct thread_result){0};
-    start_fold(&self, lane, symbols, thread, &result->fold);
-    result->end = self.thread->end_tick;
-    if (self.thread->aggregate)
-        fold__resume(&self.fold, lane, self.thread, add_stack);
-    trace_cursor__start(&cursor, lane->trace, self.thread);
+    start_fold(self, lane, symbols, thread, &result->fold);
+    self->result = result;
+    result->end = self->thread->end_tick;
+    if (self->thread->aggregate)
+        fold__resume(&self->fold, lane, self->thread, add_stack);
     if (by_nests)
-        start_nests(&self);
-    fold_by_nests(&self, &cursor);
-    while (!self.nests && trace_cursor__next(&cursor, &event))
-        fold__event(&self.fold, &event);
-    result->last_wait = self.last_wait;
-    find_stuck(&self, result);
-    fold__close(&self.fold, 0);
-    free(self.fold.spans);
-    free(self.pages);
-    if (self.nests) {
-        sites__end_thread(&self.sites);
-        end_nests(&self);
+        start_nests(self);
+    return self;
+}
+
+void thread_fold__event(void *part, const struct event *event)
+{
+    struct thread_fold *self = part;
+    if (self->nests)
+        fold_by_nests(self, event);
+    else
+        fold__event(&self->fold, event);
+}
+
+void thread_fold__end(void *part)
+{
+    struct thread_fold *self = part;
+    self->result->last_wait = self->last_wait;
+    find_stuck(self, self->result);
+    fold__close(&self->fold, 0);
+    free(self->fold.spans);
+    free(self->pages);
+    if (self->nests) {
+        sites__end_thread(&self->sites);
+        end_nests(self);
     }
-    *part = (struct fold_part){class_table__take_thread(lane), self.sites};
+    self->rows = class_table__take_thread(self->table);
 }
 
-/* ---- all threads ----------------------------------------------------------------------------- */
-
-struct folds {
-    struct class_table *table;
-    const struct symbols *symbols;
-    struct thread_result *results;
-    bool by_nests;
-};
-
-static void *fold_in_lane(void *argument, unsigned lane, uint32_t thread)
+void thread_fold__join(struct thread_fold *self, struct class_table *table, uint32_t thread)
 {
-    const struct folds *self = argument;
-    struct fold_part *part = memory__zeroed(1, sizeof *part);
-    fold_thread(&self->table->lanes[lane], self->symbols, thread, self->by_nests,
-                &self->results[thread], part);
-    return part;
-}
-
-static void join_fold(void *argument, uint32_t thread, void *ended)
-{
-    struct fold_part *part = ended;
-    const struct folds *self = argument;
-    struct thread_result *result = &self->results[thread];
-    class_table__join_thread(self->table, thread, &part->rows, &part->sites);
-    free(part);
+    struct thread_result *result = self->result;
+    class_table__join_thread(table, thread, &self->rows, &self->sites);
+    free(self);
     if (result->unfinished)
         result->unfinished = result->unfinished->whole;
-}
-
-void threads__fold(struct class_table *table, const struct symbols *symbols,
-                   struct thread_result *results, bool by_nests)
-{
-    static const struct thread_walk walk = {fold_in_lane, join_fold};
-    struct folds self = {table, symbols, results, by_nests};
-    uint32_t threads = (uint32_t)trace__threads(table->trace)->count;
-    /* The classes of aggregated runs have their texts from the lane that meets them. */
-    unsigned lanes = trace__is_aggregated(table->trace) ? 1 : run__lanes(threads);
-    class_table__add_lanes(table, lanes);
-    run__threads(&walk, &self, threads, lanes);
-    class_table__join_lanes(table);
 }
 
 /* ---- one thread again ------------------------------------------------------------------------ */
@@ -458,12 +429,12 @@ static void tell_opened(struct thread_fold *self)
         self->watcher->opened(self->watcher, whole_of(self->fold.spans[depth].class), depth);
 }
 
-static void keep_arguments(struct thread_fold *self, const struct event *event, size_t *room)
+static void keep_arguments(struct thread_fold *self, const struct event *event)
 {
     uint32_t depth = self->fold.state->depth;
-    if (depth > *room) {
-        *room = self->fold.capacity;
-        self->arguments = memory__resize(self->arguments, *room, sizeof *self->arguments);
+    if (depth > self->room) {
+        self->room = self->fold.capacity;
+        self->arguments = memory__resize(self->arguments, self->room, sizeof *self->arguments);
     }
     struct open_arguments *arguments = &self->arguments[depth - 1];
     arguments->count = event->words < HEURT_ARGUMENTS_MAX ? event->words : HEURT_ARGUMENTS_MAX;
@@ -531,49 +502,72 @@ struct class_entry *watcher__class(const struct thread_watcher *watcher, struct 
     return class_table__part(table, entry, watcher->inside ? watcher->nest : NEST_NONE);
 }
 
+struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thread,
+                                        struct thread_watcher *watcher)
+{
+    struct thread_fold *self = memory__zeroed(1, sizeof *self);
+    start_fold(self, table, NULL, thread, &self->state);
+    self->watcher = watcher;
+    self->fold.watch = watched;
+    self->fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
+    self->nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
+    self->passed = VEC_OF(struct passed_call);
+    watcher->now = (struct watched_event){0};
+    return self;
+}
+
+/* What the fold made of the event. */
+static void has_folded(struct thread_fold *self, const struct event *event, uint32_t depth)
+{
+    if (self->nests && event->id == HEURT_EVENT_LOST)
+        nest_walk__forget(self->nests);
+    forget_passed(self);
+    if (self->state.depth > depth) {
+        keep_arguments(self, event);
+        tell_opened(self);
+    }
+    if (event->id == HEURT_EVENT_INSTRUCTIONS)
+        self->instructions = event->words ? event->payload[0] : 0;
+    else if (event->id >= HEURT_EVENT_FUNCTIONS)
+        self->instructions = 0;
+}
+
+void thread_watch__event(struct thread_fold *self, const struct event *event)
+{
+    struct thread_watcher *watcher = self->watcher;
+    uint32_t depth = self->state.depth;
+    if (!watcher->passes_over)
+        note_event(self, event->tick);
+    if (watcher->kernel && is_of_kernel(event->id))
+        watcher->kernel(watcher, event);
+    if (!watcher->passes_over || !is_passed_over(self, event)) {
+        fold__event(&self->fold, event);
+        has_folded(self, event, depth);
+    }
+    watcher->now.number++;
+}
+
+void thread_watch__end(struct thread_fold *self)
+{
+    if (self->watcher->unfinished)
+        leave_all(self);
+    fold__close(&self->fold, 0); /* the classes' open spans are counted */
+    class_table__forget_thread(self->table);
+    free(self->fold.spans);
+    free(self->pages);
+    free(self->arguments);
+    vec__free(&self->passed);
+    nest_walk__free(self->nests);
+    free(self);
+}
+
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher)
 {
-    struct thread_fold self;
-    struct fold_state state = {0};
     struct trace_cursor cursor;
     struct event event;
-    size_t room = 0;
-    start_fold(&self, table, NULL, thread, &state);
-    self.watcher = watcher;
-    self.fold.watch = watched;
-    self.fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
-    self.nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
-    self.passed = VEC_OF(struct passed_call);
-    watcher->now = (struct watched_event){0};
-    trace_cursor__start(&cursor, table->trace, self.thread);
-    for (; trace_cursor__next(&cursor, &event); watcher->now.number++) {
-        uint32_t depth = state.depth;
-        if (!watcher->passes_over)
-            note_event(&self, event.tick);
-        if (watcher->kernel && is_of_kernel(event.id))
-            watcher->kernel(watcher, &event);
-        if (watcher->passes_over && is_passed_over(&self, &event))
-            continue;
-        fold__event(&self.fold, &event);
-        if (self.nests && event.id == HEURT_EVENT_LOST)
-            nest_walk__forget(self.nests);
-        forget_passed(&self);
-        if (state.depth > depth) {
-            keep_arguments(&self, &event, &room);
-            tell_opened(&self);
-        }
-        if (event.id == HEURT_EVENT_INSTRUCTIONS)
-            self.instructions = event.words ? event.payload[0] : 0;
-        else if (event.id >= HEURT_EVENT_FUNCTIONS)
-            self.instructions = 0;
-    }
-    if (watcher->unfinished)
-        leave_all(&self);
-    fold__close(&self.fold, 0); /* the classes' open spans are counted */
-    class_table__forget_thread(table);
-    free(self.fold.spans);
-    free(self.pages);
-    free(self.arguments);
-    vec__free(&self.passed);
-    nest_walk__free(self.nests);
+    struct thread_fold *self = thread_watch__start(table, thread, watcher);
+    trace_cursor__start(&cursor, table->trace, self->thread);
+    while (trace_cursor__next(&cursor, &event))
+        thread_watch__event(self, &event);
+    thread_watch__end(self);
 }

@@ -22,12 +22,19 @@ uint64_t thread_result__lifetime(const struct thread_result *results, const stru
 bool class_entry__has_score(const struct class_entry *entry, const struct trace *trace,
                             const struct thread_result *results, double least);
 
-/* Folds all threads into the table's classes, on all CPUs; results: by thread. Spans that are open
- * at the end become unfinished. The table has lanes afterwards, for thread__watch.
- * by_nests: its classes have sites afterwards; where occurrences were drawn (table->is_drawn), only
- * if the table knows from one before of which classes. */
-void threads__fold(struct class_table *table, const struct symbols *symbols,
-                   struct thread_result *results, bool by_nests);
+/* One thread's events, folded into the classes of a lane: start, each event, end; then joined, in
+ * the order of threads, to those of the whole table. Spans that are open at the end become
+ * unfinished. symbols: NULL: none are known.
+ * by_nests: the table's classes have sites afterwards; where occurrences were drawn
+ * (table->is_drawn), only if the table knows from one before of which classes. */
+struct thread_fold;
+
+struct thread_fold *thread_fold__start(struct class_table *lane, const struct symbols *symbols,
+                                       uint32_t thread, bool by_nests,
+                                       struct thread_result *result);
+void thread_fold__event(void *fold, const struct event *event);
+void thread_fold__end(void *fold);
+void thread_fold__join(struct thread_fold *fold, struct class_table *table, uint32_t thread);
 
 /* An event that is told of. */
 struct watched_event {
@@ -36,7 +43,7 @@ struct watched_event {
     uint64_t own_time; /* fold_state__own_time */
 };
 
-/* Walks over the thread's events again, as threads__fold, but counts nothing. arguments: the
+/* Folds the thread's events again, but counts nothing. arguments: the
  * payload of the enter event of the occurrence. Classes are told as the whole table has them. */
 struct thread_watcher {
     bool at_once;    /* locks and semaphores that could be had at once are told, too */
@@ -69,7 +76,12 @@ struct thread_watcher {
  * parts. */
 struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
                                    struct class_entry *entry);
-/* table: a lane, or one that has none. */
+/* Event by event. table: a lane, or one that has none; the watcher lives until the end. */
+struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thread,
+                                        struct thread_watcher *watcher);
+void thread_watch__event(struct thread_fold *watch, const struct event *event);
+void thread_watch__end(struct thread_fold *watch);
+/* All events of the thread, in a walk of its own. */
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 
 #endif

@@ -1,5 +1,6 @@
 #include "analysis/findings/internal.h"
 
+#include "analysis/run.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -287,6 +288,22 @@ void findings__free(struct findings *findings)
     free(findings->had_work);
     free(findings);
 }
+
+static void *start(struct run *run)
+{
+    return findings__find(run->trace, run->symbols, run__result(run, &profile_analysis));
+}
+
+static void free_findings(void *result)
+{
+    findings__free(result);
+}
+
+const struct analysis findings_analysis = {
+    .name = "findings",
+    .after = (const struct analysis *const[]){&profile_analysis, NULL},
+    .start = start,
+    .free = free_findings};
 
 /* ---- the replay's gain ----------------------------------------------------------------------- */
 

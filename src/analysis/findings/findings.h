@@ -117,6 +117,9 @@ struct findings {
     struct vec roles; /* struct role: those that had work first, by lifetime */
 };
 
+/* Those of the run's profile, a struct findings. */
+extern const struct analysis findings_analysis;
+
 /* symbols may be NULL. */
 struct findings *findings__find(const struct trace *trace, const struct symbols *symbols,
                                 const struct profile *profile);

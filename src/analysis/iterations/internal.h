@@ -38,10 +38,14 @@ static inline const struct turn_sample *sample_at(const struct phase_part *part,
     return VEC_AT(&part->turns.samples, struct turn_sample, sample);
 }
 
-/* Adds the thread's loops that may be iterations to the parts (struct phase_part); its lifetime
- * decides. shapes: for all threads the same. */
-void thread__iterations(struct class_table *table, struct shapes *shapes, uint32_t thread,
-                        struct vec *parts);
+/* One thread, event by event; shapes: for all threads the same. */
+struct search;
+
+struct search *search__start(struct class_table *table, struct shapes *shapes, uint32_t thread);
+void search__event(void *search, const struct event *event);
+/* Adds the loops that may be iterations to the parts (struct phase_part); the thread's lifetime
+ * decides. Frees it. */
+void search__end(struct search *search, struct vec *parts);
 
 /* From the first begin to the last end of that sample in all parts of a matched phase. */
 struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample);

@@ -1,12 +1,13 @@
 #include "analysis/iterations/iterations.h"
 
 #include "analysis/iterations/internal.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct search {
+struct iteration_search {
     struct class_table table;
     struct shapes *shapes; /* of calls, without what is in them */
     struct vec parts;      /* struct phase_part: that may become phases */
@@ -69,7 +70,7 @@ static bool has_marks(const struct vec *parts)
 }
 
 /* Marks win over loops. Takes over the parts. */
-static struct vec drafts_of(struct search *search)
+static struct vec drafts_of(struct iteration_search *search)
 {
     struct vec drafts = VEC_OF(struct phase_draft);
     bool only_marks = has_marks(&search->parts);
@@ -117,7 +118,7 @@ static void add_places(const struct shapes *shapes, uint32_t shape, struct vec *
         add_places(shapes, shapes__items(shapes, shape)[i].shape, places);
 }
 
-static void name_body(const struct search *search, const struct phase_part *part,
+static void name_body(const struct iteration_search *search, const struct phase_part *part,
                       struct iteration_phase *phase)
 {
     struct vec places = VEC_OF(uint32_t);
@@ -174,7 +175,7 @@ static bool is_large(const struct phase_draft *draft)
     return false;
 }
 
-static void choose_phases(struct search *search, struct vec *drafts, struct vec *phases)
+static void choose_phases(struct iteration_search *search, struct vec *drafts, struct vec *phases)
 {
     size_t left = 0;
     VEC_EACH (draft, drafts, struct phase_draft) {
@@ -206,7 +207,7 @@ static uint32_t threads_without(const struct trace *trace, const struct vec *pha
     return without;
 }
 
-static struct iterations *result_of(struct search *search)
+static struct iterations *result_of(struct iteration_search *search)
 {
     const struct trace *trace = search->table.trace;
     struct iterations *iterations = memory__zeroed(1, sizeof *iterations);
@@ -224,22 +225,58 @@ static struct iterations *result_of(struct search *search)
     return iterations;
 }
 
-int iterations__compute(const struct trace *trace, struct iterations **iterations,
-                        struct error *error)
+static void *start(struct run *run)
 {
-    if (trace__is_aggregated(trace))
-        return error__set(error, -ENOTSUP,
-                          "the run was recorded with --aggregate, which keeps no order of events; "
-                          "record it without to see its iterations");
-    struct search search = {.shapes = shapes__new(), .parts = VEC_OF(struct phase_part)};
-    class_table__start(&search.table, trace, NULL);
-    for (uint32_t i = 0; i < trace__threads(trace)->count; i++)
-        thread__iterations(&search.table, search.shapes, i, &search.parts);
-    *iterations = result_of(&search);
-    class_table__free(&search.table);
-    shapes__free(search.shapes);
-    return 0;
+    if (trace__is_aggregated(run->trace)) {
+        run->code =
+            error__set(&run->error, -ENOTSUP,
+                       "the run was recorded with --aggregate, which keeps no order of events; "
+                       "record it without to see its iterations");
+        return NULL;
+    }
+    struct iteration_search *search = memory__zeroed(1, sizeof *search);
+    search->shapes = shapes__new();
+    search->parts = VEC_OF(struct phase_part);
+    class_table__start(&search->table, run->trace, NULL);
+    return search;
 }
+
+static void *start_thread(void *self, unsigned lane, uint32_t thread)
+{
+    struct iteration_search *search = self;
+    (void)lane;
+    return search__start(&search->table, search->shapes, thread);
+}
+
+static void join_thread(void *self, uint32_t thread, void *part)
+{
+    (void)thread;
+    search__end(part, &((struct iteration_search *)self)->parts);
+}
+
+static void *finish(void *self)
+{
+    struct iteration_search *search = self;
+    struct iterations *iterations = result_of(search);
+    class_table__free(&search->table);
+    shapes__free(search->shapes);
+    free(search);
+    return iterations;
+}
+
+static void free_result(void *result)
+{
+    iterations__free(result);
+}
+
+const struct analysis iterations_analysis = {.name = "iterations",
+                                             .walk = WALK_IN_ORDER,
+                                             .start = start,
+                                             .thread = start_thread,
+                                             .event = search__event,
+                                             .join = join_thread,
+                                             .finish = finish,
+                                             .free = free_result};
 
 void iterations__free(struct iterations *iterations)
 {

@@ -22,6 +22,7 @@
 #ifndef HEURT_ANALYSIS_ITERATIONS_ITERATIONS_H
 #define HEURT_ANALYSIS_ITERATIONS_ITERATIONS_H
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/definition.h"
 #include "base/error.h"
 #include "format/reader.h"
@@ -106,10 +107,9 @@ struct iterations {
     uint32_t threads_without; /* that have events and no phase */
 };
 
-/* -ENOTSUP and a sentence: the run was aggregated. Two walks over the trace. free:
- * iterations__free. */
-int iterations__compute(const struct trace *trace, struct iterations **iterations,
-                        struct error *error);
+/* A walk, and another one over threads that have outliers. -ENOTSUP and a sentence: the run was
+ * aggregated. free: iterations__free. */
+extern const struct analysis iterations_analysis;
 void iterations__free(struct iterations *iterations); /* NULL is allowed */
 
 #endif

@@ -1,6 +1,9 @@
 /* Loops of one thread that may be iterations. */
 #include "analysis/events/spans.h"
 #include "analysis/iterations/internal.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
 
 #define LOOP_DEPTH 8u                      /* calls around an iteration's loop, at most */
 #define LEAST_SHARE (ITERATIONS_SHARE / 5) /* where another thread's has enough */
@@ -28,6 +31,8 @@ struct work {
 struct search {
     struct thread_watcher watcher; /* first: the watch gives this */
     struct shapes *shapes;         /* of the surfaces */
+    const struct trace_thread *thread;
+    struct thread_fold *watch;
     struct surface surfaces[LOOP_DEPTH + 1];
     uint32_t deepest; /* below it all surfaces are empty */
     struct thread_loops loops, marks, waits;
@@ -223,28 +228,40 @@ static void keep_loops(struct search *search, uint64_t lifetime, struct vec *par
             keep(search, &search->loops, loop, lifetime, parts);
 }
 
-void thread__iterations(struct class_table *table, struct shapes *shapes, uint32_t thread,
-                        struct vec *parts)
+struct search *search__start(struct class_table *table, struct shapes *shapes, uint32_t thread)
 {
-    const struct trace_thread *traced =
-        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
-    uint64_t start = traced->start_tick, end = traced->end_tick;
-    struct search search = {
-        .watcher = {.at_once = true, .unfinished = true, .occurrence = occurrence},
-        .shapes = shapes,
-        .works = VEC_OF(struct work)};
-    struct thread_loops *const all[] = {&search.loops, &search.marks, &search.waits};
-    for (int i = 0; i < 3; i++)
-        thread_loops__start(all[i], thread);
-    start_surfaces(&search);
-    thread__watch(table, thread, &search.watcher);
-    end_surfaces(&search, end);
+    struct search *search = memory__zeroed(1, sizeof *search);
+    *search =
+        (struct search){.watcher = {.at_once = true, .unfinished = true, .occurrence = occurrence},
+                        .shapes = shapes,
+                        .thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread),
+                        .works = VEC_OF(struct work)};
+    thread_loops__start(&search->loops, thread);
+    thread_loops__start(&search->marks, thread);
+    thread_loops__start(&search->waits, thread);
+    start_surfaces(search);
+    search->watch = thread_watch__start(table, thread, &search->watcher);
+    return search;
+}
+
+void search__event(void *search, const struct event *event)
+{
+    thread_watch__event(((struct search *)search)->watch, event);
+}
+
+void search__end(struct search *search, struct vec *parts)
+{
+    uint64_t start = search->thread->start_tick, end = search->thread->end_tick;
+    struct thread_loops *const all[] = {&search->loops, &search->marks, &search->waits};
+    thread_watch__end(search->watch);
+    end_surfaces(search, end);
     for (int i = 0; i < 3; i++)
         thread_loops__end(all[i]);
-    keep_marks(&search, end > start ? end - start : 0, parts);
-    keep_loops(&search, end > start ? end - start : 0, parts);
+    keep_marks(search, end > start ? end - start : 0, parts);
+    keep_loops(search, end > start ? end - start : 0, parts);
     for (int i = 0; i < 3; i++)
         thread_loops__free(all[i]);
-    map__free(&search.by_wait);
-    vec__free(&search.works);
+    map__free(&search->by_wait);
+    vec__free(&search->works);
+    free(search);
 }

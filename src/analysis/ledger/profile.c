@@ -12,6 +12,7 @@
 #include "analysis/ledger/results.h"
 #include "analysis/ledger/seen.h"
 #include "analysis/ledger/subclasses.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <inttypes.h>
@@ -210,63 +211,207 @@ struct class_table *profile__table(const struct profile *profile)
     return &((struct owned_profile *)profile)->table;
 }
 
+/* ---- the walks ------------------------------------------------------------------------------- */
+
+/* What they hand on. */
+struct ledger {
+    struct class_table table;
+    struct class_table before; /* what it was first folded into */
+    struct thread_result *results;
+    const struct symbols *symbols;
+    bool by_nests;
+    uint64_t seen; /* ticks */
+};
+
+static const struct profile_options *options_of(const struct run *run)
+{
+    static const struct profile_options usual = {.view = CLASSES_BY_STRUCTURE};
+    const struct profile_options *options = run__options(run, &profile_analysis);
+    return options ? options : &usual;
+}
+
+static void start_table(struct ledger *ledger, struct run *run)
+{
+    class_table__start(&ledger->table, run->trace, options_of(run)->rules);
+    class_table__add_lanes(&ledger->table, run->lanes);
+}
+
+static void *start_fold(struct run *run)
+{
+    struct ledger *ledger = memory__zeroed(1, sizeof *ledger);
+    ledger->results = memory__zeroed(trace__threads(run->trace)->count, sizeof *ledger->results);
+    ledger->symbols = run->symbols;
+    ledger->by_nests =
+        options_of(run)->view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(run->trace);
+    start_table(ledger, run);
+    return ledger;
+}
+
+static void *fold_thread(void *self, unsigned lane, uint32_t thread)
+{
+    struct ledger *ledger = self;
+    return thread_fold__start(&ledger->table.lanes[lane], ledger->symbols, thread, ledger->by_nests,
+                              &ledger->results[thread]);
+}
+
+static void join_fold(void *self, uint32_t thread, void *part)
+{
+    thread_fold__join(part, &((struct ledger *)self)->table, thread);
+}
+
+static void *end_fold(void *self)
+{
+    class_table__join_lanes(&((struct ledger *)self)->table);
+    return self;
+}
+
+static void free_ledger(void *result)
+{
+    struct ledger *ledger = result;
+    class_table__free(&ledger->table);
+    free(ledger->results);
+    free(ledger);
+}
+
+static const struct analysis fold_analysis = {
+    .name = "fold",
+    .walk = WALK_THREADS,
+    .start = start_fold,
+    .thread = fold_thread,
+    .event = thread_fold__event,
+    .end = thread_fold__end,
+    .join = join_fold,
+    .finish = end_fold,
+    .free = free_ledger,
+};
+
 /* Where occurrences were drawn, it has to be known of which classes before nests are found: then
  * the trace is folded twice. */
-static void fold_trace(struct class_table *table, const struct trace *trace,
-                       const struct vec *rules, const struct symbols *symbols, bool by_nests,
-                       struct thread_result *results)
+static void *start_again(struct run *run)
 {
-    class_table__start(table, trace, rules);
-    threads__fold(table, symbols, results, by_nests);
-    if (!by_nests || !table->is_drawn)
-        return;
-    struct class_table before = *table;
-    class_table__forget_lanes(&before);
-    class_table__start(table, trace, rules);
-    table->before = &before;
-    threads__fold(table, symbols, results, by_nests);
-    table->before = NULL;
-    class_table__free(&before);
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    if (!ledger->by_nests || !ledger->table.is_drawn)
+        return NULL;
+    ledger->before = ledger->table;
+    class_table__forget_lanes(&ledger->before);
+    start_table(ledger, run);
+    ledger->table.before = &ledger->before;
+    return ledger;
 }
 
-int profile__compute_by(enum class_view view, const struct trace *trace,
-                        const struct symbols *symbols, const struct vec *rules, double threshold,
-                        struct profile **profile, struct error *error)
+static void *end_again(void *self)
 {
-    (void)error; /* whatever a trace holds, there is a profile of it */
-    struct class_table table;
-    size_t threads = trace__threads(trace)->count;
-    struct thread_result *results = memory__zeroed(threads, sizeof *results);
-    view = trace__is_aggregated(trace) ? CLASSES_BY_SITE : view;
-    fold_trace(&table, trace, rules, symbols, view == CLASSES_BY_STRUCTURE, results);
-    unfinished_waits__prolong(trace, results);
-    uint64_t seen = seen__ticks(&table);
-    if (view == CLASSES_BY_STRUCTURE)
-        classes__divide(&table, results);
-    VEC_EACH (entry, &table.entries, struct class_entry *) {
+    struct ledger *ledger = end_fold(self);
+    ledger->table.before = NULL;
+    class_table__free(&ledger->before);
+    return NULL;
+}
+
+static const struct analysis again_analysis = {
+    .name = "fold again",
+    .after = (const struct analysis *const[]){&fold_analysis, NULL},
+    .walk = WALK_THREADS,
+    .start = start_again,
+    .thread = fold_thread,
+    .event = thread_fold__event,
+    .end = thread_fold__end,
+    .join = join_fold,
+    .finish = end_again,
+};
+
+/* What is known once all is counted. */
+static void *start_classes(struct run *run)
+{
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    unfinished_waits__prolong(run->trace, ledger->results);
+    ledger->seen = seen__ticks(&ledger->table);
+    if (ledger->by_nests)
+        classes__divide(&ledger->table, ledger->results);
+    VEC_EACH (entry, &ledger->table.entries, struct class_entry *) {
         class_entry__set_undisturbed(*entry);
-        (*entry)->doubts = doubts__of_sums(*entry, results);
+        (*entry)->doubts = doubts__of_sums(*entry, ledger->results);
     }
-    if (!trace__is_aggregated(trace)) {
-        explain__running(&table, symbols, results);
-        blame__find(&table, results);
-    }
-    uncontended_classes__join(&table);
-    *profile = &result_of(&table, symbols, results, threshold)->shown;
-    (*profile)->seen_ns = trace__ns(trace, seen);
-    (*profile)->view = view;
-    keep_table((struct owned_profile *)*profile, &table);
-    free(results);
-    return 0;
+    return NULL;
 }
 
-int profile__compute(const struct trace *trace, const struct symbols *symbols,
-                     const struct vec *rules, double threshold, struct profile **profile,
-                     struct error *error)
+static const struct analysis classes_analysis = {
+    .name = "classes",
+    .after = (const struct analysis *const[]){&fold_analysis, &again_analysis, NULL},
+    .start = start_classes,
+};
+
+/* Why the time on the CPU differs. */
+static void *start_running(struct run *run)
 {
-    return profile__compute_by(CLASSES_BY_STRUCTURE, trace, symbols, rules, threshold, profile,
-                               error);
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    if (trace__is_aggregated(run->trace) || !explain__is_worth(&ledger->table, ledger->results))
+        return NULL;
+    return occurrences__start(&ledger->table, explain__wants);
 }
+
+static const struct analysis running_analysis = {
+    .name = "running",
+    .after = (const struct analysis *const[]){&classes_analysis, NULL},
+    .walk = WALK_THREADS,
+    .start = start_running,
+    .thread = occurrences__thread,
+    .event = occurrences__event,
+    .end = occurrences__end_thread,
+    .join = occurrences__join,
+    .finish = explain__end,
+};
+
+/* Whom waits are blamed on. */
+static void scope_of_blame(struct run *run, struct sync_scope *scope)
+{
+    const struct ledger *ledger = run__result(run, &fold_analysis);
+    blame__scope(&ledger->table, ledger->results, scope);
+}
+
+static void *start_blame(struct run *run)
+{
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    return trace__is_aggregated(run->trace)
+               ? NULL
+               : blame__start(&ledger->table, ledger->results, run->sync_events);
+}
+
+static const struct analysis blame_analysis = {
+    .name = "blame",
+    .after = (const struct analysis *const[]){&running_analysis, NULL},
+    .walk = WALK_TIME_DETAILS,
+    .scope = scope_of_blame,
+    .start = start_blame,
+    .sync = blame__take,
+    .finish = blame__end,
+};
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void *start_profile(struct run *run)
+{
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    uncontended_classes__join(&ledger->table);
+    struct owned_profile *owned =
+        result_of(&ledger->table, ledger->symbols, ledger->results, options_of(run)->threshold);
+    owned->shown.seen_ns = trace__ns(run->trace, ledger->seen);
+    owned->shown.view = ledger->by_nests ? CLASSES_BY_STRUCTURE : CLASSES_BY_SITE;
+    keep_table(owned, &ledger->table);
+    ledger->table = (struct class_table){0};
+    return &owned->shown;
+}
+
+static void free_profile(void *result)
+{
+    profile__free(result);
+}
+
+const struct analysis profile_analysis = {
+    .name = "profile",
+    .after = (const struct analysis *const[]){&fold_analysis, &blame_analysis, NULL},
+    .start = start_profile,
+    .free = free_profile,
+};
 
 static void free_texts(struct vec *texts)
 {

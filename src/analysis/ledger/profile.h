@@ -17,6 +17,7 @@
 #ifndef HEURT_ANALYSIS_LEDGER_PROFILE_H
 #define HEURT_ANALYSIS_LEDGER_PROFILE_H
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/definition.h"
 #include "analysis/callsite/evidence.h"
 #include "analysis/callsite/rules.h"
@@ -153,13 +154,14 @@ struct profile {
     struct vec warnings;   /* char *: e.g. a rule that asks for an argument that was not recorded */
 };
 
-/* By structure. rules: struct profile_rule. symbols is kept, not copied. */
-int profile__compute(const struct trace *trace, const struct symbols *symbols,
-                     const struct vec *rules, double threshold, struct profile **profile,
-                     struct error *error);
-int profile__compute_by(enum class_view view, const struct trace *trace,
-                        const struct symbols *symbols, const struct vec *rules, double threshold,
-                        struct profile **profile, struct error *error);
+struct profile_options {
+    enum class_view view;
+    const struct vec *rules; /* struct profile_rule; NULL: there are none */
+    double threshold;
+};
+
+/* With struct profile_options; its symbols outlive the result, a struct profile. */
+extern const struct analysis profile_analysis;
 /* Whether acquisitions of locks were left out: who held one is then not always known. */
 bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);

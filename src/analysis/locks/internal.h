@@ -153,6 +153,7 @@ struct lock_order {
 };
 
 struct locks_walk {
+    struct run *run;
     const struct trace *trace;
     const struct symbols *symbols;
     const struct locks_filter *filter;

@@ -1,6 +1,7 @@
 #include "analysis/locks/locks.h"
 
 #include "analysis/locks/internal.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -70,21 +71,19 @@ static void take_of_object(struct locks_walk *walk, const struct sync_event *syn
     }
 }
 
-static void take_all(struct locks_walk *walk)
+static bool take(void *self, const struct sync_event *sync_event)
 {
-    struct sync_event sync_event;
-    while (sync_events__next(walk->sync_events, &sync_event)) {
-        path__take(walk->path, &sync_event);
-        idle_waits__take(&walk->idle, walk->sync_events, &sync_event);
-        pressure__take(walk, &sync_event);
-        if (sync_event.object != SYNC_EVENT_NO_OBJECT)
-            take_of_object(walk, &sync_event);
-    }
+    struct locks_walk *walk = self;
+    path__take(walk->path, sync_event);
+    idle_waits__take(&walk->idle, walk->sync_events, sync_event);
+    pressure__take(walk, sync_event);
+    if (sync_event->object != SYNC_EVENT_NO_OBJECT)
+        take_of_object(walk, sync_event);
+    return true;
 }
 
 static void start(struct locks_walk *walk)
 {
-    walk->sync_events = sync_events__start(walk->trace);
     walk->path = path__start(walk->trace, walk->sync_events, false);
     walk->idle = idle_waits__start();
     walk->states = VEC_OF(struct lock_state);
@@ -124,7 +123,6 @@ static void free_walk(struct locks_walk *walk)
     lock_order__free(&walk->order);
     path__free(walk->path);
     idle_waits__free(&walk->idle);
-    sync_events__free(walk->sync_events);
     free(walk->threads);
     free(walk->sites);
     free(walk->pairs);
@@ -132,6 +130,7 @@ static void free_walk(struct locks_walk *walk)
     free(walk->axis.bounds);
     free(walk->acquiring);
     free(walk->running);
+    free(walk);
 }
 
 static void free_row(struct lock_row *row)
@@ -176,38 +175,56 @@ static struct locks_result *new_result(void)
     return result;
 }
 
-static int walk_all(struct locks_walk *walk, struct locks_result **result, struct error *error)
+static void *start_walk(struct run *run)
 {
-    start(walk);
-    take_all(walk);
-    int code = locks_filter__check(walk, error);
-    if (code < 0)
-        return code;
-    *result = new_result();
-    idle_waits__find(&walk->idle, walk->thread_count);
-    locks_audit__ticks(walk, *result);
-    locks_result__fill(walk, *result);
-    return 0;
+    if (trace__is_aggregated(run->trace)) {
+        run->code = error__set(&run->error, -ENOTSUP,
+                               "the run was recorded with --aggregate, which keeps no single "
+                               "events; record it without to see its locks");
+        return NULL;
+    }
+    struct locks_walk *walk = memory__zeroed(1, sizeof *walk);
+    *walk = (struct locks_walk){.run = run,
+                                .trace = run->trace,
+                                .symbols = run->symbols,
+                                .filter = run__options(run, &locks_analysis),
+                                .sync_events = run->sync_events,
+                                .thread_count = trace__threads(run->trace)->count};
+    walk->threads = memory__zeroed(walk->thread_count + 1, sizeof *walk->threads);
+    for (size_t i = 0; i < walk->thread_count; i++)
+        walk->threads[i].sections = VEC_OF(struct section);
+    run->code = locks_filter__start(walk, &run->error);
+    if (run->code == 0) {
+        start(walk);
+        return walk;
+    }
+    free_walk(walk);
+    return NULL;
 }
 
-int locks__compute(const struct trace *trace, const struct symbols *symbols,
-                   const struct locks_filter *filter, struct locks_result **result,
-                   struct error *error)
+static void *finish_walk(void *self)
 {
-    struct locks_walk walk = {.trace = trace,
-                              .symbols = symbols,
-                              .filter = filter,
-                              .thread_count = trace__threads(trace)->count};
-    if (trace__is_aggregated(trace))
-        return error__set(error, -ENOTSUP,
-                          "the run was recorded with --aggregate, which keeps no single events; "
-                          "record it without to see its locks");
-    walk.threads = memory__zeroed(walk.thread_count + 1, sizeof *walk.threads);
-    for (size_t i = 0; i < walk.thread_count; i++)
-        walk.threads[i].sections = VEC_OF(struct section);
-    int code = locks_filter__start(&walk, error);
-    if (code == 0)
-        code = walk_all(&walk, result, error);
-    free_walk(&walk);
-    return code;
+    struct locks_walk *walk = self;
+    struct locks_result *result = NULL;
+    walk->run->code = locks_filter__check(walk, &walk->run->error);
+    if (walk->run->code == 0) {
+        idle_waits__find(&walk->idle, walk->thread_count);
+        result = new_result();
+        locks_audit__ticks(walk, result);
+        locks_result__fill(walk, result);
+    }
+    free_walk(walk);
+    return result;
 }
+
+static void free_result(void *result)
+{
+    locks__free(result);
+}
+
+const struct analysis locks_analysis = {.name = "locks",
+                                        .walk = WALK_TIME,
+                                        .start = start_walk,
+                                        .sync = take,
+                                        .finish = finish_walk,
+                                        .free = free_result};

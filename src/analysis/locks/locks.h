@@ -19,6 +19,7 @@
 #ifndef HEURT_ANALYSIS_LOCKS_LOCKS_H
 #define HEURT_ANALYSIS_LOCKS_LOCKS_H
 
+#include "analysis/analysis.h"
 #include "analysis/sync/sync_events.h"
 #include "base/error.h"
 #include "format/symbols.h"
@@ -156,11 +157,10 @@ struct locks_result {
     struct vec warnings;  /* char * */
 };
 
-/* symbols: for the filter's globs; may be NULL. Fails when the filter names a lock or a thread that
- * there is not, or a time at which there was no run, and for aggregated runs. */
-int locks__compute(const struct trace *trace, const struct symbols *symbols,
-                   const struct locks_filter *filter, struct locks_result **result,
-                   struct error *error);
+/* With a struct locks_filter; the run's symbols are for its globs. Fails when the filter names a
+ * lock or a thread that there is not, or a time at which there was no run, and for aggregated runs.
+ */
+extern const struct analysis locks_analysis;
 void locks__free(struct locks_result *result);
 
 /* Adds checks of the critical path against Chen and Stenström's marking (path__mark), in memory

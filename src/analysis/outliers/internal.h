@@ -48,7 +48,9 @@ struct likes *likes__at(struct vec *likes, size_t index);
 struct point *survey__add_point(struct survey *survey, const struct point *point);
 uint32_t survey__path(struct survey *survey, uint32_t outer, uint32_t place);
 
-/* One thread: fills the spreads, or, with survey->found, finds its points. */
-void survey__walk(struct survey *survey, uint32_t thread);
+/* One thread, event by event: fills the spreads, or, with survey->found, finds its points. */
+void *survey__thread(struct survey *survey, uint32_t thread);
+void survey__event(void *part, const struct event *event);
+void survey__end(void *part); /* frees it */
 
 #endif

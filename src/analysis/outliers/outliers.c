@@ -2,6 +2,7 @@
 
 #include "analysis/callsite/rules.h"
 #include "analysis/outliers/internal.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 struct owned_stand_out {
     struct stand_out shown;
     struct survey survey; /* names are its table's */
+    const char *pattern;  /* of threads; while it walks */
     size_t threads;
 };
 
@@ -199,42 +201,84 @@ static bool is_asked_for(const struct vec *threads, uint32_t thread, const char 
     return !pattern || rule__is_thread(pattern, VEC_AT(threads, struct trace_thread, thread));
 }
 
-/* Both walks. What is usual is that of all threads. */
-static void find_all(struct owned_stand_out *owned, const struct vec *threads, const char *pattern)
+static void *walk_thread(void *self, unsigned lane, uint32_t thread)
 {
+    struct owned_stand_out *owned = self;
     struct survey *survey = &owned->survey;
-    for (uint32_t i = 0; i < threads->count; i++)
-        survey__walk(survey, i);
+    (void)lane;
+    if (survey->found && !is_asked_for(trace__threads(survey->table.trace), thread, owned->pattern))
+        return NULL;
+    return survey__thread(survey, thread);
+}
+
+static void join_thread(void *self, uint32_t thread, void *part)
+{
+    (void)self, (void)thread;
+    survey__end(part);
+}
+
+/* What is usual is that of all threads. */
+static void *start_usual(struct run *run)
+{
+    const struct stand_out_options *options = run__options(run, &outliers_analysis);
+    const char *pattern = options ? options->pattern : NULL;
+    run->code = trace__is_aggregated(run->trace)
+                    ? error__set(&run->error, -ENOTSUP,
+                                 "the run was recorded with --aggregate, which keeps no single "
+                                 "occurrences; record it without to see which stand out")
+                    : rule__find_thread(pattern, run->trace, &run->error);
+    if (run->code < 0)
+        return NULL;
+    struct owned_stand_out *owned = memory__zeroed(1, sizeof *owned);
+    owned->pattern = pattern;
+    start(owned, run->trace, options ? options->limit : STAND_OUT_LIMIT);
+    return owned;
+}
+
+static void free_found(void *result)
+{
+    stand_out__free(result);
+}
+
+static const struct analysis usual_analysis = {.name = "what is usual",
+                                               .walk = WALK_IN_ORDER,
+                                               .start = start_usual,
+                                               .thread = walk_thread,
+                                               .event = survey__event,
+                                               .join = join_thread,
+                                               .free = free_found};
+
+static void *start_finding(struct run *run)
+{
+    struct owned_stand_out *owned = run__take(run, &usual_analysis);
+    struct survey *survey = &owned->survey;
     set_limits(&survey->kinds);
     set_limits(&survey->pieces_of_place);
     set_limits(&survey->whole_of_place);
     set_limits(&survey->whole_of_shape);
     survey->found = &owned->shown;
     vec__push(&owned->shown.paths, &(struct point_path){0, STAND_OUT_THREAD});
-    for (uint32_t i = 0; i < threads->count; i++)
-        if (is_asked_for(threads, i, pattern))
-            survey__walk(survey, i);
+    return owned;
 }
 
-int stand_out__compute(const struct trace *trace, const char *pattern, size_t limit,
-                       struct stand_out **found, struct error *error)
+static void *finish_finding(void *self)
 {
-    const struct vec *threads = trace__threads(trace);
-    if (trace__is_aggregated(trace))
-        return error__set(error, -ENOTSUP,
-                          "the run was recorded with --aggregate, which keeps no single "
-                          "occurrences; record it without to see which stand out");
-    int code = rule__find_thread(pattern, trace, error);
-    if (code < 0)
-        return code;
-    struct owned_stand_out *owned = memory__zeroed(1, sizeof *owned);
-    start(owned, trace, limit);
-    find_all(owned, threads, pattern);
+    struct owned_stand_out *owned = self;
     finish(owned);
     free_survey(&owned->survey);
-    *found = &owned->shown;
-    return 0;
+    return &owned->shown;
 }
+
+const struct analysis outliers_analysis = {
+    .name = "outliers",
+    .after = (const struct analysis *const[]){&usual_analysis, NULL},
+    .walk = WALK_IN_ORDER,
+    .start = start_finding,
+    .thread = walk_thread,
+    .event = survey__event,
+    .join = join_thread,
+    .finish = finish_finding,
+    .free = free_found};
 
 void stand_out__free(struct stand_out *found)
 {

@@ -16,6 +16,7 @@
 #ifndef HEURT_ANALYSIS_OUTLIERS_OUTLIERS_H
 #define HEURT_ANALYSIS_OUTLIERS_OUTLIERS_H
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/definition.h"
 #include "analysis/events/event_filter.h"
 #include "base/error.h"
@@ -63,10 +64,16 @@ struct stand_out {
 };
 
 /* pattern: only points of the threads with that number, or a name that matches the glob; NULL: of
- * all. limit: of points, at least 1. -ENOTSUP and a sentence: of an aggregated run. -ENOENT and a
- * sentence: there are no such threads. free: stand_out__free. */
-int stand_out__compute(const struct trace *trace, const char *pattern, size_t limit,
-                       struct stand_out **found, struct error *error);
+ * all. limit: of points, at least 1. */
+struct stand_out_options {
+    const char *pattern;
+    size_t limit;
+};
+
+/* With struct stand_out_options; NULL: of all threads, STAND_OUT_LIMIT of them. Two walks. -ENOTSUP
+ * and a sentence: of an aggregated run. -ENOENT and a sentence: there are no such threads. free:
+ * stand_out__free. */
+extern const struct analysis outliers_analysis;
 void stand_out__free(struct stand_out *found); /* NULL is allowed */
 
 #endif

@@ -1,5 +1,8 @@
 #include "analysis/events/time_off_cpu.h"
 #include "analysis/outliers/internal.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
 
 #define NO_PATH UINT32_MAX
 
@@ -19,6 +22,7 @@ struct level {
 struct survey_walk {
     struct shape_watcher watcher; /* first: the walk gives this */
     struct survey *survey;
+    struct thread_shape *shape;
     uint32_t thread;
     struct vec levels;         /* struct level: the thread, then the open spans */
     struct watched_event edge; /* the enter or leave before: the piece's beginning */
@@ -323,21 +327,35 @@ static void end_thread(struct survey_walk *walk)
             range->last = events - (events > 0);
 }
 
-void survey__walk(struct survey *survey, uint32_t thread)
+void *survey__thread(struct survey *survey, uint32_t thread)
 {
     const struct trace_thread *traced =
         VEC_AT(trace__threads(survey->table.trace), struct trace_thread, thread);
     const struct level outside = {
         .place = STAND_OUT_THREAD, .component = COMPONENT_RUNNING, .previous = STAND_OUT_NOTHING};
-    struct survey_walk walk = {
+    struct survey_walk *walk = memory__zeroed(1, sizeof *walk);
+    *walk = (struct survey_walk){
         .watcher = {.occurrence = ended, .opened = opened, .kernel = kernel},
         .survey = survey,
         .thread = thread,
         .levels = VEC_OF(struct level),
         .edge = {.tick = traced->start_tick, .own_time = traced->start_tick},
     };
-    vec__push(&walk.levels, &outside);
-    thread__shape(&survey->table, survey->shapes, thread, &walk.watcher);
-    end_thread(&walk);
-    vec__free(&walk.levels);
+    vec__push(&walk->levels, &outside);
+    walk->shape = thread_shape__start(&survey->table, survey->shapes, thread, &walk->watcher);
+    return walk;
+}
+
+void survey__event(void *part, const struct event *event)
+{
+    thread_shape__event(((struct survey_walk *)part)->shape, event);
+}
+
+void survey__end(void *part)
+{
+    struct survey_walk *walk = part;
+    thread_shape__end(walk->shape);
+    end_thread(walk);
+    vec__free(&walk->levels);
+    free(walk);
 }

@@ -1,6 +1,10 @@
 #include "analysis/replay/predictions.h"
 
-#include "analysis/run.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define THREADS_MOST 64
 
 struct question question__of(const struct change *change)
 {
@@ -28,31 +32,38 @@ void question__free(struct question *question)
     question->told = false;
 }
 
-struct asked_questions {
+/* ---- on all CPUs ----------------------------------------------------------------------------- */
+
+/* What the threads share; each takes the next question that nobody has. */
+struct crew {
     struct whatif *whatif;
     struct question *questions;
+    size_t count;
+    atomic_size_t next;
 };
 
-static void *answer(void *self, unsigned lane, uint32_t place)
+static void *answer_all(void *argument)
 {
-    const struct asked_questions *asked = self;
-    struct question *question = &asked->questions[place];
-    (void)lane;
-    question->told =
-        whatif__predict(asked->whatif, question->changes.items, question->changes.count,
-                        &question->prediction, &question->error) == 0;
+    struct crew *crew = argument;
+    for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->count;) {
+        struct question *question = &crew->questions[i];
+        question->told =
+            whatif__predict(crew->whatif, question->changes.items, question->changes.count,
+                            &question->prediction, &question->error) == 0;
+    }
     return NULL;
-}
-
-/* An answer stands with its question: there is nothing to put together. */
-static void keep(void *self, uint32_t place, void *part)
-{
-    (void)self, (void)place, (void)part;
 }
 
 void predictions__make(struct whatif *whatif, struct question *questions, size_t count)
 {
-    static const struct thread_walk one_by_one = {.thread = answer, .join = keep};
-    struct asked_questions asked = {whatif, questions};
-    run__threads(&one_by_one, &asked, (uint32_t)count, run__lanes((uint32_t)count));
+    struct crew crew = {.whatif = whatif, .questions = questions, .count = count};
+    pthread_t threads[THREADS_MOST];
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t wanted = cpus > 1 ? (size_t)cpus - 1 : 0, started = 0;
+    while (started < wanted && started < THREADS_MOST && started + 1 < count &&
+           pthread_create(&threads[started], NULL, answer_all, &crew) == 0)
+        started++;
+    answer_all(&crew);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
 }

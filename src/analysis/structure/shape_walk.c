@@ -1,16 +1,22 @@
 #include "analysis/structure/shape_walk.h"
 
-struct walk {
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct thread_shape {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct shape_builder *builder;
     struct shape_watcher *told;
+    const struct trace_thread *thread;
+    struct thread_fold *watch;
 };
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
-    struct walk *walk = (struct walk *)watcher;
+    struct thread_shape *walk = (struct thread_shape *)watcher;
     if (entry->by_chance)
         return;
     const struct shaped shaped = {.symbol = entry->place,
@@ -29,7 +35,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 
 static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
 {
-    struct shape_watcher *told = ((struct walk *)watcher)->told;
+    struct shape_watcher *told = ((struct thread_shape *)watcher)->told;
     if (entry->by_chance)
         return;
     told->now = watcher->now;
@@ -38,7 +44,7 @@ static void opened(struct thread_watcher *watcher, struct class_entry *entry, ui
 
 static void kernel(struct thread_watcher *watcher, const struct event *event)
 {
-    struct shape_watcher *told = ((struct walk *)watcher)->told;
+    struct shape_watcher *told = ((struct thread_shape *)watcher)->told;
     told->now = watcher->now;
     told->kernel(told, event);
 }
@@ -49,27 +55,38 @@ static void turn(void *context, const struct shape_turn *turn)
     watcher->turn(watcher, turn);
 }
 
-uint32_t thread__shape(struct class_table *table, struct shapes *shapes, uint32_t thread,
-                       struct shape_watcher *watcher)
+struct thread_shape *thread_shape__start(struct class_table *table, struct shapes *shapes,
+                                         uint32_t thread, struct shape_watcher *watcher)
 {
-    const struct trace_thread *traced =
-        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
-    struct walk walk = {
+    struct thread_shape *walk = memory__zeroed(1, sizeof *walk);
+    *walk = (struct thread_shape){
         .watcher = {.occurrence = occurrence, .at_once = true, .unfinished = true},
         .builder = shape_builder__new(shapes),
         .told = watcher,
-    };
+        .thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread)};
     if (watcher && watcher->turn)
-        shape_builder__tell_turns(walk.builder, watcher->turn_depth, turn, watcher);
+        shape_builder__tell_turns(walk->builder, watcher->turn_depth, turn, watcher);
     if (watcher) {
-        walk.watcher.opened = watcher->opened ? opened : NULL;
-        walk.watcher.kernel = watcher->kernel ? kernel : NULL;
+        walk->watcher.opened = watcher->opened ? opened : NULL;
+        walk->watcher.kernel = watcher->kernel ? kernel : NULL;
     }
-    thread__watch(table, thread, &walk.watcher);
-    if (watcher)
-        watcher->now = walk.watcher.now;
-    uint32_t root =
-        shape_builder__end(walk.builder, UINT32_MAX, traced->start_tick, traced->end_tick);
-    shape_builder__free(walk.builder);
+    walk->watch = thread_watch__start(table, thread, &walk->watcher);
+    return walk;
+}
+
+void thread_shape__event(struct thread_shape *walk, const struct event *event)
+{
+    thread_watch__event(walk->watch, event);
+}
+
+uint32_t thread_shape__end(struct thread_shape *walk)
+{
+    thread_watch__end(walk->watch);
+    if (walk->told)
+        walk->told->now = walk->watcher.now;
+    uint32_t root = shape_builder__end(walk->builder, UINT32_MAX, walk->thread->start_tick,
+                                       walk->thread->end_tick);
+    shape_builder__free(walk->builder);
+    free(walk);
     return root;
 }

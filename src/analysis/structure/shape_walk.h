@@ -24,9 +24,13 @@ struct shape_watcher {
     struct watched_event now; /* what is told of; behind the walk: the thread's end */
 };
 
-/* thread: index into trace__threads. Returns the shape of the whole thread (its symbol is
- * UINT32_MAX); spans that are open at its end end there. watcher: NULL: nobody wants them. */
-uint32_t thread__shape(struct class_table *table, struct shapes *shapes, uint32_t thread,
-                       struct shape_watcher *watcher);
+/* Event by event. thread: index into trace__threads. watcher: NULL: nobody wants them. */
+struct thread_shape;
+
+struct thread_shape *thread_shape__start(struct class_table *table, struct shapes *shapes,
+                                         uint32_t thread, struct shape_watcher *watcher);
+void thread_shape__event(struct thread_shape *walk, const struct event *event);
+/* The shape of the whole thread (its symbol is UINT32_MAX); spans that are open end there. */
+uint32_t thread_shape__end(struct thread_shape *walk);
 
 #endif

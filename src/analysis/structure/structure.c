@@ -1,6 +1,7 @@
 #include "analysis/structure/structure.h"
 
 #include "analysis/callsite/rules.h"
+#include "analysis/run.h"
 #include "analysis/structure/shape_walk.h"
 #include "base/memory.h"
 
@@ -10,7 +11,9 @@
 /* What callers see, and what it stands on. */
 struct owned_structure {
     struct structure shown;
-    struct class_table table; /* of the names */
+    struct class_table table;  /* of the names */
+    const char *pattern;       /* of threads; while it walks */
+    struct thread_shape *walk; /* of the thread */
 };
 
 static struct structure_place *place_at(struct structure *structure, uint32_t place)
@@ -32,17 +35,35 @@ static void describe(struct structure *structure, const struct class_entry *entr
     place->what.keys = VEC_OF(struct profile_key);
 }
 
-static void add_thread(struct owned_structure *owned, uint32_t index)
+static void *start_thread(void *self, unsigned lane, uint32_t thread)
 {
+    struct owned_structure *owned = self;
+    (void)lane;
+    if (owned->pattern &&
+        !rule__is_thread(owned->pattern,
+                         VEC_AT(trace__threads(owned->table.trace), struct trace_thread, thread)))
+        return NULL;
+    owned->walk = thread_shape__start(&owned->table, owned->shown.shapes, thread, NULL);
+    return owned;
+}
+
+static void take_event(void *part, const struct event *event)
+{
+    thread_shape__event(((struct owned_structure *)part)->walk, event);
+}
+
+static void join_thread(void *self, uint32_t index, void *part)
+{
+    struct owned_structure *owned = part;
     const struct trace_thread *thread =
         VEC_AT(trace__threads(owned->table.trace), struct trace_thread, index);
-    uint32_t root = thread__shape(&owned->table, owned->shown.shapes, index, NULL);
     struct structure_thread row = {
         .thread = index,
-        .root = root,
+        .root = thread_shape__end(owned->walk),
         .lifetime =
             thread->end_tick > thread->start_tick ? thread->end_tick - thread->start_tick : 0,
     };
+    (void)self;
     vec__push(&owned->shown.threads, &row);
 }
 
@@ -55,43 +76,47 @@ static void add_excesses(struct structure *structure)
     }
 }
 
-static int add_threads(struct owned_structure *owned, const char *pattern, struct error *error)
+static void *start(struct run *run)
 {
-    const struct vec *threads = trace__threads(owned->table.trace);
-    for (uint32_t i = 0; i < threads->count; i++)
-        if (!pattern || rule__is_thread(pattern, VEC_AT(threads, struct trace_thread, i)))
-            add_thread(owned, i);
-    return rule__find_thread(pattern, owned->table.trace, error);
-}
-
-int structure__compute(const struct trace *trace, struct structure **structure, struct error *error)
-{
-    return structure__of_threads(trace, NULL, structure, error);
-}
-
-int structure__of_threads(const struct trace *trace, const char *pattern,
-                          struct structure **structure, struct error *error)
-{
-    if (trace__is_aggregated(trace))
-        return error__set(error, -ENOTSUP,
-                          "the run was recorded with --aggregate, which keeps no order of events; "
-                          "record it without to see its structure");
+    const char *pattern = run__options(run, &structure_analysis);
+    run->code = trace__is_aggregated(run->trace)
+                    ? error__set(&run->error, -ENOTSUP,
+                                 "the run was recorded with --aggregate, which keeps no order of "
+                                 "events; record it without to see its structure")
+                    : rule__find_thread(pattern, run->trace, &run->error);
+    if (run->code < 0)
+        return NULL;
     struct owned_structure *owned = memory__zeroed(1, sizeof *owned);
+    owned->pattern = pattern;
     owned->shown.shapes = shapes__new();
     owned->shown.places = VEC_OF(struct structure_place);
     owned->shown.threads = VEC_OF(struct structure_thread);
-    class_table__start(&owned->table, trace, NULL);
-    int code = add_threads(owned, pattern, error);
-    if (code < 0) {
-        structure__free(&owned->shown);
-        return code;
-    }
+    class_table__start(&owned->table, run->trace, NULL);
+    return owned;
+}
+
+static void *finish(void *self)
+{
+    struct owned_structure *owned = self;
     VEC_EACH (entry, &owned->table.entries, struct class_entry *)
         describe(&owned->shown, *entry);
     add_excesses(&owned->shown);
-    *structure = &owned->shown;
-    return 0;
+    return &owned->shown;
 }
+
+static void free_structure(void *result)
+{
+    structure__free(result);
+}
+
+const struct analysis structure_analysis = {.name = "structure",
+                                            .walk = WALK_IN_ORDER,
+                                            .start = start,
+                                            .thread = start_thread,
+                                            .event = take_event,
+                                            .join = join_thread,
+                                            .finish = finish,
+                                            .free = free_structure};
 
 struct speller {
     struct thread_watcher watcher; /* first: the walk gives this */

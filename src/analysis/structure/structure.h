@@ -10,6 +10,7 @@
 #ifndef HEURT_ANALYSIS_STRUCTURE_STRUCTURE_H
 #define HEURT_ANALYSIS_STRUCTURE_STRUCTURE_H
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/definition.h"
 #include "analysis/structure/grammar.h"
 #include "analysis/structure/shape.h"
@@ -39,14 +40,10 @@ struct structure {
     uint64_t events;
 };
 
-/* Of an aggregated run -ENOTSUP and a sentence: it has no order of events. free: structure__free.
- */
-int structure__compute(const struct trace *trace, struct structure **structure,
-                       struct error *error);
-/* The same of the threads with that number, or a name that matches the glob, alone; NULL: of all.
- * Also -ENOENT and a sentence: there are none. */
-int structure__of_threads(const struct trace *trace, const char *pattern,
-                          struct structure **structure, struct error *error);
+/* With a pattern (const char *): of the threads with that number, or a name that matches the glob,
+ * alone; NULL: of all. Fails with -ENOENT and a sentence: there are none; with -ENOTSUP: an
+ * aggregated run has no order of events. free: structure__free. */
+extern const struct analysis structure_analysis;
 /* The grammar of one thread's occurrences (an index into structure.threads): symbols are places, in
  * the order in which they ended. One more walk. free: grammar__free. */
 struct grammar *structure__grammar(struct structure *structure, size_t thread);

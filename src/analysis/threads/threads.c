@@ -1,6 +1,10 @@
 #include "analysis/threads/threads.h"
 
 #include "analysis/events/time_off_cpu.h"
+#include "analysis/run.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
 
 #define COMPONENT(component, key, title, help) \
     COLUMN_KEYED(key "_ns", thread_row, component_ns[component], title, "ns", help)
@@ -37,20 +41,35 @@ _Static_assert(COMPONENTS == 12, "every component has a column");
 
 const struct table threads_table = TABLE(thread_row, "threads", "a row a thread", columns);
 
-static void count_switches(const struct trace *trace, const struct trace_thread *thread,
-                           struct thread_row *row)
+static void *start(struct run *run)
 {
-    struct off_cpu_walk walk;
-    struct off_cpu off;
-    for (off_cpu__start(&walk, trace, thread); off_cpu__next(&walk, &off);) {
-        row->faults += off.type == OFF_CPU_FAULT;
-        row->switches += off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED;
-        row->preemptions += off.type == OFF_CPU_PREEMPTED;
-    }
+    return memory__zeroed(trace__threads(run->trace)->count + 1, sizeof(struct thread_switches));
 }
 
+static void *thread(void *self, unsigned lane, uint32_t thread)
+{
+    (void)lane;
+    return (struct thread_switches *)self + thread;
+}
+
+static void event(void *part, const struct event *event)
+{
+    struct thread_switches *counts = part;
+    enum off_cpu_type type = off_cpu__of(event).type;
+    counts->faults += type == OFF_CPU_FAULT;
+    counts->switches += type == OFF_CPU_BLOCKED || type == OFF_CPU_PREEMPTED;
+    counts->preemptions += type == OFF_CPU_PREEMPTED;
+}
+
+const struct analysis threads_analysis = {.name = "threads",
+                                          .walk = WALK_THREADS,
+                                          .start = start,
+                                          .thread = thread,
+                                          .event = event,
+                                          .free = free};
+
 static void fill_row(const struct trace *trace, const struct profile_thread *result,
-                     struct thread_row *row)
+                     const struct thread_switches *switches, struct thread_row *row)
 {
     const struct trace_thread *thread =
         VEC_AT(trace__threads(trace), struct trace_thread, result->thread);
@@ -66,16 +85,16 @@ static void fill_row(const struct trace *trace, const struct profile_thread *res
         row->component_ns[i] = result->component_ns[i];
     row->events = result->events;
     row->ended = thread->ended;
-    if (has_switches)
-        count_switches(trace, thread, row);
-    else
-        row->switches = row->preemptions = row->faults = UINT64_MAX;
+    row->switches = has_switches ? switches->switches : UINT64_MAX;
+    row->preemptions = has_switches ? switches->preemptions : UINT64_MAX;
+    row->faults = has_switches ? switches->faults : UINT64_MAX;
 }
 
-struct table_rows threads__rows(const struct trace *trace, const struct profile *profile)
+struct table_rows threads__rows(const struct trace *trace, const struct profile *profile,
+                                const struct thread_switches *switches)
 {
     struct table_rows rows = table_rows__of(&threads_table);
     VEC_EACH (thread, &profile->threads, struct profile_thread)
-        fill_row(trace, thread, table_rows__add(&rows));
+        fill_row(trace, thread, &switches[thread->thread], table_rows__add(&rows));
     return rows;
 }

@@ -60,7 +60,8 @@ static struct table_rows phase_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source iterations_source = {&iterations_table, NEEDS_ITERATIONS, phase_rows};
+const struct table_source iterations_source = {&iterations_table, MADE_OF(&iterations_analysis),
+                                               phase_rows};
 
 /* ---- threads of a loop ----------------------------------------------------------------------- */
 
@@ -96,8 +97,8 @@ static struct table_rows phase_thread_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source iteration_threads_source = {&iteration_threads_table, NEEDS_ITERATIONS,
-                                                      phase_thread_rows};
+const struct table_source iteration_threads_source = {
+    &iteration_threads_table, MADE_OF(&iterations_analysis), phase_thread_rows};
 
 /* ---- iterations that stand out --------------------------------------------------------------- */
 
@@ -172,5 +173,5 @@ static struct table_rows outlier_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source iteration_outliers_source = {&iteration_outliers_table, NEEDS_ITERATIONS,
-                                                       outlier_rows};
+const struct table_source iteration_outliers_source = {&iteration_outliers_table,
+                                                       MADE_OF(&iterations_analysis), outlier_rows};

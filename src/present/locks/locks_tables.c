@@ -124,7 +124,7 @@ static struct table_rows all_locks(const struct table_subject *subject)
     return lock_rows(subject->locks, EVERY_ROW);
 }
 
-const struct table_source locks_source = {&locks_table, NEEDS_LOCKS, all_locks};
+const struct table_source locks_source = {&locks_table, MADE_OF(&locks_analysis), all_locks};
 
 /* ---- a lock's parts -------------------------------------------------------------------------- */
 
@@ -189,7 +189,7 @@ static struct table_rows site_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source lock_sites_source = {&sites_table, NEEDS_LOCKS, site_rows};
+const struct table_source lock_sites_source = {&sites_table, MADE_OF(&locks_analysis), site_rows};
 
 struct pair_cells {
     struct whose_lock lock;
@@ -224,7 +224,7 @@ static struct table_rows pair_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source lock_pairs_source = {&pairs_table, NEEDS_LOCKS, pair_rows};
+const struct table_source lock_pairs_source = {&pairs_table, MADE_OF(&locks_analysis), pair_rows};
 
 struct wait_cells {
     struct whose_lock lock;
@@ -265,7 +265,7 @@ static struct table_rows wait_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source lock_waits_source = {&waits_table, NEEDS_LOCKS, wait_rows};
+const struct table_source lock_waits_source = {&waits_table, MADE_OF(&locks_analysis), wait_rows};
 
 /* ---- the critical path ----------------------------------------------------------------------- */
 
@@ -322,7 +322,8 @@ static struct table_rows rows_of_path(const struct table_subject *subject)
     return path_rows(subject->locks);
 }
 
-const struct table_source path_source = {&path_table, NEEDS_LOCKS | NEEDS_PATH, rows_of_path};
+const struct table_source path_source = {&path_table, MADE_OF(&locks_analysis, &path_analysis),
+                                         rows_of_path};
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 

@@ -170,7 +170,8 @@ static struct table_rows rows_of_points(const struct table_subject *subject)
     return point_rows(subject->points);
 }
 
-const struct table_source outliers_source = {&outliers_table, NEEDS_POINTS, rows_of_points};
+const struct table_source outliers_source = {&outliers_table, MADE_OF(&outliers_analysis),
+                                             rows_of_points};
 
 static void put_csv(const struct points_report *shown, const struct style *style, FILE *out)
 {

@@ -90,5 +90,5 @@ static struct table_rows finding_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source findings_source = {
-    &findings_table, NEEDS_PROFILE | NEEDS_GAINS | NEEDS_FINDINGS, finding_rows};
+const struct table_source findings_source = {&findings_table, MADE_OF(&findings_analysis),
+                                             finding_rows, NEEDS_GAINS};

@@ -133,8 +133,8 @@ static struct table_rows all_classes(const struct table_subject *subject)
     return class_rows(subject->report, EVERY_ROW);
 }
 
-const struct table_source classes_source = {&classes_table, NEEDS_PROFILE | NEEDS_GAINS,
-                                            all_classes};
+const struct table_source classes_source = {&classes_table, MADE_OF(&profile_analysis), all_classes,
+                                            NEEDS_GAINS};
 
 /* ---- threads of a class ---------------------------------------------------------------------- */
 
@@ -188,7 +188,7 @@ static struct table_rows class_thread_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source class_threads_source = {&class_threads_table, NEEDS_PROFILE,
+const struct table_source class_threads_source = {&class_threads_table, MADE_OF(&profile_analysis),
                                                   class_thread_rows};
 
 /* ---- who blocked whom ------------------------------------------------------------------------ */
@@ -248,7 +248,8 @@ static struct table_rows blocker_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source blockers_source = {&blockers_table, NEEDS_PROFILE, blocker_rows};
+const struct table_source blockers_source = {&blockers_table, MADE_OF(&profile_analysis),
+                                             blocker_rows};
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
@@ -301,7 +302,8 @@ static struct table_rows evidence_rows(const struct table_subject *subject)
     return rows;
 }
 
-const struct table_source evidence_source = {&evidence_table, NEEDS_PROFILE, evidence_rows};
+const struct table_source evidence_source = {&evidence_table, MADE_OF(&profile_analysis),
+                                             evidence_rows};
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 

@@ -110,4 +110,5 @@ static struct table_rows rows_of_outline(const struct table_subject *subject)
     return outline_rows(subject->structure);
 }
 
-const struct table_source structure_source = {&structure_table, NEEDS_STRUCTURE, rows_of_outline};
+const struct table_source structure_source = {&structure_table, MADE_OF(&structure_analysis),
+                                              rows_of_outline};

@@ -36,10 +36,11 @@ const struct table_source *table_source__named(const char *name)
 
 static struct table_rows rows_of_threads(const struct table_subject *subject)
 {
-    return threads__rows(subject->report->trace, subject->report->profile);
+    return threads__rows(subject->report->trace, subject->report->profile, subject->switches);
 }
 
-const struct table_source threads_source = {&threads_table, NEEDS_PROFILE, rows_of_threads};
+const struct table_source threads_source = {
+    &threads_table, MADE_OF(&profile_analysis, &threads_analysis), rows_of_threads};
 
 /* ---- the columns of all ---------------------------------------------------------------------- */
 

@@ -13,22 +13,25 @@
 #include "present/structure/structure_screens.h"
 #include "present/whatif/whatif_screens.h"
 
-/* Results that a table is made of. */
+#include <stddef.h>
+
+/* The analyses that a table is made of. */
+#define MADE_OF(...)                 \
+    (const struct analysis *const[]) \
+    {                                \
+        __VA_ARGS__, NULL            \
+    }
+
+/* What is predicted besides. */
 enum table_need {
-    NEEDS_PROFILE = 1u << 0,
-    NEEDS_LOCKS = 1u << 1,
-    NEEDS_PATH = 1u << 2, /* with its pieces */
-    NEEDS_STRUCTURE = 1u << 3,
-    NEEDS_ITERATIONS = 1u << 4,
-    NEEDS_POINTS = 1u << 5,
-    NEEDS_WHATIF = 1u << 6,
-    NEEDS_GAINS = 1u << 7,    /* of the profile: its classes' wall gains */
-    NEEDS_FINDINGS = 1u << 8, /* of the profile: the report's findings */
+    NEEDS_GAINS = 1, /* wall gains of the profile's classes */
+    NEEDS_WHATIF,
 };
 
 /* The results; NULL where no table needs them. */
 struct table_subject {
     const struct report *report;
+    const struct thread_switches *switches;
     const struct locks_report *locks;
     const struct structure_report *structure;
     const struct iterations *iterations;
@@ -38,9 +41,10 @@ struct table_subject {
 
 struct table_source {
     const struct table *table;
-    unsigned needs; /* enum table_need */
+    const struct analysis *const *of; /* NULL-ended */
     /* table_rows__free it. Texts may be those of the trace, its symbols and the results. */
     struct table_rows (*rows)(const struct table_subject *subject);
+    enum table_need needs; /* 0: nothing more */
 };
 
 extern const struct table_source *const table_sources[]; /* NULL-ended */

@@ -195,8 +195,8 @@ static struct table_rows rows_of_answers(const struct table_subject *subject)
     return whatif_rows(subject->whatif);
 }
 
-const struct table_source whatif_source = {&whatif_table, NEEDS_PROFILE | NEEDS_WHATIF,
-                                           rows_of_answers};
+const struct table_source whatif_source = {&whatif_table, MADE_OF(&profile_analysis),
+                                           rows_of_answers, NEEDS_WHATIF};
 
 static void put_csv(const struct whatif_view *view, const struct style *style, FILE *out)
 {
