@@ -11,8 +11,7 @@ struct block_unpacker {
     ZSTD_DCtx *decompressor;
     struct shape shape[HEURT_PACKED_WORDS_MAX];
     struct tick_group group[HEURT_PACKED_WORDS_MAX + 1];
-    uint16_t tokens[HEURT_PACKED_WORDS_MAX + 1],
-        other_tokens[HEURT_PACKED_WORDS_MAX]; /* by group */
+    uint16_t tokens[HEURT_PACKED_WORDS_MAX + 1]; /* by group */
     struct memory_of_words memory;
     struct event_list list;
     uint8_t content[CONTENT_BYTES_MAX + SLACK];
@@ -160,23 +159,42 @@ static struct whereabouts whereabouts_of(const struct parts *parts, size_t event
     return where;
 }
 
-/* How many events of each shape there are; false when one is of none. In turns in two counters: to
- * add to the one that has just been added to would have to wait. */
+#define FEW_SHAPES 256u /* an index is a byte */
+
+/* In turns in four counters: to add to one that has just been added to would have to wait. */
+static void count_few(struct block_unpacker *unpacker, const uint8_t *low, size_t events)
+{
+    uint16_t count[4][FEW_SHAPES] = {0};
+    size_t i = 0;
+    for (; i + 4 <= events; i += 4) {
+        count[0][low[i]]++;
+        count[1][low[i + 1]]++;
+        count[2][low[i + 2]]++;
+        count[3][low[i + 3]]++;
+    }
+    for (; i < events; i++)
+        count[0][low[i]]++;
+    for (i = 0; i < FEW_SHAPES; i++)
+        unpacker->tokens[i] = (uint16_t)(count[0][i] + count[1][i] + count[2][i] + count[3][i]);
+}
+
+/* How many events of each shape there are; false when one is of none. */
 static bool count_events(struct block_unpacker *unpacker, const struct heurt_packed_block *block,
                          const struct parts *parts)
 {
-    uint16_t *count = unpacker->tokens, *other = unpacker->other_tokens;
-    memset(count, 0, (block->shapes + 1) * sizeof *count);
-    memset(other, 0, block->shapes * sizeof *other);
-    for (size_t i = 0; i < block->events; i++) {
-        size_t index = index_of(parts, i);
-        if (index >= block->shapes)
-            return false;
-        (i % 2 ? other : count)[index]++;
+    uint16_t *count = unpacker->tokens;
+    size_t counted = 0;
+    if (!parts->high) {
+        count_few(unpacker, parts->low, block->events);
+    } else {
+        memset(count, 0, block->shapes * sizeof *count);
+        for (size_t i = 0; i < block->events && index_of(parts, i) < block->shapes; i++)
+            count[index_of(parts, i)]++;
     }
     for (size_t i = 0; i < block->shapes; i++)
-        count[i] += other[i];
-    return true;
+        counted += count[i];
+    count[block->shapes] = 0;
+    return counted == block->events;
 }
 
 /* What stands behind an event of that shape has its token in the last group. */
@@ -317,38 +335,66 @@ static bool put_records(const struct block_unpacker *unpacker, size_t shapes, ui
 
 /* ---- the block ------------------------------------------------------------------------------- */
 
+/* Where the events are put: the next one, its word, the tick before it. */
+struct putting {
+    size_t event;
+    uint64_t *to, *end;
+    uint64_t tick;
+    struct bit_reader rest;
+    size_t rest_bits;
+};
+
+/* Puts events as long as they are of bare groups and there is room: what comes behind one that the
+ * kernel has dated is none of these. */
+static __attribute__((noinline)) void put_bare(struct putting *putting, struct tick_group *groups,
+                                               const struct parts *parts, size_t events)
+{
+    struct putting at = *putting;
+    while (at.event < events && at.to < at.end && at.rest.at <= at.rest_bits) {
+        struct tick_group *group = &groups[index_of(parts, at.event)];
+        if (!group->is_bare)
+            break;
+        at.tick += take_difference(group, &at.rest);
+        *at.to++ = at.tick << HEURT_ID_BITS | group->id;
+        at.event++;
+    }
+    *putting = at;
+}
+
 static bool put_events(struct block_unpacker *unpacker, const struct heurt_packed_block *block,
                        const struct parts *parts, uint64_t tick, uint64_t *words)
 {
-    struct bit_reader rest = {.bytes = parts->tick_rest};
     struct bytes payload = {parts->payload, parts->payload + block->payload_bytes};
-    uint64_t *to = words, *end = words + block->words;
-    bool apart = true;
-    for (size_t i = 0; i < block->events; i++) {
-        size_t index = index_of(parts, i);
-        struct tick_group *of_shape = &unpacker->group[index], *group = of_shape;
-        if (to == end || rest.at > block->tick_rest_bytes * 8u)
-            return false;
-        if (__builtin_expect(apart, false))
-            group = &unpacker->group[block->shapes];
-        uint64_t difference = take_difference(group, &rest);
-        tick += difference;
-        *to++ = tick << HEURT_ID_BITS | of_shape->id;
-        apart = false;
-        if (of_shape->is_bare)
-            continue;
+    struct putting at = {.to = words,
+                         .end = words + block->words,
+                         .tick = tick,
+                         .rest = {.bytes = parts->tick_rest},
+                         .rest_bits = block->tick_rest_bytes * 8u};
+    for (bool apart = true; at.event < block->events; at.event++) {
+        if (!apart)
+            put_bare(&at, unpacker->group, parts, block->events);
+        if (at.event == block->events)
+            break;
+        size_t index = index_of(parts, at.event);
         struct shape *shape = &unpacker->shape[index];
+        if (at.to == at.end || at.rest.at > at.rest_bits ||
+            shape->payload_words > (size_t)(at.end - at.to) - 1)
+            return false;
+        uint64_t difference =
+            take_difference(&unpacker->group[apart ? block->shapes : index], &at.rest);
+        at.tick += difference;
+        *at.to++ = at.tick << HEURT_ID_BITS | shape->id;
         apart = shape->is_dated_by_kernel;
-        if (shape->payload_words > (size_t)(end - to))
-            return false;
         if (shape->halved)
-            keep_room(&unpacker->list, shape, i, (size_t)(to - 1 - words), to, difference);
-        else if (shape->payload_words && !take_payload(unpacker, parts, shape, i, to, &payload))
+            keep_room(&unpacker->list, shape, at.event, (size_t)(at.to - 1 - words), at.to,
+                      difference);
+        else if (shape->payload_words &&
+                 !take_payload(unpacker, parts, shape, at.event, at.to, &payload))
             return false;
-        to += shape->payload_words;
+        at.to += shape->payload_words;
     }
-    return put_records(unpacker, block->shapes, words, &payload) && to == end &&
-           payload.at == payload.end && (rest.at + 7) / 8 == block->tick_rest_bytes;
+    return put_records(unpacker, block->shapes, words, &payload) && at.to == at.end &&
+           payload.at == payload.end && (at.rest.at + 7) / 8 == block->tick_rest_bytes;
 }
 
 bool block_unpacker__unpack(struct block_unpacker *unpacker, const struct heurt_packed_block *block,
