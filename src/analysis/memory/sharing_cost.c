@@ -142,10 +142,20 @@ static double undisturbed_ns(const struct surroundings *around)
     return VEC_AT(&around->paces, struct pace, around->paces.count / FASTEST_PART)->ns;
 }
 
+/* What an iteration takes at least, when it is to share nothing: alone, without what it does in one
+ * piece, but no less than its other instructions. */
+static double without_atomic_ns(const struct surroundings *around, double ordinary_ns)
+{
+    return fmax(undisturbed_ns(around) - around->atomic * ATOMIC_NS,
+                ordinary_ns + (double)around->shared * INSTRUCTION_NS);
+}
+
 /* What the instructions of an iteration take at least, when they are not to share anything. */
 static double least_ns(const struct surroundings *around, double iteration_ns, bool is_false)
 {
     double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
+    if (around->atomic && !is_false)
+        return without_atomic_ns(around, ordinary * iteration_ns);
     double ns = around->reads && around->writes ? UPDATE_NS : 0;
     ns = fmax(ns, around->instructions * INSTRUCTION_NS);
     ns = fmax(ns, ordinary * iteration_ns + (double)around->shared * INSTRUCTION_NS);
