@@ -31,6 +31,12 @@ static struct findings *find(struct scene *scene, const char *put, const char *g
     return findings__find(scene->trace, scene->symbols, profile);
 }
 
+static void on_cpus(struct scene *scene, const char *cpus, uint64_t end)
+{
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", cpus), 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+}
+
 static const struct finding *finding_at(const struct findings *findings, size_t place)
 {
     assert_true(place < findings->rows.count);
@@ -175,6 +181,7 @@ static void wait_and_answer(struct scene *scene, uint64_t from, uint32_t waits, 
 static void two_ends_that_wait_for_each_other_in_turn_are_ranked(void **state)
 {
     struct scene *scene = *state;
+    on_cpus(scene, "2", 3050);
     for (uint32_t i = 0; i < 20; i++) {
         wait_and_answer(scene, 1000 + 100 * i, 0, PUT_SITE, FULL, GET_SIGNALS);
         wait_and_answer(scene, 1050 + 100 * i, 1, GET_SITE, EMPTY, PUT_SIGNALS);
@@ -260,6 +267,28 @@ static void a_gain_is_no_more_than_what_was_lost(void **state)
     findings__free(findings);
 }
 
+/* Of 540 before the other thread begins recording takes 500; that one waits for 1000 of 2000. */
+static void recording_that_nobody_works_beside_is_no_time_of_the_run(void **state)
+{
+    enum { FUNCTION = 1024 };
+    struct scene *scene = *state;
+    scene__costs(scene, 0, 500);
+    scene__function(scene, 0, FUNCTION, 0x401000, "start", "");
+    PUT(scene, 0, 1000, FUNCTION);
+    PUT(scene, 0, 1540, FUNCTION LEFT);
+    scene__end(scene, 0, 1540);
+    scene__start(scene, 1, 1540);
+    PUT(scene, 1, 1600, WAIT, PUT_SITE, MUTEX);
+    PUT(scene, 1, 2600, WAIT LEFT, 0);
+    scene__end(scene, 1, 3540);
+    on_cpus(scene, "2", 3540);
+    struct findings *findings = find(scene, "store", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_LOCK);
+    assert_true(first->wall_gain[0] < 2040.0 / 1040 && first->wall_gain[1] > 2040.0 / 1040);
+    findings__free(findings);
+}
+
 /* One of two threads comes 500 late to a latch: shared, its work ends 250 earlier. */
 static void what_comes_late_to_a_latch_can_be_shared(void **state)
 {
@@ -335,6 +364,21 @@ static void calls_for_memory_are_one_finding(void **state)
     assert_int_equal(first->category, FINDING_MEMORY_MAP);
     assert_int_equal(first->classes.count, 3); /* two places of one thread, one of the other */
     assert_true(first->wall_gain[0] < 1000.0 / 600 && first->wall_gain[1] > 1000.0 / 600);
+    findings__free(findings);
+}
+
+/* Each takes as long as the fastest; what is done so often may be left out. */
+static void memory_that_is_given_back_each_time_may_be_kept(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t i = 0, from = 1000; i < 200; i++, from += 5) {
+        PUT(scene, 0, from, HEURT_EVENT_MEMORY_MAP, PUT_SITE, 0x100000, 4096);
+        PUT(scene, 0, from + (i ? 3 : 2), HEURT_EVENT_MEMORY_MAP LEFT, 0);
+    }
+    scene__end(scene, 0, 2000);
+    struct findings *findings = find(scene, "index", "load");
+    assert_int_equal(finding_at(findings, 0)->category, FINDING_MEMORY_MAP);
+    assert_int_equal(finding_at(findings, 0)->lost_ns, 599);
     findings__free(findings);
 }
 
@@ -460,9 +504,11 @@ int main(void)
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),
+        TEST(recording_that_nobody_works_beside_is_no_time_of_the_run),
         TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(yields_of_a_wait_are_part_of_it),
         TEST(calls_for_memory_are_one_finding),
+        TEST(memory_that_is_given_back_each_time_may_be_kept),
         TEST(who_is_joined_at_once_ran_until_told),
         TEST(threads_that_are_alike_do_not_tell_each_other),
         TEST(who_joins_is_not_told_by_those_it_joins),

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define OFTEN 200 /* calls: fewer are made to begin with */
+
 const char *finding_category__name(enum finding_category category)
 {
     static const char *const names[FINDING_CATEGORIES] = {
@@ -36,10 +38,17 @@ const char *finding_category__name(enum finding_category category)
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
-/* A sleep is compared with none: what it waits for may be there. */
+/* A sleep is compared with none: what it waits for may be there. So are calls that take memory from
+ * the kernel and give it back all the time: it may be kept. */
+static bool may_be_left_out(const struct profile_class *class)
+{
+    return class->what.at.kind == CLASS_SLEEP ||
+           (class->what.at.kind == CLASS_MEMORY_MAP && class->count >= OFTEN);
+}
+
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row)
 {
-    return class->what.at.kind == CLASS_SLEEP ? row->sum_ns : row->excess_ns;
+    return may_be_left_out(class) ? row->sum_ns : row->excess_ns;
 }
 
 double class__working_part(const struct finder *finder, const struct profile_class *class)
@@ -70,7 +79,7 @@ static double wanted_cpu_ns(const struct profile_class *class)
 
 static double wait_ns(const struct finder *finder, const struct profile_class *class)
 {
-    uint64_t waited_ns = class->what.at.kind == CLASS_SLEEP ? class->sum_ns : class->excess_ns;
+    uint64_t waited_ns = may_be_left_out(class) ? class->sum_ns : class->excess_ns;
     double ns = (double)waited_ns - finder->shortage * wanted_cpu_ns(class);
     return ns > 0 ? ns : 0;
 }

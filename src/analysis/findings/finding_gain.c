@@ -230,8 +230,9 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 static uint64_t gone_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = thread_at(loss->finder, thread);
-    uint64_t cpu_ns = cpu_ns_of(row);
+    uint64_t cpu_ns = ns__without(cpu_ns_of(row), overhead_of(loss, thread));
     double part = cpu_ns ? (double)lost_cpu_of(loss, thread) / (double)cpu_ns : 0;
+    part = part < 1 ? part : 1;
     return loss->lost[thread] + (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
 }
 
@@ -313,17 +314,24 @@ static size_t first_after(const struct life *lives, size_t count, uint64_t tick)
     return FIRST_WHERE(i, count, lives[i].end > tick);
 }
 
-/* No more is gained than threads lost that live one after another, however idle the others are. */
-static uint64_t most_gone_in_a_row(const struct loss *loss)
+/* Of threads that had work, in the order of their ends. */
+static size_t lives_of(const struct loss *loss, struct life *lives)
 {
-    size_t count = loss->finder->profile->threads.count, used = 0;
-    struct life *lives = memory__zeroed(count, sizeof *lives);
-    for (size_t i = 0; i < count; i++) {
+    size_t used = 0;
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++) {
         const struct trace_thread *thread = trace_thread_at(loss->finder, i);
         if (loss->finder->findings->had_work[i])
             lives[used++] = (struct life){thread->start_tick, thread->end_tick, gone_of(loss, i)};
     }
     qsort(lives, used, sizeof *lives, by_end);
+    return used;
+}
+
+/* No more is gained than threads lost that live one after another, however idle the others are. */
+static uint64_t most_gone_in_a_row(const struct loss *loss)
+{
+    struct life *lives = memory__zeroed(loss->finder->profile->threads.count, sizeof *lives);
+    size_t used = lives_of(loss, lives);
     for (size_t i = 0; i < used; i++) {
         size_t before = first_after(lives, i, lives[i].start);
         uint64_t row_ns = lives[i].gone_ns + (before ? lives[before - 1].row_ns : 0);
@@ -360,6 +368,33 @@ static enum thread_role *roles_of(struct loss *loss, bool *is_assumed)
     return roles;
 }
 
+/* Time in which no thread lives that has work. lives: room for them all. */
+static uint64_t unused_ns(const struct loss *loss, struct life *lives)
+{
+    const struct finder *finder = loss->finder;
+    size_t count = lives_of(loss, lives);
+    uint64_t used_ns = 0, from = UINT64_MAX;
+    for (size_t i = count; i-- > 0; from = ns__smaller(from, lives[i].start)) {
+        uint64_t end = ns__smaller(lives[i].end, from); /* those that end later are counted */
+        used_ns += end > lives[i].start ? trace__ns(finder->trace, end - lives[i].start) : 0;
+    }
+    return ns__without(finder->profile->wall_ns, used_ns);
+}
+
+/* What recording cost of the wall time: that thread which has most of it, and those without work
+ * while there is none: the start of a recording is long where CPUs are short. */
+static uint64_t recording_ns(const struct loss *loss, const struct work *work)
+{
+    size_t count = loss->finder->profile->threads.count;
+    struct life *lives = memory__zeroed(count, sizeof *lives);
+    uint64_t others_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        others_ns += loss->finder->findings->had_work[i] ? 0 : overhead_of(loss, i);
+    others_ns = ns__smaller(others_ns, unused_ns(loss, lives));
+    free(lives);
+    return work->most_overhead_ns + others_ns;
+}
+
 /* Wall time over what it would be had no thread lost that, both without what recording cost. */
 static double gain_without(struct loss *loss, bool *is_assumed)
 {
@@ -367,7 +402,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     loss->end = end_of_last_loser(loss);
     enum thread_role *roles = roles_of(loss, is_assumed);
     struct work work = all_work(loss, roles);
-    uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, work.most_overhead_ns);
+    uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, recording_ns(loss, &work));
     uint64_t least_ns =
         ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / cpu_count(loss->finder->trace));
     free(roles);
@@ -475,12 +510,23 @@ static void add_exchange(const struct finder *finder, const struct finding *find
             add_lost(finder, i, lost);
 }
 
+/* What threads were in page faults for, beside the faults that are told one by one. */
+static void add_other_faults(const struct finder *finder, uint64_t *lost)
+{
+    uint64_t sum, *ns = finder__outside(finder, COMPONENT_PAGE_FAULT, &sum);
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        lost[i] += ns[i];
+    free(ns);
+}
+
 void finding__estimate_gain(const struct finder *finder, struct finding *finding)
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
     VEC_EACH (class, &finding->classes, uint32_t)
         add_lost(finder, *class, lost);
     add_exchange(finder, finding, lost);
+    if (is_of_memory(finding->category))
+        add_other_faults(finder, lost);
     if (finding->category == FINDING_LATCH || finding->category == FINDING_BARRIER)
         set_gain_of_sharing(finder, finding, lost);
     else
