@@ -196,6 +196,44 @@ static void two_ends_that_wait_for_each_other_in_turn_are_ranked(void **state)
     findings__free(findings);
 }
 
+/* Of each 100 the first waits for 82, the second for 3: it works for the rest of them. */
+static struct findings *find_stages(struct scene *scene, const char *cpus)
+{
+    on_cpus(scene, cpus, 3000);
+    for (uint64_t from = 1000; from < 3000; from += 100) {
+        PUT(scene, 0, from, CONDITION, PUT_SITE, FULL, MUTEX);
+        PUT(scene, 1, from + 80, SIGNAL, GET_SIGNALS, FULL);
+        PUT(scene, 0, from + 82, CONDITION LEFT, 0);
+        PUT(scene, 1, from + 84, CONDITION, GET_SITE, EMPTY, MUTEX);
+        PUT(scene, 0, from + 86, SIGNAL, PUT_SIGNALS, EMPTY);
+        PUT(scene, 1, from + 87, CONDITION LEFT, 0);
+    }
+    scene__end(scene, 0, 3000);
+    scene__end(scene, 1, 3000);
+    return find(scene, "queue_put", "queue_get");
+}
+
+static void stages_that_wait_for_the_slowest_lose_nothing(void **state)
+{
+    struct findings *findings = find_stages(*state, "1");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->is_assumed);
+    assert_false(first->ranked);
+    findings__free(findings);
+}
+
+/* 1940 by one thread and 360 by the other take 1150 on two CPUs. */
+static void two_threads_for_the_slowest_stage_halve_it(void **state)
+{
+    struct findings *findings = find_stages(*state, "2");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->ranked);
+    assert_true(first->wall_gain[0] < 2000.0 / 1150 && first->wall_gain[1] > 2000.0 / 1150);
+    findings__free(findings);
+}
+
 static void a_pool_that_waits_for_work_is_idle(void **state)
 {
     struct scene *scene = *state;
@@ -500,6 +538,8 @@ int main(void)
         TEST(threads_of_one_start_routine_are_one_role),
         TEST(times_of_roles_add_up_to_their_lives),
         TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
+        TEST(stages_that_wait_for_the_slowest_lose_nothing),
+        TEST(two_threads_for_the_slowest_stage_halve_it),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),

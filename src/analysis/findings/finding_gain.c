@@ -519,6 +519,71 @@ static void add_other_faults(const struct finder *finder, uint64_t *lost)
     free(ns);
 }
 
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static bool is_waited_for(const struct finder *finder, const struct finding *finding,
+                          uint32_t thread)
+{
+    VEC_EACH (class, &finding->classes, uint32_t)
+        VEC_EACH (blame, &profile_class_at(finder->profile, *class)->blames, struct profile_blame)
+            if (blame->thread == thread)
+                return true;
+    return false;
+}
+
+/* Some thread hardly does anything else. */
+static bool is_mostly_lost(const struct finder *finder, const uint64_t *lost)
+{
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        if (lost[i] && lost[i] >= thread_at(finder, i)->lifetime_ns / 2)
+            return true;
+    return false;
+}
+
+/* The thread that works all the time while the others of a hand-over wait for it; UINT32_MAX: none
+ * does. */
+static uint32_t slowest_stage(const struct finder *finder, const struct finding *finding,
+                              const uint64_t *lost)
+{
+    uint32_t slowest = UINT32_MAX;
+    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct profile_thread *row = thread_at(finder, i);
+        bool works = finder->findings->had_work[i] && cpu_ns_of(row) >= row->lifetime_ns / 2 &&
+                     lost[i] <= row->lifetime_ns / LOSES_PART && is_waited_for(finder, finding, i);
+        if (works &&
+            (slowest == UINT32_MAX || cpu_ns_of(row) > cpu_ns_of(thread_at(finder, slowest))))
+            slowest = i;
+    }
+    return slowest;
+}
+
+/* With two threads for the slowest stage the others wait half as long for it, as far as there are
+ * CPUs, and none of them takes longer. */
+static double gain_of_second(const struct finder *finder, uint32_t slowest, const uint64_t *lost)
+{
+    uint64_t all_ns = 0, chain_ns = cpu_ns_of(thread_at(finder, slowest)) / 2;
+    uint64_t wall_ns = finder->profile->wall_ns;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct profile_thread *row = thread_at(finder, i);
+        all_ns += cpu_ns_of(row);
+        if (finder->findings->had_work[i] && i != slowest)
+            chain_ns =
+                ns__larger(chain_ns, ns__without(row->lifetime_ns, lost[i] + finder->idle_ns[i]));
+    }
+    uint64_t least_ns = ns__larger(chain_ns, all_ns / cpu_count(finder->trace));
+    return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
+}
+
+static void set_gain_of_stages(const struct finder *finder, struct finding *finding,
+                               const uint64_t *lost)
+{
+    uint32_t slowest =
+        is_mostly_lost(finder, lost) ? slowest_stage(finder, finding, lost) : UINT32_MAX;
+    double gain = slowest == UINT32_MAX ? 1 : gain_of_second(finder, slowest, lost);
+    if (gain > finding->wall_gain[1])
+        finding__set_about(finding, gain);
+}
+
 void finding__estimate_gain(const struct finder *finder, struct finding *finding)
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
@@ -531,5 +596,7 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
         set_gain_of_sharing(finder, finding, lost);
     else
         finding__set_estimate(finder, finding, lost);
+    if (has_handover(finder, finding))
+        set_gain_of_stages(finder, finding, lost);
     free(lost);
 }

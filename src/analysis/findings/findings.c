@@ -187,9 +187,15 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     case FINDING_CPU:
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
+    case FINDING_CONDITION:
+    case FINDING_SEMAPHORE: /* stages wait for the slowest one: that is no loss by itself */
+        if (finding->is_assumed && gain < FINDING_GAIN)
+            return false;
+        break;
     default:
-        return is_long || (gain >= FINDING_GAIN && finding->share >= FINDING_SHARE / LITTLE_PART);
+        break;
     }
+    return is_long || (gain >= FINDING_GAIN && finding->share >= FINDING_SHARE / LITTLE_PART);
 }
 
 static int by_rank(const void *a, const void *b)
