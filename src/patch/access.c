@@ -441,6 +441,37 @@ static const struct region *innermost_at(const struct stepped *stepped, uint64_t
     return found;
 }
 
+/* Registers, a bit each: those that the instructions of a loop count with and read into. */
+struct loop_registers {
+    unsigned counted, read;
+};
+
+static void add_registers(const struct instruction *instruction, const ZydisDecodedOperand *memory,
+                          struct loop_registers *registers)
+{
+    int number = number_of(instruction->operands[0].reg.value);
+    if (instruction->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER || number < 0)
+        return;
+    if (step_of(instruction))
+        registers->counted |= 1u << number;
+    else if (memory && changes(instruction, instruction->operands[0].reg.value))
+        registers->read |= 1u << number;
+}
+
+/* Whether it asks if a count of rounds has come to what is read: that needs nobody else. */
+static bool asks_count(const struct instruction *instruction, const ZydisDecodedOperand *memory,
+                       const struct loop_registers *registers)
+{
+    unsigned asked = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const ZydisDecodedOperand *operand = &instruction->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(operand->reg.value) >= 0)
+            asked |= 1u << number_of(operand->reg.value);
+    }
+    return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMP && asked & registers->counted &&
+           (memory || asked & registers->read);
+}
+
 /* Whether the loop right around an instruction that reads asks for that one place, and nothing
  * else. */
 static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
@@ -448,17 +479,22 @@ static bool is_spun(const struct code_accesses *self, const struct stepped *step
 {
     const struct region *loop = innermost_at(stepped, reader->address);
     struct instruction instruction;
+    struct loop_registers registers = {0, 0};
     if (!loop || loop->end - loop->start > SPIN_BYTES)
         return false;
-    for (uint64_t at = loop->start; at <= loop->end; at = instruction.end) {
-        if (!decode_at(self, at, &instruction) ||
-            !instruction__operands(&instruction, &self->decoder))
-            return false;
-        const ZydisDecodedOperand *memory = memory_of(&instruction);
-        if (!may_spin(&instruction, memory) || changes(&instruction, operand->mem.base) ||
-            changes(&instruction, operand->mem.index) ||
-            (memory && !is_same_place(reader, operand, &instruction, memory)))
-            return false;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint64_t at = loop->start; at <= loop->end; at = instruction.end) {
+            if (!decode_at(self, at, &instruction) ||
+                !instruction__operands(&instruction, &self->decoder))
+                return false;
+            const ZydisDecodedOperand *memory = memory_of(&instruction);
+            if (!may_spin(&instruction, memory) || changes(&instruction, operand->mem.base) ||
+                changes(&instruction, operand->mem.index) ||
+                (memory && !is_same_place(reader, operand, &instruction, memory)) ||
+                (pass && asks_count(&instruction, memory, &registers)))
+                return false;
+            add_registers(&instruction, memory, &registers);
+        }
     }
     return true;
 }

@@ -23,10 +23,18 @@ __asm__(".text\n"
         "waits_ask: mov (%r9), %eax\n"
         "waits_compare: cmp %ecx, %eax\n"
         "jne waits_spin\n"
+        "waits_delay: add $1, %ecx\n"
+        "waits_limit: cmp %ecx, (%r9)\n"
+        "waits_over: ja waits_delay\n"
+        "waits_patient: dec %r11d\n"
+        "jz waits_end\n"
+        "waits_flag: cmp %ebx, (%r9)\n"
+        "waits_asked: jne waits_patient\n"
         "waits_end: ret\n"
         ".size waits, . - waits\n");
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
-    waits_count[], waits_again[], waits_compare[], waits_ask[], waits_end[];
+    waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
+    waits_flag[], waits_asked[], waits_end[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -106,6 +114,14 @@ static void who_only_asks_spins(void **state)
     assert_access(interrupted_at(waits_compare), waits_ask, ACCESS_SPIN, 0x2000);
 }
 
+/* A flag that is asked for so often is waited for; a count that is read is come to. */
+static void who_counts_to_what_it_reads_waits_for_nobody(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_over), waits_limit, ACCESS_READ, 0x2000);
+    assert_access(interrupted_at(waits_asked), waits_flag, ACCESS_SPIN, 0x2000);
+}
+
 /* The loop's first instruction is jumped to: who was before it is not known. */
 static void else_it_is_the_interrupted_one(void **state)
 {
@@ -133,6 +149,7 @@ int main(void)
         cmocka_unit_test(an_address_is_not_known_when_its_register_is_overwritten),
         cmocka_unit_test(what_the_loop_writes_too_is_updated),
         cmocka_unit_test(who_only_asks_spins),
+        cmocka_unit_test(who_counts_to_what_it_reads_waits_for_nobody),
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),
     };
