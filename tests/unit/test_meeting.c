@@ -463,6 +463,29 @@ static void a_semaphore_as_a_lock_loses(void **state)
     check_blame(semaphore_class(scene, A, 0), 0, 0, C, 20 * 710, 20);
 }
 
+/* Thread 1 has it while it lives, and 0 waits for that; 2 has it as 1 has, and is 1's peer. */
+static void a_semaphore_until_a_threads_end_is_a_join(void **state)
+{
+    struct scene *scene = *state;
+    PUT(scene, 1, 1000, HEURT_EVENT_THREAD_START, 0, 0, 0);
+    PUT(scene, 2, 1000, HEURT_EVENT_THREAD_START, 0, 0, 0);
+    PUT(scene, 1, 1010, TAKEN, B, MEETING);
+    PUT(scene, 2, 1010, TAKEN, B, OTHER);
+    PUT(scene, 0, 1020, SEMAPHORE, A, MEETING);
+    PUT(scene, 1, 1030, SEMAPHORE, A, OTHER);
+    PUT(scene, 2, 3000, POSTED, C, OTHER);
+    scene__end(scene, 2, 3010);
+    PUT(scene, 1, 3010, SEMAPHORE LEFT, 0);
+    PUT(scene, 1, 3020, POSTED, C, OTHER);
+    PUT(scene, 1, 9000, POSTED, C, MEETING);
+    scene__end(scene, 1, 9010);
+    PUT(scene, 0, 9010, SEMAPHORE LEFT, 0);
+    PUT(scene, 0, 9020, POSTED, C, MEETING);
+    scene__profile(scene);
+    assert_true(semaphore_class(scene, A, MEETING)->idle);
+    assert_false(semaphore_class(scene, A, OTHER)->idle);
+}
+
 static void a_semaphore_that_is_sampled_as_a_lock_loses(void **state)
 {
     struct scene *scene = *state;
@@ -529,6 +552,7 @@ int main(void)
         TEST(a_token_by_one_condition_loses),
         TEST(a_token_by_two_conditions_is_two_roles),
         TEST(a_semaphore_as_a_lock_loses),
+        TEST(a_semaphore_until_a_threads_end_is_a_join),
         TEST(a_semaphore_that_is_sampled_as_a_lock_loses),
         TEST(a_semaphore_as_a_queue_is_for_work),
         TEST(a_semaphore_nobody_waited_for_is_not_idle),

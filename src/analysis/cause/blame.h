@@ -24,6 +24,8 @@
  *     from wait to wait the way goes over three or more of them back to the first: rings.
  *   - or each waits at a condition of its own, all at one place, and they end each other's waits
  *     there about as often: monitors, queues of writers (sync/parking.h).
+ * Nor is it a turn when a thread waits, half of that time or more, until one that it created has
+ * nothing left to do but end: that is a join by other means.
  * Two that answer each other are roles: a queue's "not empty" and "not full", a pool's work and the
  * end of all of it. So are two threads that hand a token to and fro by two conditions: events do
  * not tell them from these. Waits that nobody ended count for work.

@@ -1,10 +1,12 @@
 #include "analysis/sync/idle_waits.h"
 
+#include "analysis/sync/internal.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 
 #define TURNS_SHARE 10       /* one in so many ticks of the waited time */
+#define AT_END_PART 20       /* of a wait: so soon after it ended the one who ended it was done */
 #define COMPANY_AT_MOST 128u /* of more conditions of a mutex no ways are looked for */
 
 /* What a thread has to do with a condition or semaphore. */
@@ -21,6 +23,7 @@ struct turnstile {
     enum class_kind kind;
     uint64_t mutex;     /* that goes with the condition */
     uint64_t waited;    /* ticks, in waits that ended */
+    uint64_t joined;    /* of them: until a thread was done that the one who waited had created */
     struct vec members; /* struct member */
     bool any_wait;
     bool passes_turns; /* found: not idle */
@@ -159,7 +162,8 @@ static void find_company(struct company *company, struct turnstile *const *meeti
         uint64_t turns = 0;
         VEC_EACH (member, &meetings[i]->members, struct member)
             turns += member->turns;
-        meetings[i]->passes_turns = is_share(turns, meetings[i]);
+        meetings[i]->passes_turns =
+            is_share(turns, meetings[i]) && meetings[i]->joined <= meetings[i]->waited / 2;
     }
 }
 
@@ -219,11 +223,34 @@ static struct turnstile *turnstile_of(struct idle_waits *idle, const struct sync
     return *place;
 }
 
-static void wait_ended(struct turnstile *turnstile, const struct sync_event *event)
+static void creator_known(struct idle_waits *idle, uint32_t thread, uint32_t creator)
+{
+    while (idle->creators.count <= thread)
+        vec__push(&idle->creators, &(uint32_t){SYNC_EVENT_NOBODY});
+    *VEC_AT(&idle->creators, uint32_t, thread) = creator;
+}
+
+/* Whether it was ended by the end of a thread that the one who waited had created: it joins it in
+ * a way of its own. */
+static bool is_join(const struct idle_waits *idle, const struct sync_events *walk,
+                    const struct sync_event *event)
+{
+    if (event->by == SYNC_EVENT_NOBODY || event->by >= idle->creators.count ||
+        *VEC_AT(&idle->creators, uint32_t, event->by) != event->thread)
+        return false;
+    const struct trace_thread *by =
+        VEC_AT(trace__threads(walk->trace), struct trace_thread, event->by);
+    uint64_t ticks = event->tick - event->since;
+    return by->ended && by->end_tick <= event->by_tick + ticks / AT_END_PART;
+}
+
+static void wait_ended(struct idle_waits *idle, const struct sync_events *walk,
+                       struct turnstile *turnstile, const struct sync_event *event)
 {
     uint64_t ticks = event->tick - event->since;
     ticks -= event->paused < ticks ? event->paused : ticks;
     turnstile->waited += ticks;
+    turnstile->joined += is_join(idle, walk, event) ? ticks : 0;
     member_of(turnstile, event->thread)->waited += ticks;
     if (event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY)
         member_of(turnstile, event->by)->ended += ticks;
@@ -232,13 +259,15 @@ static void wait_ended(struct turnstile *turnstile, const struct sync_event *eve
 void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
                       const struct sync_event *event)
 {
+    if (event->type == SYNC_EVENT_STARTED)
+        creator_known(idle, event->thread, event->by);
     struct turnstile *turnstile =
         event->object != SYNC_EVENT_NO_OBJECT ? turnstile_of(idle, walk, event->object) : NULL;
     if (!turnstile)
         return;
     turnstile->any_wait |= event->type == SYNC_EVENT_WAITS;
     if (event->since && !event->unseen)
-        wait_ended(turnstile, event);
+        wait_ended(idle, walk, turnstile, event);
     if (event->since && !event->unseen && turnstile->kind == CLASS_CONDITION)
         parking__take(&idle->parking, turnstile->process, event);
     if (turnstile->kind != CLASS_SEMAPHORE)
@@ -251,7 +280,8 @@ void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
 struct idle_waits idle_waits__start(void)
 {
     return (struct idle_waits){.turnstiles = VEC_OF(struct turnstile *),
-                               .parking = parking__start()};
+                               .parking = parking__start(),
+                               .creators = VEC_OF(uint32_t)};
 }
 
 void idle_waits__free(struct idle_waits *idle)
@@ -262,5 +292,6 @@ void idle_waits__free(struct idle_waits *idle)
         free(*turnstile);
     }
     vec__free(&idle->turnstiles);
+    vec__free(&idle->creators);
     parking__free(&idle->parking);
 }

@@ -9,6 +9,7 @@
 struct idle_waits {
     struct vec turnstiles;  /* struct turnstile *, by object; NULL: nothing is known of it */
     struct parking parking; /* conditions of one thread each */
+    struct vec creators;    /* uint32_t by thread: who created it; SYNC_EVENT_NOBODY: not known */
 };
 
 struct idle_waits idle_waits__start(void);
