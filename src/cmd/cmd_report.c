@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define THRESHOLD_UNSAID (-1.0)
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
 
-enum view { VIEW_SUMMARY, VIEW_COVERAGE, VIEW_AUDIT };
+enum view { VIEW_SUMMARY, VIEW_CLASSES, VIEW_COVERAGE, VIEW_AUDIT };
 
 struct options {
     const char *directory;
@@ -26,6 +27,7 @@ struct options {
     bool no_rules, compare, median;
     enum class_view classes;
     double threshold;
+    uint64_t width;                    /* 0: not given */
     uint64_t slow, fast, at_ns;        /* of --compare; 0, 0, UINT64_MAX: not given */
     const char *class;                 /* a number or a name; NULL: the first screen */
     struct vec keys, ignores, forgets; /* const char * */
@@ -52,18 +54,27 @@ static void present(const void *subject, const struct style *style, FILE *out)
         presenter->classes(showing->report, showing->rank, style, out);
 }
 
-/* The first screen, or one class; with what changes would gain. */
+/* A threshold is asked of classes; JSON has both. */
+static bool shows_findings(const struct options *options)
+{
+    return options->presenter == &presenter_json ||
+           (options->view == VIEW_SUMMARY && options->threshold == THRESHOLD_UNSAID);
+}
+
+/* The first screen, or classes; with what changes would gain. */
 static int show_classes(const struct options *options, struct loaded *loaded)
 {
     size_t rank = 0, matching;
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
         return EXIT_USAGE;
-    if (!rank)
+    if (!rank && shows_findings(options))
         run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__analyse(loaded);
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
-                     run__result(&loaded->run, &findings_analysis), rank);
-    return show(present, &(struct showing){options, &loaded->report, rank});
+    struct findings *findings = run__result(&loaded->run, &findings_analysis);
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
+    return show_at(present, &(struct showing){options, &loaded->report, rank},
+                   findings || rank || options->width ? screen__columns(options->width)
+                                                      : terminal__columns());
 }
 
 /* Says it when no class is of the function (a glob, of which the first bytes count): the rule may
@@ -94,7 +105,9 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
-    loaded__ask_profile_by(loaded, view, rules, options->threshold);
+    loaded__ask_profile_by(loaded, view, rules,
+                           options->threshold == THRESHOLD_UNSAID ? SCORE_THRESHOLD
+                                                                  : options->threshold);
     int status = loaded__analyse(loaded);
     if (status)
         return status;
@@ -102,7 +115,7 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
     if (options->classes != CLASSES_UNSAID && loaded->profile->view != view)
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
-    if (options->view == VIEW_SUMMARY)
+    if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
         return show_classes(options, loaded);
     status = show(present, &(struct showing){options, &loaded->report, 0});
     if (status == 0 && options->view == VIEW_AUDIT && !report__adds_up(&loaded->report))
@@ -190,7 +203,7 @@ static struct options default_options(void)
     return (struct options){.directory = DEFAULT_TRACE,
                             .presenter = &presenter_text,
                             .classes = CLASSES_UNSAID,
-                            .threshold = SCORE_THRESHOLD,
+                            .threshold = THRESHOLD_UNSAID,
                             .at_ns = UINT64_MAX,
                             .keys = VEC_OF(const char *),
                             .ignores = VEC_OF(const char *),
@@ -276,6 +289,10 @@ static const struct option_row option_rows[] = {
      FLAG(struct options, median)},
     FORMAT_ROW(struct options, presenter, json, &presenter_json),
     FORMAT_ROW(struct options, presenter, csv, &presenter_csv),
+    {.name = "classes",
+     .help = "the table of classes, by score, not what they come to",
+     .group = 'v',
+     CHOICE(struct options, view, VIEW_CLASSES)},
     {.name = "coverage",
      .help = "which functions were instrumented, and why others not",
      .group = 'v',
@@ -289,6 +306,11 @@ static const struct option_row option_rows[] = {
      .help = "show classes with a score of at least X (0.2; 0: all)",
      .expected = "a number from 0 to 1 (0.2 is usual)",
      VALUE(struct options, threshold, share__parse)},
+    {.name = "width",
+     .value = "COLUMNS",
+     .help = "as wide as that, not as COLUMNS or the terminal says",
+     .expected = "a number of columns",
+     NUMBER(struct options, width, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST)},
     {.name = "key",
      .value = "FUNC=ARG[,ARG]",
      .help = "compare only calls with equal arguments; remembered",

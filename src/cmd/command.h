@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum {
@@ -54,6 +55,11 @@ void pager__close(FILE *out);
 /* Whether out (a terminal, perhaps through the pager) shows colour: NO_COLOR is honoured. */
 bool terminal__colour(void);
 unsigned terminal__columns(void); /* 0: stdout is not a terminal */
-bool terminal__unicode(void);     /* the locale's character set is UTF-8 */
+/* How wide a screen is: as asked for (0: not), as COLUMNS says, as the terminal is, else 100. */
+#define SCREEN_COLUMNS 100
+#define SCREEN_COLUMNS_LEAST 40
+#define SCREEN_COLUMNS_MOST 1000
+unsigned screen__columns(uint64_t width);
+bool terminal__unicode(void); /* the locale's character set is UTF-8 */
 
 #endif

@@ -96,6 +96,18 @@ bool terminal__colour(void)
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
+unsigned screen__columns(uint64_t width)
+{
+    const char *columns = getenv("COLUMNS");
+    unsigned long asked = columns ? strtoul(columns, NULL, 10) : 0;
+    if (width)
+        return (unsigned)width;
+    if (asked >= SCREEN_COLUMNS_LEAST && asked <= SCREEN_COLUMNS_MOST)
+        return (unsigned)asked;
+    unsigned wide = terminal__columns();
+    return wide ? wide : SCREEN_COLUMNS;
+}
+
 unsigned terminal__columns(void)
 {
     struct winsize size;

@@ -9,7 +9,13 @@
 int show(void (*put)(const void *subject, const struct style *style, FILE *out),
          const void *subject)
 {
-    const struct style style = {terminal__columns(), terminal__colour(), terminal__unicode()};
+    return show_at(put, subject, terminal__columns());
+}
+
+int show_at(void (*put)(const void *subject, const struct style *style, FILE *out),
+            const void *subject, unsigned columns)
+{
+    const struct style style = {columns, terminal__colour(), terminal__unicode()};
     FILE *out = pager__open();
     void (*before)(int) = out != stdout ? signal(SIGPIPE, SIG_IGN) : SIG_ERR;
     put(subject, &style, out);

@@ -12,5 +12,8 @@
  * returns 0, or EXIT_HEURT after a sentence. */
 int show(void (*put)(const void *subject, const struct style *style, FILE *out),
          const void *subject);
+/* Likewise, so many columns wide (0: no limit). */
+int show_at(void (*put)(const void *subject, const struct style *style, FILE *out),
+            const void *subject, unsigned columns);
 
 #endif

@@ -13,7 +13,7 @@ struct report {
     const struct trace *trace;
     const struct symbols *symbols;
     const struct profile *profile;
-    const struct findings *findings; /* NULL: not asked for */
+    const struct findings *findings; /* NULL: not asked for, then classes are shown */
     const char *directory;           /* of the trace, as the user wrote it */
     uint64_t trace_bytes;
 };

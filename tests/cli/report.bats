@@ -21,8 +21,10 @@ copy_of_trace() { # NAME: a fresh copy
     expect_status 0
     [[ $output == *queue* ]]
     [[ $output == *threads* ]]
-    [[ $output == *score* ]]
+    [[ $output == *crew__member* ]]
     [[ $output == *queue__* ]]
+    heurt report --classes
+    [[ $output == *score* ]]
     [ -z "$(grep -i warning <<<"$stderr")" ]
 }
 

@@ -59,15 +59,50 @@ json() { # PATH: of the report
     [[ "$stderr" == "heurt: "*heurt.data* ]]
 }
 
-@test "the first screen names the program, the score and the refused function" {
+@test "the first screen names the program, what it lost and what that is" {
     make_trace
     run --separate-stderr report
     [ "$status" -eq 0 ]
-    [[ "${lines[0]}" == "./app -x   1.00 ms wall   2 threads on 4 CPUs "*"exit status 2" ]]
-    [[ "$output" == *"2 threads did the work of 0.6."* ]]
+    [[ "${lines[0]}" == "app -x   took 1.00 ms on 4 CPUs, used 0.6   exit status 2 "* ]]
+    [[ "$output" == *"One lock holds 2 threads back. Without that: "* ]]
+    [[ "$output" == *"second, 1.00 ms of thread time"* ]]
+    grep -Eq '^  1 +~900 us +45 % .*lock 0x7000' <<<"$output"
+    [[ "$output" == *"Blocked 1 of 3 times (33 %), "* ]]
+    [[ "$output" == *"heurt whatif --split 'lock=0x7000:2'"* ]]
+    [[ "$output" != *$'\e'* ]]
+}
+
+@test "the table of classes has the score and the refused function; a threshold asks for it, too" {
+    make_trace
+    run --separate-stderr report --classes
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == "app -x   took 1.00 ms on 4 CPUs"* ]]
     grep -q '^ 1  0\.90 .*lock 0x7000' <<<"$output"
     [[ "$output" == *"not instrumented: 1 of 2 functions (heurt report --coverage)"* ]]
-    [[ "$output" != *$'\e'* ]]
+    [ "$output" = "$(report --threshold 0.2)" ]
+}
+
+@test "a screen is as wide as it is asked to be, as COLUMNS says, else 100 columns" {
+    make_trace
+    local columns
+    for columns in 60 80 100 140; do
+        report --width "$columns" >asked
+        COLUMNS=$columns report >said
+        diff asked said
+        LC_ALL=C report --width "$columns" >plain # a byte is a column
+        awk -v columns="$columns" 'length > columns { exit 1 }' plain || fail "$columns: $(cat plain)"
+    done
+    unset COLUMNS
+    diff <(report) <(report --width 100)
+    COLUMNS=word report >said
+    diff said <(report --width 100)
+}
+
+@test "bars and lines are ASCII where the terminal is" {
+    make_trace
+    LC_ALL=C report >screen
+    ! LC_ALL=C grep -q '[^ -~]' screen
+    grep -q '#' screen
 }
 
 @test "JSON, CSV, one class, and coverage come on stdout" {
@@ -188,8 +223,8 @@ json() { # PATH: of the report
     [ "$(json threads[0].components_ns.running)" = null ]
     [ "$(json kernel.records)" = false ]
     run report
-    [[ "$output" == *"running or not known"* ]]
-    [[ "$output" == *"warning: waiting for a CPU, page faults and other waits are not known"*"heurt check"* ]]
+    [[ "$output" == *"working or not known"* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"warning: waiting for a CPU, page faults and other waits are not known"*"heurt check"* ]]
 }
 
 @test "only interference is ranked" {
@@ -197,7 +232,7 @@ json() { # PATH: of the report
     [ "$(json classes[0].verdict)" = interference ]
     [ "$(json classes[0].cause)" = lock ]
     [ "$(json 'classes[function=work].verdict')" = unclear ]
-    run report
+    run report --classes
     [[ "$output" == *"not enough evidence, not ranked: 1 class that costs next to nothing"* ]]
     ! grep -q '^ 2  ' <<<"$output"
 }

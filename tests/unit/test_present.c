@@ -17,12 +17,24 @@
 
 static const struct style to_file = {.columns = 0, .colour = false, .unicode = true};
 static const struct style terminal_80 = {.columns = 80, .colour = false, .unicode = true};
+static const struct style terminal_60 = {.columns = 60, .colour = false, .unicode = true};
+static const struct style terminal_100 = {.columns = 100, .colour = false, .unicode = true};
+static const struct style terminal_140 = {.columns = 140, .colour = false, .unicode = true};
 static const struct style terminal_120 = {.columns = 120, .colour = false, .unicode = true};
 static const struct style terminal_200 = {.columns = 200, .colour = false, .unicode = true};
 static const struct style terminal_80_ascii = {.columns = 80, .colour = false, .unicode = false};
 static const struct style terminal_ascii = {.columns = 120, .colour = true, .unicode = false};
 
-enum view { SUMMARY, ONE_CLASS, COVERAGE, AUDIT };
+enum view { SUMMARY, FIRST_SCREEN, ONE_CLASS, COVERAGE, AUDIT };
+
+static void put_first_screen(const struct fixture *fixture, const struct style *style, FILE *out)
+{
+    struct report report = fixture->report;
+    struct findings *findings = findings__find(report.trace, report.symbols, report.profile);
+    report.findings = findings;
+    presenter_text.classes(&report, 0, style, out);
+    findings__free(findings);
+}
 
 /* What a presenter writes. free() it. */
 static char *render(const struct fixture *fixture, const struct presenter *presenter,
@@ -32,7 +44,9 @@ static char *render(const struct fixture *fixture, const struct presenter *prese
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    if (view == SUMMARY || view == ONE_CLASS)
+    if (view == FIRST_SCREEN)
+        put_first_screen(fixture, style, out);
+    else if (view == SUMMARY || view == ONE_CLASS)
         presenter->classes(&fixture->report, rank, style, out);
     else if (view == COVERAGE)
         presenter->coverage(&fixture->report, style, out);
@@ -120,6 +134,37 @@ static void hostile_is_as_in_the_files(void **state)
     assert_golden("hostile.txt", render(&fixture, &presenter_text, SUMMARY, 0, &to_file));
     assert_golden("hostile.csv", render(&fixture, &presenter_csv, SUMMARY, 0, &to_file));
     fixture__free(&fixture);
+}
+
+static void assert_first_screens(const struct fixture *fixture, const char *name)
+{
+    static const struct style *const styles[] = {&terminal_60, &terminal_80, &terminal_100,
+                                                 &terminal_140, &terminal_80_ascii};
+    static const char *const ends[] = {"60", "80", "100", "140", "ascii"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char file[64];
+        snprintf(file, sizeof file, "first-%s-%s.txt", name, ends[i]);
+        assert_golden(file, render(fixture, &presenter_text, FIRST_SCREEN, 0, styles[i]));
+    }
+}
+
+static void first_screens_are_as_in_the_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        void (*make)(struct fixture *fixture);
+    } fixtures[] = {{"busy", fixture__busy},
+                    {"ledger", fixture__ledger},
+                    {"quiet", fixture__quiet},
+                    {"empty", fixture__empty},
+                    {"hostile", fixture__hostile}};
+    for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
+        struct fixture fixture;
+        fixtures[i].make(&fixture);
+        assert_first_screens(&fixture, fixtures[i].name);
+        fixture__free(&fixture);
+    }
 }
 
 /* ---- what must hold for any report ----------------------------------------------------------- */
@@ -357,8 +402,8 @@ static void without_the_kernels_records_running_is_not_known(void **state)
         assert_true((member(components, "rest") == NULL) == (i != 2));
     }
     json_object_put(root);
-    char *text = render(&fixture, &presenter_text, SUMMARY, 0, &to_file);
-    assert_non_null(strstr(text, "running or not known 40 %"));
+    char *text = render(&fixture, &presenter_text, FIRST_SCREEN, 0, &to_file);
+    assert_non_null(strstr(text, "working or not known 40 %"));
     assert_non_null(strstr(text, "1 of 8 threads could not open the kernel's records"));
     free(text);
     fixture__free(&fixture);
@@ -688,6 +733,7 @@ int main(void)
         cmocka_unit_test(csv_lines_have_the_fields_of_the_header),
         cmocka_unit_test(a_terminal_is_not_commanded_by_names),
         cmocka_unit_test(busy_is_as_in_the_files),
+        cmocka_unit_test(first_screens_are_as_in_the_files),
         cmocka_unit_test(ledger_is_as_in_the_files),
         cmocka_unit_test(quiet_and_empty_say_what_that_means),
         cmocka_unit_test(hostile_is_as_in_the_files),

@@ -11,6 +11,8 @@
 #define GROUPS_MOST 64 /* findings; what is left over is little */
 #define CANDIDATES_MOST 4096
 #define BYTES_OF_KEY 512
+#define NOTED_MOST 3
+#define VERDICT_GAIN 1.05
 #define LITTLE_PART 5   /* of the share that is enough by itself: below it nothing is ranked */
 #define LEAST_PART 2000 /* of the working time: less is no candidate */
 
@@ -216,19 +218,39 @@ static uint64_t wall_without(const struct findings *findings, const struct findi
     return gain > 0 ? (uint64_t)((double)findings->wall_ns / gain) : findings->wall_ns;
 }
 
+/* Of those that are not ranked. */
+static void note_rest(struct findings *findings)
+{
+    unsigned noted = 0;
+    findings->rest_ns = findings->working_ns / LEAST_PART; /* what is no candidate */
+    VEC_EACH (finding, &findings->rows, struct finding) {
+        finding->is_noted =
+            !finding->ranked && finding->share >= FINDING_NOTED && noted++ < NOTED_MOST;
+        if (!finding->ranked && !finding->is_noted)
+            findings->rest_ns = ns__larger(findings->rest_ns, finding->lost_ns);
+    }
+}
+
+const struct finding *findings__verdict(const struct findings *findings)
+{
+    const struct finding *first = findings->rows.items;
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->ranked && finding->wall_gain[1] >= VERDICT_GAIN)
+            return finding;
+    return findings->rows.count && first->ranked ? first : NULL;
+}
+
 void findings__rank(struct findings *findings)
 {
-    findings->rest_ns = 0;
     VEC_EACH (finding, &findings->rows, struct finding) {
         finding->share =
             findings->working_ns ? (double)finding->lost_ns / (double)findings->working_ns : 0;
         finding->ranked =
             is_worth_it(findings, finding) && finding->error_ns <= finding->lost_ns / 2;
         finding->wall_without_ns = wall_without(findings, finding);
-        if (!finding->ranked)
-            findings->rest_ns = ns__larger(findings->rest_ns, finding->lost_ns);
     }
     vec__sort(&findings->rows, by_rank);
+    note_rest(findings);
 }
 
 /* ---- the machine ------------------------------------------------------------------------------

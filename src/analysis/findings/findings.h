@@ -20,6 +20,7 @@
 
 #define FINDING_SHARE 0.15
 #define FINDING_GAIN 1.1
+#define FINDING_NOTED 0.01 /* share from which one that is not ranked is named */
 #define FINDING_NO_CLASS UINT32_MAX
 
 enum finding_category {
@@ -80,6 +81,7 @@ struct finding_counts {
 struct finding {
     enum finding_category category;
     bool ranked;
+    bool is_noted;      /* not ranked, but one of those that cost the most of the others */
     uint32_t leader;    /* the class that lost most, or that it hit most: place in
                            profile->classes; FINDING_NO_CLASS: none is known */
     struct vec classes; /* uint32_t: places in profile->classes, by what they lost */
@@ -113,7 +115,7 @@ struct findings {
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
     uint64_t wall_ns;
-    uint64_t rest_ns; /* the most that one finding costs which is not ranked */
+    uint64_t rest_ns; /* the most that one finding costs which is neither ranked nor noted */
     struct vec roles; /* struct role: those that had work first, by lifetime */
 };
 
@@ -132,5 +134,8 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
 void finding__set_gain(struct finding *finding, const double gain[2]);
 /* Says which are ranked, and sorts. */
 void findings__rank(struct findings *findings);
+/* The ranked one that a report begins with: the first of which something is to be gained, else the
+ * first. NULL: none is ranked. */
+const struct finding *findings__verdict(const struct findings *findings);
 
 #endif

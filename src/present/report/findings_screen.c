@@ -1,41 +1,308 @@
+/* Findings: one site or object each, its parts below it. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/report/findings_words.h"
+#include "present/report/report_parts.h"
 #include "present/report/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_MOST 8
+#define PARTS_MOST 4
+#define HOLDERS_MOST 3
+#define HOLDER_FROM 0.05 /* of a part */
+#define DOING_FROM 0.1   /* of what is known of a finding */
+#define REMOVED_MOST 3   /* classes in a command */
+#define LOST_COLUMNS 8
+#define SHARE_COLUMNS 5
+#define GAIN_COLUMNS 11
+#define BODY_INDENT 5
+#define WIDE_COLUMNS 80
 
-static size_t ranked_count(const struct report *report)
+/* ---- the first line -------------------------------------------------------------------------- */
+
+/* Blanks in front of text, or behind it, up to a width. Takes over text. */
+static char *padded(char *text, unsigned width, bool in_front)
 {
-    size_t count = 0;
-    VEC_EACH (finding, &report->findings->rows, struct finding)
-        count += finding->ranked;
-    return count;
+    unsigned used = text__width(text), blanks = used < width ? width - used : 0;
+    char *all = in_front ? memory__format("%*s%s", (int)blanks, "", text)
+                         : memory__format("%s%*s", text, (int)blanks, "");
+    free(text);
+    return all;
 }
 
-static void put_tries(const struct finding *finding, const struct style *style, FILE *out)
+static char *gain_text(const struct finding *finding, const struct style *style)
 {
-    char *text = memory__text("");
-    for (const char *const *what = finding__tries(finding); *what; what++)
-        text = text__join(text, style->unicode ? " · " : "; ", *what);
+    char gain[GAIN_BYTES];
+    gain__format(finding->wall_gain, style->unicode, gain);
+    bool is_number = strcmp(gain, "none") != 0 && strcmp(gain, "?") != 0;
+    return memory__format("%s%s", finding->is_assumed && is_number ? "~" : "", gain);
+}
+
+/* rank 0: it has none. */
+static char *figures(const struct finding *finding, size_t rank, const struct style *style)
+{
+    char duration[16], share[16];
+    const char *doubt = finding->confidence == CONFIDENCE_MEASURED ? "" : "~";
+    char *number = rank ? memory__format("%zu", rank) : memory__text("");
+    char *lost = padded(memory__format("%s%s", doubt, duration__format(finding->lost_ns, duration)),
+                        LOST_COLUMNS, true);
+    char *part = padded(memory__text(share__format(finding->share, share)), SHARE_COLUMNS, true);
+    char *gain = padded(gain_text(finding, style), GAIN_COLUMNS, false);
+    char *text = memory__format("  %-2s %s  %s  %s ", number, lost, part, gain);
+    free(number);
+    free(lost);
+    free(part);
+    free(gain);
+    return text;
+}
+
+static void put_titles(const struct style *style, FILE *out)
+{
+    char *text = memory__format("  %-2s %*s  %*s  %-*s  %s", "", LOST_COLUMNS, "lost",
+                                SHARE_COLUMNS, "share", GAIN_COLUMNS, "gain", "where");
+    ink__put(style, out, INK_DIM, text);
+    fputc('\n', out);
+    free(text);
+}
+
+/* On a narrow terminal what is long goes on below the figures. */
+static void put_headline(const struct report *report, const struct finding *finding, size_t rank,
+                         const struct style *style, FILE *out)
+{
+    char *lead = figures(finding, rank, style), *subject = finding__subject(report, finding);
+    char *clean = text__for_screen(subject);
+    bool is_narrow = style->columns && style->columns < WIDE_COLUMNS;
+    unsigned column = text__width(lead);
+    struct flow flow = flow__start(style, out, is_narrow ? BODY_INDENT : column + 1);
+    fputs(lead, out);
+    flow.column = column;
+    flow.first = false;
+    flow__words(&flow, clean, rank ? INK_BOLD : INK_PLAIN);
+    flow__end(&flow);
+    free(clean);
+    free(subject);
+    free(lead);
+}
+
+/* ---- the cause ------------------------------------------------------------------------------- */
+
+static bool is_counted(const struct finding *finding)
+{
+    switch (finding->category) {
+    case FINDING_CPU:
+    case FINDING_IMBALANCE:
+    case FINDING_OVERLAP:
+    case FINDING_SPINNING:
+    case FINDING_FALSE_SHARING:
+    case FINDING_TRUE_SHARING:
+    case FINDING_UNEXPLAINED:
+        return false;
+    default:
+        return finding->counts.waits > 0;
+    }
+}
+
+/* " Blocked 83 of 16,000 times (1 %), 7.1 ms each, up to 28 ms." */
+static char *how_often(const struct finding *finding)
+{
+    const struct finding_counts *counts = &finding->counts;
+    char waits[32], taken[32], share[16], each[16], longest[16];
+    if (!is_counted(finding))
+        return memory__text("");
+    count__format(counts->waits, waits);
+    duration__format(counts->wait_ns / counts->waits, each);
+    duration__format(counts->longest_ns, longest);
+    if (counts->taken == counts->waits)
+        return memory__format(" %s time%s, %s each, up to %s.", waits,
+                              counts->waits == 1 ? "" : "s", each, longest);
+    return memory__format(" Blocked %s of %s times (%s), %s each, up to %s.", waits,
+                          count__format(counts->taken, taken),
+                          share__format((double)counts->waits / (double)counts->taken, share), each,
+                          longest);
+}
+
+static bool has_holder(const struct finding *finding)
+{
+    return finding->category == FINDING_LOCK || finding->category == FINDING_FILE_LOCK ||
+           finding->category == FINDING_STDIO;
+}
+
+/* " For 25 % of that the holder wanted a CPU and had none." */
+static char *what_the_other_did(const struct finding *finding)
+{
+    const struct finding_counts *counts = &finding->counts;
+    unsigned most = 0;
+    char share[16];
+    for (unsigned i = 1; i < COMPONENT_RUNNING; i++)
+        most = counts->doing_ns[i] > counts->doing_ns[most] ? i : most;
+    double part =
+        counts->blamed_ns ? (double)counts->doing_ns[most] / (double)counts->blamed_ns : 0;
+    if (!is_counted(finding) || part < DOING_FROM)
+        return memory__text("");
+    return memory__format(" For %s of that %s %s.", share__format(part, share),
+                          has_holder(finding) ? "the holder" : "who was waited for",
+                          most == COMPONENT_RUNNABLE ? "wanted a CPU and had none"
+                                                     : doing__words((enum component)most));
+}
+
+/* Of threads and the CPUs that they share. */
+static char *cause_of(const struct report *report, const struct finding *finding)
+{
+    const char *cpus = trace__meta(report->trace, "cpus");
+    if (finding->category != FINDING_CPU || !cpus || !*cpus)
+        return finding__cause(report, finding);
+    char *workers = workers__text(report);
+    char *text =
+        memory__format("%s had work, on %s CPU%s.", workers, cpus, strcmp(cpus, "1") ? "s" : "");
+    free(workers);
+    return text;
+}
+
+static void put_cause(const struct report *report, const struct finding *finding,
+                      const struct style *style, FILE *out)
+{
+    char *cause = cause_of(report, finding), *often = how_often(finding);
+    char *doing = what_the_other_did(finding);
+    paragraph__take(style, out, "     ", memory__format("%s%s%s", cause, often, doing));
+    free(cause);
+    free(often);
+    free(doing);
+}
+
+/* ---- its parts ------------------------------------------------------------------------------- */
+
+static char *holders_text(const struct report *report, const struct finding *finding,
+                          const struct finding_part *part, const struct style *style)
+{
+    char *text = memory__text(""), unknown[32], percent[16];
+    size_t shown = 0;
+    VEC_EACH (holder, &part->holders, struct finding_holder) {
+        if (shown++ >= HOLDERS_MOST || holder->share < HOLDER_FROM)
+            break;
+        struct place place = place__of_site(report, holder->process, holder->site, unknown);
+        char *name = function__short(place.function);
+        text = text__append(text, "%s%s %s", *text ? ", " : "", name,
+                            share__format(holder->share, percent));
+        free(name);
+    }
+    const char *who = has_holder(finding) ? "holder:" : "because of";
+    char *all = *text ? memory__format(" %s %s %s", style->unicode ? "·" : "|", who, text)
+                      : memory__text("");
+    free(text);
+    return all;
+}
+
+static char *part_where(const struct report *report, const struct finding *finding,
+                        const struct finding_part *part)
+{
+    char unknown[32];
+    const struct symbol *symbol = part->place;
+    const struct class_definition *what =
+        &VEC_AT(&report->profile->classes, struct profile_class, part->class)->what;
+    if (finding->objects > 1 && what->has_object)
+        return class__object_text(report, what);
+    struct place place =
+        symbol ? (struct place){symbol->function, symbol->module, symbol->file, symbol->line}
+               : place__of_class(report, what, unknown);
+    char *where = place__text(&place), *text = memory__format("in %s", where);
+    free(where);
+    return text;
+}
+
+static void put_part(const struct report *report, const struct finding *finding,
+                     const struct finding_part *part, const struct style *style, FILE *out)
+{
+    char duration[16], *lead;
+    char *where = part_where(report, finding, part),
+         *by = holders_text(report, finding, part, style);
+    lead = memory__format("     %*s  ", LOST_COLUMNS, duration__format(part->lost_ns, duration));
+    paragraph__take(style, out, lead, memory__format("%s%s", where, by));
+    free(lead);
+    free(where);
+    free(by);
+}
+
+/* What is not shown is a line, so that they add up. */
+static void put_parts(const struct report *report, const struct finding *finding,
+                      const struct style *style, FILE *out)
+{
+    uint64_t rest_ns = 0;
+    size_t count = finding->parts.count, shown = 0;
+    char duration[16], number[32];
+    if (count < 2)
+        return;
+    VEC_EACH (part, &finding->parts, struct finding_part) {
+        if (shown++ < PARTS_MOST)
+            put_part(report, finding, part, style, out);
+        else
+            rest_ns += part->lost_ns;
+    }
+    if (count > PARTS_MOST)
+        fprintf(out, "     %*s  in %s more\n", LOST_COLUMNS, duration__format(rest_ns, duration),
+                count__format(count - PARTS_MOST, number));
+}
+
+/* ---- what to try ----------------------------------------------------------------------------- */
+
+static char *removed_classes(const struct finding *finding)
+{
+    char *list = memory__text(""), number[32];
+    VEC_EACH (class, &finding->classes, uint32_t) {
+        snprintf(number, sizeof number, "%u", *class + 1);
+        list = text__join(list, " ", number);
+    }
+    return list;
+}
+
+static bool is_one_lock(const struct finding *finding)
+{
+    return finding->category == FINDING_LOCK && finding->objects == 1;
+}
+
+/* What the replay can answer. free() it; NULL: nothing. */
+static char *checking_command(const struct report *report, const struct finding *finding)
+{
+    char *what = NULL, *object = finding__object(report, finding);
+    if (trace__is_aggregated(report->trace))
+        what = NULL;
+    else if (is_one_lock(finding) && object)
+        what = memory__format("--split 'lock=%s:2'", object);
+    else if (finding__can_be_replayed(report->profile, finding) &&
+             finding->classes.count <= REMOVED_MOST)
+        what = removed_classes(finding);
+    char *hint = what ? report__hint(report, "whatif", what) : NULL;
+    free(object);
+    free(what);
+    return hint;
+}
+
+static void put_tries(const struct report *report, const struct finding *finding,
+                      const struct style *style, FILE *out)
+{
+    char *text = memory__text(""), *command = checking_command(report, finding);
+    for (const char *const *try = finding__tries(finding); *try; try++)
+        text = text__join(text, style->unicode ? " · " : "; ", *try);
     paragraph__take(style, out, "     To try: ", text);
+    if (command)
+        paragraph__take(style, out, "             ",
+                        memory__format("%s (%s)", command,
+                                       is_one_lock(finding) ? "with two locks in place of it"
+                                                            : "the run without it"));
+    free(command);
 }
 
 static void put_finding(const struct report *report, const struct finding *finding, size_t rank,
                         const struct style *style, FILE *out)
 {
-    char gain[GAIN_BYTES], lead[16], *sentence = finding__sentence(report, finding);
-    const char *doubt = finding->confidence == CONFIDENCE_MEASURED ? "" : "~";
-    snprintf(lead, sizeof lead, "  %-2zu ", rank);
-    paragraph__take(style, out, lead,
-                    memory__format("%s Gain %s%s", sentence, doubt,
-                                   gain__format(finding->wall_gain, style->unicode, gain)));
-    put_tries(finding, style, out);
-    free(sentence);
+    put_headline(report, finding, rank, style, out);
+    put_cause(report, finding, style, out);
+    put_parts(report, finding, style, out);
+    put_tries(report, finding, style, out);
 }
+
+/* ---- what was looked at, and what not -------------------------------------------------------- */
 
 /* Functions and loops of which occurrences were recorded. */
 static size_t functions_looked_at(const struct report *report, uint64_t *calls)
@@ -99,25 +366,55 @@ static void put_unseen(const struct report *report, const struct style *style, F
     text__runtimes(report, style, out);
 }
 
-static void put_nothing(const struct report *report, const struct style *style, FILE *out)
+static void put_looked_at(const struct report *report, const struct style *style, FILE *out)
 {
-    char *text = memory__format("No interference found that is worth a row. %s",
-                                "What was too little or not certain is in --json.");
-    paragraph__take(style, out, "  ", text);
     paragraph__take(style, out, "  ", looked_at(report));
     paragraph__take(style, out, "  ", not_looked_at(report));
     text__runtimes(report, style, out);
 }
 
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void put_rest(const struct report *report, const struct style *style, FILE *out)
+{
+    char duration[16];
+    uint64_t rest_ns = report->findings->rest_ns;
+    paragraph__take(style, out, "  ",
+                    rest_ns ? memory__format("Nothing else costs more than %s.",
+                                             duration__format(rest_ns, duration))
+                            : memory__text("Nothing else was found."));
+}
+
+static bool is_shown(const struct finding *finding)
+{
+    return finding->ranked || finding->is_noted;
+}
+
+/* Those that cost something, and not enough to be ranked, a line each. */
+static void put_noted(const struct report *report, const struct style *style, FILE *out)
+{
+    VEC_EACH (finding, &report->findings->rows, struct finding)
+        if (finding->is_noted)
+            put_headline(report, finding, 0, style, out);
+}
+
 void text__findings(const struct report *report, const struct style *style, FILE *out)
 {
-    size_t rank = 0, ranked = ranked_count(report);
-    fputc('\n', out);
-    if (ranked == 0)
-        put_nothing(report, style, out);
-    VEC_EACH (finding, &report->findings->rows, struct finding)
+    const struct vec *rows = &report->findings->rows;
+    bool any = rows->count && is_shown(VEC_AT(rows, struct finding, 0));
+    size_t rank = 0;
+    if (any)
+        put_titles(style, out);
+    VEC_EACH (finding, rows, struct finding)
         if (finding->ranked && ++rank <= SHOWN_MOST)
             put_finding(report, finding, rank, style, out);
-    if (ranked)
+    put_noted(report, style, out);
+    if (any) {
+        fputc('\n', out);
+        put_rest(report, style, out);
+    }
+    if (rank)
         put_unseen(report, style, out);
+    else
+        put_looked_at(report, style, out);
 }

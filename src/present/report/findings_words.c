@@ -185,6 +185,74 @@ char *finding__sentence(const struct report *report, const struct finding *findi
     return text;
 }
 
+char *finding__cause(const struct report *report, const struct finding *finding)
+{
+    char *by = by_whom(report, finding);
+    char *text =
+        memory__format("%s%s.", finding->is_herd ? WOKEN_IN_VAIN : doings[finding->category], by);
+    free(by);
+    return text;
+}
+
+/* What it is called in the first line. */
+static const char *const nouns[FINDING_CATEGORIES] = {
+    [FINDING_LOCK] = "lock",
+    [FINDING_CONDITION] = "condition",
+    [FINDING_BARRIER] = "barrier",
+    [FINDING_LATCH] = "latch",
+    [FINDING_SEMAPHORE] = "semaphore",
+    [FINDING_JOIN] = "the end of a thread",
+    [FINDING_SPINNING] = "spinning",
+    [FINDING_YIELD] = "yielding in a loop",
+    [FINDING_POLLING] = "asking again and again",
+    [FINDING_DISK] = "disk",
+    [FINDING_FILE_LOCK] = "file lock",
+    [FINDING_STDIO] = "lock of a FILE",
+    [FINDING_ALLOCATOR] = "the allocator's lock",
+    [FINDING_NETWORK] = "network",
+    [FINDING_PIPE] = "pipe",
+    [FINDING_MESSAGE] = "messages",
+    [FINDING_CPU] = "wanted a CPU, had none",
+    [FINDING_PAGE_FAULT] = "page faults",
+    [FINDING_MEMORY_MAP] = "the memory map",
+    [FINDING_FALSE_SHARING] = "false sharing",
+    [FINDING_TRUE_SHARING] = "true sharing",
+    [FINDING_IMBALANCE] = "imbalance",
+    [FINDING_CREATION] = "making threads",
+    [FINDING_OVERLAP] = "slower while others run",
+    [FINDING_UNEXPLAINED] = "waits of unknown cause",
+};
+
+/* " in queue_push queue.c:88", " in 3 places". */
+static char *in_places(const struct report *report, const struct finding *finding)
+{
+    char unknown[32], number[32];
+    struct place place;
+    if (finding->objects <= 1 && finding->parts.count > 1)
+        return memory__format(" in %s places", count__format(finding->parts.count, number));
+    if (!finding__place(report, finding, &place, unknown))
+        return memory__text("");
+    char *where = place__text(&place), *text = memory__format(" in %s", where);
+    free(where);
+    return text;
+}
+
+char *finding__subject(const struct report *report, const struct finding *finding)
+{
+    char number[32], *object = finding__object(report, finding);
+    char *places = in_places(report, finding), *text;
+    const char *noun = nouns[finding->category];
+    if (finding->objects > 1)
+        text =
+            memory__format("%s: %s objects, the first %s,%s", noun,
+                           count__format(finding->objects, number), object ? object : "?", places);
+    else
+        text = memory__format("%s%s%s%s", noun, object ? " " : "", object ? object : "", places);
+    free(object);
+    free(places);
+    return text;
+}
+
 /* ---- what to try ----------------------------------------------------------------------------- */
 
 #define TRIES_MOST 4 /* the NULL at the end included */

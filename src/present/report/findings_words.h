@@ -22,10 +22,17 @@ bool finding__by(const struct report *report, const struct finding *finding, str
 char *finding__object(const struct report *report, const struct finding *finding);
 /* What it is: "lock", "memory"; of a finding that has an object. */
 const char *finding__object_kind(const struct report *report, const struct finding *finding);
+/* Where and what: "lock queue_lock in queue_push queue.c:88". */
+char *finding__subject(const struct report *report, const struct finding *finding);
+/* What threads do there, and because of whom, as a sentence. */
+char *finding__cause(const struct report *report, const struct finding *finding);
+/* Both, with what it costs. */
 char *finding__sentence(const struct report *report, const struct finding *finding);
 /* What to try, ended by NULL. */
 const char *const *finding__tries(const struct finding *finding);
 
+/* What the report comes to, in a sentence or two. */
+void text__verdict(const struct report *report, const struct style *style, FILE *out);
 /* Ranked findings, or what was looked at and what was not. */
 void text__findings(const struct report *report, const struct style *style, FILE *out);
 /* The member "findings". */

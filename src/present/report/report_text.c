@@ -1,163 +1,15 @@
 /* The first screen. */
 #include "base/memory.h"
 #include "present/report/findings_words.h"
-#include "present/shared.h"
+#include "present/report/report_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#define BAR_CELLS 20          /* of the whole thread time */
 #define CLASSES_AT_LEAST 10   /* shown although below the threshold */
 #define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
 #define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
-
-/* ---- header ---------------------------------------------------------------------------------- */
-
-static char *thread_count(const struct report *report)
-{
-    char number[32];
-    size_t count = report->profile->threads.count;
-    const char *cpus = trace__meta(report->trace, "cpus");
-    char *threads =
-        memory__format("%s thread%s", count__format(count, number), count == 1 ? "" : "s");
-    if (!cpus || !*cpus)
-        return threads;
-    char *text = memory__format("%s on %s CPU%s", threads, cpus, strcmp(cpus, "1") ? "s" : "");
-    free(threads);
-    return text;
-}
-
-static char *overhead_text(const struct report *report, const struct style *style)
-{
-    const struct profile *profile = report->profile;
-    if (profile->overhead_ns == 0 || profile->lifetime_sum_ns == 0)
-        return memory__text("overhead not known");
-    return memory__format("overhead %s %.2g %%", style->unicode ? "≈" : "~",
-                          100 * (double)profile->overhead_ns / (double)profile->lifetime_sum_ns);
-}
-
-static void put_header(const struct report *report, const struct style *style, FILE *out)
-{
-    char number[32], duration[16], size[16];
-    const struct heurt_session *session = trace__session(report->trace);
-    struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, report__command(report), INK_BOLD, 3);
-    flow__take(&flow,
-               memory__format("%s wall", duration__format(report->profile->wall_ns, duration)),
-               INK_PLAIN, 3);
-    flow__take(&flow, thread_count(report), INK_PLAIN, 3);
-    if (report->profile->events)
-        flow__take(&flow, overhead_text(report, style), INK_PLAIN, 3);
-    flow__take(&flow,
-               memory__format("%s (%s, %s events)", report->directory,
-                              bytes__format(report->trace_bytes, size),
-                              count__format(report->profile->events, number)),
-               INK_PLAIN, 3);
-    if (trace__is_aggregated(report->trace))
-        flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);
-    if (session->finished && WIFEXITED(session->wait_status) && WEXITSTATUS(session->wait_status))
-        flow__take(&flow, memory__format("exit status %d", WEXITSTATUS(session->wait_status)),
-                   INK_WARNING, 3);
-    flow__end(&flow);
-}
-
-/* ---- what the threads did -------------------------------------------------------------------- */
-
-static char *work_sentence(const struct report *report)
-{
-    const struct profile *profile = report->profile;
-    size_t unknown;
-    report__cpu_ns(report, &unknown);
-    char threads[32], missing[32];
-    count__format(profile->threads.count, threads);
-    if (unknown)
-        return memory__format("How much CPU time the threads had is not known for %s of %s.",
-                              count__format(unknown, missing), threads);
-    if (profile->wall_ns == 0)
-        return memory__text("");
-    double work = report__work(report);
-    bool one = profile->threads.count == 1;
-    return memory__format("%s thread%s did the work of %.*f.", threads, one ? "" : "s",
-                          work < 0.095 ? 2 : 1, work);
-}
-
-static char *runnable_sentence(const struct report *report)
-{
-    size_t unknown;
-    char duration[16], share[16];
-    uint64_t runnable_ns = report__runnable_ns(report, &unknown);
-    double lifetime_ns = (double)report->profile->lifetime_sum_ns;
-    if (unknown || lifetime_ns <= 0 || (double)runnable_ns < 0.005 * lifetime_ns)
-        return memory__text("");
-    return memory__format("They waited %s (%s) for a CPU.", duration__format(runnable_ns, duration),
-                          share__format((double)runnable_ns / lifetime_ns, share));
-}
-
-static void put_bar(struct flow *flow, const char *name, double share)
-{
-    char percent[16];
-    char *bar = bar__format(flow->style, share, BAR_CELLS);
-    flow__take(flow, memory__format("%s %s %s", name, share__format(share, percent), bar),
-               INK_PLAIN, 3);
-    free(bar);
-}
-
-static unsigned largest_but_running(const uint64_t sums[COMPONENTS])
-{
-    unsigned most = 0;
-    for (unsigned i = 1; i < COMPONENT_RUNNING; i++)
-        most = sums[i] > sums[most] ? i : most;
-    return most;
-}
-
-/* Running, then the largest first; what is below half a percent each is one. */
-static void put_bars(const struct report *report, const struct style *style, FILE *out)
-{
-    uint64_t sums[COMPONENTS], others_ns = 0;
-    double all_ns = (double)report->profile->lifetime_sum_ns;
-    report__component_ns(report, sums);
-    struct flow flow = flow__start(style, out, 2);
-    fputs("  ", out);
-    flow.column = flow.indent;
-    put_bar(&flow, report__without_kernel(report) ? "running or not known" : "running",
-            (double)sums[COMPONENT_RUNNING] / all_ns);
-    for (unsigned shown = 0; shown < COMPONENT_RUNNING; shown++) {
-        unsigned most = largest_but_running(sums);
-        if ((double)sums[most] < 0.005 * all_ns)
-            others_ns += sums[most];
-        else
-            put_bar(&flow, component__words((enum component)most), (double)sums[most] / all_ns);
-        sums[most] = 0;
-    }
-    if ((double)others_ns >= 0.005 * all_ns)
-        put_bar(&flow, "other", (double)others_ns / all_ns);
-    flow__end(&flow);
-}
-
-static void put_thread_time(const struct report *report, const struct style *style, FILE *out)
-{
-    char duration[16];
-    if (report->profile->threads.count == 0)
-        return;
-    char *work = work_sentence(report);
-    /* Else the bars tell. */
-    char *runnable = report__without_kernel(report) ? runnable_sentence(report) : memory__text("");
-    uint64_t all_ns = report->profile->lifetime_sum_ns;
-    struct flow flow = flow__start(style, out, 2);
-    flow__words(&flow, work, INK_PLAIN);
-    flow__words(&flow, runnable, INK_PLAIN);
-    if (all_ns) {
-        char *text = memory__format("Thread time %s:", duration__format(all_ns, duration));
-        flow__words(&flow, text, INK_PLAIN);
-        free(text);
-    }
-    flow__end(&flow);
-    free(work);
-    free(runnable);
-    if (all_ns)
-        put_bars(report, style, out);
-}
 
 /* ---- the ranked table ------------------------------------------------------------------------ */
 
@@ -195,8 +47,8 @@ struct tally {
     size_t hidden; /* ranked classes that are not shown */
 };
 
-static struct tally put_classes(const struct report *report, struct grid *grid, bool gain,
-                                const struct style *style)
+static struct tally put_rows(const struct report *report, struct grid *grid, bool gain,
+                             const struct style *style)
 {
     struct tally tally = {0};
     size_t shown = 0, rank = 0;
@@ -289,7 +141,7 @@ static void put_ranking(const struct report *report, const struct style *style, 
     }
     bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
     struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
-    struct tally tally = put_classes(report, &grid, gain, style);
+    struct tally tally = put_rows(report, &grid, gain, style);
     grid__end(&grid, style, out);
     if (gain)
         put_where_gains_are_from(report->profile, style, out);
@@ -331,13 +183,19 @@ static bool has_waits(const struct report *report)
     return false;
 }
 
-/* Commands that help from here. */
+/* Commands that help from here. lead stands in front of them. */
+static struct flow start_hints(const char *lead, const struct style *style, FILE *out)
+{
+    struct flow flow = flow__start(style, out, text__width(lead));
+    fputs(lead, out);
+    flow.column = flow.indent;
+    return flow;
+}
+
 static void put_next(const struct report *report, const struct style *style, FILE *out)
 {
-    struct flow flow = flow__start(style, out, 8);
+    struct flow flow = start_hints("  next: ", style, out);
     struct coverage coverage = coverage__collect(report);
-    fputs("  next: ", out);
-    flow.column = flow.indent;
     size_t first = first_of(report, STANDING_RANKED);
     first = first ? first : first_of(report, STANDING_UNCLEAR);
     first = first ? first : first_of(report, STANDING_WORKLOAD);
@@ -358,16 +216,9 @@ static void put_next(const struct report *report, const struct style *style, FIL
     coverage__free(&coverage);
 }
 
-static void classes(const struct report *report, size_t rank, const struct style *style, FILE *out)
+static void put_classes(const struct report *report, const struct style *style, FILE *out)
 {
-    if (rank) {
-        text__one_class(report, rank, style, out);
-        return;
-    }
-    put_header(report, style, out);
-    put_thread_time(report, style, out);
-    if (report->findings)
-        text__findings(report, style, out);
+    text__head(report, style, out);
     put_ranking(report, style, out);
     fputc('\n', out);
     text__not_interference(report, style, out);
@@ -377,6 +228,63 @@ static void classes(const struct report *report, size_t rank, const struct style
     text__coverage_line(report, out);
     put_warnings(report, style, out);
     put_next(report, style, out);
+}
+
+/* The class that the first finding has lost most in. */
+static size_t first_class(const struct report *report)
+{
+    VEC_EACH (finding, &report->findings->rows, struct finding)
+        if (finding->ranked && finding->leader != FINDING_NO_CLASS)
+            return finding->leader + 1u;
+    return 0;
+}
+
+static void put_more(const struct report *report, const struct style *style, FILE *out)
+{
+    struct flow flow = start_hints("  More: ", style, out);
+    char *number = memory__format("%zu", first_class(report));
+    if (first_class(report))
+        flow__hint(&flow, report, "report", number);
+    flow__hint(&flow, report, "report", "--classes");
+    if (has_waits(report))
+        flow__hint(&flow, report, "locks", "");
+    if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
+        flow__hint(&flow, report, "whatif", "");
+    flow__end(&flow);
+    free(number);
+}
+
+static void put_what_was_found(const struct report *report, const struct style *style, FILE *out)
+{
+    text__verdict(report, style, out);
+    fputc('\n', out);
+    text__roles(report, style, out);
+    fputc('\n', out);
+    text__findings(report, style, out);
+}
+
+static void put_first_screen(const struct report *report, const struct style *style, FILE *out)
+{
+    text__head(report, style, out);
+    fputc('\n', out);
+    if (report->profile->events == 0)
+        paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
+    else
+        put_what_was_found(report, style, out);
+    text__ignored(report, out);
+    text__sampled(report, style, out);
+    put_warnings(report, style, out);
+    put_more(report, style, out);
+}
+
+static void classes(const struct report *report, size_t rank, const struct style *style, FILE *out)
+{
+    if (rank)
+        text__one_class(report, rank, style, out);
+    else if (report->findings)
+        put_first_screen(report, style, out);
+    else
+        put_classes(report, style, out);
 }
 
 const struct presenter presenter_text = {"text", classes, text__coverage, text__audit};

@@ -1,0 +1,71 @@
+/* How a screen of a report begins. */
+#include "base/memory.h"
+#include "base/text.h"
+#include "present/report/report_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define COMMAND_COLUMNS 48 /* of the command; what is longer is cut */
+#define COST_TOLD 1.0      /* a cost above it says that the run was too short to tell */
+#define EXACT_BELOW 0.0995 /* costs below it have two digits */
+
+/* By the name that it was started with: without directories, and cut. */
+static char *short_command(const struct report *report, const struct style *style)
+{
+    char *command = report__command(report), *blank = strchr(command, ' ');
+    size_t bytes = blank ? (size_t)(blank - command) : strlen(command);
+    char *program = memory__format("%.*s", (int)bytes, command);
+    char *text = memory__format("%s%s", path__name(program), command + bytes);
+    char *clean = text__for_screen(text);
+    bool is_long = text__width(clean) > COMMAND_COLUMNS;
+    free(text);
+    text = is_long ? memory__format("%.*s%s",
+                                    (int)text__bytes_of_columns(clean, COMMAND_COLUMNS - 2), clean,
+                                    style->unicode ? "…" : "...")
+                   : memory__text(clean);
+    free(clean);
+    free(program);
+    free(command);
+    return text;
+}
+
+static char *took(const struct report *report)
+{
+    char duration[16];
+    const char *cpus = trace__meta(report->trace, "cpus");
+    double work = report__work(report);
+    char *text = memory__format("took %s", duration__format(report->profile->wall_ns, duration));
+    if (cpus && *cpus)
+        text = text__append(text, " on %s CPU%s", cpus, strcmp(cpus, "1") ? "s" : "");
+    return isnan(work) ? text : text__append(text, ", used %.*f", work < 0.095 ? 2 : 1, work);
+}
+
+static char *cost(const struct report *report)
+{
+    const struct profile *profile = report->profile;
+    double all_ns = (double)profile->lifetime_sum_ns, cost = (double)profile->overhead_ns / all_ns;
+    if (profile->overhead_ns == 0 || profile->lifetime_sum_ns == 0)
+        return memory__text("[recording cost not known]");
+    if (cost > COST_TOLD)
+        return memory__text("[the run is too short to tell the recording cost]");
+    return memory__format("[recording cost %.*f %%]", cost < EXACT_BELOW ? 1 : 0, 100 * cost);
+}
+
+void text__head(const struct report *report, const struct style *style, FILE *out)
+{
+    const struct heurt_session *session = trace__session(report->trace);
+    struct flow flow = flow__start(style, out, 2);
+    flow__take(&flow, short_command(report, style), INK_BOLD, 3);
+    flow__take(&flow, took(report), INK_PLAIN, 3);
+    if (trace__is_aggregated(report->trace))
+        flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);
+    if (session->finished && WIFEXITED(session->wait_status) && WEXITSTATUS(session->wait_status))
+        flow__take(&flow, memory__format("exit status %d", WEXITSTATUS(session->wait_status)),
+                   INK_WARNING, 3);
+    if (report->profile->events)
+        flow__take(&flow, cost(report), INK_DIM, 3);
+    flow__end(&flow);
+}

@@ -1,0 +1,86 @@
+/* What a report comes to, in a sentence or two. */
+#include "base/memory.h"
+#include "base/text.h"
+#include "present/report/findings_words.h"
+#include "present/report/report_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CERTAIN_FROM 1.01 /* a gain that is at least so much */
+
+static char *what_is_wrong(const struct report *report, const struct finding *finding)
+{
+    char *workers = workers__text(report), *text;
+    if (finding->category == FINDING_LOCK && finding->objects == 1)
+        text = memory__format("One lock holds %s back.", workers);
+    else if (finding->category == FINDING_CPU)
+        text = memory__format("%s wanted more CPUs than there were for them.", workers);
+    else
+        text = finding__cause(report, finding);
+    free(workers);
+    return text;
+}
+
+/* A time only where something is certain to be gained. */
+static char *without_it(const struct finding *finding, const struct style *style)
+{
+    char gain[GAIN_BYTES], duration[16];
+    bool is_sure = finding->confidence == CONFIDENCE_MEASURED && !finding->is_assumed;
+    gain__format(finding->wall_gain, style->unicode, gain);
+    if (strcmp(gain, "none") == 0)
+        return memory__text("Without that the run would take as long: others are waited for.");
+    if (strcmp(gain, "?") == 0)
+        return memory__text("What would be gained is not known.");
+    if (finding->wall_gain[0] < CERTAIN_FROM)
+        return memory__format("Without that: up to %.*f%s faster.",
+                              finding->wall_gain[1] < 1.095 ? 2 : 1, finding->wall_gain[1],
+                              style->unicode ? "×" : "x");
+    return memory__format("Without that: %s %s (%s faster).", is_sure ? "about" : "perhaps",
+                          duration__format(finding->wall_without_ns, duration), gain);
+}
+
+/* Of the threads that had work. */
+static void sum_roles(const struct report *report, struct role *sum)
+{
+    VEC_EACH (role, &report->findings->roles, struct role) {
+        if (!role->had_work)
+            continue;
+        sum->lifetime_ns += role->lifetime_ns;
+        sum->idle_ns += role->idle_ns;
+        sum->component_ns[COMPONENT_RUNNING] += role->component_ns[COMPONENT_RUNNING];
+    }
+}
+
+static char *nothing_wrong(const struct report *report)
+{
+    char share[16], *workers = workers__text(report);
+    bool one = report->findings->working_threads == 1;
+    struct role sum = {0};
+    sum_roles(report, &sum);
+    double all_ns = (double)sum.lifetime_ns;
+    char *text = memory__text("No interference found");
+    if (sum.lifetime_ns)
+        text = text__append(
+            text, ": %s worked %s of %s time", workers,
+            share__format((double)sum.component_ns[COMPONENT_RUNNING] / all_ns, share),
+            one ? "its" : "their");
+    if (sum.lifetime_ns && sum.idle_ns >= sum.lifetime_ns / 100)
+        text = text__append(text, " and %s idle for %s", one ? "was" : "were",
+                            share__format((double)sum.idle_ns / all_ns, share));
+    free(workers);
+    return text__append(text, ".");
+}
+
+void text__verdict(const struct report *report, const struct style *style, FILE *out)
+{
+    const struct finding *finding = findings__verdict(report->findings);
+    if (!finding) {
+        paragraph__take(style, out, "  ", nothing_wrong(report));
+        return;
+    }
+    char *wrong = what_is_wrong(report, finding), *without = without_it(finding, style);
+    paragraph__take(style, out, "  ", memory__format("%s %s", wrong, without));
+    free(wrong);
+    free(without);
+}
