@@ -700,6 +700,10 @@ static void long_names_are_shortened(void **state)
         {"(anonymous namespace)::quite_a_long_function_name_without_any_parameters",
          "(anonymous namespace)::quite_a_long_function_name_without_any_parameters"},
         {"operator()()", "operator()()"},
+        {"absl::flat_hash_map<std::string, std::vector<int> >::find_or_insert(int)",
+         "absl::flat_hash_map<...>::find_or_insert"},
+        {"a_long_name_of_a_class_that_has_operators<int>::operator<<(stream_of_characters&)",
+         "a_long_name_of_a_class_that_has_operators<...>::operator<<"},
         {"((((((((((((((((((((((((((((((((((((((((((((((((((((((", NULL},
         {"))))))))))))))))))))))))))))))))))))))))))))))))))))))", NULL},
     };

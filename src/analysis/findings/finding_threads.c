@@ -7,9 +7,12 @@
 
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
 
+/* Without what the recording took of it: that is no work. */
 static uint64_t cpu_ns_of(const struct profile_thread *thread)
 {
-    return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
+    return thread->cpu_ns != UINT64_MAX
+               ? ns__without(thread->cpu_ns, thread->component_ns[COMPONENT_OVERHEAD])
+               : thread->component_ns[COMPONENT_RUNNING];
 }
 
 /* A process other than the first whose threads never ended by themselves: it was killed, so

@@ -44,6 +44,33 @@ static char *parameters(char *text)
     return NULL;
 }
 
+/* Whether a bracket is no part of an operator's name or of an arrow. */
+static bool is_bracket(const char *text, const char *at)
+{
+    const char *first = at > text && at[-1] == *at ? at - 1 : at; /* of "<<", ">>" */
+    bool is_operator = first - text >= 8 && strncmp(first - 8, "operator", 8) == 0;
+    return !is_operator && (*at == '<' || (*at == '>' && at > text && at[-1] != '-'));
+}
+
+/* "map<...>::find": without template arguments. Takes over text. */
+static char *without_templates(char *text)
+{
+    char *cut = memory__zeroed(strlen(text) + 1, 5), *to = cut;
+    int depth = 0;
+    for (const char *at = text; *at; at++) {
+        bool closes = depth > 0 && *at == '>' && is_bracket(text, at);
+        bool opens = *at == '<' && is_bracket(text, at);
+        depth -= closes;
+        if (depth == 0 && opens)
+            to = stpcpy(to, "<...");
+        else if (depth == 0)
+            *to++ = *at;
+        depth += opens;
+    }
+    free(text);
+    return cut;
+}
+
 char *function__short(const char *function)
 {
     char *text = memory__text(function);
@@ -57,6 +84,8 @@ char *function__short(const char *function)
     char *open = text__width(text) > WITH_PARAMETERS_AT_MOST ? parameters(text) : NULL;
     if (open && open > text)
         *open = 0;
+    if (text__width(text) > WITH_PARAMETERS_AT_MOST)
+        text = without_templates(text);
     return text;
 }
 

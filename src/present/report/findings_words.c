@@ -194,6 +194,19 @@ char *finding__cause(const struct report *report, const struct finding *finding)
     return text;
 }
 
+char *finding__verdict(const struct report *report, const struct finding *finding)
+{
+    char unknown[32], *function = NULL;
+    struct place place;
+    if (finding__place(report, finding, &place, unknown))
+        function = function__short(place.function);
+    char *text =
+        memory__format("%s%s%s.", finding->is_herd ? WOKEN_IN_VAIN : doings[finding->category],
+                       function ? ", in " : "", function ? function : "");
+    free(function);
+    return text;
+}
+
 /* What it is called in the first line. */
 static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_LOCK] = "lock",
@@ -215,8 +228,8 @@ static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_CPU] = "wanted a CPU, had none",
     [FINDING_PAGE_FAULT] = "page faults",
     [FINDING_MEMORY_MAP] = "the memory map",
-    [FINDING_FALSE_SHARING] = "false sharing",
-    [FINDING_TRUE_SHARING] = "true sharing",
+    [FINDING_FALSE_SHARING] = "false sharing at",
+    [FINDING_TRUE_SHARING] = "true sharing at",
     [FINDING_IMBALANCE] = "imbalance",
     [FINDING_CREATION] = "making threads",
     [FINDING_OVERLAP] = "slower while others run",

@@ -24,6 +24,8 @@ char *finding__object(const struct report *report, const struct finding *finding
 const char *finding__object_kind(const struct report *report, const struct finding *finding);
 /* Where and what: "lock queue_lock in queue_push queue.c:88". */
 char *finding__subject(const struct report *report, const struct finding *finding);
+/* What threads do, and in which function, as a sentence. */
+char *finding__verdict(const struct report *report, const struct finding *finding);
 /* What threads do there, and because of whom, as a sentence. */
 char *finding__cause(const struct report *report, const struct finding *finding);
 /* Both, with what it costs. */

@@ -22,10 +22,10 @@ static char *short_command(const struct report *report, const struct style *styl
     char *clean = text__for_screen(text);
     bool is_long = text__width(clean) > COMMAND_COLUMNS;
     free(text);
-    text = is_long ? memory__format("%.*s%s",
-                                    (int)text__bytes_of_columns(clean, COMMAND_COLUMNS - 2), clean,
-                                    style->unicode ? "…" : "...")
-                   : memory__text(clean);
+    text = is_long
+               ? memory__format("%.*s%s", (int)text__bytes_of_columns(clean, COMMAND_COLUMNS - 2),
+                                clean, style->unicode ? "…" : "...")
+               : memory__text(clean);
     free(clean);
     free(program);
     free(command);

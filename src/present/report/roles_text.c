@@ -85,10 +85,10 @@ static void put_bar(struct flow *flow, const char *name, double share)
 {
     char percent[16];
     char *bar = bar__format(flow->style, share, BAR_CELLS);
-    flow__take(flow,
-               memory__format("%s %s%s%s", name, share__format(share, percent), *bar ? " " : "",
-                              bar),
-               INK_PLAIN, 3);
+    flow__take(
+        flow,
+        memory__format("%s %s%s%s", name, share__format(share, percent), *bar ? " " : "", bar),
+        INK_PLAIN, 3);
     free(bar);
 }
 

@@ -17,7 +17,7 @@ static char *what_is_wrong(const struct report *report, const struct finding *fi
     else if (finding->category == FINDING_CPU)
         text = memory__format("%s wanted more CPUs than there were for them.", workers);
     else
-        text = finding__cause(report, finding);
+        text = finding__verdict(report, finding);
     free(workers);
     return text;
 }
@@ -61,10 +61,10 @@ static char *nothing_wrong(const struct report *report)
     double all_ns = (double)sum.lifetime_ns;
     char *text = memory__text("No interference found");
     if (sum.lifetime_ns)
-        text = text__append(
-            text, ": %s worked %s of %s time", workers,
-            share__format((double)sum.component_ns[COMPONENT_RUNNING] / all_ns, share),
-            one ? "its" : "their");
+        text =
+            text__append(text, ": %s worked %s of %s time", workers,
+                         share__format((double)sum.component_ns[COMPONENT_RUNNING] / all_ns, share),
+                         one ? "its" : "their");
     if (sum.lifetime_ns && sum.idle_ns >= sum.lifetime_ns / 100)
         text = text__append(text, " and %s idle for %s", one ? "was" : "were",
                             share__format((double)sum.idle_ns / all_ns, share));
