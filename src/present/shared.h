@@ -281,7 +281,7 @@ struct octave_mark {
     uint64_t ns;
 };
 
-/* From the first to the last line that has any; nothing when none has. */
+/* The lines that have any; nothing when none has. */
 void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
                   unsigned mark_count, const struct style *style, FILE *out);
 void histogram__put(const struct report *report, const struct profile_class *class,

@@ -114,7 +114,7 @@ json() { # PATH: of the report
     run report 1
     [ "$status" -eq 0 ]
     [[ "$output" == *"class 1: pthread_mutex_lock called by"* ]]
-    [[ "$output" == *"waited   1 of 3 times (33 %)"* ]]
+    [[ "$output" == *"blocked  1 of 3 times (33 %)"* ]]
     run report --coverage
     [[ "$output" == *"2 functions were asked for: 1 instrumented, 1 not."* ]]
     [[ "$output" == *"1  shorter than a jump"* ]]

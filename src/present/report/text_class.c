@@ -163,9 +163,8 @@ static void put_verdict(const struct report *report, const struct profile_class 
     if ((class->what.at.kind == CLASS_LOCK || class->what.at.kind == CLASS_SEMAPHORE) &&
         class->count)
         paragraph__take(
-            style, out, "  waited   ",
-            memory__format("%s of %s times (%s); the others had it at once",
-                           count__format(class->contended, some),
+            style, out, "  blocked  ",
+            memory__format("%s of %s times (%s)", count__format(class->contended, some),
                            count__format(class->count, every),
                            share__format((double)class->contended / (double)class->count, share)));
 }

@@ -2,7 +2,10 @@
 #include "base/text.h"
 #include "present/shared.h"
 
+#include <string.h>
+
 #define OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
+#define LINES_MOST 12
 #define BAR_CELLS 40
 #define BAR_CELLS_NARROW 24 /* on a terminal below NARROW_COLUMNS */
 #define NARROW_COLUMNS 100
@@ -69,8 +72,35 @@ void octaves__put(const struct octave *octaves, unsigned count, const struct oct
         return;
     struct grid grid = grid__start(columns, 4, 2);
     for (unsigned o = picture.first; o <= picture.last; o++)
-        put_octave(&grid, &picture, o, style);
+        if (octaves[o].count)
+            put_octave(&grid, &picture, o, style);
     grid__end(&grid, style, out);
+}
+
+static unsigned filled(const struct octave *octaves, unsigned count)
+{
+    unsigned lines = 0;
+    for (unsigned i = 0; i < count; i++)
+        lines += octaves[i].count > 0;
+    return lines;
+}
+
+/* Lines of so many octaves as it takes to have no more than LINES_MOST that are not empty. Returns
+ * how many lines there are. */
+static unsigned join_octaves(const struct octave *octaves, unsigned count, struct octave *lines)
+{
+    unsigned used = 0;
+    for (unsigned width = 1; width <= count; width++) {
+        used = (count + width - 1) / width;
+        memset(lines, 0, used * sizeof *lines);
+        for (unsigned i = 0; i < count; i++) {
+            lines[i / width].lower_ns = octaves[i / width * width].lower_ns;
+            lines[i / width].count += octaves[i].count;
+        }
+        if (filled(lines, used) <= LINES_MOST)
+            break;
+    }
+    return used;
 }
 
 void histogram__put(const struct report *report, const struct profile_class *class,
@@ -89,5 +119,7 @@ void histogram__put(const struct report *report, const struct profile_class *cla
         for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
             octaves[o].count += class->histogram[first + i];
     }
-    octaves__put(octaves, OCTAVES, marks, 4, style, out);
+    struct octave lines[OCTAVES];
+    unsigned count = join_octaves(octaves, OCTAVES, lines);
+    octaves__put(lines, count, marks, 4, style, out);
 }
