@@ -54,27 +54,54 @@ static void present(const void *subject, const struct style *style, FILE *out)
         presenter->classes(showing->report, showing->rank, style, out);
 }
 
-/* A threshold is asked of classes; JSON has both. */
+/* A threshold, or what makes a class, is asked of classes; JSON has both. */
 static bool shows_findings(const struct options *options)
 {
-    return options->presenter == &presenter_json ||
-           (options->view == VIEW_SUMMARY && options->threshold == THRESHOLD_UNSAID);
+    bool is_number = options->class && strspn(options->class, "0123456789");
+    if (options->presenter != &presenter_text)
+        return options->presenter == &presenter_json && !options->class;
+    return options->view == VIEW_SUMMARY && options->threshold == THRESHOLD_UNSAID &&
+           (!options->class || (is_number && options->classes == CLASSES_UNSAID));
 }
 
-/* The first screen, or classes; with what changes would gain. */
+/* The number of a ranked finding that is asked for; 0: it is no such number, or one of a class. */
+static size_t finding_number(const struct options *options, const struct findings *findings)
+{
+    char *end;
+    unsigned long number = options->class ? strtoul(options->class, &end, 10) : 0;
+    bool is_one = number && !*end && number <= findings->rows.count;
+    return is_one && VEC_AT(&findings->rows, struct finding, number - 1)->ranked ? number : 0;
+}
+
+static int show_report(const struct options *options, struct loaded *loaded, size_t rank)
+{
+    bool is_screen = loaded->report.findings || rank || options->width;
+    return show_at(present, &(struct showing){options, &loaded->report, rank},
+                   is_screen ? screen__columns(options->width) : terminal__columns());
+}
+
+/* A class, or the table of them. */
 static int show_classes(const struct options *options, struct loaded *loaded)
 {
     size_t rank = 0, matching;
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
         return EXIT_USAGE;
-    if (!rank && shows_findings(options))
-        run__ask(&loaded->run, &findings_analysis, NULL);
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, NULL, rank);
+    return show_report(options, loaded, rank);
+}
+
+/* The first screen, or a finding; a class that has the number of none. */
+static int show_findings(const struct options *options, struct loaded *loaded)
+{
+    run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__analyse(loaded);
     struct findings *findings = run__result(&loaded->run, &findings_analysis);
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
-    return show_at(present, &(struct showing){options, &loaded->report, rank},
-                   findings || rank || options->width ? screen__columns(options->width)
-                                                      : terminal__columns());
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, 0);
+    size_t rank = finding_number(options, findings);
+    if (rank || !options->class)
+        return show_report(options, loaded, rank);
+    loaded->report.findings = NULL;
+    return show_classes(options, loaded);
 }
 
 /* Says it when no class is of the function (a glob, of which the first bytes count): the rule may
@@ -116,7 +143,7 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
-        return show_classes(options, loaded);
+        return (shows_findings(options) ? show_findings : show_classes)(options, loaded);
     status = show(present, &(struct showing){options, &loaded->report, 0});
     if (status == 0 && options->view == VIEW_AUDIT && !report__adds_up(&loaded->report))
         status = EXIT_NOT_EXACT;
@@ -261,7 +288,7 @@ static const struct option_row option_rows[] = {
     INPUT_ROW(struct options, directory),
     {.kind = OPTION_OPERAND,
      .name = "N|NAME",
-     .help = "the class of that rank, or of that function, in depth"},
+     .help = "that finding in depth; the class of that function"},
     {.name = "compare",
      .help = "with N, NAME or iteration: a slow occurrence against a fast one",
      FLAG(struct options, compare)},

@@ -28,7 +28,7 @@ struct style {
 /* One presenter of reports. */
 struct presenter {
     const char *name; /* "text", "json", "csv" */
-    /* rank: only that class, from 1; 0: all. */
+    /* rank: only that class, from 1; 0: all. As text with findings: that finding. */
     void (*classes)(const struct report *report, size_t rank, const struct style *style, FILE *out);
     void (*coverage)(const struct report *report, const struct style *style, FILE *out);
     void (*audit)(const struct report *report, const struct style *style, FILE *out);

@@ -101,7 +101,7 @@ class_that_calls() {
 
 @test "one class in depth shows what it calls" {
     report_by structure
-    heurt report "$(class_that_calls store)"
+    heurt report --classes "$(class_that_calls store)"
     expect_status 0
     grep -q 'what it calls' <<<"$output"
     grep -Eq '^ +store +x1\.\.8$' <<<"$output"

@@ -72,6 +72,19 @@ json() { # PATH: of the report
     [[ "$output" != *$'\e'* ]]
 }
 
+@test "a number is a finding's, with its costliest class; with --classes, a class's" {
+    make_trace
+    run report 1
+    [ "$status" -eq 0 ]
+    [[ "${lines[1]}" == "  1 "*"lock 0x7000"* ]]
+    [[ "$output" == *"Class 1 (heurt report --classes N):"*"class 1: pthread_mutex_lock called by"* ]]
+    run report --classes 1
+    [[ "${lines[0]}" == "class 1: pthread_mutex_lock called by"* ]]
+    run report --classes 2
+    [[ "${lines[0]}" == "class 2: work"* ]]
+    [ "$(report 1 --json)" = "$(report --classes 1 --json)" ]
+}
+
 @test "the table of classes has the score and the refused function; a threshold asks for it, too" {
     make_trace
     run --separate-stderr report --classes

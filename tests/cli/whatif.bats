@@ -125,7 +125,7 @@ refuses() { # STATUS SENTENCE ARG…
     refuses 125 'aggregated'
     report_json t
     [ "$(json 'classes[rank=1].wall_gain')" = null ]
-    heurt report -i t 1
+    heurt report -i t --classes 1
     grep -q 'gain  *not known: an aggregated run kept no events' <<<"$output"
 }
 

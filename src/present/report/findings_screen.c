@@ -13,6 +13,7 @@
 #define HOLDERS_MOST 3
 #define HOLDER_FROM 0.05 /* of a part */
 #define DOING_FROM 0.1   /* of what is known of a finding */
+#define CLASSES_MOST 10  /* numbers in a list */
 #define REMOVED_MOST 3   /* classes in a command */
 #define LOST_COLUMNS 8
 #define SHARE_COLUMNS 5
@@ -417,4 +418,41 @@ void text__findings(const struct report *report, const struct style *style, FILE
         put_unseen(report, style, out);
     else
         put_looked_at(report, style, out);
+}
+
+/* ---- one in depth ---------------------------------------------------------------------------- */
+
+/* "Classes 3, 7 (heurt report --classes N); the first of them:" */
+static char *classes_text(const struct report *report, const struct finding *finding)
+{
+    char *list = memory__text(""), number[32],
+         *hint = report__hint(report, "report", "--classes N");
+    size_t shown = 0;
+    VEC_EACH (class, &finding->classes, uint32_t) {
+        if (shown++ >= CLASSES_MOST)
+            break;
+        snprintf(number, sizeof number, "%u", *class + 1);
+        list = text__join(list, ", ", number);
+    }
+    bool one = finding->classes.count == 1;
+    char *text = memory__format("Class%s %s%s (%s)%s", one ? "" : "es", list,
+                                finding->classes.count > CLASSES_MOST ? " ..." : "", hint,
+                                one ? ":" : "; what lost most:");
+    free(hint);
+    free(list);
+    return text;
+}
+
+void text__one_finding(const struct report *report, size_t rank, const struct style *style,
+                       FILE *out)
+{
+    const struct finding *finding = VEC_AT(&report->findings->rows, struct finding, rank - 1);
+    put_titles(style, out);
+    put_finding(report, finding, rank, style, out);
+    if (finding->leader == FINDING_NO_CLASS)
+        return;
+    fputc('\n', out);
+    paragraph__take(style, out, "", classes_text(report, finding));
+    fputc('\n', out);
+    text__one_class(report, finding->leader + 1, style, out);
 }

@@ -37,6 +37,9 @@ const char *const *finding__tries(const struct finding *finding);
 void text__verdict(const struct report *report, const struct style *style, FILE *out);
 /* Ranked findings, or what was looked at and what was not. */
 void text__findings(const struct report *report, const struct style *style, FILE *out);
+/* The ranked finding of that place, from 1, and the class in it that lost most. */
+void text__one_finding(const struct report *report, size_t rank, const struct style *style,
+                       FILE *out);
 /* The member "findings". */
 struct json_object *json__new_findings(const struct report *report);
 

@@ -218,7 +218,7 @@ static void put_next(const struct report *report, const struct style *style, FIL
     size_t first = first_of(report, STANDING_RANKED);
     first = first ? first : first_of(report, STANDING_UNCLEAR);
     first = first ? first : first_of(report, STANDING_WORKLOAD);
-    char *number = memory__format("%zu", first);
+    char *number = memory__format("--classes %zu", first);
     if (first)
         flow__hint(&flow, report, "report", number);
     else
@@ -249,28 +249,18 @@ static void put_classes(const struct report *report, const struct style *style, 
     put_next(report, style, out);
 }
 
-/* The class that the first finding has lost most in. */
-static size_t first_class(const struct report *report)
-{
-    VEC_EACH (finding, &report->findings->rows, struct finding)
-        if (finding->ranked && finding->leader != FINDING_NO_CLASS)
-            return finding->leader + 1u;
-    return 0;
-}
-
 static void put_more(const struct report *report, const struct style *style, FILE *out)
 {
     struct flow flow = start_hints("  More: ", style, out);
-    char *number = memory__format("%zu", first_class(report));
-    if (first_class(report))
-        flow__hint(&flow, report, "report", number);
+    const struct vec *findings = &report->findings->rows;
+    if (findings->count && VEC_AT(findings, struct finding, 0)->ranked)
+        flow__hint(&flow, report, "report", "1");
     flow__hint(&flow, report, "report", "--classes");
     if (has_waits(report))
         flow__hint(&flow, report, "locks", "");
     if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
         flow__hint(&flow, report, "whatif", "");
     flow__end(&flow);
-    free(number);
 }
 
 static void put_what_was_found(const struct report *report, const struct style *style, FILE *out)
@@ -298,7 +288,9 @@ static void put_first_screen(const struct report *report, const struct style *st
 
 static void classes(const struct report *report, size_t rank, const struct style *style, FILE *out)
 {
-    if (rank)
+    if (rank && report->findings)
+        text__one_finding(report, rank, style, out);
+    else if (rank)
         text__one_class(report, rank, style, out);
     else if (report->findings)
         put_first_screen(report, style, out);
