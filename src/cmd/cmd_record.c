@@ -513,6 +513,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         free(library);
         return failed(&error);
     }
+    planner->library = library;
     if (chooses || has_request(recording))
         listen_to_program(recording, planner, writer);
     if (binary->is_go)

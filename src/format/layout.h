@@ -309,6 +309,20 @@ struct heurt_live {
     uint32_t reserved;
 };
 
+/* What the runtime's data of a process hold where they begin with this: the process itself vouches
+ * for what is said of it in the trace, which others write, too. */
+#define HEURT_OFFERS_MAGIC "heurt's offers\x1a"
+#define HEURT_OFFERS_MAX 16
+struct heurt_offers {
+    char magic[16];
+    uint64_t process;      /* as in struct heurt_live */
+    uint64_t module_count; /* of what is mapped: address of a uint32_t */
+    uint64_t modules;      /* address of the first: three words, its start, end and bias */
+    uint64_t module_bytes; /* from one to the next */
+    uint64_t count;        /* (atomic) of rooms */
+    struct heurt_live rooms[HEURT_OFFERS_MAX];
+};
+
 /* What an object is called that has no name in the program's symbols: the path of a file. */
 struct heurt_object_name {
     uint64_t tick;    /* when it was so */

@@ -49,7 +49,7 @@ struct live_process {
     size_t choices; /* of the planner's, that are planned for */
     unsigned attempts;
     uint64_t next_ns; /* of the next attempt */
-    struct vec rooms; /* struct heurt_live */
+    struct vec rooms; /* struct heurt_live: as its own memory has them */
     struct vec patches;
     struct stop *stop;
     bool lingers; /* stop__tend has still something to do */
@@ -79,6 +79,18 @@ struct live {
     char *trouble;
 };
 
+/* What the kernel and a process' own memory say of it. The trace, where any process of the session
+ * can write, only says whom to ask. */
+struct live_witness {
+    struct vec ranges;  /* struct mapped_range */
+    struct vec modules; /* struct witnessed_module */
+    struct heurt_offers offers;
+};
+/* False: it is no process of this user with this runtime in it, or it offers nothing. */
+bool live_witness__hear(struct live_witness *witness, pid_t pid, const char *library);
+bool live_witness__confirms(const struct live_witness *witness, const struct trace_module *module);
+void live_witness__free(struct live_witness *witness);
+
 /* The session's entry of a patch. */
 struct live_function *live__function(const struct live *live, const struct live_patch *patch);
 
@@ -87,9 +99,10 @@ void live__refuse(struct live *live, const struct live_process *process, struct 
                   const char *reason);
 
 /* Adds the functions of one of the planner's choices to what is to be patched: those of modules
- * that known has now and for which no plan of the ordinary kind was made. */
+ * that known has now, as the witness confirms, and for which no plan of the ordinary kind was made.
+ */
 void live__plan(struct live *live, struct live_process *process, const struct trace_process *known,
-                size_t choice);
+                const struct live_witness *witness, size_t choice);
 
 /* Live's own copy of a module: the trace that tells of it is closed again. */
 const struct trace_module *live__keep_module(struct live *live, const struct trace_module *module);

@@ -366,8 +366,6 @@ static struct live_process *take_process(struct live *live, const struct trace_p
     snprintf(path, sizeof path, "/proc/%d", process->pid);
     struct stat status;
     process->state = stat(path, &status) == 0 ? PROCESS_DONE : PROCESS_GONE;
-    VEC_EACH (room, &known->lives, const struct heurt_live)
-        vec__push(&process->rooms, room);
     return process;
 }
 
@@ -379,8 +377,17 @@ static void consider(struct live *live, const struct trace_process *known)
     size_t choices = live->planner->choices.count;
     if (process->choices == choices || process->state == PROCESS_GONE)
         return;
+    struct live_witness witness;
+    if (!live_witness__hear(&witness, process->pid, live->planner->library)) {
+        live_witness__free(&witness);
+        return;
+    }
+    process->rooms.count = 0;
+    for (uint64_t i = 0; i < witness.offers.count; i++)
+        vec__push(&process->rooms, &witness.offers.rooms[i]);
     while (process->choices < choices)
-        live__plan(live, process, known, process->choices++);
+        live__plan(live, process, known, &witness, process->choices++);
+    live_witness__free(&witness);
     if (known->parent_serial != HEURT_NO_SERIAL)
         find_inherited(live, process);
     if (has_due(live, process) && process->state != PROCESS_WAITS)

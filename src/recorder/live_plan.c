@@ -112,11 +112,11 @@ static const struct plan *plan_for(struct live *live, uint32_t serial, const str
 }
 
 void live__plan(struct live *live, struct live_process *process, const struct trace_process *known,
-                size_t choice)
+                const struct live_witness *witness, size_t choice)
 {
     struct vec modules = VEC_OF(struct trace_module);
     VEC_EACH (module, &known->modules, const struct trace_module)
-        if (module->gone_tick == UINT64_MAX &&
+        if (module->gone_tick == UINT64_MAX && live_witness__confirms(witness, module) &&
             planner__takes(live->planner, known->serial, module, choice))
             vec__push(&modules, module);
     const struct plan *plan =

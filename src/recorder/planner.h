@@ -22,6 +22,7 @@ struct planner {
     struct vec
         waiting; /* int: connections of this user's processes, the first one is at its turn */
     int done;    /* eventfd: the plan is made */
+    const char *library; /* the runtime's file, which processes of the session have mapped */
     const struct plan_request *request;
     unsigned answers;     /* plans made so far */
     struct vec unmatched; /* struct unmatched: what some of them did not find */

@@ -158,7 +158,7 @@ struct beginning {
     uint32_t taken;
 };
 
-#define LIVE_ROOMS_MAX 16
+#define LIVE_ROOMS_MAX HEURT_OFFERS_MAX
 #define RETURN_SLOT_BLOCKS_MAX 10
 
 /* What recording an occurrence costs, in ticks (calibrate.c; struct heurt_function). */

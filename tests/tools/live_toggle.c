@@ -204,6 +204,7 @@ static void start(struct toggle *toggle, char **argv)
         planner__open(&toggle->planner, argv[2], &toggle->request, &error) < 0)
         fail(error.text);
     toggle->planner.is_chosen = true;
+    toggle->planner.library = argv[1];
     toggle->live = live__new(argv[2], &toggle->planner, toggle->writer);
     char *trace = realpath(argv[2], NULL);
     setenv("LD_PRELOAD", argv[1], 1);
