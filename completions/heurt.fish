@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --choose-after --patience --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -73,6 +73,7 @@ complete -c heurt -n __heurt_records -l stack-bytes -x -d 'Bytes of the stack to
 complete -c heurt -n __heurt_records -l max-size -x -a '256M 1G 4G 16G' -d 'Bound of the trace'
 complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sums and histograms'
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
+complete -c heurt -n __heurt_records -l locks -x -a 'drawn all' -d 'Locks that nobody waits for'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
 complete -c heurt -n __heurt_records -l patience -x -d 'How long the program waits for heurt'
 complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'

@@ -52,7 +52,8 @@ struct recording {
     uint64_t max_size_bytes; /* 0: the default */
     uint64_t stack_every, stack_bytes;
     struct overhead overhead;
-    bool quiet, and_report, no_pack, no_choice, no_loops, aggregate, no_kernel, instructions;
+    bool quiet, and_report, no_pack, all_locks, no_choice, no_loops, aggregate, no_kernel,
+        instructions;
     uint64_t choose_after_ns; /* CPU time */
     uint32_t patience_ms;
     char **command;
@@ -78,6 +79,12 @@ static bool read_overhead(const char *text, void *member)
         return false;
     *overhead = (struct overhead){(uint32_t)(percent * 10 + 0.5), true};
     return true;
+}
+
+static bool read_locks(const char *text, void *all_locks)
+{
+    *(bool *)all_locks = strcmp(text, "all") == 0;
+    return *(bool *)all_locks || strcmp(text, "drawn") == 0;
 }
 
 static bool read_cpu_time(const char *text, void *ns)
@@ -202,9 +209,15 @@ static const struct option_row option_rows[] = {
     {.name = "overhead",
      .value = "PERCENT",
      .help = "what recording may cost each thread; 5% of functions that heurt\n"
-             "chooses, else none",
+             "chooses and of locks; none where functions are asked for",
      .expected = "a part of each thread's time from 0.1% to 100%, or none",
      VALUE(struct recording, overhead, read_overhead)},
+    {.name = "locks",
+     .value = "WHICH",
+     .help = "drawn: of locks that nobody waits for as many as the budget\n"
+             "allows; all: every one",
+     .expected = "all or drawn",
+     VALUE(struct recording, all_locks, read_locks)},
     {.name = "choose-after",
      .value = "SECONDS",
      .help = "without -f, -F, -M, -A: choose functions after so much CPU time (1)",
@@ -261,7 +274,7 @@ static bool is_automatic(const struct recording *recording)
 
 static uint32_t overhead_permille(const struct recording *recording)
 {
-    if (!recording->overhead.told && is_automatic(recording))
+    if (!recording->overhead.told && !has_request(recording))
         return CHOSEN_OVERHEAD_PERMILLE;
     return recording->overhead.permille;
 }
@@ -273,7 +286,8 @@ static int create_trace(const struct recording *recording, struct trace_writer *
     struct heurt_session settings = {
         .clock = clock,
         .flags = (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
-                 (recording->overhead.told ? HEURT_SESSION_SAMPLE_LOCKS : 0) |
+                 (recording->all_locks ? 0 : HEURT_SESSION_SAMPLE_LOCKS) |
+                 (recording->overhead.told ? HEURT_SESSION_SAMPLE_SEMAPHORES : 0) |
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
                  (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0),
         .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,

@@ -20,6 +20,7 @@ static const char *const names[HEURT_EVENT_FUNCTIONS / 2] = {
     NAMED(LOCK_WAIT, "lock wait"),
     NAMED(LOCK_ACQUIRED, "lock acquired"),
     NAMED(LOCK_BUSY, "lock busy"),
+    NAMED(LOCK_HELD, "lock held"),
     NAMED(LOCK_RELEASED, "lock released"),
     NAMED(CONDITION_WAIT, "condition wait"),
     NAMED(CONDITION_SIGNALLED, "condition signalled"),

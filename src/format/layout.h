@@ -33,7 +33,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 7u
+#define HEURT_VERSION 8u
 #define HEURT_UNIT_BYTES 16384u
 #define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
@@ -76,8 +76,8 @@ enum heurt_session_flag {
     HEURT_SESSION_LIVE = 1u << 2,      /* functions may be patched while the program runs: tell the
                                           recorder what it needs for it (struct heurt_live) */
     HEURT_SESSION_AGGREGATE = 1u << 3, /* keep no events: fold them into AGGREGATES chunks */
-    HEURT_SESSION_SAMPLE_LOCKS = 1u << 4, /* the budget was asked for: locks and semaphores that
-                                             need no waiting are sampled, too */
+    HEURT_SESSION_SAMPLE_LOCKS = 1u << 4, /* the budget holds for locks that nobody waits for: they
+                                             are sampled, too */
     HEURT_SESSION_KERNEL = 1u << 5, /* the kernel's records are wanted: OFF_CPU, FAULT. Without
                                        KERNEL_LOG threads open perf events of their own for them */
     HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
@@ -86,6 +86,7 @@ enum heurt_session_flag {
                                        gets its second thread */
     HEURT_SESSION_SILENT = 1u << 9, /* the recorder did not answer in time: ask it nothing until it
                                        is back and takes this away */
+    HEURT_SESSION_SAMPLE_SEMAPHORES = 1u << 10, /* and for semaphores */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -401,6 +402,10 @@ struct heurt_thread_name {
     POINT(LOCK_ACQUIRED, 8, 2)                                                                   \
     /* a try that failed: SITE(lock kind), lock */                                               \
     POINT(LOCK_BUSY, 10, 2)                                                                      \
+    /* the release that follows is of a lock whose acquisition was left out, and for which others   \
+     * began to wait so many ticks ago: SITE(lock kind, HEURT_LOCK_TRIED) of the acquisition, lock, \
+     * ticks (0: not known) */                                                                      \
+    POINT(LOCK_HELD, 76, 3)                                                                      \
     /* just before the release: SITE(lock kind), lock */                                         \
     POINT(LOCK_RELEASED, 12, 2)                                                                  \
     /* SITE(0), condition variable, mutex | result */                                            \

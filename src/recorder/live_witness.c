@@ -13,7 +13,7 @@ struct witnessed_module {
 };
 
 enum {
-    DATA_BYTES_MAX = 1 << 20,      /* of the runtime, that are searched */
+    DATA_BYTES_MAX = 1 << 20, /* of the runtime, that are searched */
     MODULES_MAX = 1 << 16,
 };
 
@@ -41,13 +41,12 @@ static bool read_at(int memory, uint64_t address, void *to, size_t bytes)
 static bool find_offers(struct heurt_offers *offers, int memory, const struct mapped_range *range)
 {
     char magic[sizeof offers->magic];
-    uint64_t end = range->end - range->start > DATA_BYTES_MAX ? range->start + DATA_BYTES_MAX
-                                                              : range->end;
+    uint64_t end =
+        range->end - range->start > DATA_BYTES_MAX ? range->start + DATA_BYTES_MAX : range->end;
     for (uint64_t at = range->start; at + sizeof *offers <= end; at += sizeof(uint64_t))
         if (read_at(memory, at, magic, sizeof magic) &&
             memcmp(magic, HEURT_OFFERS_MAGIC, sizeof magic) == 0)
-            return read_at(memory, at, offers, sizeof *offers) &&
-                   offers->count <= HEURT_OFFERS_MAX;
+            return read_at(memory, at, offers, sizeof *offers) && offers->count <= HEURT_OFFERS_MAX;
     return false;
 }
 

@@ -14,6 +14,7 @@
  * the two kinds all of a thread's together are one more "function" in the division, known by the
  * event's id.  Dividing the budget once, instead of functions first, treats both by one rule: what
  * is most frequent gives way.  Their frequency is estimated until they are sampled, then counted.
+ * The first ones of a process are recorded whole, so that what is rare is exact.
  *
  * All of it runs on the thread itself: nothing is shared but the two notes and the session's
  * wishes. The countdowns of a thread that ended go on in the next one with their gaps: blocks then
@@ -32,6 +33,9 @@
  * less regular pays a little more for cache lines and branches. */
 #define AIM_MULTIPLIER 3u
 #define AIM_DIVISOR 4u
+
+/* Acquisitions of a process that are recorded before any is left out: less than 1 ms. */
+#define LOCKS_WHOLE 16384u
 
 enum { NOTED_CALLS = 1, NOTED_OTHERS = 2 };
 
@@ -78,10 +82,11 @@ static uint32_t cost_of(uint32_t id)
 }
 
 /* What one that is left out costs: for a lock (the hook, and that its release finds that out) it
- * was measured as a little less than half an event, and cannot be without a program's lock. */
+ * was measured as 4 ns where an acquisition and a release took 27, and cannot be without a
+ * program's lock. */
 static uint32_t cost_of_left_out(uint32_t id)
 {
-    return is_hook(id) ? heurt_state.event_ticks / 2 : heurt_state.left_out_ticks;
+    return is_hook(id) ? heurt_state.event_ticks / 3 : heurt_state.left_out_ticks;
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -158,10 +163,13 @@ static void count_occurrences(struct budget *budget, uint32_t id, uint32_t count
         site->passed += count;
 }
 
-/* Who holds a lock is worth more than a budget that nobody has asked for. */
-static bool samples_locks(void)
+/* Whether occurrences of a hook's event are left out where there are too many. */
+static bool is_sampled(uint32_t id)
 {
-    return heurt_state.session->flags & HEURT_SESSION_SAMPLE_LOCKS;
+    uint32_t flags = heurt_state.session->flags;
+    return id == HEURT_EVENT_LOCK_ACQUIRED        ? flags & HEURT_SESSION_SAMPLE_LOCKS
+           : id == HEURT_EVENT_SEMAPHORE_ACQUIRED ? flags & HEURT_SESSION_SAMPLE_SEMAPHORES
+                                                  : false;
 }
 
 static uint32_t cost_of_other(uint32_t id)
@@ -176,14 +184,13 @@ static uint32_t cost_of_other(uint32_t id)
 static void count_other(struct thread *thread, struct window *window, uint32_t id)
 {
     uint64_t ticks = (uint64_t)window->row * cost_of_other(id);
-    if (!samples_locks()) {
-        window->others += ticks;
-    } else if (id == HEURT_EVENT_LOCK_ACQUIRED || id == HEURT_EVENT_SEMAPHORE_ACQUIRED) {
+    bool samples_locks = is_sampled(HEURT_EVENT_LOCK_ACQUIRED);
+    if (is_sampled(id)) {
         window->calls += (uint64_t)window->row * cost_of(id);
         count_occurrences(&thread->countdowns->budget, id, window->row);
-    } else if (id == (HEURT_EVENT_LOCK_WAIT | 1)) {
+    } else if (samples_locks && id == (HEURT_EVENT_LOCK_WAIT | 1)) {
         window->others += 2 * ticks;
-    } else if (id != HEURT_EVENT_LOCK_RELEASED) {
+    } else if (!samples_locks || id != HEURT_EVENT_LOCK_RELEASED) {
         window->others += ticks;
     }
 }
@@ -301,6 +308,15 @@ static uint64_t without(uint64_t amount, uint64_t part)
     return amount > part + amount / 8 ? amount - part : amount / 8;
 }
 
+/* Counts what the window held. */
+static bool is_recorded_whole(const struct site *site, uint32_t occurrences)
+{
+    uint32_t *count = &heurt_state.locks_counted;
+    if (!is_hook(site->id) || __atomic_load_n(count, __ATOMIC_RELAXED) >= LOCKS_WHOLE)
+        return false;
+    return __atomic_add_fetch(count, occurrences, __ATOMIC_RELAXED) < LOCKS_WHOLE;
+}
+
 /* Blocks become longer at once and shorter by half at most. */
 static void want(struct thread *thread, struct site *site, uint32_t block, bool calm)
 {
@@ -325,8 +341,11 @@ static void settle_blocks(struct thread *thread, const struct window *window)
     aim -= budget->debt < aim ? budget->debt / 2 : aim / 2;
     share__divide(budget->shares, window->shares, &costs, without(aim, window->others));
     bool calm = window->time > ticks_of_ns(CALM_NS, &window->now);
-    for (unsigned i = 0; i < window->shares; i++)
-        want(thread, &budget->sites[budget->share_sites[i]], budget->shares[i].block, calm);
+    for (unsigned i = 0; i < window->shares; i++) {
+        struct site *site = &budget->sites[budget->share_sites[i]];
+        if (!is_recorded_whole(site, budget->shares[i].occurrences))
+            want(thread, site, budget->shares[i].block, calm);
+    }
 }
 
 static void note_once(uint32_t which, const char *sentence)
@@ -407,7 +426,7 @@ static void complain(struct budget *budget, const struct window *window)
             NOTED_OTHERS,
             "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
             "recording them alone costs more than the budget (--overhead) allows: of these only "
-            "locks and semaphores that need no waiting are sampled, where --overhead is given.");
+            "locks that nobody waits for are sampled (and semaphores, where --overhead is given).");
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -449,7 +468,7 @@ void budget__begin(struct thread *thread)
     if (!permille())
         return;
     for (unsigned i = 0; i < LEFT_OUT_LOCKS; i++) /* of the thread that had them before */
-        *(const void *volatile *)&thread->countdowns->left_out_locks[i] = NULL;
+        *(const void *volatile *)&thread->countdowns->left_out_locks[i].lock = NULL;
     struct heurt_clock_pair now = clock__pair();
     budget->random ^= now.tick * 0x9e3779b97f4a7c15ull + thread->serial + 1;
     budget->random += !budget->random;

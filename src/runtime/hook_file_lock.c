@@ -51,26 +51,26 @@ static void waited(struct thread *thread, uint64_t object, int descriptor, uint6
                    int result)
 {
     int error = errno;
-    lock__wait_ended(thread, since, (const void *)object, result == 0 ? 0 : error);
+    lock__write_wait_ended(thread, since, (const void *)object, result == 0 ? 0 : error);
     tell_file(object, descriptor);
     errno = error;
 }
 
 /* tried: the answer of a call that does not wait. Whatever it finds wrong, the real one tells. */
-#define WAIT_FOR_FILE(thread, site, descriptor, by_flock, tried, real)          \
-    do {                                                                        \
-        uint64_t object = object_of(descriptor, by_flock);                      \
-        long refused = object ? (tried) : -1;                                   \
-        if (refused == 0) {                                                     \
-            lock__acquired(thread, site, (const void *)object);                 \
-            return 0;                                                           \
-        }                                                                       \
-        if (!is_refused(refused))                                               \
-            return real;                                                        \
-        uint64_t since = lock__wait_begins(thread, site, (const void *)object); \
-        int result = real;                                                      \
-        waited(thread, object, descriptor, since, result);                      \
-        return result;                                                          \
+#define WAIT_FOR_FILE(thread, site, descriptor, by_flock, tried, real)                \
+    do {                                                                              \
+        uint64_t object = object_of(descriptor, by_flock);                            \
+        long refused = object ? (tried) : -1;                                         \
+        if (refused == 0) {                                                           \
+            lock__write_acquired(thread, site, (const void *)object);                 \
+            return 0;                                                                 \
+        }                                                                             \
+        if (!is_refused(refused))                                                     \
+            return real;                                                              \
+        uint64_t since = lock__write_wait_begins(thread, site, (const void *)object); \
+        int result = real;                                                            \
+        waited(thread, object, descriptor, since, result);                            \
+        return result;                                                                \
     } while (0)
 
 static void told(struct thread *thread, uint64_t site, int descriptor, bool by_flock,
@@ -81,7 +81,7 @@ static void told(struct thread *thread, uint64_t site, int descriptor, bool by_f
     if (object && is_release)
         lock__releasing(thread, site, (const void *)object);
     else if (object && result == 0)
-        lock__acquired(thread, site | (uint64_t)HEURT_LOCK_TRIED << 48, (const void *)object);
+        lock__write_acquired(thread, site | (uint64_t)HEURT_LOCK_TRIED << 48, (const void *)object);
     else if (object && (error == EAGAIN || error == EACCES))
         event__write2(thread, HEURT_EVENT_LOCK_BUSY, site, object);
     errno = error;

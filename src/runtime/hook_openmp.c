@@ -174,7 +174,7 @@ static void waited_after_all(struct thread *thread, uint64_t site, const void *l
     at[1] = site;
     at[2] = (uintptr_t)lock;
     event__publish(at, since, HEURT_EVENT_LOCK_WAIT);
-    lock__wait_ended(thread, since, lock, 0);
+    lock__write_wait_ended(thread, since, lock, 0);
 }
 
 #define ENTER(lock, name, arguments)                                                   \
@@ -194,7 +194,7 @@ static void waited_after_all(struct thread *thread, uint64_t site, const void *l
         else if (thread && clock__tick() - since > LONG_TICKS)                         \
             waited_after_all(thread, site, lock, since);                               \
         else if (thread)                                                               \
-            lock__acquired(thread, site, lock);                                        \
+            lock__acquired(thread, site, lock, false);                                 \
     } while (0)
 
 #define LEAVE(lock, real)                                             \
@@ -268,7 +268,7 @@ EXPORT void __kmpc_end_critical(void *location, int32_t thread_number, void *sec
             return;                                             \
         }                                                       \
         if (try) {                                              \
-            lock__acquired(thread, site, lock);                 \
+            lock__acquired(thread, site, lock, false);          \
             return;                                             \
         }                                                       \
         uint64_t since = lock__wait_begins(thread, site, lock); \
@@ -278,16 +278,16 @@ EXPORT void __kmpc_end_critical(void *location, int32_t thread_number, void *sec
         lock__wait_ended(thread, since, lock, 0);               \
     } while (0)
 
-#define TEST(lock, real)                                                              \
-    do {                                                                              \
-        struct thread *thread = hook__thread();                                       \
-        int result = real;                                                            \
-        if (thread && result)                                                         \
-            lock__acquired(thread, SITE(HEURT_LOCK_OPENMP | HEURT_LOCK_TRIED), lock); \
-        else if (thread)                                                              \
-            event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(HEURT_LOCK_OPENMP),     \
-                          (uintptr_t)(lock));                                         \
-        return result;                                                                \
+#define TEST(lock, real)                                                                     \
+    do {                                                                                     \
+        struct thread *thread = hook__thread();                                              \
+        int result = real;                                                                   \
+        if (thread && result)                                                                \
+            lock__acquired(thread, SITE(HEURT_LOCK_OPENMP | HEURT_LOCK_TRIED), lock, false); \
+        else if (thread)                                                                     \
+            event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(HEURT_LOCK_OPENMP),            \
+                          (uintptr_t)(lock));                                                \
+        return result;                                                                       \
     } while (0)
 
 #define UNSET(lock, real)                                           \

@@ -94,7 +94,7 @@ static inline void stream__lock(struct use *use, bool is_single)
     if (unlikely(lock->lock || (is_told && REAL(ftrylockfile)(use->stream) != 0))) {
         stream__wait(use);
     } else if (is_told) {
-        lock__acquired(use->thread, use->site, use->stream);
+        lock__acquired(use->thread, use->site, use->stream, false);
         use->is_locked = use->is_told = true;
     }
 }
@@ -429,7 +429,7 @@ EXPORT void flockfile(FILE *stream)
         REAL(flockfile)(stream);
     } else if (REAL(ftrylockfile)(stream) == 0) {
         if (is_shared(stream))
-            lock__acquired(thread, HERE, stream);
+            lock__acquired(thread, HERE, stream, false);
     } else {
         struct use use = {.thread = thread, .stream = stream, .site = HERE};
         stream__wait(&use);
@@ -443,7 +443,7 @@ EXPORT int ftrylockfile(FILE *stream)
     struct thread *thread = locking_thread();
     int result = REAL(ftrylockfile)(stream);
     if (thread && result == 0 && is_shared(stream))
-        lock__acquired(thread, SITE(HEURT_LOCK_STREAM | HEURT_LOCK_TRIED), stream);
+        lock__acquired(thread, SITE(HEURT_LOCK_STREAM | HEURT_LOCK_TRIED), stream, false);
     else if (thread && result != 0)
         event__write2(thread, HEURT_EVENT_LOCK_BUSY, HERE, (uintptr_t)stream);
     return result;

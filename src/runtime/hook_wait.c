@@ -1,4 +1,5 @@
 /* hook_wait.c: condition variables, barriers, semaphores, raw futexes. */
+#include "runtime/lock_events.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -24,12 +25,12 @@
         struct thread *thread = hook__thread();                                            \
         if (unlikely(!thread))                                                             \
             return real;                                                                   \
+        lock__gives_up(thread, mutex);                                                     \
         hook__stack(thread, SITE(0), condition);                                           \
         event__write3(thread, HEURT_EVENT_CONDITION_WAIT, SITE(0), (uintptr_t)(condition), \
                       (uintptr_t)(mutex));                                                 \
         uint64_t since = clock__tick();                                                    \
         int result = real;                                                                 \
-        lock__was_left_out(thread, mutex); /* it is acquired anew */                       \
         wait__end(thread, HEURT_EVENT_CONDITION_WAIT | 1, since, (uint64_t)result);        \
         return result;                                                                     \
     } while (0)

@@ -37,6 +37,12 @@ struct class_countdown {
     int64_t left;
 };
 #define CLASS_COUNTDOWNS 1024
+
+/* A lock whose last acquisition by this thread was left out, and where that was (SITE). */
+struct left_out_lock {
+    const void *lock; /* NULL: none */
+    uint64_t site;
+};
 #define LEFT_OUT_LOCKS 64
 
 /* Counters of one function in one thread; stub.S knows them. */
@@ -49,9 +55,8 @@ struct function_countdown {
 struct countdowns {
     struct function_countdown function[HEURT_FUNCTION_LAST / 2 + 1]; /* by event id / 2 */
     struct class_countdown classes[CLASS_COUNTDOWNS];
-    /* Locks whose last acquisition by this thread was left out, by lock__hash; later ones take the
-     * places of earlier ones. */
-    const void *left_out_locks[LEFT_OUT_LOCKS];
+    /* By lock__hash; later ones take the places of earlier ones. */
+    struct left_out_lock left_out_locks[LEFT_OUT_LOCKS];
     struct countdowns *next_free;
     struct budget budget; /* touched only when there is one */
 };
@@ -193,6 +198,16 @@ struct openmp {
     } __attribute__((aligned(64))) taken[OPENMP_TAKEN];
 };
 
+/* Who waits for locks of the process, by lock__hash: one word, so that what is read of it belongs
+ * together. Locks that share a place are told whole more often than they need be. */
+struct waited_lock {
+    uint64_t waits;   /* (atomic) tick since when somebody does << 16 | how many do; 0: nobody */
+    const void *lock; /* (atomic) for which somebody waited last */
+};
+#define WAITED_LOCKS 1024
+#define WAITERS_BITS 16
+#define WAITERS_MASK ((1u << WAITERS_BITS) - 1)
+
 struct state {
     /* read on hot paths; stub.S knows that bodies is the first */
     const void **bodies; /* by event id / 2: the moved code of a patched function */
@@ -228,13 +243,16 @@ struct state {
 
     uint32_t countdowns_lock;
     struct countdowns *countdowns_free;
+    bool has_waited_locks;                         /* somebody has waited */
+    struct waited_lock waited_locks[WAITED_LOCKS]; /* hook_lock.c */
 
     struct calibration stubs[2][STUB_KINDS]; /* by enum heurt_mechanism */
     struct calibration marker;
     /* struct heurt_process */
     uint32_t event_ticks, left_out_ticks, off_cpu_ticks, fault_ticks;
 
-    uint32_t noted; /* what of the budget has been said (budget.c) */
+    uint32_t locks_counted; /* (atomic) acquisitions that the budget knows of (budget.c) */
+    uint32_t noted;         /* what of the budget has been said (budget.c) */
     /* What the kernel tells of threads (kernel.c). */
     struct kernel_clock kernel_clock; /* as it was when the process began */
     uint64_t *kernel_slots;
@@ -589,30 +607,6 @@ static inline bool hook__leaves_out(struct thread *thread, uint32_t id)
     if (unlikely(!is_left_out))
         budget__drawn(thread, id);
     return is_left_out;
-}
-
-/* A lock's release is left out exactly if its acquisition was: a reader who saw one without the
- * other would name a wrong holder.  A release too many does no harm. */
-static inline const void **lock__place(struct countdowns *countdowns, const void *lock)
-{
-    return &countdowns->left_out_locks[(uintptr_t)lock * 0x9e3779b97f4a7c15ull >> 58];
-}
-
-static inline void lock__set_left_out(struct thread *thread, const void *lock)
-{
-    *lock__place(thread->countdowns, lock) = lock;
-}
-
-/* Forgets that the lock's acquisition was left out, because it is released or acquired anew;
- * returns whether it was. */
-static inline bool lock__was_left_out(struct thread *thread, const void *lock)
-{
-    struct countdowns *countdowns = thread->countdowns;
-    const void **place = likely(countdowns) ? lock__place(countdowns, lock) : NULL;
-    if (likely(!place || *place != lock))
-        return false;
-    *place = NULL;
-    return true;
 }
 
 /* Fills in what is known of costs (calibrate.c). Of this thread, before it has a record. */

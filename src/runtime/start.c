@@ -1,6 +1,7 @@
 /* start.c: a process image's way in and out: attach to the trace, fork, exec, exit. */
 #include "runtime/aggregate.h"
 #include "runtime/real.h"
+#include "runtime/room.h"
 #include "runtime/runtime.h"
 
 #include <stdlib.h>
@@ -83,6 +84,9 @@ static void after_fork(void)
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
     heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.return_slot_lock = 0;
     heurt_state.end_key_lock = 0;
+    if (heurt_state.has_waited_locks)
+        words__clear(heurt_state.waited_locks, sizeof heurt_state.waited_locks / 8);
+    heurt_state.has_waited_locks = false;
     heurt_state.chunks_lock = heurt_state.ended_lock = heurt_state.threads_kept = 0;
     heurt_state.chunks_free = NULL;
     heurt_state.ended = NULL;

@@ -93,7 +93,7 @@ at_once() { # KIND
         is_number_above "$(classes lock sampled | sum)" "$(($(known acquired) / 4))"
         [ "$(classes lock sum_error_ns | grep -vcE '^(null|0)$')" = 0 ]
         heurt report -i t --threshold 0
-        grep -q '~ locks: acquisitions that did not wait were sampled' <<<"$output"
+        grep -q '~ locks: acquisitions that nobody waited for were drawn' <<<"$output"
     done
     record -o t --overhead none "$PROGRAMS/sampled_locks"
     report_json t
@@ -123,6 +123,32 @@ at_once() { # KIND
         print acquired, released, open
         exit !(acquired > 100 && released >= acquired && released < acquired + 2000 && !open)
     }' <<<"$output" || fail "releases are missing, or those of acquisitions that were left out are there"
+}
+
+of_locks() { # MEMBER
+    "$JSON_GET" locks.json "$1"
+}
+
+# Without --overhead: what kept somebody is told also where its acquisition was left out.
+@test "of drawn locks all holders are known, and the right ones" {
+    local option waits
+    for option in '' '--locks all'; do
+        # shellcheck disable=SC2086 # words
+        record -o t $option --no-choice "$PROGRAMS/sampled_locks"
+        waits=$(($(known waits) * 99 / 100))
+        heurt locks -i t --json --lock shared 1
+        printf "%s\n" "$output" >locks.json
+        [ "$(of_locks 'locks[0].holders[0].place.function')" = rightful ]
+        is_number_above "$waits" "$(of_locks 'locks[0].holders[0].waits')"
+        heurt locks -i t
+        if [ "$option" ]; then
+            ! grep -q ' ~ drawn: ' <<<"$output"
+        else
+            grep -q ' ~ drawn: .* of .* acquisitions that nobody waited for' <<<"$output"
+        fi
+        heurt whatif -i t --remove lock=shared
+        expect_status 0
+    done
 }
 
 @test "hooks alone over the budget: it is said" {

@@ -79,6 +79,27 @@ static void sampled_acquisitions_count_and_leave_holders_unknown(void **state)
     assert_int_equal(b->blames.count, 0);
 }
 
+/* Its acquisition stands for none: the drawn ones do. */
+static void a_holder_whose_acquisition_was_left_out_is_told(void **state)
+{
+    struct scene *scene = *state;
+    PUT(scene, 0, 1000, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(ACQUIRED, 40));
+    PUT(scene, 0, 1000, ACQUIRED, C, LOCK);
+    PUT(scene, 0, 1050, RELEASED, C, LOCK);
+    PUT(scene, 1, 1100, WAIT, B, LOCK);
+    PUT(scene, 0, 1300, HEURT_EVENT_LOCK_HELD, A, LOCK, 205);
+    PUT(scene, 0, 1310, RELEASED, C, LOCK);
+    PUT(scene, 1, 1320, WAIT LEFT, 0);
+    PUT(scene, 1, 1330, RELEASED, B, LOCK);
+    scene__profile(scene);
+    const struct profile_class *b = scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", B, LOCK);
+    assert_int_equal(b->sum_ns, 220);
+    assert_int_equal(b->blames.count, 1);
+    check_holder(b, 0, A, 210, 1);
+    assert_int_equal(scene__class(scene, CLASS_LOCK, "pthread_mutex_lock", C, LOCK)->count, 40);
+    assert_int_equal(scene__classes(scene, CLASS_LOCK), 2);
+}
+
 static void locks_of_other_processes_are_others(void **state)
 {
     struct scene *scene = *state;
@@ -550,6 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(waits_are_put_on_the_holder),
         TEST(sampled_acquisitions_count_and_leave_holders_unknown),
+        TEST(a_holder_whose_acquisition_was_left_out_is_told),
         TEST(locks_of_other_processes_are_others),
         TEST(a_wait_that_timed_out_acquires_nothing),
         TEST(recursive_locks_are_held_until_the_last_release),

@@ -187,15 +187,47 @@ static void check_not_opened(struct scene *scene, const char *part)
         fail_msg("\"%s\" says nothing of \"%s\"", error.text, part);
 }
 
-static void sampled_locks_are_refused(void **state)
+static void sampled_semaphores_are_refused(void **state)
 {
     struct scene *scene = *state;
     start(scene, 0, 1000);
-    PUT(scene, 0, 1100, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(GOT, 10));
-    PUT(scene, 0, 1100, GOT, A, FIRST);
-    PUT(scene, 0, 1200, GAVE, A, FIRST);
+    PUT(scene, 0, 1100, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(HEURT_EVENT_SEMAPHORE_ACQUIRED, 10));
+    PUT(scene, 0, 1100, HEURT_EVENT_SEMAPHORE_ACQUIRED, A, FIRST);
     end(scene, 0, 1300);
     check_not_opened(scene, "--overhead");
+}
+
+/* A section that was left out and kept another thread: half of it is taken to lie before that one
+ * came. A function that began and ended within it stays in its place. */
+static void a_section_that_was_left_out_holds_others_up(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000);
+    start(scene, 1, 1000);
+    scene__function(scene, 0, WORK, 0x9000, "work", "");
+    PUT(scene, 0, 1000, HEURT_EVENT_SAMPLED, HEURT_SAMPLED(GOT, 10));
+    PUT(scene, 0, 1010, GOT, A, FIRST);
+    PUT(scene, 0, 1020, GAVE, A, FIRST);
+    PUT(scene, 1, 1500, WAIT, B, FIRST);
+    PUT(scene, 0, 1600, WORK);
+    PUT(scene, 0, 1700, WORK LEFT);
+    PUT(scene, 0, 2000, HEURT_EVENT_LOCK_HELD, A, FIRST, 500);
+    PUT(scene, 0, 2000, GAVE, A, FIRST);
+    PUT(scene, 1, 2000, WAIT LEFT, 0);
+    PUT(scene, 1, 2100, GAVE, B, FIRST);
+    end(scene, 0, 2200);
+    end(scene, 1, 3000);
+    struct whatif *whatif = open(scene);
+    assert_int_equal(whatif__replayed_ns(whatif), 2000);
+    struct prediction prediction =
+        predict(whatif, (struct change){.type = CHANGE_REMOVE_LOCK, .lock = FIRST});
+    assert_int_equal(prediction.wall_ns, 1500);
+    prediction__free(&prediction);
+    prediction =
+        predict(whatif, (struct change){.type = CHANGE_SPEED, .pattern = "work", .factor = 2});
+    assert_int_equal(prediction.wall_ns, 1950);
+    prediction__free(&prediction);
+    whatif__close(whatif);
 }
 
 static void change_that_cannot_be_is_told(void **state)
@@ -217,7 +249,8 @@ int main(void)
         TEST(both_locks_removed),
         TEST(prediction_is_relative_to_the_run),
         TEST(recording_is_no_gain),
-        TEST(sampled_locks_are_refused),
+        TEST(sampled_semaphores_are_refused),
+        TEST(a_section_that_was_left_out_holds_others_up),
         TEST(change_that_cannot_be_is_told),
     };
 #undef TEST

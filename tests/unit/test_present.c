@@ -422,7 +422,7 @@ static void a_budget_is_called_by_what_set_it(void **state)
     assert_string_equal(budget, "the 5% that recording may cost unless --overhead says otherwise");
     free(budget);
     session->overhead_permille = 5;
-    session->flags |= HEURT_SESSION_SAMPLE_LOCKS;
+    session->flags |= HEURT_SESSION_SAMPLE_SEMAPHORES; /* it was given */
     budget = report__budget(&fixture.report);
     assert_string_equal(budget, "--overhead 0.5%");
     free(budget);

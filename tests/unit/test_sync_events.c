@@ -97,6 +97,32 @@ static void a_lock_is_handed_over(void **state)
           "9000 0 ended\n");
 }
 
+/* Told when it is over, it began before the wait of another one did; events in between are not in
+ * its way. */
+static void a_section_that_was_left_out_is_in_its_place(void **state)
+{
+    (void)state;
+    check(TWO_THREADS "2600 lock_acquired 0x1/0 0x71\n"
+                      "2700 lock_released 0x2/0 0x71\n"
+                      "3000 lock_held 0x1/0 0x70 510\n"
+                      "3010 lock_released 0x2/0 0x70\n"
+                      "9000 thread_end 0 0\n" WORKER "2500 lock_wait 0x3/0 0x70\n"
+                      "3100 leave lock_wait 0\n"
+                      "3500 lock_released 0x4/0 0x70\n"
+                      "8000 thread_end 0 0\n",
+          "1000 0 started\n"
+          "1100 1 started by 0 at 1100\n"
+          "2490 0 acquired 70\n"
+          "2500 1 waits 70\n"
+          "2600 0 acquired 71\n"
+          "2700 0 released 71 since 2600\n"
+          "3010 0 released 70 since 2490\n"
+          "3100 1 acquired 70 since 2500 by 0 at 3010\n"
+          "3500 1 released 70 since 3100\n"
+          "8000 1 ended\n"
+          "9000 0 ended\n");
+}
+
 /* Tries that succeed say so; a wait or a failed try is none. */
 static void locks_that_are_tried(void **state)
 {
@@ -507,6 +533,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_is_handed_over),
+        cmocka_unit_test(a_section_that_was_left_out_is_in_its_place),
         cmocka_unit_test(locks_that_are_tried),
         cmocka_unit_test(recursion_and_clocks),
         cmocka_unit_test(a_condition_gives_its_mutex_back),

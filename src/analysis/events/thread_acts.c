@@ -94,6 +94,11 @@ static void fixed_event(struct thread_acts *self)
     case HEURT_EVENT_LOCK_ACQUIRED:
         object_event(self, ACT_ACQUIRED);
         break;
+    case HEURT_EVENT_LOCK_HELD:
+        object_event(self, ACT_HELD);
+        if (event->words > 2 && self->count)
+            self->ahead[self->count - 1].ticks = event->payload[2];
+        break;
     case HEURT_EVENT_LOCK_RELEASED:
         object_event(self, ACT_RELEASED);
         break;

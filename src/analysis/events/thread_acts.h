@@ -20,6 +20,7 @@ enum thread_act_type {
     ACT_LEFT,     /* the innermost one of that id, and what is in it */
     ACT_UNWOUND,  /* the innermost one */
     ACT_ACQUIRED, /* a lock (object, shared), which it did not wait for */
+    ACT_HELD,     /* what it releases next, which others have waited for so many ticks */
     ACT_RELEASED,
     ACT_TOOK, /* of a semaphore, likewise */
     ACT_GAVE,
@@ -51,7 +52,7 @@ struct thread_act {
     uint64_t tick;             /* never stepping back */
     const struct event *event; /* of whose class it is; until the next act is asked for */
     uint32_t id;               /* LEFT: of the enter event */
-    uint64_t object, mutex;
+    uint64_t object, mutex, ticks;
     bool shared; /* as a reader */
     enum wait_type wait;
     uint64_t by, routine;

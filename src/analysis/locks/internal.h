@@ -180,6 +180,8 @@ struct locks_walk {
     uint64_t lifetimes;
     uint64_t spread; /* of waits in the steps of objects */
     bool is_sampled, sites_are_full, pairs_are_full;
+    uint64_t drawn, drawn_of;
+    double hold_variance; /* ticks, squared */
 };
 
 /* ---- locks_filter.c -------------------------------------------------------------------------- */

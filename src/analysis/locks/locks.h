@@ -153,8 +153,10 @@ struct locks_result {
     uint64_t *running_ns; /* [steps] Σ over threads of the time on a CPU, as far as known: without
                              waits (spinning ones too), and what the kernel tells */
     bool is_sampled;      /* acquisitions that did not wait were left out: counts are estimates */
-    struct vec checks;    /* struct locks_check */
-    struct vec warnings;  /* char * */
+    uint64_t drawn, drawn_of; /* of so many of these, so many are in the trace */
+    uint64_t hold_error_ns;   /* standard error of hold_sum_ns */
+    struct vec checks;        /* struct locks_check */
+    struct vec warnings;      /* char * */
 };
 
 /* With a struct locks_filter; the run's symbols are for its globs. Fails when the filter names a

@@ -27,9 +27,12 @@ static void take_locks(const struct locks_walk *walk, const struct path_result *
         add_lock(walk, result, lock);
         if (row_of[lock->object] == UINT32_MAX)
             continue;
+        uint64_t hold_ns = trace__ns(trace, lock->hold);
+        if (walk->is_sampled && hold_ns > result->path_ns)
+            hold_ns = result->path_ns;
         VEC_AT(&result->rows, struct lock_row, row_of[lock->object])->on_path =
             (struct lock_on_path){lock->acquisitions, lock->contended, trace__ns(trace, lock->wait),
-                                  trace__ns(trace, lock->hold)};
+                                  hold_ns};
     }
     uint64_t most = walk->is_sampled ? result->path_ns : trace__ns(trace, path->in_sections);
     bool is_whole = !walk->filter->lock && !walk->is_sampled;

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,6 +286,9 @@ void locks_result__fill(struct locks_walk *walk, struct locks_result *result)
     result->acquiring_ns = steps_ns(walk, walk->acquiring);
     result->running_ns = steps_ns(walk, walk->running);
     result->is_sampled = walk->is_sampled;
+    result->drawn = walk->drawn;
+    result->drawn_of = walk->drawn_of;
+    result->hold_error_ns = trace__ns(walk->trace, (uint64_t)sqrt(walk->hold_variance));
     add_threads(walk, result);
     make_rows(walk, result, row_of);
     locks_path__fill(walk, row_of, result);

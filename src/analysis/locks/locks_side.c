@@ -241,9 +241,11 @@ void lock_state__acquired(struct locks_walk *walk, struct lock_state *state,
     struct section section = {sync_event->object, 0, sync_event->weight, false};
     if (sync_event->since)
         lock_state__left(walk, state, sync_event);
-    section.counts =
-        locks_filter__counts(walk, state, sync_event->thread, sync_event->site, waited);
-    walk->is_sampled |= sync_event->weight > 1;
+    section.counts = sync_event->weight && locks_filter__counts(walk, state, sync_event->thread,
+                                                                sync_event->site, waited);
+    walk->is_sampled |= sync_event->weight != 1;
+    walk->drawn += sync_event->weight > 1;
+    walk->drawn_of += sync_event->weight > 1 ? sync_event->weight : 0;
     if (section.counts && is_in_time(walk, sync_event->tick))
         section.site = add_acquisition(walk, state, sync_event);
     else if (section.counts)
@@ -303,7 +305,10 @@ static void end_section(struct locks_walk *walk, struct lock_state *state,
         return;
     if (in_time) {
         uint64_t held = duration(released);
-        times__add(walk, &state->sides[released->how & 1].hold, held, section->weight);
+        uint64_t weight = section->weight;
+        times__add(walk, &state->sides[released->how & 1].hold, held, weight);
+        /* Horvitz and Thompson's estimate for draws with probability 1/weight. */
+        walk->hold_variance += (double)weight * (double)(weight - 1) * (double)held * (double)held;
         VEC_AT(&state->sites, struct site_sums, section->site)->hold += held * section->weight;
         thread->hold += held * section->weight;
     }

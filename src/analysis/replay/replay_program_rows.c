@@ -286,6 +286,58 @@ static void excuse_release(struct builder *self, uint32_t object, bool handed)
         self->excused += model->behind_ticks;
 }
 
+/* Where in the row an operation belongs that comes so many ticks of work before now, and not before
+ * one at which the thread may have waited; *left: ticks of that one's work that come behind it. */
+static size_t place_before(const struct builder *self, uint64_t ticks, uint64_t *left)
+{
+    size_t place = self->row->count;
+    *left = ticks;
+    while (place && *left) {
+        const struct row_op *op = VEC_AT(self->row, struct row_op, place - 1);
+        bool passes = op->kind == REPLAY_WORK || op->kind == ROW_ENTER || op->kind == ROW_LEAVE ||
+                      op->kind == REPLAY_RELEASE;
+        if (!passes)
+            break;
+        if (op->work >= *left)
+            return place - 1;
+        *left -= op->work;
+        place--;
+    }
+    *left = 0;
+    return place;
+}
+
+static void insert_acquire(struct builder *self, uint32_t object, uint64_t ticks)
+{
+    uint64_t behind;
+    flush_work(self);
+    size_t place = place_before(self, ticks, &behind);
+    push(self, 0, 0, REPLAY_ACQUIRE, object, ROW_NO_CLASS);
+    if (self->too_many)
+        return;
+    struct row_op *ops = VEC_AT(self->row, struct row_op, 0), fresh = ops[self->row->count - 1];
+    memmove(&ops[place + 1], &ops[place], (self->row->count - 1 - place) * sizeof *ops);
+    if (behind) {
+        fresh.work = ops[place + 1].work - behind;
+        ops[place + 1].work = behind;
+    }
+    ops[place] = fresh;
+    VEC_EACH (open, &self->functions, struct open_function)
+        open->enter += open->enter >= place;
+}
+
+/* A section whose beginning is not known: who came to it, when it had lasted for any time, found it
+ * half over on average, so that as much of it lies before as after that. */
+static void held(struct builder *self, const struct thread_act *act)
+{
+    uint32_t object = object_of(self, CLASS_LOCK, act->object);
+    struct own_lock fresh = {object, 1, false};
+    if (object == UINT32_MAX || act->shared || held_lock(self, object))
+        return;
+    vec__push(&self->held, &fresh);
+    insert_acquire(self, object, 2 * act->ticks);
+}
+
 static void released(struct builder *self, uint64_t address, uint32_t class)
 {
     uint32_t object = object_of(self, CLASS_LOCK, address);
@@ -537,6 +589,9 @@ static void take_act(struct builder *self, const struct thread_act *act)
         break;
     case ACT_ACQUIRED:
         acquired(self, kind_of_lock(act), act->object, class_of_call(self, act));
+        break;
+    case ACT_HELD:
+        held(self, act);
         break;
     case ACT_RELEASED:
         released(self, act->object, ROW_NO_CLASS);

@@ -87,11 +87,10 @@ static int refuse(const struct trace *trace, const struct profile *profile, stru
         return error__set(error, -ENOTSUP,
                           "an aggregated run kept no events that could be replayed; record "
                           "without --aggregate");
-    if (profile__locks_are_sampled(profile) || semaphores_are_sampled(profile))
-        return error__set(
-            error, -ENOTSUP,
-            "acquisitions of locks were left out of the recording, and a replay needs "
-            "all of them; record without --overhead");
+    if (semaphores_are_sampled(profile))
+        return error__set(error, -ENOTSUP,
+                          "acquisitions of semaphores were left out of the recording, and a replay "
+                          "needs all of them; record without --overhead");
     if (!trace__threads(trace)->count)
         return error__set(error, -ENOTSUP, "the trace has no threads that could be replayed");
     return 0;

@@ -197,6 +197,16 @@ static void acquired(struct sync_events *walk, struct thread_state *thread, cons
     give_weight(sync_event, &thread->lock_weight);
 }
 
+/* It stands for none: those that were drawn stand for it, too. */
+static void held(struct sync_events *walk, struct thread_state *thread, const struct step *step)
+{
+    uint32_t how = how_of_lock(HEURT_LOCK_KIND(step->payload[0]));
+    struct sync_event *sync_event = lock__taken(walk, thread, lock_of(walk, thread, step), how,
+                                                HEURT_SITE_ADDRESS(step->payload[0]));
+    if (sync_event)
+        sync_event->weight = 0;
+}
+
 static void take_point_at_site(struct sync_events *walk, struct thread_state *thread,
                                const struct step *step)
 {
@@ -204,6 +214,9 @@ static void take_point_at_site(struct sync_events *walk, struct thread_state *th
     switch (step->id) {
     case HEURT_EVENT_LOCK_ACQUIRED:
         acquired(walk, thread, step);
+        break;
+    case HEURT_EVENT_LOCK_HELD:
+        held(walk, thread, step);
         break;
     case HEURT_EVENT_LOCK_RELEASED:
         lock__given_up(walk, thread, lock_of(walk, thread, step), site, false);
@@ -322,6 +335,7 @@ static const uint8_t wanted_words[STEPS_IDS] = {
     [HEURT_EVENT_LOCK_ACQUIRED] = 3,
     [HEURT_EVENT_LOCK_BUSY] = 3,
     [HEURT_EVENT_LOCK_RELEASED] = 3,
+    [HEURT_EVENT_LOCK_HELD] = 4,
     [HEURT_EVENT_CONDITION_WAIT] = 3,
     [HEURT_EVENT_CONDITION_WAIT | 1] = 1,
     [HEURT_EVENT_CONDITION_SIGNALLED] = 3,
@@ -367,7 +381,8 @@ static void choose_events(struct sync_events *walk, const struct sync_scope *sco
             walk->wanted[i] = wanted_messages[i];
     }
     if (scope->no_locks)
-        walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] = 0;
+        walk->wanted[HEURT_EVENT_LOCK_ACQUIRED] = walk->wanted[HEURT_EVENT_LOCK_RELEASED] =
+            walk->wanted[HEURT_EVENT_LOCK_HELD] = 0;
 }
 
 static int by_tick(const void *a, const void *b)

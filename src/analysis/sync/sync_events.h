@@ -92,12 +92,13 @@ struct sync_event {
     uint64_t paused;        /* ticks of since … tick in which the recording used the thread */
     uint64_t acquired_site; /* RELEASED: where it was acquired */
     uint32_t held;          /* ACQUIRED, RELEASED: locks that the thread holds besides this one */
-    uint32_t weight;        /* ACQUIRED: so many it stands for (sampled locks); else 1 */
-    bool tried;             /* ACQUIRED: by a try, which would not have waited */
-    bool again;             /* RELEASED, ACQUIRED: the mutex of a condition wait, by the wait */
-    bool is_open;           /* GAVE_UP, ENDED: not before the trace did */
-    bool unseen;            /* GAVE_UP: how it ended is not known; else it came back in vain */
-    bool at_end;            /* RELEASED: the thread ended with it */
+    uint32_t weight; /* ACQUIRED: so many it stands for (sampled locks; 0: it was left out, and
+                        is told because others waited for the lock since then); else 1 */
+    bool tried;      /* ACQUIRED: by a try, which would not have waited */
+    bool again;      /* RELEASED, ACQUIRED: the mutex of a condition wait, by the wait */
+    bool is_open;    /* GAVE_UP, ENDED: not before the trace did */
+    bool unseen;     /* GAVE_UP: how it ended is not known; else it came back in vain */
+    bool at_end;     /* RELEASED: the thread ended with it */
     /* Who ended the wait, and when and where: the last one that released the lock, signalled,
      * posted, arrived last, ended; after it began. SYNC_EVENT_NOBODY: not known. */
     uint32_t by;

@@ -20,12 +20,12 @@ static uint64_t phase_tick(const struct step *step, enum off_phase phase)
     return step->end - step->tick > runnable ? step->end - runnable : step->tick;
 }
 
-/* Puts the last step before the ones that are later than its beginning. */
-static void put_back_in_time(struct step_thread *thread)
+/* Puts the last step, which began so many ticks before its end, before the ones that are later than
+ * its beginning. */
+static void put_back_in_time(struct step_thread *thread, uint64_t ticks)
 {
     uint32_t place = thread->count - 1;
     struct step step = thread->ahead[(thread->first + place) % STEPS_AHEAD];
-    uint64_t ticks = HEURT_SITE_ADDRESS(step.payload[0]);
     step.tick = step.end > ticks ? step.end - ticks : 0;
     for (; place; place--) {
         const struct step *other = &thread->ahead[(thread->first + place - 1) % STEPS_AHEAD];
@@ -45,7 +45,9 @@ static inline void put_ahead(struct step_thread *thread, const struct event *eve
     for (uint32_t i = 0; i < event->words && i < STEP_WORDS; i++)
         step->payload[i] = event->payload[i];
     if (step__is_off(step))
-        put_back_in_time(thread);
+        put_back_in_time(thread, HEURT_SITE_ADDRESS(step->payload[0]));
+    else if (step->id == HEURT_EVENT_LOCK_HELD)
+        put_back_in_time(thread, step->payload[2]);
 }
 
 static bool look_ahead(struct step_thread *thread)

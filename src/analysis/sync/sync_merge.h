@@ -3,13 +3,14 @@
  * What the kernel tells is told late (layout.h): events that happened after the thread was back may
  * stand in front of it. A few events are looked at ahead, so that steps come in their own order.
  *
- * OFF_CPU and FAULT are three steps: off, only waiting for a CPU from here on, and back. */
+ * OFF_CPU and FAULT are three steps: off, only waiting for a CPU from here on, and back. LOCK_HELD
+ * is a step when others began to wait for the lock. */
 #ifndef HEURT_ANALYSIS_SYNC_SYNC_MERGE_H
 #define HEURT_ANALYSIS_SYNC_SYNC_MERGE_H
 
 #include "format/reader.h"
 
-#define STEPS_IDS (HEURT_EVENT_CHANNEL + 2) /* events above are of functions */
+#define STEPS_IDS (HEURT_EVENT_LOCK_HELD + 2) /* events above are of functions */
 #define STEP_WORDS 3
 #define STEPS_AHEAD 4
 

@@ -33,6 +33,7 @@ enum field {
     FIELD_BACK,    /* HEURT_BACK: time without a CPU, and the CPU */
     FIELD_WAKER,
     FIELD_ADDRESS,
+    FIELD_WAITED,  /* since when others wait, before the event */
     FIELD_INITIAL, /* a barrier's parties, a semaphore's value */
 };
 
@@ -42,13 +43,14 @@ struct shape {
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_CHANNEL + 1] = {
+static const struct shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
     [HEURT_EVENT_LOCK_ACQUIRED] = {"lock", {FIELD_SITE, FIELD_POINTER}},
     [HEURT_EVENT_LOCK_BUSY] = {"lock", {FIELD_SITE, FIELD_POINTER}},
     [HEURT_EVENT_LOCK_RELEASED] = {"lock", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_LOCK_HELD] = {"lock", {FIELD_SITE, FIELD_POINTER, FIELD_WAITED}},
     [HEURT_EVENT_CONDITION_WAIT] = {"condition", {FIELD_SITE, FIELD_POINTER, FIELD_MUTEX}},
     [HEURT_EVENT_CONDITION_SIGNALLED] = {"condition", {FIELD_SITE, FIELD_POINTER}},
     [HEURT_EVENT_BARRIER_WAIT] = {"barrier", {FIELD_SITE, FIELD_POINTER}},
@@ -351,6 +353,9 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         return;
     case FIELD_SAMPLED:
         put_sampled(fields, thread, word);
+        return;
+    case FIELD_WAITED:
+        put_known_ns(fields, "waited", word ? trace__ns(shown->trace, word) : UINT64_MAX);
         return;
     case FIELD_INITIAL:
         put_initial(fields, HEURT_SITE_HOW(event->payload[0]), word);

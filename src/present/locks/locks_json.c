@@ -225,6 +225,8 @@ static void add_totals(struct json_object *root, const struct locks_result *resu
     JSON_NUMBERS(object, {"path_ns", result->path_ns},
                  {"path_blocked_ns", result->path_blocked_ns});
     json__boolean(object, "sampled", result->is_sampled);
+    JSON_NUMBERS(object, {"drawn", result->drawn}, {"drawn_of", result->drawn_of},
+                 {"hold_error_ns", result->hold_error_ns});
 }
 
 static void add_pressure(struct json_object *root, const struct locks_result *result)

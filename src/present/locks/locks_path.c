@@ -191,6 +191,7 @@ void locks_text__path(const struct locks_report *locks, const struct style *styl
         return;
     }
     put_whole(locks, style, out);
+    locks_text__drawn(locks, style, out);
     put_threads(locks, style, out);
     put_locks(locks, style, out);
     put_pieces(locks, style, out);

@@ -54,6 +54,8 @@ void inversions__put(const struct locks_report *locks, const struct style *style
 /* Says how much of the critical path, in either unit, nobody worked (struct path_result.blocked);
  * nothing when that is little. */
 void locks_text__blocked(uint64_t blocked, uint64_t path, const struct style *style, FILE *out);
+/* Where acquisitions were drawn: of how many, and what is an estimate therefore. */
+void locks_text__drawn(const struct locks_report *locks, const struct style *style, FILE *out);
 
 /* The program, its wall time and threads, the trace. */
 void locks__put_header(const struct locks_report *locks, const struct style *style, FILE *out);

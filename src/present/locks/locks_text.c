@@ -143,6 +143,27 @@ void locks_text__blocked(uint64_t blocked, uint64_t path, const struct style *st
                            share__format(ratio(blocked, path), share)));
 }
 
+void locks_text__drawn(const struct locks_report *locks, const struct style *style, FILE *out)
+{
+    const struct locks_result *result = locks->result;
+    char number[32], all[32];
+    if (!result->is_sampled)
+        return;
+    double error =
+        result->hold_sum_ns ? 100 * (double)result->hold_error_ns / (double)result->hold_sum_ns : 0;
+    char *budget = report__budget(locks->report);
+    paragraph__take(
+        style, out, "  ~ ",
+        memory__format("drawn: %s of %s acquisitions that nobody waited for, to keep within %s: "
+                       "numbers and times held (all together to %.2g %%, standard error) are "
+                       "estimates, so is what lies in sections on the path; an order of locks may "
+                       "be missing. Waits, and who held a lock meanwhile, are all there. "
+                       "heurt record --locks all records every one.",
+                       count__format(result->drawn, number), count__format(result->drawn_of, all),
+                       budget, error));
+    free(budget);
+}
+
 static void put_on_path(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     char share[16], length[16], waited[16], number[32], contended[32];
@@ -172,14 +193,7 @@ static void put_totals(const struct locks_report *locks, const struct style *sty
     if (!any_lock)
         return;
     put_on_path(locks, style, out);
-    if (!locks->result->is_sampled)
-        return;
-    char *budget = report__budget(locks->report);
-    paragraph__take(style, out, "  ~ ",
-                    memory__format("acquisitions that did not wait were sampled, to keep within "
-                                   "%s: their number and the times held are estimates.",
-                                   budget));
-    free(budget);
+    locks_text__drawn(locks, style, out);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -233,8 +233,9 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     free(text);
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
-                       "acquisitions that did not wait were sampled, of all locks of a thread "
-                       "together: who held a lock is not always known; all waits were recorded");
+                       "acquisitions that nobody waited for were drawn, of all locks of a thread "
+                       "together; waits, and who held a lock meanwhile, are all recorded "
+                       "(heurt record --locks all: every one)");
 }
 
 void text__coverage_line(const struct report *report, FILE *out)
