@@ -120,6 +120,8 @@ static void join_thread(struct joining *joining, struct trace_thread *thread)
     thread->life = life;
     if (!*thread->name)
         thread->name = life->life.name;
+    if (thread->ended && thread->runnable_ns == UINT64_MAX)
+        thread->runnable_ns = life->life.runnable_ns;
     if (thread->ended || was_replaced(joining, life, process->tick))
         return;
     if (thread->end_tick < life->life.end_tick)

@@ -385,9 +385,21 @@ bool delay__read(uint64_t *ns)
     return spaces == 2;
 }
 
+/* To read the system's count takes 20 us and more, which is not worth it for a thread that lived no
+ * hundred times as long. The recorder's log has a lower bound of it. */
+#define LIFE_SHORT_NS 3000000u
+
+static bool lived_shortly(const struct thread *thread)
+{
+    return heurt_state.session->flags & HEURT_SESSION_KERNEL_LOG && thread->sequence == 1 &&
+           thread->chunk &&
+           raw__clock_ns(CLOCK_MONOTONIC) - thread->chunk->start.monotonic_ns < LIFE_SHORT_NS;
+}
+
 uint64_t kernel__runnable_ns(const struct thread *thread)
 {
     uint64_t now;
-    return thread->kernel.knows_delay && delay__read(&now) ? now - thread->kernel.first_delay_ns
-                                                           : ~0ull;
+    return thread->kernel.knows_delay && !lived_shortly(thread) && delay__read(&now)
+               ? now - thread->kernel.first_delay_ns
+               : ~0ull;
 }

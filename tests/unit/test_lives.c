@@ -126,6 +126,25 @@ static void the_kernels_events_stand_in_what_they_happened_in(void **state)
     with_both(check_order);
 }
 
+static void check_short(const struct trace *trace)
+{
+    const struct trace_thread *thread = thread_at(trace, 0);
+    assert_int_equal(thread->cpu_ns, 5000); /* its own count */
+    assert_int_equal(thread->runnable_ns, 7);
+}
+
+/* It did not ask how long it had waited for a CPU; the kernel's records tell something of it. */
+static void a_short_thread_has_waited_as_long_as_the_records_tell(void **state)
+{
+    (void)state;
+    struct trace_writer *writer = create("t");
+    put(writer, 0, 1000100, HEURT_EVENT_THREAD_START, 1, 0);
+    put(writer, 0, 1010000, HEURT_EVENT_THREAD_END, 5000, UINT64_MAX);
+    put_run(writer, TID, life_of(1000000, 1011000, 9000), NULL, 0);
+    finish(writer);
+    with_both(check_short);
+}
+
 static void check_ends(const struct trace *trace)
 {
     assert_int_equal(trace__threads(trace)->count, 3);
@@ -190,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(the_kernels_events_stand_in_what_they_happened_in),
+        IN_DIRECTORY(a_short_thread_has_waited_as_long_as_the_records_tell),
         IN_DIRECTORY(threads_live_as_long_as_the_kernel_says),
         IN_DIRECTORY(an_unrecorded_program_takes_nothing_over),
     };
