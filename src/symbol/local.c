@@ -2,19 +2,26 @@
 
 #include "base/memory.h"
 #include "symbol/member.h"
+#include "symbol/scope.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-enum { SCOPES_MAX = 64, RBP = DW_OP_reg6, RSP = DW_OP_reg7 };
+enum { RBP = DW_OP_reg6, RSP = DW_OP_reg7 };
+
+struct local_search {
+    struct scope_search scope; /* first: the search gives this */
+    const struct local_frame *frame;
+    uint64_t base; /* what DW_OP_fbreg counts from */
+    uint64_t address;
+    struct variable *variable;
+};
 
 static bool only_operation(Dwarf_Die *die, unsigned name, Dwarf_Addr pc, Dwarf_Op *operation)
 {
-    Dwarf_Attribute attribute;
     Dwarf_Op *operations;
-    size_t length;
-    if (!dwarf_attr_integrate(die, name, &attribute) ||
-        dwarf_getlocation_addr(&attribute, pc, &operations, &length, 1) != 1 || length != 1)
+    size_t count;
+    if (!scope__operations(die, name, pc, &operations, &count) || count != 1)
         return false;
     *operation = operations[0];
     return true;
@@ -39,18 +46,6 @@ static uint64_t frame_base(Dwarf_Die *function, Dwarf_Addr pc, const struct loca
     }
 }
 
-static bool lies_at(Dwarf_Die *die, Dwarf_Addr pc, uint64_t base, uint64_t address,
-                    uint64_t *offset)
-{
-    Dwarf_Op operation;
-    int tag = dwarf_tag(die);
-    if ((tag != DW_TAG_variable && tag != DW_TAG_formal_parameter) ||
-        !only_operation(die, DW_AT_location, pc, &operation) || operation.atom != DW_OP_fbreg)
-        return false;
-    *offset = address - (base + operation.number);
-    return *offset < member__size(die);
-}
-
 static void describe(Dwarf_Die *die, uint64_t offset, struct variable *variable)
 {
     int line = 0;
@@ -61,32 +56,30 @@ static void describe(Dwarf_Die *die, uint64_t offset, struct variable *variable)
     free(path);
 }
 
-static bool find_in(Dwarf_Die *scope, Dwarf_Addr pc, uint64_t base, uint64_t address,
-                    struct variable *variable)
+static bool begin(struct scope_search *scope, Dwarf_Die *function, Dwarf_Addr pc)
 {
-    Dwarf_Die die;
-    uint64_t offset;
-    if (!dwarf_haschildren(scope) || dwarf_child(scope, &die) != 0)
+    struct local_search *search = (struct local_search *)scope;
+    search->base = frame_base(function, pc, search->frame);
+    return search->base != 0;
+}
+
+static bool lies_there(struct scope_search *scope, Dwarf_Die *die, Dwarf_Addr pc)
+{
+    const struct local_search *search = (struct local_search *)scope;
+    Dwarf_Op operation;
+    if (!only_operation(die, DW_AT_location, pc, &operation) || operation.atom != DW_OP_fbreg)
         return false;
-    do {
-        if (dwarf_diename(&die) && lies_at(&die, pc, base, address, &offset)) {
-            describe(&die, offset, variable);
-            return true;
-        }
-    } while (dwarf_siblingof(&die, &die) == 0);
-    return false;
+    uint64_t offset = search->address - (search->base + operation.number);
+    if (offset >= member__size(die))
+        return false;
+    describe(die, offset, search->variable);
+    return true;
 }
 
 bool local__find(struct source *source, const struct local_frame *frame, uint64_t address,
                  struct variable *variable)
 {
-    Dwarf_Die scopes[SCOPES_MAX];
-    Dwarf_Addr pc;
-    size_t count = source__scopes(source, frame->address, scopes, SCOPES_MAX, &pc);
-    uint64_t base = count ? frame_base(&scopes[0], pc, frame) : 0;
-    for (size_t i = count; base && i-- > 0;) {
-        if (find_in(&scopes[i], pc, base, address, variable))
-            return true;
-    }
-    return false;
+    struct local_search search = {
+        {begin, lies_there}, .frame = frame, .address = address, .variable = variable};
+    return scope__search(source, frame->address, &search.scope);
 }

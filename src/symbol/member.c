@@ -5,7 +5,6 @@
 #include <dwarf.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,8 +46,7 @@ static void cut(struct path *path, size_t length)
     path->text[length] = 0;
 }
 
-/* A class in a type unit is only declared where it is used. */
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+bool declaration__type(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die whole;
@@ -101,9 +99,9 @@ static uint64_t size_of(Dwarf_Die *type, unsigned depth)
     case DW_TAG_volatile_type:
     case DW_TAG_restrict_type:
     case DW_TAG_atomic_type:
-        return type_of(type, &next) ? size_of(&next, depth + 1) : 0;
+        return declaration__type(type, &next) ? size_of(&next, depth + 1) : 0;
     case DW_TAG_array_type:
-        bytes = type_of(type, &next) ? size_of(&next, depth + 1) : 0;
+        bytes = declaration__type(type, &next) ? size_of(&next, depth + 1) : 0;
         for (size_t i = dimensions_of(type, lengths); i-- > 0;)
             bytes *= lengths[i];
         return bytes;
@@ -115,7 +113,7 @@ static uint64_t size_of(Dwarf_Die *type, unsigned depth)
 uint64_t member__size(Dwarf_Die *variable)
 {
     Dwarf_Die type;
-    return type_of(variable, &type) ? size_of(&type, 0) : 0;
+    return declaration__type(variable, &type) ? size_of(&type, 0) : 0;
 }
 
 static bool is_lock_name(const char *name)
@@ -174,7 +172,7 @@ static enum quality walk_member(struct path *path, Dwarf_Die *member, uint64_t o
     const char *name = dwarf_diename(member);
     Dwarf_Die type;
     uint64_t begin;
-    if (!type_of(member, &type) || !offset_of(member, &begin) || offset < begin)
+    if (!declaration__type(member, &type) || !offset_of(member, &begin) || offset < begin)
         return QUALITY_NONE;
     uint64_t bytes = size_of(&type, 0);
     if (offset - begin >= (bytes ? bytes : 1))
@@ -243,7 +241,7 @@ static enum quality walk_array(struct path *path, Dwarf_Die *array, uint64_t off
                                bool is_of_library)
 {
     Dwarf_Die element;
-    uint64_t bytes = type_of(array, &element) ? size_of(&element, 0) : 0;
+    uint64_t bytes = declaration__type(array, &element) ? size_of(&element, 0) : 0;
     if (!bytes)
         return QUALITY_NONE;
     if (is_of_library && is_scalar(&element))
@@ -266,8 +264,8 @@ static enum quality walk(struct path *path, Dwarf_Die *type, uint64_t offset, un
     case DW_TAG_volatile_type:
     case DW_TAG_restrict_type:
     case DW_TAG_atomic_type:
-        return type_of(type, &next) ? walk(path, &next, offset, depth + 1, is_of_library)
-                                    : QUALITY_NONE;
+        return declaration__type(type, &next) ? walk(path, &next, offset, depth + 1, is_of_library)
+                                              : QUALITY_NONE;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
@@ -283,7 +281,8 @@ char *member__path(Dwarf_Die *variable, uint64_t offset)
 {
     struct path path = {.length = 0};
     Dwarf_Die type;
-    if (!type_of(variable, &type) || walk(&path, &type, offset, 0, false) == QUALITY_NONE) {
+    if (!declaration__type(variable, &type) ||
+        walk(&path, &type, offset, 0, false) == QUALITY_NONE) {
         cut(&path, 0);
         end_inside(&path, offset);
     }

@@ -6,6 +6,7 @@
 #define HEURT_SYMBOL_MEMBER_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ char *member__path(Dwarf_Die *variable, uint64_t offset);
  * dwarf_decl_file does not know. NULL: not told. Valid as long as the Dwarf. */
 const char *declaration__file(Dwarf_Die *die);
 
+/* The type that it names, which may be die itself afterwards. A class in a type unit is only
+ * declared where it is used: here it is the whole one. False: it has none. */
+bool declaration__type(Dwarf_Die *die, Dwarf_Die *type);
 /* Bytes of its type, 0: not known. */
 uint64_t member__size(Dwarf_Die *variable);
 

@@ -2,50 +2,46 @@
 
 #include "base/memory.h"
 #include "symbol/member.h"
+#include "symbol/scope.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCOPES_MAX = 64, TYPE_DEPTH_MAX = 16 };
+enum { TYPE_DEPTH_MAX = 16 };
 
-struct frame {
+struct pointed_search {
+    struct scope_search scope; /* first: the search gives this */
     const struct frame_state *state;
     const struct stack_memory *memory;
-    Dwarf_Addr pc;
     uint64_t base; /* what DW_OP_fbreg counts from; 0: not known */
+    uint64_t object;
+    char *name; /* or NULL: not found yet */
 };
 
-static bool operations_of(Dwarf_Die *die, unsigned name, Dwarf_Addr pc, Dwarf_Op **ops,
-                          size_t *count)
+static bool begin(struct scope_search *scope, Dwarf_Die *function, Dwarf_Addr pc)
 {
-    Dwarf_Attribute attribute;
-    return dwarf_attr_integrate(die, name, &attribute) &&
-           dwarf_getlocation_addr(&attribute, pc, ops, count, 1) == 1 && *count;
-}
-
-static uint64_t base_of(Dwarf_Die *function, const struct frame *frame)
-{
+    struct pointed_search *search = (struct pointed_search *)scope;
     Dwarf_Op *ops;
     size_t count;
-    uint64_t base;
-    return operations_of(function, DW_AT_frame_base, frame->pc, &ops, &count) &&
-                   expression__value(ops, count, frame->state, frame->memory, true, &base)
-               ? base
-               : 0;
+    if (!scope__operations(function, DW_AT_frame_base, pc, &ops, &count) ||
+        !expression__value(ops, count, search->state, search->memory, true, &search->base))
+        search->base = 0;
+    return true;
 }
 
 /* What the variable holds there. */
-static bool value_of(Dwarf_Die *die, const struct frame *frame, uint64_t *value)
+static bool value_of(Dwarf_Die *die, Dwarf_Addr pc, const struct pointed_search *search,
+                     uint64_t *value)
 {
     Dwarf_Op *ops;
     size_t count;
-    if (!operations_of(die, DW_AT_location, frame->pc, &ops, &count))
+    if (!scope__operations(die, DW_AT_location, pc, &ops, &count))
         return false;
     if (ops[0].atom != DW_OP_fbreg)
-        return expression__value(ops, count, frame->state, frame->memory, false, value);
-    return count == 1 && frame->base &&
-           stack_memory__read(frame->memory, frame->base + ops[0].number, value);
+        return expression__value(ops, count, search->state, search->memory, false, value);
+    return count == 1 && search->base &&
+           stack_memory__read(search->memory, search->base + ops[0].number, value);
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -53,7 +49,6 @@ static bool value_of(Dwarf_Die *die, const struct frame *frame, uint64_t *value)
 /* name: of the last typedef on the way. */
 static bool peel(Dwarf_Die *type, const char **name)
 {
-    Dwarf_Attribute attribute;
     for (unsigned depth = 0; depth < TYPE_DEPTH_MAX; depth++) {
         int tag = dwarf_tag(type);
         if (tag == DW_TAG_typedef)
@@ -61,8 +56,7 @@ static bool peel(Dwarf_Die *type, const char **name)
         else if (tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
                  tag != DW_TAG_restrict_type)
             return true;
-        if (!dwarf_attr_integrate(type, DW_AT_type, &attribute) ||
-            !dwarf_formref_die(&attribute, type))
+        if (!declaration__type(type, type))
             return false;
     }
     return false;
@@ -71,16 +65,13 @@ static bool peel(Dwarf_Die *type, const char **name)
 /* pointer: gets the type of the variable, whose type is that of what it points to. */
 static bool points_to(Dwarf_Die *variable, Dwarf_Die *pointer, Dwarf_Die *target, const char **name)
 {
-    Dwarf_Attribute attribute;
-    if (!dwarf_attr_integrate(variable, DW_AT_type, &attribute) ||
-        !dwarf_formref_die(&attribute, pointer) || !peel(pointer, name))
+    if (!declaration__type(variable, pointer) || !peel(pointer, name))
         return false;
     int tag = dwarf_tag(pointer);
     *name = NULL;
     if ((tag != DW_TAG_pointer_type && tag != DW_TAG_reference_type &&
          tag != DW_TAG_rvalue_reference_type) ||
-        !dwarf_attr_integrate(pointer, DW_AT_type, &attribute) ||
-        !dwarf_formref_die(&attribute, target) || !peel(target, name))
+        !declaration__type(pointer, target) || !peel(target, name))
         return false;
     tag = dwarf_tag(target);
     if (dwarf_diename(target))
@@ -112,45 +103,30 @@ static bool is_of_c(Dwarf_Die *function)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static char *name_in(Dwarf_Die *variable, const struct frame *frame, uint64_t object)
+static bool points_there(struct scope_search *scope, Dwarf_Die *variable, Dwarf_Addr pc)
 {
+    struct pointed_search *search = (struct pointed_search *)scope;
     Dwarf_Die pointer, target;
     const char *type;
     uint64_t value;
     if (!points_to(variable, &pointer, &target, &type) || !type || is_of_library(&target) ||
-        !value_of(variable, frame, &value) || !value || object - value >= member__size(&pointer))
-        return NULL;
-    char *path = member__path(&pointer, object - value), *name = NULL;
+        !value_of(variable, pc, search, &value) || !value ||
+        search->object - value >= member__size(&pointer))
+        return false;
+    char *path = member__path(&pointer, search->object - value);
     if (path[0] == '.')
-        name = is_of_c(variable) ? memory__format("%s->%s", dwarf_diename(variable), path + 1)
-                                 : memory__format("%s::%s", type, path + 1);
+        search->name = is_of_c(variable)
+                           ? memory__format("%s->%s", dwarf_diename(variable), path + 1)
+                           : memory__format("%s::%s", type, path + 1);
     free(path);
-    return name;
-}
-
-static char *name_in_scope(Dwarf_Die *scope, const struct frame *frame, uint64_t object)
-{
-    Dwarf_Die die;
-    char *name = NULL;
-    if (!dwarf_haschildren(scope) || dwarf_child(scope, &die) != 0)
-        return NULL;
-    do {
-        int tag = dwarf_tag(&die);
-        if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && dwarf_diename(&die))
-            name = name_in(&die, frame, object);
-    } while (!name && dwarf_siblingof(&die, &die) == 0);
-    return name;
+    return search->name;
 }
 
 char *pointed__name(struct source *source, uint64_t address, const struct frame_state *state,
                     const struct stack_memory *memory, uint64_t object)
 {
-    Dwarf_Die scopes[SCOPES_MAX];
-    struct frame frame = {.state = state, .memory = memory};
-    size_t count = source__scopes(source, address, scopes, SCOPES_MAX, &frame.pc);
-    char *name = NULL;
-    frame.base = count ? base_of(&scopes[0], &frame) : 0;
-    for (size_t i = count; !name && i-- > 0;)
-        name = name_in_scope(&scopes[i], &frame, object);
-    return name;
+    struct pointed_search search = {
+        {begin, points_there}, .state = state, .memory = memory, .object = object};
+    scope__search(source, address, &search.scope);
+    return search.name;
 }
