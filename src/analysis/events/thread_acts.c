@@ -3,7 +3,7 @@
 static struct thread_act *tell(struct thread_acts *self, enum thread_act_type type)
 {
     struct thread_act *act = &self->ahead[self->count++];
-    *act = (struct thread_act){.type = type, .tick = self->tick, .event = &self->event};
+    *act = (struct thread_act){.type = type, .tick = self->tick, .event = self->event};
     return act;
 }
 
@@ -41,7 +41,7 @@ static void forget_waits(struct thread_acts *self)
 
 static void wait_begins(struct thread_acts *self)
 {
-    const struct event *event = &self->event;
+    const struct event *event = self->event;
     if (self->waits.depth == OPEN_WAITS_MOST)
         forget_waits(self);
     if (!open_waits__begin(&self->waits, event->id))
@@ -56,7 +56,7 @@ static void wait_begins(struct thread_acts *self)
 
 static void wait_ends(struct thread_acts *self)
 {
-    const struct event *event = &self->event;
+    const struct event *event = self->event;
     uint32_t place = open_waits__find(&self->waits, event->id), id = self->waits.ids[0];
     if (!place)
         return;
@@ -71,25 +71,25 @@ static void wait_ends(struct thread_acts *self)
 
 static void object_event(struct thread_acts *self, enum thread_act_type type)
 {
-    if (self->event.words < 2)
+    if (self->event->words < 2)
         return;
     struct thread_act *act = tell(self, type);
-    act->object = self->event.payload[1];
-    act->shared = is_shared(&self->event);
+    act->object = self->event->payload[1];
+    act->shared = is_shared(self->event);
 }
 
 static void thread_starts(struct thread_acts *self)
 {
-    if (self->event.words < 3)
+    if (self->event->words < 3)
         return;
     struct thread_act *act = tell(self, ACT_STARTED);
-    act->by = self->event.payload[1];
-    act->routine = self->event.payload[2];
+    act->by = self->event->payload[1];
+    act->routine = self->event->payload[2];
 }
 
 static void fixed_event(struct thread_acts *self)
 {
-    const struct event *event = &self->event;
+    const struct event *event = self->event;
     switch (event->id) {
     case HEURT_EVENT_LOCK_ACQUIRED:
         object_event(self, ACT_ACQUIRED);
@@ -142,8 +142,8 @@ static void function_event(struct thread_acts *self)
 {
     if (self->waits.depth)
         return;
-    if (self->event.id & 1)
-        tell(self, ACT_LEFT)->id = self->event.id & ~1u;
+    if (self->event->id & 1)
+        tell(self, ACT_LEFT)->id = self->event->id & ~1u;
     else
         tell(self, ACT_ENTERED);
 }
@@ -168,7 +168,7 @@ static bool is_record(uint32_t id)
 /* In a wait, nobody is kept by what the kernel's records cost. */
 static void take_record(struct thread_acts *self)
 {
-    uint32_t id = self->event.id;
+    uint32_t id = self->event->id;
     bool costs = !self->waits.depth && (id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT);
     if (costs)
         tell(self, ACT_NOTHING)->cost = id == HEURT_EVENT_OFF_CPU ? COST_OFF_CPU : COST_FAULT;
@@ -176,7 +176,7 @@ static void take_record(struct thread_acts *self)
 
 static void take_event(struct thread_acts *self)
 {
-    const struct event *event = &self->event;
+    const struct event *event = self->event;
     if (self->ended || is_record(event->id)) {
         take_record(self);
         return;
@@ -202,21 +202,22 @@ static void take_event(struct thread_acts *self)
         self->ahead[self->count - 1].cost = COST_EVENT;
 }
 
-void thread_acts__start(struct thread_acts *self, const struct trace *trace,
-                        const struct trace_thread *thread)
+void thread_acts__start(struct thread_acts *self, const struct trace_thread *thread)
 {
     *self = (struct thread_acts){.tick = thread->start_tick};
-    trace_cursor__start(&self->cursor, trace, thread);
+}
+
+void thread_acts__put(struct thread_acts *self, const struct event *event)
+{
+    self->event = event;
+    self->first = self->count = 0;
+    take_event(self);
 }
 
 bool thread_acts__next(struct thread_acts *self, struct thread_act *act)
 {
-    while (self->first == self->count) {
-        self->first = self->count = 0;
-        if (!trace_cursor__next(&self->cursor, &self->event))
-            return false;
-        take_event(self);
-    }
+    if (self->first == self->count)
+        return false;
     *act = self->ahead[self->first++];
     return true;
 }

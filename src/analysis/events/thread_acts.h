@@ -3,7 +3,7 @@
  * Of waits that lie in one another only the outermost is told, of functions only those outside of
  * waits: what is in a wait is of handlers. How a wait ended is told, or that nobody knows.
  *
- *     for (thread_acts__start(&acts, trace, thread); thread_acts__next(&acts, &act);)
+ *     for (thread_acts__put(&acts, event); thread_acts__next(&acts, &act);)
  *
  * It stands on sync/open_waits.h. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_EVENTS_THREAD_ACTS_H
@@ -62,8 +62,7 @@ struct thread_act {
 #define ACTS_AHEAD 3
 
 struct thread_acts {
-    struct trace_cursor cursor;
-    struct event event;
+    const struct event *event;
     struct open_waits waits;
     uint64_t tick;
     bool ended;
@@ -71,9 +70,10 @@ struct thread_acts {
     uint32_t first, count; /* of ahead */
 };
 
-void thread_acts__start(struct thread_acts *acts, const struct trace *trace,
-                        const struct trace_thread *thread);
-/* False: there is none any more. */
+void thread_acts__start(struct thread_acts *acts, const struct trace_thread *thread);
+/* All acts of the event before were asked for. It lives until its acts were. */
+void thread_acts__put(struct thread_acts *acts, const struct event *event);
+/* False: the event makes none any more. */
 bool thread_acts__next(struct thread_acts *acts, struct thread_act *act);
 
 #endif

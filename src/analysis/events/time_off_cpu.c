@@ -37,21 +37,7 @@ struct off_cpu off_cpu__of(const struct event *event)
     return off;
 }
 
-void off_cpu__start(struct off_cpu_walk *walk, const struct trace *trace,
-                    const struct trace_thread *thread)
+bool off_cpu__is_told(const struct event *event)
 {
-    walk->has_kernel = false;
-    trace_cursor__start(&walk->cursor, trace, thread);
-}
-
-bool off_cpu__next(struct off_cpu_walk *walk, struct off_cpu *off)
-{
-    struct event event;
-    while (trace_cursor__next(&walk->cursor, &event)) {
-        *off = off_cpu__of(&event);
-        walk->has_kernel |= event.id == HEURT_EVENT_KERNEL;
-        if (off->type != OFF_CPU_NOTHING)
-            return true;
-    }
-    return false;
+    return event->id == HEURT_EVENT_KERNEL;
 }

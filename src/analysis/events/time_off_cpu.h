@@ -24,14 +24,7 @@ struct off_cpu {
 
 struct off_cpu off_cpu__of(const struct event *event);
 
-/* One walk over a thread. */
-struct off_cpu_walk {
-    struct trace_cursor cursor;
-    bool has_kernel; /* the kernel's records tell when it was off the CPU */
-};
-
-void off_cpu__start(struct off_cpu_walk *walk, const struct trace *trace,
-                    const struct trace_thread *thread);
-bool off_cpu__next(struct off_cpu_walk *walk, struct off_cpu *off);
+/* Whether the event says that the kernel's records tell when the thread was off the CPU. */
+bool off_cpu__is_told(const struct event *event);
 
 #endif

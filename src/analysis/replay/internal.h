@@ -11,6 +11,7 @@
 #ifndef HEURT_ANALYSIS_REPLAY_INTERNAL_H
 #define HEURT_ANALYSIS_REPLAY_INTERNAL_H
 
+#include "analysis/analysis.h"
 #include "analysis/replay/replay_program.h"
 #include "analysis/sync/sync_events.h"
 #include "base/map.h"
@@ -96,7 +97,7 @@ uint64_t program__object(const struct replay_program *program, uint32_t process,
 uint64_t program__ticks_of_ns(const struct replay_program *program, uint64_t ns);
 
 /* ---- replay_program_links.c: objects, models, links, latencies; model.token_count ------------ */
-void program__find_links(struct replay_program *program);
+extern const struct analysis links_analysis;
 
 /* ---- replay_program_away.c ------------------------------------------------------------------- */
 
@@ -121,12 +122,13 @@ struct thread_away {
     bool has_kernel;    /* the kernel's records tell of it */
 };
 
-/* By thread. */
-struct thread_away *program__collect_away(const struct replay_program *program);
+extern const struct analysis away_analysis; /* struct thread_away, by thread */
+/* Whose CPUs they waited for. */
+void program__find_stolen(const struct replay_program *program, struct thread_away *all);
 void program__free_away(const struct replay_program *program, struct thread_away *all);
 
 /* ---- replay_program_rows.c: fails when there are too many operations ------------------------- */
-int program__make_rows(struct replay_program *program, struct error *error);
+extern const struct analysis rows_analysis; /* with the program, for all three */
 
 /* ---- replay_program_told.c ------------------------------------------------------------------- */
 

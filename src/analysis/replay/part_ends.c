@@ -1,18 +1,9 @@
 #include "analysis/replay/part_ends.h"
 
-#include "analysis/events/spans.h"
-
 struct part_end {
     const struct class_entry *site;
     uint64_t tick;
     uint32_t number;
-};
-
-struct end_watcher {
-    struct thread_watcher watcher; /* first: the fold's walk gives this */
-    struct class_table *table;
-    const struct drawn_run *drawn;
-    struct vec *ends;
 };
 
 struct part_ends part_ends__new(void)
@@ -29,25 +20,43 @@ static void keep_end(struct thread_watcher *watcher, struct class_entry *entry,
                      const struct fold_occurrence *occurrence, const uint64_t *arguments,
                      size_t argument_count)
 {
-    struct end_watcher *self = (struct end_watcher *)watcher;
+    struct part_ends *self = (struct part_ends *)watcher;
     (void)arguments, (void)argument_count;
     uint64_t tick = occurrence->end;
     if (!entry->division || (self->drawn && !drawn_run__tick(self->drawn, tick, &tick)))
         return;
     const struct part_end end = {entry, tick,
                                  class_entry__number(watcher__class(watcher, self->table, entry))};
-    vec__push(self->ends, &end);
+    vec__push(&self->ends, &end);
 }
 
-void part_ends__collect(struct part_ends *ends, struct class_table *table,
-                        const struct drawn_run *drawn, uint32_t thread)
+void part_ends__start(struct part_ends *self, struct class_table *table,
+                      const struct drawn_run *drawn, uint32_t thread)
 {
-    struct end_watcher watcher = {.watcher = {.occurrence = keep_end, .nests = true},
-                                  .table = table,
-                                  .drawn = drawn,
-                                  .ends = &ends->ends};
-    ends->ends.count = ends->next = 0;
-    thread__watch(table, thread, &watcher.watcher);
+    self->watcher = (struct thread_watcher){.occurrence = keep_end, .nests = true};
+    self->table = table;
+    self->drawn = drawn;
+    self->ends.count = self->next = 0;
+    if (drawn)
+        thread__watch(table, thread, &self->watcher);
+    else
+        self->watch = thread_watch__start(table, thread, &self->watcher);
+}
+
+void part_ends__event(struct part_ends *self, const struct event *event)
+{
+    if (!self->watch)
+        return;
+    if (self->next == self->ends.count)
+        self->ends.count = self->next = 0;
+    thread_watch__event(self->watch, event);
+}
+
+void part_ends__end(struct part_ends *self)
+{
+    if (self->watch)
+        thread_watch__end(self->watch);
+    self->watch = NULL;
 }
 
 uint32_t part_ends__class(struct part_ends *self, const struct class_entry *site, uint64_t end)

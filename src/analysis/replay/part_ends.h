@@ -4,21 +4,28 @@
 #ifndef HEURT_ANALYSIS_REPLAY_PART_ENDS_H
 #define HEURT_ANALYSIS_REPLAY_PART_ENDS_H
 
-#include "analysis/callsite/classes.h"
 #include "analysis/events/drawn_run.h"
+#include "analysis/events/spans.h"
 
 struct part_ends {
-    struct vec ends; /* struct part_end: of the current thread */
-    size_t next;
+    struct thread_watcher watcher; /* first: the fold's walk gives this */
+    struct class_table *table;
+    const struct drawn_run *drawn;
+    struct thread_fold *watch; /* NULL: all ends are there */
+    struct vec ends;           /* struct part_end: of the current thread, */
+    size_t next;               /* not yet asked for from there on */
 };
 
 struct part_ends part_ends__new(void);
 void part_ends__free(struct part_ends *ends);
 
-/* One walk over the thread (index into trace__threads) of the table's trace. Memory: 24 bytes an
- * occurrence at such sites. drawn: those alone that are in it, by its ticks; NULL: all. */
-void part_ends__collect(struct part_ends *ends, struct class_table *table,
-                        const struct drawn_run *drawn, uint32_t thread);
+/* The thread (index into trace__threads) of the table's trace, whose events are told from here on.
+ * drawn: those are of it, and of the run's a walk is made at once. Memory: with drawn 24 bytes for
+ * each occurrence at such sites that is in it, else those that nobody has asked for yet. */
+void part_ends__start(struct part_ends *ends, struct class_table *table,
+                      const struct drawn_run *drawn, uint32_t thread);
+void part_ends__event(struct part_ends *ends, const struct event *event);
+void part_ends__end(struct part_ends *ends);
 
 /* The class, as class_entry__number, of the occurrence at the site that ends at that tick. Asked
  * for in the order of ends. */

@@ -1,6 +1,7 @@
 #include "analysis/replay/replay_program.h"
 
 #include "analysis/replay/internal.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -120,8 +121,10 @@ int replay_program__make(const struct trace *trace, const struct profile *profil
 {
     struct replay_program *made = new_program(drawn ? drawn_run__trace(drawn) : trace, profile);
     made->drawn = drawn;
-    program__find_links(made);
-    int result = program__make_rows(made, error);
+    struct run run = run__of(made->trace, NULL);
+    run__ask(&run, &rows_analysis, made);
+    int result = run__analyse(&run, error);
+    run__free(&run);
     free_links(made);
     if (result < 0) {
         replay_program__free(made);

@@ -1,6 +1,7 @@
 /* replay_program_away.c: when threads were not on a CPU, and what took it from them. */
 #include "analysis/events/time_off_cpu.h"
 #include "analysis/replay/internal.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -34,17 +35,18 @@ static int by_begin(const void *a, const void *b)
     return left->begin < right->begin ? -1 : left->begin > right->begin;
 }
 
-static void collect(const struct trace *trace, const struct trace_thread *thread,
-                    struct thread_away *into)
+static void take_event(void *part, const struct event *event)
 {
-    struct off_cpu_walk walk;
-    struct off_cpu off;
-    into->periods = VEC_OF(struct away);
-    for (off_cpu__start(&walk, trace, thread); off_cpu__next(&walk, &off);)
-        put_interval(&into->periods, &off);
-    into->has_kernel = walk.has_kernel;
-    if (into->periods.count)
-        qsort(into->periods.items, into->periods.count, sizeof(struct away), by_begin);
+    struct thread_away *away = part;
+    const struct off_cpu off = off_cpu__of(event);
+    away->has_kernel |= off_cpu__is_told(event);
+    if (off.type != OFF_CPU_NOTHING)
+        put_interval(&away->periods, &off);
+}
+
+static void order(void *part)
+{
+    vec__sort(&((struct thread_away *)part)->periods, by_begin);
 }
 
 /* ---- whether the program itself used the CPUs ------------------------------------------------ */
@@ -135,15 +137,34 @@ static void find_stolen(const struct trace *trace, uint32_t cpus, struct thread_
     vec__free(&turns);
 }
 
-struct thread_away *program__collect_away(const struct replay_program *program)
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static void *start(struct run *run)
 {
-    const struct trace *trace = program->trace;
+    const struct replay_program *program = run__options(run, &rows_analysis);
     struct thread_away *all = memory__zeroed(program->thread_count, sizeof *all);
     for (size_t i = 0; i < program->thread_count; i++)
-        collect(trace, VEC_AT(trace__threads(trace), struct trace_thread, i), &all[i]);
-    if (program->model.cpus != UINT32_MAX)
-        find_stolen(trace, program->model.cpus, all);
+        all[i].periods = VEC_OF(struct away);
     return all;
+}
+
+static void *thread(void *self, unsigned lane, uint32_t thread)
+{
+    (void)lane;
+    return (struct thread_away *)self + thread;
+}
+
+const struct analysis away_analysis = {.name = "off the CPUs",
+                                       .walk = WALK_THREADS,
+                                       .start = start,
+                                       .thread = thread,
+                                       .event = take_event,
+                                       .end = order};
+
+void program__find_stolen(const struct replay_program *program, struct thread_away *all)
+{
+    if (program->model.cpus != UINT32_MAX)
+        find_stolen(program->trace, program->model.cpus, all);
 }
 
 void program__free_away(const struct replay_program *program, struct thread_away *all)

@@ -1,5 +1,6 @@
 /* replay_program_links.c: one walk over all threads: who ends whose wait, objects, latencies. */
 #include "analysis/replay/internal.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -586,30 +587,47 @@ static void free_facts(struct object_facts *facts)
     free(facts->contended);
 }
 
-void program__find_links(struct replay_program *program)
+static void *start(struct run *run)
 {
-    struct link_walk walk = {.program = program,
-                             .sync_events = sync_events__start_for(
-                                 program->trace, &(struct sync_scope){.messages = true}),
-                             .links = VEC_OF(struct link),
-                             .facts = VEC_OF(struct object_facts)};
-    struct sync_event sync_event;
-    walk.settle_ticks = program__ticks_of_ns(program, SETTLE_NS);
-    walk.threads = memory__zeroed(program->thread_count, sizeof *walk.threads);
+    struct replay_program *program = (void *)run__options(run, &rows_analysis);
+    struct link_walk *walk = memory__zeroed(1, sizeof *walk);
+    *walk = (struct link_walk){.program = program,
+                               .sync_events = run->sync_events,
+                               .links = VEC_OF(struct link),
+                               .facts = VEC_OF(struct object_facts)};
+    walk->settle_ticks = program__ticks_of_ns(program, SETTLE_NS);
+    walk->threads = memory__zeroed(program->thread_count, sizeof *walk->threads);
     for (size_t i = 0; i < program->thread_count; i++)
-        walk.threads[i].waits_for = walk.threads[i].released = SYNC_EVENT_NO_OBJECT;
-    while (sync_events__next(walk.sync_events, &sync_event))
-        take(&walk, &sync_event);
-    give_tokens(&walk);
-    add_objects(&walk);
-    program->model.token_ticks = mean_of(walk.signalled);
-    VEC_EACH (facts, &walk.facts, struct object_facts)
-        free_facts(facts);
-    vec__free(&walk.facts);
-    vec__free(&walk.links);
-    free(walk.signalled);
-    free(walk.woken);
-    free(walk.sleepless);
-    free(walk.threads);
-    sync_events__free(walk.sync_events);
+        walk->threads[i].waits_for = walk->threads[i].released = SYNC_EVENT_NO_OBJECT;
+    return walk;
 }
+
+static bool take_event(void *self, const struct sync_event *sync_event)
+{
+    take(self, sync_event);
+    return true;
+}
+
+static void *finish(void *self)
+{
+    struct link_walk *walk = self;
+    give_tokens(walk);
+    add_objects(walk);
+    walk->program->model.token_ticks = mean_of(walk->signalled);
+    VEC_EACH (facts, &walk->facts, struct object_facts)
+        free_facts(facts);
+    vec__free(&walk->facts);
+    vec__free(&walk->links);
+    free(walk->signalled);
+    free(walk->woken);
+    free(walk->sleepless);
+    free(walk->threads);
+    free(walk);
+    return NULL;
+}
+
+const struct analysis links_analysis = {.name = "links",
+                                        .walk = WALK_TIME_MESSAGES,
+                                        .start = start,
+                                        .sync = take_event,
+                                        .finish = finish};

@@ -10,6 +10,7 @@
 #include "analysis/events/thread_acts.h"
 #include "analysis/replay/internal.h"
 #include "analysis/replay/part_ends.h"
+#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -49,6 +50,9 @@ struct builder {
     struct replay_program *program;
     struct thread_away *all_away; /* by thread */
     struct class_table *table;
+    struct run *run;
+    uint64_t first_tick; /* of all threads */
+    struct thread_acts acts;
     bool has_parts;
     struct part_ends parts;
     struct recent_object *recent;
@@ -664,7 +668,7 @@ static void scale_to_cpu_time(struct builder *self)
             op->work = (uint64_t)((double)op->work * factor);
 }
 
-static void start_thread(struct builder *self, uint32_t index, uint64_t first_tick)
+static void start_thread(struct builder *self, uint32_t index)
 {
     struct replay_program *program = self->program;
     self->index = index;
@@ -679,17 +683,19 @@ static void start_thread(struct builder *self, uint32_t index, uint64_t first_ti
     self->work = self->cost = self->owed = self->excused = 0;
     self->drawn = 0;
     self->functions.count = self->held.count = 0;
+    thread_acts__start(&self->acts, self->thread);
     if (self->has_parts)
-        part_ends__collect(&self->parts, self->table, program->drawn, index);
+        part_ends__start(&self->parts, self->table, program->drawn, index);
     class_table__begin_thread(self->table, index);
     if (program->links[index].is_created)
         add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
-    else if (self->at > first_tick)
-        add_apart(self, REPLAY_DELAY, self->at - first_tick, ROW_NO_CLASS);
+    else if (self->at > self->first_tick)
+        add_apart(self, REPLAY_DELAY, self->at - self->first_tick, ROW_NO_CLASS);
 }
 
-static void end_thread(struct builder *self)
+static void end_thread(void *part)
 {
+    struct builder *self = part;
     const struct thread_links *links = &self->program->links[self->index];
     release_all(self);
     while (self->next_post < links->posts.count)
@@ -697,18 +703,9 @@ static void end_thread(struct builder *self)
             ROW_NO_CLASS);
     add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
     scale_to_cpu_time(self);
+    if (self->has_parts)
+        part_ends__end(&self->parts);
     class_table__forget_thread(self->table);
-}
-
-static void make_row(struct builder *self, uint32_t index, uint64_t first_tick)
-{
-    struct thread_acts acts;
-    struct thread_act act;
-    start_thread(self, index, first_tick);
-    for (thread_acts__start(&acts, self->program->trace, self->thread);
-         thread_acts__next(&acts, &act);)
-        pass_time_and_act(self, &act);
-    end_thread(self);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -721,28 +718,70 @@ static uint64_t first_tick_of(const struct trace *trace)
     return first;
 }
 
-int program__make_rows(struct replay_program *program, struct error *error)
+static void *start(struct run *run)
 {
-    struct builder self = {.program = program,
-                           .table = profile__table(program->profile),
-                           .parts = part_ends__new(),
-                           .all_away = program__collect_away(program),
-                           .functions = VEC_OF(struct open_function),
-                           .held = VEC_OF(struct own_lock)};
-    uint64_t first_tick = first_tick_of(program->trace);
-    self.has_parts = class_table__has_parts(self.table);
-    self.recent = memory__zeroed(RECENT_OBJECTS, sizeof *self.recent);
-    for (uint32_t i = 0; i < program->thread_count && !self.too_many; i++)
-        make_row(&self, i, first_tick);
-    part_ends__free(&self.parts);
-    program__free_away(program, self.all_away);
-    vec__free(&self.functions);
-    vec__free(&self.held);
-    free(self.recent);
-    if (!self.too_many)
-        return 0;
-    return error__set(error, -E2BIG,
-                      "the trace has more than %u million operations, which is what a replay can "
-                      "keep; record a shorter run, or fewer functions",
-                      REPLAY_KEPT_OPS >> 20);
+    struct replay_program *program = (void *)run__options(run, &rows_analysis);
+    struct builder *self = memory__zeroed(1, sizeof *self);
+    *self = (struct builder){.run = run,
+                             .program = program,
+                             .table = profile__table(program->profile),
+                             .parts = part_ends__new(),
+                             .all_away = run__take(run, &away_analysis),
+                             .first_tick = first_tick_of(program->trace),
+                             .functions = VEC_OF(struct open_function),
+                             .held = VEC_OF(struct own_lock)};
+    program__find_stolen(program, self->all_away);
+    self->has_parts = class_table__has_parts(self->table);
+    self->recent = memory__zeroed(RECENT_OBJECTS, sizeof *self->recent);
+    return self;
 }
+
+static void *make_row(void *argument, unsigned lane, uint32_t thread)
+{
+    struct builder *self = argument;
+    (void)lane;
+    if (self->too_many)
+        return NULL;
+    start_thread(self, thread);
+    return self;
+}
+
+/* Which part of its site an occurrence was of is known before its act. */
+static void take_event(void *part, const struct event *event)
+{
+    struct builder *self = part;
+    struct thread_act act;
+    if (self->has_parts)
+        part_ends__event(&self->parts, event);
+    thread_acts__put(&self->acts, event);
+    while (thread_acts__next(&self->acts, &act))
+        pass_time_and_act(self, &act);
+}
+
+static void *finish(void *argument)
+{
+    struct builder *self = argument;
+    if (self->too_many)
+        self->run->code =
+            error__set(&self->run->error, -E2BIG,
+                       "the trace has more than %u million operations, which is what a replay can "
+                       "keep; record a shorter run, or fewer functions",
+                       REPLAY_KEPT_OPS >> 20);
+    part_ends__free(&self->parts);
+    program__free_away(self->program, self->all_away);
+    vec__free(&self->functions);
+    vec__free(&self->held);
+    free(self->recent);
+    free(self);
+    return NULL;
+}
+
+const struct analysis rows_analysis = {
+    .name = "rows",
+    .after = (const struct analysis *const[]){&links_analysis, &away_analysis, NULL},
+    .walk = WALK_IN_ORDER,
+    .start = start,
+    .thread = make_row,
+    .event = take_event,
+    .end = end_thread,
+    .finish = finish};
