@@ -165,7 +165,9 @@ static void tell_events(const struct group *group, uint32_t thread, void *const 
     if (!count)
         return;
     trace_cursor__start(&cursor, trace, VEC_AT(trace__threads(trace), struct trace_thread, thread));
-    while (trace_cursor__next(&cursor, &event))
+    while (count == 1 && trace_cursor__next(&cursor, &event)) /* as most often */
+        listen[0](listeners[0], &event);
+    while (count > 1 && trace_cursor__next(&cursor, &event))
         for (size_t i = 0; i < count; i++)
             listen[i](listeners[i], &event);
 }
