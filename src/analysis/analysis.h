@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct event;
+struct event_words;
 struct run;
 struct sync_event;
 struct sync_scope;
@@ -44,6 +45,9 @@ struct analysis {
      * of one lane follow one another, and may share what belongs to it. */
     void *(*thread)(void *self, unsigned lane, uint32_t thread);
     void (*event)(void *part, const struct event *event);
+    /* Takes some of the words' first events, as few as it likes, which then are not told by event:
+     * only where no other analysis shares the walk. */
+    void (*events)(void *part, struct event_words *words);
     void (*end)(void *part); /* still in its lane */
     /* One part at a time, in the order of threads; frees it. */
     void (*join)(void *self, uint32_t thread, void *part);

@@ -149,6 +149,18 @@ static void join_ended(struct crew *crew)
     crew->joins = false;
 }
 
+/* True: there may be more. */
+static inline bool take_some(struct trace_cursor *cursor,
+                             void (*take)(void *part, struct event_words *words), void *part)
+{
+    struct event_words words = trace_cursor__words(cursor);
+    if (take) {
+        take(part, &words);
+        trace_cursor__pass(cursor, &words);
+    }
+    return true;
+}
+
 static void tell_events(const struct group *group, uint32_t thread, void *const *parts)
 {
     const struct trace *trace = group->run->trace;
@@ -156,20 +168,23 @@ static void tell_events(const struct group *group, uint32_t thread, void *const 
     struct event event;
     void *listeners[GROUP_MOST];
     void (*listen[GROUP_MOST])(void *part, const struct event *event);
+    void (*take)(void *part, struct event_words *words) = NULL;
     size_t count = 0;
     for (size_t i = 0; i < group->count; i++) {
         listeners[count] = parts[i];
         listen[count] = group->rows[i]->analysis->event;
-        count += parts[i] && listen[count];
+        if (!parts[i] || !listen[count])
+            continue;
+        take = count++ ? NULL : group->rows[i]->analysis->events;
     }
     if (!count)
         return;
     trace_cursor__start(&cursor, trace, VEC_AT(trace__threads(trace), struct trace_thread, thread));
-    while (count == 1 && trace_cursor__next(&cursor, &event)) /* as most often */
-        listen[0](listeners[0], &event);
-    while (count > 1 && trace_cursor__next(&cursor, &event))
-        for (size_t i = 0; i < count; i++)
+    while (take_some(&cursor, take, listeners[0]) && trace_cursor__next(&cursor, &event)) {
+        listen[0](listeners[0], &event); /* as most often, the only one */
+        for (size_t i = 1; i < count; i++)
             listen[i](listeners[i], &event);
+    }
 }
 
 static void walk_thread(const struct group *group, unsigned lane, uint32_t thread, void **parts)

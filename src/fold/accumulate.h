@@ -92,6 +92,20 @@ static inline void accumulator__add_whole(struct accumulator *accumulator, uint6
     accumulator->component_sum[component] += weight * duration;
 }
 
+/* Of the duration that much was recording what happened inside, and the rest ran. */
+static inline void accumulator__add_running(struct accumulator *accumulator, uint64_t duration,
+                                            uint64_t own, uint64_t overhead, uint64_t weight)
+{
+    if (!accumulator->count || duration < accumulator->minimum) {
+        accumulator__set_whole_reference(accumulator, duration, COMPONENT_RUNNING);
+        accumulator->component_reference[COMPONENT_OVERHEAD] = overhead;
+        accumulator->component_reference[COMPONENT_RUNNING] -= overhead;
+    }
+    accumulator__add_any(accumulator, duration, own, weight);
+    accumulator->component_sum[COMPONENT_OVERHEAD] += weight * overhead;
+    accumulator->component_sum[COMPONENT_RUNNING] += weight * (duration - overhead);
+}
+
 /* components add up to duration. */
 static inline void accumulator__add(struct accumulator *accumulator, uint64_t duration,
                                     uint64_t own, const uint64_t components[COMPONENTS],

@@ -52,9 +52,14 @@ static void count_overhead(struct fold *fold, uint64_t ticks)
         fold->spans[fold->state->depth - 1].overhead += ticks;
 }
 
+static inline uint64_t least(uint64_t one, uint64_t other)
+{
+    return one < other ? one : other;
+}
+
 static uint64_t take(uint64_t *left, uint64_t wanted)
 {
-    uint64_t taken = wanted < *left ? wanted : *left;
+    uint64_t taken = least(wanted, *left);
     *left -= taken;
     return taken;
 }
@@ -112,6 +117,21 @@ static void add_whole(struct fold_class *into, bool is_inner, uint64_t duration,
     accumulator__add_nested(accumulator, duration, own, components, weight);
 }
 
+/* An occurrence that ran, but for what recording took. */
+static inline void add_running(struct fold_class *into, bool is_inner, uint64_t duration,
+                               uint64_t own, uint64_t overhead, uint64_t weight)
+{
+    struct accumulator *accumulator = &into->sums->accumulator;
+    if (!is_inner) {
+        accumulator__add_running(accumulator, duration, own, overhead, weight);
+        return;
+    }
+    uint64_t components[COMPONENTS] = {0};
+    components[COMPONENT_OVERHEAD] = overhead;
+    components[COMPONENT_RUNNING] = duration - overhead;
+    accumulator__add_nested(accumulator, duration, own, components, weight);
+}
+
 /* The class in which an occurrence of class is counted whose span was just relocated return
  * address. */
 static inline struct fold_class *counting_class(struct fold *fold, struct fold_class *class)
@@ -136,13 +156,15 @@ static void tell(struct fold *fold, struct fold_class *class, const struct open_
         .depth = fold->state->depth,
         .inner = class->open > 0,
     };
-    if (span->parted || span->overhead) {
+    if (span->parted) {
         divide(duration, span, class->component, occurrence.components);
         pass_on(fold, occurrence.components);
+    } else if (class->component == COMPONENT_RUNNING) {
+        occurrence.components[COMPONENT_OVERHEAD] = least(span->overhead, duration);
+        occurrence.components[COMPONENT_RUNNING] = duration - least(span->overhead, duration);
     } else {
         occurrence.components[class->component] = duration;
-        if (class->component != COMPONENT_RUNNING)
-            parts_at(fold, fold->state->depth)[class->component] += duration;
+        parts_at(fold, fold->state->depth)[class->component] += duration;
     }
     fold->watch(fold, &occurrence);
 }
@@ -164,15 +186,17 @@ static inline void close_finished(struct fold *fold, uint64_t tick)
     struct fold_class *into = fold->divide ? fold->divide(fold, class, duration) : class;
     if (duration)
         count_duration(fold, into, duration, span->weight);
-    if (span->parted || span->overhead) {
+    if (span->parted) {
         uint64_t components[COMPONENTS];
         divide(duration, span, class->component, components);
         add_divided(into, class->open > 0, duration, own, components, span->weight);
         pass_on(fold, components);
+    } else if (class->component == COMPONENT_RUNNING) {
+        add_running(into, class->open > 0, duration, own, least(span->overhead, duration),
+                    span->weight);
     } else {
         add_whole(into, class->open > 0, duration, own, span->weight);
-        if (class->component != COMPONENT_RUNNING)
-            parts_at(fold, fold->state->depth)[class->component] += duration;
+        parts_at(fold, fold->state->depth)[class->component] += duration;
     }
     pass_on_time(fold, span->nested + own, span->overhead);
 }
@@ -261,6 +285,23 @@ static void drop_outermost(struct fold *fold)
     state->dropped += dropped;
 }
 
+/* There is room for it. */
+static inline void push_span(struct fold *fold, uint64_t tick, uint32_t id,
+                             struct fold_class *class, uint32_t weight)
+{
+    struct open_span *span = &fold->spans[fold->state->depth++];
+    span->start = fold_state__own_time(fold->state, tick);
+    span->class = class;
+    span->number = class->number;
+    span->id = id;
+    span->weight = weight;
+    span->parted = 0;
+    span->nested = span->overhead = 0;
+    class->open++;
+    if (class->outer)
+        class->outer->open++;
+}
+
 static void open_span(struct fold *fold, const struct event *event, struct fold_class *class,
                       uint32_t weight)
 {
@@ -269,21 +310,10 @@ static void open_span(struct fold *fold, const struct event *event, struct fold_
         fold->keeper->add_spans(fold);
     if (state->depth == fold->capacity)
         drop_outermost(fold);
-    if (state->depth == fold->capacity) { /* no room for any */
+    if (state->depth == fold->capacity) /* no room for any */
         class->sums->unfinished += weight;
-        return;
-    }
-    struct open_span *span = &fold->spans[state->depth++];
-    span->start = fold_state__own_time(state, event->tick);
-    span->class = class;
-    span->number = class->number;
-    span->id = event->id;
-    span->weight = weight;
-    span->parted = 0;
-    span->nested = span->overhead = 0;
-    class->open++;
-    if (class->outer)
-        class->outer->open++;
+    else
+        push_span(fold, event->tick, event->id, class, weight);
 }
 
 /* What SAMPLED said: the next occurrence of that function stands for so many. Should too many of
@@ -564,4 +594,37 @@ void fold__event(struct fold *fold, const struct event *event)
         fixed_event(fold, event);
     }
     fold->snapshot = false;
+}
+
+static inline bool take_function(struct fold *fold, struct fold_class *class, uint32_t id,
+                                 uint64_t tick)
+{
+    struct fold_state *state = fold->state;
+    if (id & 1) {
+        if (!state->depth || fold->spans[state->depth - 1].id != (id & ~1u))
+            return false;
+        close_finished(fold, tick);
+    } else {
+        if (state->depth == fold->capacity)
+            return false;
+        count_overhead(fold, class->cost);
+        push_span(fold, tick, id, class, 1);
+    }
+    state->events++;
+    return true;
+}
+
+bool fold__function(struct fold *fold, struct fold_class *class, uint32_t id, uint64_t tick)
+{
+    return take_function(fold, class, id, tick);
+}
+
+void fold__functions(struct fold *fold, struct event_words *words)
+{
+    struct fold_class *class;
+    uint32_t id;
+    uint64_t tick;
+    while ((class = fold__next_function(fold, words, &id, &tick)) &&
+           take_function(fold, class, id, tick))
+        event_words__pass(words, tick);
 }

@@ -154,6 +154,25 @@ struct fold {
 };
 
 void fold__event(struct fold *fold, const struct event *event);
+/* What most events are: a known function is entered or left, and no more is told of it. Its class,
+ * when such an event is the words' next one; else NULL. */
+static inline struct fold_class *fold__next_function(const struct fold *fold,
+                                                     const struct event_words *words, uint32_t *id,
+                                                     uint64_t *tick)
+{
+    if (words->at >= words->end || fold->snapshot || fold->state->drawn_count)
+        return NULL;
+    *id = event__id(*words->at);
+    *tick = event__whole_tick(words->tick, *words->at);
+    uint32_t place = (*id - HEURT_EVENT_FUNCTIONS) / 2;
+    return place < fold->function_count && event_words__has_plain(words, *id, *tick)
+               ? fold->functions[place]
+               : NULL;
+}
+/* Folds it. False, and nothing is done: it needs more than a look at the innermost span. */
+bool fold__function(struct fold *fold, struct fold_class *class, uint32_t id, uint64_t tick);
+/* Folds such events, from the words' first one on, as far as there are. */
+void fold__functions(struct fold *fold, struct event_words *words);
 
 /* The end of what is known: spans that are still open become unfinished, those below keep (from
  * the bottom) stay. */

@@ -35,6 +35,29 @@ static inline uint32_t event__id(uint64_t word)
     return word & ((1u << HEURT_ID_BITS) - 1);
 }
 
+/* Words of a thread, from the beginning of an event on. */
+struct event_words {
+    const uint64_t *at, *end;
+    uint64_t tick;                /* of the event before */
+    uint64_t until;               /* before that tick events are taken from here alone */
+    const uint8_t *payload_words; /* + 1, by id; 0: there is no such event */
+    uint32_t payload_ids;
+};
+
+/* Whether an event of that id and tick is one word, and the next one. */
+static inline bool event_words__has_plain(const struct event_words *words, uint32_t id,
+                                          uint64_t tick)
+{
+    return id < words->payload_ids && words->payload_words[id] == 1 && tick < words->until;
+}
+
+/* Behind such a one. */
+static inline void event_words__pass(struct event_words *words, uint64_t tick)
+{
+    words->tick = tick;
+    words->at++;
+}
+
 #define EVENT_TICKS_BACK (1u << 20)    /* a signal handler's events */
 #define EVENT_TICKS_AHEAD (1ull << 38) /* more would be chance, not a time */
 

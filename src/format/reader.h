@@ -222,6 +222,24 @@ static inline bool trace_cursor__next(struct trace_cursor *cursor, struct event 
     return trace_cursor__next_any(cursor, event);
 }
 
+/* The words in which the next events stand, for who takes some of them himself; he puts back what
+ * is left. */
+static inline struct event_words trace_cursor__words(const struct trace_cursor *cursor)
+{
+    return (struct event_words){cursor->at,
+                                cursor->end,
+                                cursor->tick,
+                                cursor->recorded_until,
+                                cursor->payload_words,
+                                cursor->payload_ids};
+}
+
+static inline void trace_cursor__pass(struct trace_cursor *cursor, const struct event_words *words)
+{
+    cursor->at = words->at;
+    cursor->tick = words->tick;
+}
+
 /* For a cursor that is left before its end (of which next has told); may be called always. */
 void trace_cursor__stop(struct trace_cursor *cursor);
 

@@ -130,15 +130,22 @@ static bool are_equal(const struct nest_item *left, const struct nest_item *righ
     return true;
 }
 
+/* Whether it is the last one once more, which is then counted: as most often. */
+static inline bool repeats_last(struct vec *items, const struct nest_item *item)
+{
+    struct nest_item *last =
+        items->count ? VEC_AT(items, struct nest_item, items->count - 1) : NULL;
+    if (!last || last->nest != item->nest)
+        return false;
+    last->least += item->least;
+    last->most += item->most;
+    return true;
+}
+
 void nest_items__append(struct vec *items, const struct nest_item *item)
 {
-    struct nest_item *before =
-        items->count ? VEC_AT(items, struct nest_item, items->count - 1) : NULL;
-    if (before && before->nest == item->nest) { /* as most often */
-        before->least += item->least;
-        before->most += item->most;
+    if (repeats_last(items, item))
         return;
-    }
     vec__push(items, item);
     for (size_t period = 2; period <= PERIOD_MOST && 2 * period <= items->count; period++) {
         struct nest_item *last = VEC_AT(items, struct nest_item, items->count - period);

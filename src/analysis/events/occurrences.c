@@ -438,6 +438,11 @@ void occurrences__event(void *part, const struct event *event)
     thread_watch__event(((struct collector *)part)->watch, event);
 }
 
+void occurrences__events(void *part, struct event_words *words)
+{
+    thread_watch__functions(((struct collector *)part)->watch, words);
+}
+
 void occurrences__end_thread(void *argument)
 {
     struct collector *part = argument;

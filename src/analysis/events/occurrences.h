@@ -79,6 +79,7 @@ struct plan *occurrences__start(struct class_table *table,
                                 bool (*worth)(const struct class_entry *entry));
 void *occurrences__thread(void *plan, unsigned lane, uint32_t thread);
 void occurrences__event(void *part, const struct event *event);
+void occurrences__events(void *part, struct event_words *words);
 void occurrences__end_thread(void *part);
 void occurrences__join(void *plan, uint32_t thread, void *part);
 struct occurrences occurrences__end(struct plan *plan); /* occurrences__free it */

@@ -14,7 +14,8 @@ struct thread_fold {
     uint64_t last_wait;      /* as in struct thread_result */
     struct nest_walk *nests; /* NULL: nobody wants them */
     struct thread_sites sites;
-    struct vec stacks; /* uint64_t: by place of the open span: tick of its call stack; 0: none */
+    struct vec stacks; /* uint64_t: by place of the open span: tick of its call stack; 0: none. Of
+                          those that are not open there is none */
     struct thread_result *result; /* when it is counted */
     struct vec rows;              /* what of it is joined, as are sites */
     /* Only when the thread is watched: */
@@ -230,6 +231,13 @@ static uint64_t stack_at(const struct thread_fold *self, uint32_t depth)
     return depth < self->stacks.count ? *VEC_AT(&self->stacks, uint64_t, depth) : 0;
 }
 
+/* Forgets those of spans with so many around them, or more. */
+static inline void forget_stacks(struct thread_fold *self, uint32_t depth)
+{
+    if (self->stacks.count > depth)
+        self->stacks.count = depth;
+}
+
 /* As struct fold's divide. */
 static struct fold_class *class_by_nest(struct fold *fold, struct fold_class *class,
                                         uint64_t duration)
@@ -240,9 +248,10 @@ static struct fold_class *class_by_nest(struct fold *fold, struct fold_class *cl
         .place = entry->place, .depth = fold->state->depth, .counts = entry->is_structural};
     const struct vec *inside;
     uint32_t nest = nest_walk__end(self->nests, &nested, &inside);
+    uint64_t stack = stack_at(self, nested.depth);
+    forget_stacks(self, nested.depth);
     if (class->component != COMPONENT_RUNNING)
         return class;
-    uint64_t stack = stack_at(self, nested.depth);
     into = sites__class(&self->sites, entry, nest, inside, duration, stack > 0);
     if (stack)
         class_table__add_stack(self->table, self->symbols, site__stacked(entry, into),
@@ -273,10 +282,11 @@ static void end_nests(struct thread_fold *self)
 static void keep_stack(struct thread_fold *self, uint64_t stack)
 {
     uint32_t place = self->fold.state->depth - 1;
-    while (stack && self->stacks.count <= place)
+    forget_stacks(self, place);
+    while (stack && self->stacks.count < place)
         vec__push(&self->stacks, NULL);
-    if (place < self->stacks.count)
-        *VEC_AT(&self->stacks, uint64_t, place) = stack;
+    if (stack)
+        vec__push(&self->stacks, &stack);
 }
 
 /* What is drawn would be in some nests and not in others: of which classes that is has to be known
@@ -299,7 +309,8 @@ static void fold_by_nests(struct thread_fold *self, const struct event *event)
     uint32_t depth = fold->state->depth;
     uint64_t stack = fold->snapshot ? fold->stack.tick : 0;
     fold__event(fold, event);
-    if (fold->state->depth > depth && (stack || self->stacks.count))
+    forget_stacks(self, fold->state->depth);
+    if (fold->state->depth > depth)
         keep_stack(self, stack);
     else if (event->id == HEURT_EVENT_LOST)
         nest_walk__forget(self->nests);
@@ -331,6 +342,11 @@ void thread_fold__event(void *part, const struct event *event)
         fold_by_nests(self, event);
     else
         fold__event(&self->fold, event);
+}
+
+void thread_fold__functions(void *part, struct event_words *words)
+{
+    fold__functions(&((struct thread_fold *)part)->fold, words);
 }
 
 void thread_fold__end(void *part)
@@ -444,19 +460,25 @@ static void keep_arguments(struct thread_fold *self, const struct event *event)
     arguments->entered = event->tick;
 }
 
-static bool passes_over(struct thread_fold *self, const struct event *event)
+static inline bool pass_over(struct thread_fold *self, const struct fold_class *class, uint32_t id,
+                             uint64_t tick)
 {
     struct fold *fold = &self->fold;
+    uint32_t depth = fold->state->depth;
+    if (!self->watcher->passes_over(self->watcher, whole_of(class), tick, depth))
+        return false;
+    *(struct passed_call *)vec__extend(&self->passed, 1) = (struct passed_call){id, depth};
+    if (depth)
+        fold->spans[depth - 1].overhead += class->cost;
+    return true;
+}
+
+static bool passes_over(struct thread_fold *self, const struct event *event)
+{
+    const struct fold *fold = &self->fold;
     size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
     const struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
-    uint32_t depth = fold->state->depth;
-    if (!class || !self->watcher->passes_over(self->watcher, whole_of(class), event->tick, depth))
-        return false;
-    struct passed_call call = {event->id, depth};
-    vec__push(&self->passed, &call);
-    if (call.depth)
-        fold->spans[call.depth - 1].overhead += class->cost;
-    return true;
+    return class && pass_over(self, class, event->id, event->tick);
 }
 
 /* Whether a call that was passed over ends with this event. */
@@ -490,6 +512,62 @@ static void forget_passed(struct thread_fold *self)
     while (self->passed.count && calls[self->passed.count - 1].depth > self->fold.state->depth)
         self->passed.count--;
 }
+
+/* ---- … of functions, most of which need less ------------------------------------------------- */
+
+enum taken { NOT_TAKEN, TAKEN, TO_BE_FOLDED };
+
+/* The enter or leave of a call that is passed over. */
+static inline enum taken pass_function(struct thread_fold *self, const struct fold_class *class,
+                                       uint32_t id, uint64_t tick)
+{
+    if (!(id & 1))
+        return pass_over(self, class, id, tick) ? TAKEN : TO_BE_FOLDED;
+    uint32_t depth = self->fold.state->depth;
+    const struct passed_call *last = self->passed.items;
+    last += self->passed.count;
+    if (!self->passed.count || last[-1].depth != depth)
+        return TO_BE_FOLDED;
+    if (last[-1].id != (id & ~1u))
+        return NOT_TAKEN;
+    self->passed.count--;
+    self->watcher->passed_over(self->watcher, depth);
+    return TAKEN;
+}
+
+static inline bool watch_function(struct thread_fold *self, struct fold_class *class, uint32_t id,
+                                  uint64_t tick)
+{
+    enum taken taken = TO_BE_FOLDED;
+    if (self->watcher->passes_over)
+        taken = pass_function(self, class, id, tick);
+    else
+        note_event(self, tick);
+    if (taken != TO_BE_FOLDED)
+        return taken == TAKEN;
+    if (!fold__function(&self->fold, class, id, tick))
+        return false;
+    forget_passed(self);
+    if (!(id & 1)) {
+        keep_arguments(self, &(struct event){.tick = tick, .id = id});
+        tell_opened(self);
+    }
+    return true;
+}
+
+void thread_watch__functions(struct thread_fold *self, struct event_words *words)
+{
+    struct fold_class *class;
+    uint32_t id;
+    uint64_t tick;
+    while (!self->instructions && (class = fold__next_function(&self->fold, words, &id, &tick)) &&
+           watch_function(self, class, id, tick)) {
+        event_words__pass(words, tick);
+        self->watcher->now.number++;
+    }
+}
+
+/* ---- the watch ------------------------------------------------------------------------------- */
 
 static bool is_of_kernel(uint32_t id)
 {
@@ -567,7 +645,10 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     struct event event;
     struct thread_fold *self = thread_watch__start(table, thread, watcher);
     trace_cursor__start(&cursor, table->trace, self->thread);
-    while (trace_cursor__next(&cursor, &event))
-        thread_watch__event(self, &event);
+    do {
+        struct event_words words = trace_cursor__words(&cursor);
+        thread_watch__functions(self, &words);
+        trace_cursor__pass(&cursor, &words);
+    } while (trace_cursor__next(&cursor, &event) && (thread_watch__event(self, &event), true));
     thread_watch__end(self);
 }

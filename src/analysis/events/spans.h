@@ -33,6 +33,7 @@ struct thread_fold *thread_fold__start(struct class_table *lane, const struct sy
                                        uint32_t thread, bool by_nests,
                                        struct thread_result *result);
 void thread_fold__event(void *fold, const struct event *event);
+void thread_fold__functions(void *fold, struct event_words *words); /* fold__functions */
 void thread_fold__end(void *fold);
 void thread_fold__join(struct thread_fold *fold, struct class_table *table, uint32_t thread);
 
@@ -80,6 +81,7 @@ struct class_entry *watcher__class(const struct thread_watcher *watcher, struct 
 struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thread,
                                         struct thread_watcher *watcher);
 void thread_watch__event(struct thread_fold *watch, const struct event *event);
+void thread_watch__functions(struct thread_fold *watch, struct event_words *words); /* likewise */
 void thread_watch__end(struct thread_fold *watch);
 /* All events of the thread, in a walk of its own. */
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
