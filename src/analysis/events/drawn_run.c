@@ -346,6 +346,48 @@ static void take_event(void *part, const struct event *event)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
+/* The first tick behind that one, which is in a gap, that may be in a window. */
+static uint64_t end_of_gap(const struct drawn_run *run, uint64_t tick)
+{
+    uint32_t window = window_of(run, tick);
+    if (tick >= run->begins[window])
+        window++;
+    return window < run->count ? run->begins[window] : UINT64_MAX;
+}
+
+/* Takes an event of a gap that enters a function, or leaves the innermost span. */
+static inline bool take_function(struct keeper *self, uint32_t id, uint64_t tick)
+{
+    struct vec *spans = &self->spans;
+    if (!(id & 1)) {
+        struct gap_event *span = vec__extend(spans, 1);
+        span->what = (struct kept_event){tick, id, 0};
+        span->order = self->order++;
+        return true;
+    }
+    if (!spans->count || VEC_AT(spans, struct gap_event, spans->count - 1)->what.id != (id & ~1u))
+        return false;
+    spans->count--;
+    return true;
+}
+
+/* Takes events of functions of the gap that is now, which are most of a long run. */
+static void take_functions(void *part, struct event_words *words)
+{
+    struct keeper *self = part;
+    uint64_t end = self->is_in_gap ? end_of_gap(self->run, self->tick) : 0;
+    while (words->at < words->end) {
+        uint32_t id = event__id(*words->at);
+        uint64_t tick = event__whole_tick(words->tick, *words->at);
+        uint64_t now = tick > self->tick ? tick : self->tick;
+        if (id < HEURT_EVENT_FUNCTIONS || now >= end || !event_words__has_plain(words, id, tick) ||
+            !take_function(self, id, now))
+            break;
+        event_words__pass(words, tick);
+        self->tick = now;
+    }
+}
+
 /* What the walk hands on. */
 struct joiner {
     struct drawn_run run;
@@ -518,6 +560,7 @@ const struct analysis drawn_analysis = {
     .start = start_drawing,
     .thread = keep_thread,
     .event = take_event,
+    .events = take_functions,
     .end = end_thread,
     .join = join_thread,
     .finish = end_drawing,
