@@ -324,9 +324,25 @@ void nest_walk__forget(struct nest_walk *walk)
     empty_from(walk, 0);
 }
 
+/* What most occurrences are: nothing was in it, as in the one before it. Its nest, or NEST_NONE. */
+static inline uint32_t end_again(struct nest_walk *walk, const struct nested *nested)
+{
+    const struct vec *bare = &walk->nests->bare;
+    if (walk->deepest_1 != nested->depth + 1 || nested->place >= bare->count)
+        return NEST_NONE;
+    const struct nest_item item = {*VEC_AT(bare, uint32_t, nested->place), 1, 1};
+    struct level *level = VEC_AT(&walk->levels, struct level, nested->depth);
+    return !level->is_irregular && repeats_last(&level->items, &item) ? item.nest : NEST_NONE;
+}
+
 uint32_t nest_walk__end(struct nest_walk *walk, const struct nested *nested,
                         const struct vec **items)
 {
+    uint32_t again = nested->counts ? end_again(walk, nested) : NEST_NONE;
+    if (again != NEST_NONE) {
+        *items = &no_items;
+        return again;
+    }
     uint32_t nest = close(walk, nested, items);
     if (nested->counts)
         append(walk, nested, nest);
