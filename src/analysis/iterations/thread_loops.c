@@ -144,6 +144,9 @@ static struct thread_loop *loop_of(struct thread_loops *loops, struct loop_key k
     struct loop_instance *recent =
         &loops->recent[(instance * 31 + key.depth) & (LOOP_INSTANCES - 1)];
     bool is_known = recent->loop_and_1 && recent->number == instance && recent->depth == key.depth;
+    struct thread_loop *same = is_known ? loop_at(loops, recent->loop_and_1 - 1) : NULL;
+    if (same && memcmp(&same->key, &key, sizeof key) == 0)
+        return same;
     uint64_t known = map__get(&loops->by_key, &key, sizeof key);
     struct thread_loop *loop = known != MAP_ABSENT ? loop_at(loops, known)
                                : is_known          ? rename_loop(loops, recent->loop_and_1 - 1, key)

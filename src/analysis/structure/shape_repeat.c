@@ -182,9 +182,21 @@ static int by_end(const void *left, const void *right)
     return ORDER(one->end, other->end) ?: ORDER(other->start, one->start);
 }
 
+/* As most often. */
+static bool are_in_order(const struct vec *turns)
+{
+    for (size_t i = 1; i < turns->count; i++) {
+        const struct shape_turn *turn = VEC_AT(turns, struct shape_turn, i);
+        if (by_end(turn - 1, turn) > 0)
+            return false;
+    }
+    return true;
+}
+
 void draft__tell(struct draft *draft)
 {
-    vec__sort(&draft->turns, by_end);
+    if (!are_in_order(&draft->turns))
+        vec__sort(&draft->turns, by_end);
     VEC_EACH (turn, &draft->turns, struct shape_turn)
         draft->tell(draft->context, turn);
     draft->turns.count = 0;
