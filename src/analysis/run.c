@@ -153,8 +153,8 @@ static void join_ended(struct crew *crew)
 static inline bool take_some(struct trace_cursor *cursor,
                              void (*take)(void *part, struct event_words *words), void *part)
 {
-    struct event_words words = trace_cursor__words(cursor);
     if (take) {
+        struct event_words words = trace_cursor__words(cursor);
         take(part, &words);
         trace_cursor__pass(cursor, &words);
     }

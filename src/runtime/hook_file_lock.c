@@ -83,7 +83,7 @@ static void told(struct thread *thread, uint64_t site, int descriptor, bool by_f
     else if (object && result == 0)
         lock__write_acquired(thread, site | (uint64_t)HEURT_LOCK_TRIED << 48, (const void *)object);
     else if (object && (error == EAGAIN || error == EACCES))
-        event__write2(thread, HEURT_EVENT_LOCK_BUSY, site, object);
+        lock__refused(thread, site, object);
     errno = error;
 }
 

@@ -89,15 +89,15 @@ static inline bool rwlock__is_shared(const pthread_rwlock_t *lock)
     } while (0)
 
 /* A try that the program makes itself. */
-#define TRY(kind, lock, is_shared, busy, real)                                           \
-    do {                                                                                 \
-        struct thread *thread = hook__thread();                                          \
-        int result = real;                                                               \
-        if (thread && (result == 0 || result == EOWNERDEAD))                             \
-            lock__acquired(thread, SITE((kind) | HEURT_LOCK_TRIED), lock, is_shared);    \
-        else if (thread && result == (busy))                                             \
-            event__write2(thread, HEURT_EVENT_LOCK_BUSY, SITE(kind), (uintptr_t)(lock)); \
-        return result;                                                                   \
+#define TRY(kind, lock, is_shared, busy, real)                                        \
+    do {                                                                              \
+        struct thread *thread = hook__thread();                                       \
+        int result = real;                                                            \
+        if (thread && (result == 0 || result == EOWNERDEAD))                          \
+            lock__acquired(thread, SITE((kind) | HEURT_LOCK_TRIED), lock, is_shared); \
+        else if (thread && result == (busy))                                          \
+            lock__refused(thread, SITE(kind), (uintptr_t)(lock));                     \
+        return result;                                                                \
     } while (0)
 
 #define RELEASE(kind, lock, real)                      \

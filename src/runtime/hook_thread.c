@@ -271,15 +271,21 @@ static bool is_asking(const struct thread *thread, uint64_t site, uint64_t polli
            clock__tick() - last->tick <= ASKING_TICKS;
 }
 
-/* site: gets HEURT_SLEEP_POLLS when the thread is asking; the first sleep of a row is a plain one.
- */
+/* Whether the thread was refused a lock right before: it will ask again, however long it sleeps. */
+static bool was_refused(const struct thread *thread)
+{
+    return thread->refused && clock__tick() - thread->refused <= ASKING_TICKS;
+}
+
+/* site: gets HEURT_SLEEP_POLLS when the thread is asking; the first sleep of a row is a plain one,
+ * unless the thread was refused a lock. */
 static struct thread *sleep__begin(uint64_t *site, uint64_t ns)
 {
     struct thread *thread = hook__thread();
     if (!thread)
         return NULL;
     uint64_t polling = *site | HEURT_SITE(0, HEURT_SLEEP_POLLS);
-    if (is_asking(thread, *site, polling, ns)) {
+    if (was_refused(thread) || is_asking(thread, *site, polling, ns)) {
         *site = polling;
         if (thread->poll.site == polling && poll__goes_on(thread, polling))
             return thread;

@@ -28,6 +28,13 @@ void lock__write_released(struct thread *thread, uint64_t site, const void *lock
 void lock__add_waiter(const void *lock);
 void lock__drop_waiter(const void *lock);
 
+/* A try of the program's own found it taken. */
+static inline void lock__refused(struct thread *thread, uint64_t site, uint64_t lock)
+{
+    event__write2(thread, HEURT_EVENT_LOCK_BUSY, site, lock);
+    thread->refused = clock__tick();
+}
+
 static inline uint64_t lock__hash(const void *lock)
 {
     return (uintptr_t)lock * 0x9e3779b97f4a7c15ull;

@@ -118,6 +118,7 @@ struct thread {
     bool is_in_wait;    /* a wait is told: futexes and yields that it is made of are not */
     char name[16];      /* as last defined */
     struct poll poll;
+    uint64_t refused; /* tick of the last try that found a lock taken; 0: there was none */
     struct once once;
     struct kernel kernel;
     int32_t loops[HEURT_LOOPS_MAX];      /* by number: iterations until the next mark */

@@ -31,6 +31,17 @@ record_waits() { # KIND
     classes yield caller.function | grep -F nap_until_ready
 }
 
+@test "a sleep after a lock was refused is a wait for it, the first one, too" {
+    local naps waits
+    record_waits tries
+    naps=$(sed -n 's/^naps=//p' <<<"$output")
+    waits=$(classes yield count | sum)
+    # Who had no CPU in between is not known to have slept for it.
+    [ $((2 * waits)) -gt "$naps" ] || fail "$waits waits of $naps sleeps"
+    [ "$(classes yield function | sort -u)" = usleep ]
+    classes yield caller.function | grep -F nap_until_free
+}
+
 @test "sleeps between which something is done are sleeps, each of them" {
     record_waits paces
     [ "$(classes sleep count | sum)" = "$(sed -n 's/^naps=//p' <<<"$output")" ]

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <latch>
+#include <mutex>
 #include <sched.h>
 #include <semaphore>
 #include <signal.h>
@@ -148,6 +149,29 @@ void naps()
     std::printf("naps=%u\n", shared.yields.load());
 }
 
+std::mutex taken;
+
+// Tries to get it, and sleeps in between.
+__attribute__((noinline)) void nap_until_free()
+{
+    while (!taken.try_lock()) {
+        shared.yields.fetch_add(1, std::memory_order_relaxed);
+        usleep(100);
+    }
+    taken.unlock();
+}
+
+void tries()
+{
+    taken.lock();
+    std::thread napper(nap_until_free);
+    while (shared.yields < 50)
+        known__yield();
+    taken.unlock();
+    napper.join();
+    std::printf("naps=%u\n", shared.yields.load());
+}
+
 // Works a little, and sleeps in between.
 __attribute__((noinline)) void pace()
 {
@@ -264,7 +288,7 @@ constexpr struct {
 } kinds[] = {
     {"polls", polls},   {"latch", latch},     {"barrier", barrier},   {"semaphore", semaphore},
     {"atomic", atomic}, {"naps", naps},       {"paces", paces},       {"guard", guard},
-    {"once", once},     {"signals", signals}, {"children", children},
+    {"once", once},     {"signals", signals}, {"children", children}, {"tries", tries},
 };
 } // namespace
 
