@@ -238,7 +238,7 @@ static void poll__remember(struct thread *thread, uint64_t site, uint64_t *at, u
     poll->end = end;
 }
 
-static void poll__leave(struct thread *thread, uint64_t site, uint64_t since)
+static void poll__leave(struct thread *thread, uint64_t site, uint64_t since, uint64_t ns)
 {
     uint64_t drained = event__begin(thread, HEURT_EVENT_SLEEP | 1);
     uint64_t *at = event__claim(thread, 1);
@@ -247,6 +247,7 @@ static void poll__leave(struct thread *thread, uint64_t site, uint64_t since)
     event__publish(at, drained ? drained : clock__tick(), HEURT_EVENT_SLEEP | 1);
     event__end(thread, drained);
     poll__remember(thread, site, at, since);
+    thread->poll.ns = ns;
 }
 
 /* ---- sleep ------------------------------------------------------------------------------------
@@ -257,18 +258,38 @@ static uint64_t ns_of(const struct timespec *time)
     return time ? (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec : 0;
 }
 
-/* Between two sleeps of a loop that only asks whether it may go on: some 3 us. One that asks rarely
- * is in no hurry. */
+/* Between two sleeps of a loop that only asks whether it may go on: some 3 us, and a thousandth of
+ * the sleep, after which little is in the caches. One that asks rarely is in no hurry, unless it
+ * has become patient: it asked more often before. */
 #define ASKING_TICKS 8192
+#define ASKING_PART 1000
 #define ASKING_NS 10000000u
+#define PATIENT_NS 1000000000u
+#define ASKING_WORDS 12
+
+/* Whether the thread, since it slept, did nothing but look at what a lock guards. */
+static bool only_looked(const struct thread *thread)
+{
+    const uint64_t *at = thread->poll.end, *next = *(uint64_t *volatile *)&thread->next;
+    if (!at || next < at || next - at > ASKING_WORDS)
+        return false;
+    for (uint64_t id; at < next; at += 3) {
+        id = *at & ((1u << HEURT_ID_BITS) - 1);
+        if (id != HEURT_EVENT_LOCK_ACQUIRED && id != HEURT_EVENT_LOCK_RELEASED)
+            return false;
+    }
+    return at == next;
+}
 
 /* Whether the thread slept at that place just before and has done next to nothing since. */
 static bool is_asking(const struct thread *thread, uint64_t site, uint64_t polling, uint64_t ns)
 {
     const struct poll *last = &thread->poll;
-    return last->end && last->end == *(uint64_t *volatile *)&thread->next &&
-           (last->site == site || last->site == polling) && ns && ns <= ASKING_NS &&
-           clock__tick() - last->tick <= ASKING_TICKS;
+    bool was_asking = last->site == polling, is_patient = last->ns && last->ns < ns;
+    return (was_asking || last->site == site) && ns &&
+           (ns <= ASKING_NS || ((was_asking || is_patient) && ns <= PATIENT_NS)) &&
+           clock__tick() - last->tick <= ASKING_TICKS + last->ticks / ASKING_PART &&
+           only_looked(thread);
 }
 
 /* Whether the thread was refused a lock right before: it will ask again, however long it sleeps. */
@@ -303,7 +324,7 @@ static struct thread *sleep__begin(uint64_t *site, uint64_t ns)
         uint64_t since = thread ? clock__tick() : 0;     \
         type result = real;                              \
         if (thread)                                      \
-            poll__leave(thread, site, since);            \
+            poll__leave(thread, site, since, ns);        \
         return result;                                   \
     } while (0)
 
@@ -416,7 +437,7 @@ EXPORT int sched_yield(void)
     uint64_t since = clock__tick();
     int result = REAL(sched_yield)();
     if (thread)
-        poll__leave(thread, site, since);
+        poll__leave(thread, site, since, 0);
     return result;
 }
 
@@ -427,5 +448,5 @@ EXPORT void thrd_yield(void)
     uint64_t since = clock__tick();
     REAL(thrd_yield)();
     if (thread)
-        poll__leave(thread, site, since);
+        poll__leave(thread, site, since, 0);
 }

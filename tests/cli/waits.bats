@@ -31,6 +31,15 @@ record_waits() { # KIND
     classes yield caller.function | grep -F nap_until_ready
 }
 
+@test "a loop that looks under a lock between its sleeps asks, for as long as it becomes patient, too" {
+    local naps waits
+    record_waits looks
+    naps=$(sed -n 's/^naps=//p' <<<"$output")
+    waits=$(classes yield count | sum)
+    [ $((2 * waits)) -gt "$naps" ] || fail "$waits waits of $naps sleeps"
+    classes yield caller.function | grep -F nap_until_told
+}
+
 @test "a sleep after a lock was refused is a wait for it, the first one, too" {
     local naps waits
     record_waits tries

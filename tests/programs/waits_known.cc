@@ -150,6 +150,7 @@ void naps()
 }
 
 std::mutex taken;
+bool told;
 
 // Tries to get it, and sleeps in between.
 __attribute__((noinline)) void nap_until_free()
@@ -159,6 +160,32 @@ __attribute__((noinline)) void nap_until_free()
         usleep(100);
     }
     taken.unlock();
+}
+
+// Looks under a lock, and sleeps in between, longer and longer.
+__attribute__((noinline)) void nap_until_told()
+{
+    for (unsigned us = 500;; us = us < 16000 ? 2 * us : us) {
+        std::lock_guard<std::mutex> guard(taken);
+        if (told)
+            break;
+        shared.yields.fetch_add(1, std::memory_order_relaxed);
+        taken.unlock();
+        usleep(us);
+        taken.lock();
+    }
+}
+
+void looks()
+{
+    std::thread napper(nap_until_told);
+    while (shared.yields < 20)
+        known__yield();
+    taken.lock();
+    told = true;
+    taken.unlock();
+    napper.join();
+    std::printf("naps=%u\n", shared.yields.load());
 }
 
 void tries()
@@ -289,6 +316,7 @@ constexpr struct {
     {"polls", polls},   {"latch", latch},     {"barrier", barrier},   {"semaphore", semaphore},
     {"atomic", atomic}, {"naps", naps},       {"paces", paces},       {"guard", guard},
     {"once", once},     {"signals", signals}, {"children", children}, {"tries", tries},
+    {"looks", looks},
 };
 } // namespace
 
