@@ -57,6 +57,14 @@ int order__u64(const void *left, const void *right);
 
 /* Appends a copy of *item (zeroes when item is NULL) and returns its place. */
 void *vec__push(struct vec *vec, const void *item);
+/* The item at that place; items of zeroes are appended until there is one. */
+#define VEC_REACH(vec, type, index)         \
+    __extension__({                         \
+        const size_t reach_index = (index); \
+        while ((vec)->count <= reach_index) \
+            vec__push(vec, NULL);           \
+        VEC_AT(vec, type, reach_index);     \
+    })
 /* Appends count items that the caller fills, and returns the place of the first. */
 void *vec__extend(struct vec *vec, size_t count);
 void vec__sort(struct vec *vec, int (*order)(const void *, const void *));

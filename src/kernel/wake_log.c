@@ -19,9 +19,7 @@ static struct wake_thread *thread_of(struct wake_log *log, uint32_t number)
 /* When a block device was last done on that CPU. */
 static uint64_t *done_on(struct wake_log *log, uint32_t cpu)
 {
-    while (log->done_ns.count <= cpu)
-        vec__push(&log->done_ns, NULL);
-    return VEC_AT(&log->done_ns, uint64_t, cpu);
+    return VEC_REACH(&log->done_ns, uint64_t, cpu);
 }
 
 /* In another namespace than the first one, current tells both of its numbers. */

@@ -79,9 +79,7 @@ static struct code_accesses *accesses_of(struct access_log *log, uint32_t index)
 {
     const struct hotspots_module *module =
         VEC_AT(hotspots__modules(log->hotspots), struct hotspots_module, index);
-    while (log->accesses.count <= index)
-        vec__push(&log->accesses, NULL);
-    struct code_accesses **accesses = VEC_AT(&log->accesses, struct code_accesses *, index);
+    struct code_accesses **accesses = VEC_REACH(&log->accesses, struct code_accesses *, index);
     const struct module_functions *functions =
         *accesses ? NULL : hot_files__functions(log->files, module, index);
     if (functions)

@@ -133,9 +133,7 @@ static struct hot_file *file_of(struct hot_files *files, const struct hotspots_m
 {
     if (!files->opened.item_bytes)
         files->opened = VEC_OF(struct hot_file);
-    while (files->opened.count <= index)
-        vec__push(&files->opened, NULL);
-    struct hot_file *file = VEC_AT(&files->opened, struct hot_file, index);
+    struct hot_file *file = VEC_REACH(&files->opened, struct hot_file, index);
     struct error error;
     if (module->is_file && !file->symbols && !file->unreadable &&
         module_functions__open(module->path, &file->symbols, &error) < 0)

@@ -204,9 +204,7 @@ void locks__forget(struct blame_walk *walk, const struct sync_event *event)
 
 static struct contention *contention_of(struct blame_walk *walk, uint32_t object)
 {
-    while (walk->contentions.count <= object)
-        vec__push(&walk->contentions, NULL);
-    struct contention **place = VEC_AT(&walk->contentions, struct contention *, object);
+    struct contention **place = VEC_REACH(&walk->contentions, struct contention *, object);
     if (!*place) {
         *place = memory__zeroed(1, sizeof **place);
         (*place)->sites = VEC_OF(struct contention_site);

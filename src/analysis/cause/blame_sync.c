@@ -9,9 +9,7 @@
 
 static struct meeting *meeting_of(struct blame_walk *walk, uint32_t object)
 {
-    while (walk->meetings.count <= object)
-        vec__push(&walk->meetings, NULL);
-    struct meeting **place = VEC_AT(&walk->meetings, struct meeting *, object);
+    struct meeting **place = VEC_REACH(&walk->meetings, struct meeting *, object);
     if (!*place) {
         *place = memory__zeroed(1, sizeof **place);
         (*place)->arrivals = VEC_OF(struct arrival);

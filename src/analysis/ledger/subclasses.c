@@ -107,9 +107,7 @@ static struct vec choose_parts(struct nests *nests, const struct site *site, uns
 static void list_places(struct divider *divider)
 {
     VEC_EACH (entry, &divider->table->entries, struct class_entry *) {
-        while (divider->places.count <= (*entry)->place)
-            vec__push(&divider->places, NULL);
-        *VEC_AT(&divider->places, const struct class_entry *, (*entry)->place) = *entry;
+        *VEC_REACH(&divider->places, const struct class_entry *, (*entry)->place) = *entry;
     }
 }
 

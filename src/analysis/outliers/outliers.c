@@ -21,9 +21,7 @@ struct owned_stand_out {
 
 struct likes *likes__at(struct vec *likes, size_t index)
 {
-    while (likes->count <= index)
-        vec__push(likes, NULL);
-    return VEC_AT(likes, struct likes, index);
+    return VEC_REACH(likes, struct likes, index);
 }
 
 static struct recent_kind *recent_of(const struct survey *survey, const uint32_t key[3])
@@ -53,9 +51,7 @@ struct likes *survey__kind(struct survey *survey, const uint32_t key[3])
 
 struct likes *survey__shape(struct survey *survey, uint32_t shape)
 {
-    while (survey->shape_likes.count <= shape)
-        vec__push(&survey->shape_likes, NULL);
-    uint32_t *index = VEC_AT(&survey->shape_likes, uint32_t, shape);
+    uint32_t *index = VEC_REACH(&survey->shape_likes, uint32_t, shape);
     bool is_new = !*index && !survey->found &&
                   shapes__get(survey->shapes, shape)->time.count >= SHAPE_TIMES_MIN;
     if (is_new)
@@ -169,9 +165,7 @@ static void free_survey(struct survey *survey)
 /* What its first class is, without what tells classes of the place apart. */
 static void describe(struct vec *places, const struct class_entry *entry)
 {
-    while (places->count <= entry->place)
-        vec__push(places, NULL);
-    struct class_definition *place = VEC_AT(places, struct class_definition, entry->place);
+    struct class_definition *place = VEC_REACH(places, struct class_definition, entry->place);
     if (place->at.function)
         return;
     *place = entry->what;

@@ -131,9 +131,7 @@ static uint64_t mean_of(const uint32_t *histogram)
 
 static struct object_facts *facts_of(struct link_walk *walk, uint32_t object)
 {
-    while (walk->facts.count <= object)
-        vec__push(&walk->facts, NULL);
-    return VEC_AT(&walk->facts, struct object_facts, object);
+    return VEC_REACH(&walk->facts, struct object_facts, object);
 }
 
 /* ---- locks: how long sleeping and waking take ------------------------------------------------ */

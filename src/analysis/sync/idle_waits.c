@@ -211,9 +211,7 @@ static struct turnstile *turnstile_of(struct idle_waits *idle, const struct sync
     const struct sync_object *what = sync_events__object(walk, object);
     if (what->kind != CLASS_CONDITION && what->kind != CLASS_SEMAPHORE)
         return NULL;
-    while (idle->turnstiles.count <= object)
-        vec__push(&idle->turnstiles, NULL);
-    struct turnstile **place = VEC_AT(&idle->turnstiles, struct turnstile *, object);
+    struct turnstile **place = VEC_REACH(&idle->turnstiles, struct turnstile *, object);
     if (!*place) {
         *place = memory__zeroed(1, sizeof **place);
         **place = (struct turnstile){
