@@ -459,20 +459,8 @@ static void inherit(struct trace *trace, struct trace_process *process, size_t *
 /* Where definitions go that are about no image in particular. */
 static struct trace_process *stand_in(struct trace *trace)
 {
-    if (!trace->processes.count) {
-        struct trace_process *process = vec__push(&trace->processes, NULL);
-        *process = (struct trace_process){
-            .serial = HEURT_NO_SERIAL,
-            .parent_serial = HEURT_NO_SERIAL,
-            .path = "",
-            .modules = VEC_OF(struct trace_module),
-            .functions = VEC_OF(struct trace_function),
-            .refusals = VEC_OF(struct trace_refusal),
-            .notes = VEC_OF(const char *),
-            .lives = VEC_OF(struct heurt_live),
-            .objects = VEC_OF(struct trace_object),
-        };
-    }
+    if (!trace->processes.count)
+        trace__push_process(trace, HEURT_NO_SERIAL);
     return trace->processes.items;
 }
 

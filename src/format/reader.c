@@ -201,7 +201,7 @@ struct trace_thread *trace__thread(const struct trace *trace, uint32_t serial)
     return VEC_FIND(&trace->threads, struct trace_thread, serial, serial);
 }
 
-static void push_process(struct trace *trace, uint32_t serial)
+void trace__push_process(struct trace *trace, uint32_t serial)
 {
     *(struct trace_process *)vec__push(&trace->processes, NULL) = (struct trace_process){
         .serial = serial,
@@ -228,7 +228,7 @@ static void make_processes(struct trace *trace, const struct chunks *chunks)
     const uint32_t *before = NULL;
     VEC_EACH (serial, &serials, uint32_t) {
         if (*serial != HEURT_NO_SERIAL && (!before || *before != *serial))
-            push_process(trace, *serial);
+            trace__push_process(trace, *serial);
         before = serial;
     }
     vec__free(&serials);

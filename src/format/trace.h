@@ -46,6 +46,8 @@ extern const uint8_t event_payload_words[HEURT_EVENT_FUNCTIONS];
 int trace__open_file(int fd, const char *name, struct trace **trace, struct error *error);
 /* The same without lives and bounds of threads, which take time: for who asks for chunks. */
 int trace__open_chunks(int fd, const char *name, struct trace **trace, struct error *error);
+/* A process image of which nothing is known yet. */
+void trace__push_process(struct trace *trace, uint32_t serial);
 /* Of a longer trace only what is looked at stays in memory. */
 #define TRACE_KEPT_BYTES ((size_t)128 << 20)
 /* Its pages need not stay in memory: they are read again when somebody asks for them. */

@@ -18,6 +18,21 @@ char *share__format(double share, char buffer[16]);
 #define GAIN_BYTES 64
 char *gain__format(const double gain[2], bool unicode, char buffer[GAIN_BYTES]);
 
+/* A column for each component but COMPONENT_RUNNING: ONE(component, key, what the thread did). */
+#define COMPONENT_COLUMNS(ONE)                                                        \
+    ONE(COMPONENT_LOCK, "lock", "waited for locks"),                                  \
+        ONE(COMPONENT_CONDITION, "condition", "waited at conditions and semaphores"), \
+        ONE(COMPONENT_BARRIER, "barrier", "waited at barriers"),                      \
+        ONE(COMPONENT_DISK, "disk", "waited for files"),                              \
+        ONE(COMPONENT_NETWORK, "network", "waited for sockets"),                      \
+        ONE(COMPONENT_MESSAGE, "message", "waited for messages"),                     \
+        ONE(COMPONENT_SLEEP, "sleep", "slept"),                                       \
+        ONE(COMPONENT_PAGE_FAULT, "page_fault", "was in page faults"),                \
+        ONE(COMPONENT_RUNNABLE, "runnable", "wanted a CPU and had none"),             \
+        ONE(COMPONENT_OTHER_BLOCKED, "other_blocked", "other waits"),                 \
+        ONE(COMPONENT_OVERHEAD, "overhead", "was being recorded")
+_Static_assert(COMPONENTS == 12, "every component has a column");
+
 /* Keys of the JSON contract, for a thread's time and for an excess. */
 const char *component__key(enum component component);
 const char *reason__key(enum reason reason);

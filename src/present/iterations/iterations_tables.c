@@ -123,24 +123,13 @@ static const struct column outlier_columns[] = {
     OUTLIER("duration_ns", iteration.duration_ns, "took", "ns", "how long it took"),
     OUTLIER("more_ns", more_ns, "more", "ns", "longer than a usual one"),
     MORE(COMPONENT_RUNNING, "running", "worked"),
-    MORE(COMPONENT_LOCK, "lock", "waited for locks"),
-    MORE(COMPONENT_CONDITION, "condition", "waited at conditions and semaphores"),
-    MORE(COMPONENT_BARRIER, "barrier", "waited at barriers"),
-    MORE(COMPONENT_DISK, "disk", "waited for files"),
-    MORE(COMPONENT_NETWORK, "network", "waited for sockets"),
-    MORE(COMPONENT_MESSAGE, "message", "waited for messages"),
-    MORE(COMPONENT_SLEEP, "sleep", "slept"),
-    MORE(COMPONENT_PAGE_FAULT, "page_fault", "was in page faults"),
-    MORE(COMPONENT_RUNNABLE, "runnable", "wanted a CPU and had none"),
-    MORE(COMPONENT_OTHER_BLOCKED, "other_blocked", "other waits"),
-    MORE(COMPONENT_OVERHEAD, "overhead", "recording"),
+    COMPONENT_COLUMNS(MORE),
     COLUMN(outlier_cells, function, "most in", "", "place in it whose own time makes most of it"),
     COLUMN(outlier_cells, file, NULL, "", "its source file"),
     COLUMN(outlier_cells, line, NULL, "", "line in it"),
     OUTLIER("place_more_ns", place_more_ns, NULL, "ns", "how much longer that place took"),
     OUTLIER("place_more_calls", place_more_calls, NULL, "", "how many more calls of it there were"),
 };
-_Static_assert(COMPONENTS == 12, "every component has a column");
 
 static const struct table iteration_outliers_table = TABLE(
     outlier_cells, "iteration_outliers", "a row an iteration that stands out", outlier_columns);

@@ -121,20 +121,9 @@ static const struct column columns[] = {
     COLUMN(point_cells, path, "in", "", "calls that it is in, the outermost first"),
     COLUMN(point_cells, previous, "behind", "", "the call before it"),
     COLUMN(point_cells, next, "before", "", "the call behind it"),
-    COMPONENT(COMPONENT_LOCK, "lock", "waited for locks"),
-    COMPONENT(COMPONENT_CONDITION, "condition", "waited at conditions and semaphores"),
-    COMPONENT(COMPONENT_BARRIER, "barrier", "waited at barriers"),
-    COMPONENT(COMPONENT_DISK, "disk", "waited for files"),
-    COMPONENT(COMPONENT_NETWORK, "network", "waited for sockets"),
-    COMPONENT(COMPONENT_MESSAGE, "message", "waited for messages"),
-    COMPONENT(COMPONENT_SLEEP, "sleep", "slept"),
-    COMPONENT(COMPONENT_PAGE_FAULT, "page_fault", "was in page faults"),
-    COMPONENT(COMPONENT_RUNNABLE, "runnable", "wanted a CPU and had none"),
-    COMPONENT(COMPONENT_OTHER_BLOCKED, "other_blocked", "other waits"),
-    COMPONENT(COMPONENT_OVERHEAD, "overhead", "was being recorded"),
+    COMPONENT_COLUMNS(COMPONENT),
     COMPONENT(COMPONENT_RUNNING, "running", "worked"),
 };
-_Static_assert(COMPONENTS == 12, "every component has a column");
 
 static const struct table outliers_table = TABLE(
     point_cells, "outliers", "a row a stretch of time that took longer than its peers", columns);
