@@ -299,9 +299,12 @@ static void a_gain_is_no_more_than_what_was_lost(void **state)
     scene__end(scene, 1, 2000);
     struct findings *findings = find(scene, "store", "load");
     struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
-    finding__set_gain(first, (double[]){0.9, 30});
+    double limit = first->wall_gain[1];
+    finding__set_gain(first, (double[]){0.9, 30}, 1);
     assert_true(first->wall_gain[0] == 1);
-    assert_true(first->wall_gain[1] < 1.1);
+    assert_true(first->wall_gain[1] == limit && limit < 1.1);
+    finding__set_gain(first, (double[]){0.9, 30}, 0.5); /* half of the work goes with the waits */
+    assert_true(first->wall_gain[1] == 2 * limit);
     findings__free(findings);
 }
 

@@ -350,9 +350,9 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
     return true;
 }
 
-void finding__set_gain(struct finding *finding, const double gain[2])
+void finding__set_gain(struct finding *finding, const double gain[2], double work_left)
 {
-    double limit = finding->wall_gain[1];
+    double limit = finding->wall_gain[1] / (work_left > 0 ? work_left : 1);
     for (int i = 0; i < 2; i++) {
         double most = gain[i] < limit ? gain[i] : limit;
         finding->wall_gain[i] = most > 1 ? most : 1;

@@ -129,9 +129,10 @@ void findings__free(struct findings *findings); /* NULL is allowed */
 
 /* Whether a replay (whatif.h) models what the finding waits for. */
 bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding);
-/* Takes over a replay's gain, no more than the estimate that it has: a replay does not know that
- * work which is left takes CPUs and its time. Call findings__rank when all have theirs. */
-void finding__set_gain(struct finding *finding, const double gain[2]);
+/* Takes over a replay's gain, no more than the estimate that it has, with the part of the work that
+ * a replay leaves of it: it does not know that work which is left takes CPUs and its time. Call
+ * findings__rank when all have theirs. */
+void finding__set_gain(struct finding *finding, const double gain[2], double work_left);
 /* Says which are ranked, and sorts. */
 void findings__rank(struct findings *findings);
 /* The ranked one that a report begins with: the first of which something is to be gained, else the

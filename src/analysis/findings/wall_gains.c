@@ -66,7 +66,8 @@ static void keep_gains(struct profile *profile, struct findings *findings, struc
         const struct question_subject *about = VEC_AT(asked, struct question_subject, i);
         const double *gain = question->prediction.gain;
         if (question->told && about->finding != NO_PLACE)
-            finding__set_gain(VEC_AT(&findings->rows, struct finding, about->finding), gain);
+            finding__set_gain(VEC_AT(&findings->rows, struct finding, about->finding), gain,
+                              question->prediction.work_left);
         for (int k = 0; question->told && about->class != NO_PLACE && k < 2; k++)
             VEC_AT(&profile->classes, struct profile_class, about->class)->wall_gain[k] = gain[k];
         question__free(question);

@@ -53,8 +53,10 @@ struct prediction {
     uint64_t wall_ns;           /* most likely */
     uint64_t least_ns, most_ns; /* the range: see docs/whatif.md */
     double gain[2];             /* unrecorded wall over most_ns, over least_ns */
-    struct vec objects;         /* struct whatif_object, by how much waited_after_ns is more */
-    uint32_t threads;           /* that the replay had */
+    double
+        work_left; /* of what threads do on CPUs; 1: all, or the replay is far too long to tell */
+    struct vec objects; /* struct whatif_object, by how much waited_after_ns is more */
+    uint32_t threads;   /* that the replay had */
 };
 
 struct whatif; /* a trace made ready to be replayed */
