@@ -106,6 +106,10 @@ bench-tracers: bench-programs ## heurt, uftrace, EZTrace and LTTng-UST, side by 
 bench-pack: bench-programs ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
 
+bench-cost-told: bench-programs ## what heurt says that recording cost, beside what it did cost
+	@ninja -C $(BUILD) tests/tools/json_get
+	@tests/bench/cost_told.sh $(BUILD)
+
 bench-prompt: configure-tests ## how long the prompt is kept waiting, of tiny commands and after 10^8 events
 	@ninja -C $(BUILD) product
 	@tests/bench/prompt.sh $(BUILD)

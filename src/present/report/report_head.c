@@ -43,12 +43,17 @@ static char *took(const struct report *report)
     return isnan(work) ? text : text__append(text, ", used %.*f", work < 0.095 ? 2 : 1, work);
 }
 
+/* Of what the program itself used of the CPUs, which sleeping threads do not dilute. */
 static char *cost(const struct report *report)
 {
     const struct profile *profile = report->profile;
-    double all_ns = (double)profile->lifetime_sum_ns, cost = (double)profile->overhead_ns / all_ns;
-    if (profile->overhead_ns == 0 || profile->lifetime_sum_ns == 0)
+    size_t unknown;
+    uint64_t cpu_ns = report__cpu_ns(report, &unknown), overhead_ns = profile->overhead_ns;
+    bool is_of_cpu = !unknown && cpu_ns > 2 * overhead_ns;
+    uint64_t whole_ns = is_of_cpu ? cpu_ns - overhead_ns : profile->lifetime_sum_ns;
+    if (overhead_ns == 0 || whole_ns == 0)
         return memory__text("[recording cost not known]");
+    double cost = (double)overhead_ns / (double)whole_ns;
     if (cost > COST_TOLD)
         return memory__text("[the run is too short to tell the recording cost]");
     return memory__format("[recording cost %.*f %%]", cost < EXACT_BELOW ? 1 : 0, 100 * cost);
