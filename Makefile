@@ -76,6 +76,9 @@ torture: configure-tests ## every function of the torture suite: calls made, cal
 bench-programs: configure-tests
 	@ninja -C $(BUILD) product meson-benchmark-prereq
 
+fuzz-verbs: build ## damaged copies of traces through every verb (TRACES='a b' FUZZ_SECONDS=60)
+	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(FUZZ_SECONDS),60) $(TRACES)
+
 bench: bench-programs ## run every benchmark
 	@meson test -C $(BUILD) --benchmark --verbose
 

@@ -75,6 +75,8 @@ complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sum
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
 complete -c heurt -n __heurt_records -l locks -x -a 'drawn all' -d 'Locks that nobody waits for'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
+complete -c heurt -n __heurt_records -l raw-stacks -d 'Keep all of stacks, not addresses alone'
+complete -c heurt -n __heurt_records -l redact-arguments -d 'Keep no arguments, only which are the same'
 complete -c heurt -n __heurt_records -l patience -x -d 'How long the program waits for heurt'
 complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'
 complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'

@@ -8,6 +8,7 @@
 #include "cmd/event_walk.h"
 #include "cmd/options.h"
 #include "cmd/values.h"
+#include "format/directory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -79,6 +80,11 @@ static int close_output(const struct request *request, FILE *out, int failed)
 
 static int write_events(const struct request *request, struct shown_trace *shown)
 {
+    if (request->output && trace_directory__holds(request->directory, request->output)) {
+        say("%s is a file of the trace itself, which would be lost; give another name with -o",
+            request->output);
+        return EXIT_HEURT;
+    }
     FILE *out = request->output ? fopen(request->output, "we") : pager__open();
     int failed = out ? export_all(request, shown, out) : errno;
     if (out)

@@ -31,6 +31,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +57,7 @@ struct recording {
         instructions;
     uint64_t choose_after_ns; /* CPU time */
     uint32_t patience_ms;
+    bool raw_stacks, redact_arguments;
     char **command;
 };
 
@@ -194,6 +196,13 @@ static const struct option_row option_rows[] = {
      .help = "how much of the stack is kept for it (4096)",
      .expected = "bytes",
      NUMBER(struct recording, stack_bytes, 0, STACK_BYTES_MAX)},
+    {.name = "raw-stacks",
+     .help = "keep of it all that is there, not addresses alone",
+     FLAG(struct recording, raw_stacks)},
+    {.name = "redact-arguments",
+     .help = "keep neither the program's arguments nor what -A's are, only which\n"
+             "of these are the same",
+     FLAG(struct recording, redact_arguments)},
     {.name = "max-size",
      .value = "SIZE",
      .help = "the trace's bound, such as 500M (4G); what is lost is counted",
@@ -289,7 +298,8 @@ static int create_trace(const struct recording *recording, struct trace_writer *
                  (recording->all_locks ? 0 : HEURT_SESSION_SAMPLE_LOCKS) |
                  (recording->overhead.told ? HEURT_SESSION_SAMPLE_SEMAPHORES : 0) |
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
-                 (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0),
+                 (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0) |
+                 (recording->raw_stacks ? HEURT_SESSION_RAW_STACKS : 0),
         .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
@@ -297,9 +307,17 @@ static int create_trace(const struct recording *recording, struct trace_writer *
         .patience_ms = recording->patience_ms,
         .start = session_clock__pair(clock),
     };
+    if (recording->redact_arguments)
+        while (!settings.argument_key[0])
+            if (getrandom(settings.argument_key, sizeof settings.argument_key, 0) < 0)
+                return error__set(error, -errno,
+                                  "--redact-arguments: there is no random number: %s",
+                                  strerror(errno));
     int code = trace_writer__create(recording->directory, &settings, writer, error);
     if (code == 0)
-        session__describe(*writer, recording->command);
+        session__describe(*writer, recording->redact_arguments
+                                       ? (char *[]){recording->command[0], NULL}
+                                       : recording->command);
     return code;
 }
 

@@ -240,3 +240,17 @@ void trace_directory__unmake(const char *path, bool moved)
     rename(old, path);
     free(old);
 }
+
+bool trace_directory__holds(const char *directory, const char *path)
+{
+    static const char *const names[] = {HEURT_EVENTS_FILE, HEURT_SYMBOLS_FILE};
+    struct stat file, own;
+    bool holds = false;
+    for (size_t i = 0; !holds && i < sizeof names / sizeof *names; i++) {
+        char *name = memory__format("%s/%s", directory, names[i]);
+        holds = stat(path, &file) == 0 && stat(name, &own) == 0 && file.st_dev == own.st_dev &&
+                file.st_ino == own.st_ino;
+        free(name);
+    }
+    return holds;
+}

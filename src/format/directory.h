@@ -22,6 +22,9 @@ int trace_directory__make(const char *path, bool *moved, struct error *error);
 /* Takes back what make did, after a failure: removes the new trace, moves the older one back. */
 void trace_directory__unmake(const char *path, bool moved);
 
+/* Whether path leads to a file of the trace, under whatever name. */
+bool trace_directory__holds(const char *directory, const char *path);
+
 /* Fills error with a sentence about code (a positive errno) that came up while the trace at path
  * was made; returns -code. */
 int trace_directory__failed(struct error *error, int code, const char *path);

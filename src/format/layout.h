@@ -82,8 +82,10 @@ enum heurt_session_flag {
                                        KERNEL_LOG threads open perf events of their own for them */
     HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
     HEURT_SESSION_KERNEL_LOG = 1u << 7,   /* the recorder keeps them: KERNEL chunks */
-    HEURT_SESSION_CALLS = 1u << 8,  /* ask the recorder for inline system calls, too, when a program
-                                       gets its second thread */
+    HEURT_SESSION_CALLS = 1u << 8, /* ask the recorder for inline system calls, too, when a program
+                                      gets its second thread */
+    HEURT_SESSION_RAW_STACKS =
+        1u << 10,                   /* stacks are kept as they are, not their addresses alone */
     HEURT_SESSION_SILENT = 1u << 9, /* the recorder did not answer in time: ask it nothing until it
                                        is back and takes this away */
     HEURT_SESSION_SAMPLE_SEMAPHORES = 1u << 10, /* and for semaphores */
@@ -115,7 +117,11 @@ struct heurt_session {
     struct heurt_clock_pair end;
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
     uint32_t patience_ms;       /* a process waits no longer for a sign of life of the recorder */
-    uint32_t unused[15];
+    uint32_t unused;
+    uint64_t
+        argument_key[2]; /* in the session file alone, where arguments are to be unreadable: kept is
+                            what this key makes of them. 0: they are kept as they are */
+    uint32_t more_unused[10];
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];

@@ -174,12 +174,15 @@ static void restore_settings(struct trace_writer *writer)
 
 /* What processes of the session need to know and shall believe is told in a file that none of them
  * has open to write. */
-static int write_settings(const struct trace_writer *writer, struct error *error)
+static int write_settings(const struct trace_writer *writer, const uint64_t argument_key[2],
+                          struct error *error)
 {
+    struct heurt_session told = *writer->session;
+    memcpy(told.argument_key, argument_key, sizeof told.argument_key);
     char *path = memory__format("%s/" HEURT_SESSION_FILE, writer->directory);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400);
     int code = fd < 0 ? -errno : 0;
-    if (code == 0 && !descriptor__write_all(fd, writer->session, sizeof *writer->session))
+    if (code == 0 && !descriptor__write_all(fd, &told, sizeof told))
         code = -errno;
     if (fd >= 0)
         close(fd);
@@ -224,7 +227,7 @@ int trace_writer__create(const char *directory, const struct heurt_session *sett
     code = open_file(writer, settings->limit_units, error);
     if (code == 0) {
         fill_session(writer, settings);
-        code = write_settings(writer, error);
+        code = write_settings(writer, settings->argument_key, error);
     }
     if (code < 0) {
         trace_directory__unmake(writer->directory, moved);

@@ -161,6 +161,40 @@ static void consider_stack(struct thread *thread, const struct stub_frame *frame
     stack__take(thread, registers);
 }
 
+static uint64_t rotated(uint64_t word, unsigned bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static void sip_round(uint64_t v[4])
+{
+    v[0] += v[1], v[1] = rotated(v[1], 13) ^ v[0], v[0] = rotated(v[0], 32);
+    v[2] += v[3], v[3] = rotated(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = rotated(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = rotated(v[1], 17) ^ v[2], v[2] = rotated(v[2], 32);
+}
+
+/* The same for the same value in one session, and nobody can tell of which (SipHash-2-4 of one
+ * word, Aumasson and Bernstein 2012). The key is forgotten when the session has ended. */
+static uint64_t redacted(uint64_t value)
+{
+    const uint64_t *key = heurt_state.settings.argument_key;
+    if (!key[0])
+        return value;
+    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
+                     key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
+    const uint64_t words[] = {value, 8ull << 56};
+    for (unsigned i = 0; i < 2; i++) {
+        v[3] ^= words[i];
+        sip_round(v), sip_round(v);
+        v[0] ^= words[i];
+    }
+    v[2] ^= 0xff;
+    for (unsigned i = 0; i < 4; i++)
+        sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
 static void write_enter(struct thread *thread, const struct stub_frame *frame)
 {
     const uint64_t values[HEURT_ARGUMENTS_MAX] = {frame->rdi, frame->rsi, frame->rdx,
@@ -171,7 +205,7 @@ static void write_enter(struct thread *thread, const struct stub_frame *frame)
     if (!at)
         return;
     for (unsigned i = 0; i < arguments->count; i++)
-        at[words + i] = values[arguments->registers[i]];
+        at[words + i] = redacted(values[arguments->registers[i]]);
     function__publish(at, clock__tick(), (uint32_t)frame->id);
 }
 

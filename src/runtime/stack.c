@@ -22,6 +22,38 @@ static size_t copy_readable(void *to, uint64_t from, size_t bytes)
     return copied < 0 ? 0 : (size_t)copied;
 }
 
+/* Whether the word is an address: of code, of a frame, or of an object that a frame has at hand.
+ * All mappings that the kernel places are at the top of the address space; what is not, is known.
+ */
+static bool is_address(uint64_t word, uint64_t stack, uint64_t end_of_heap)
+{
+    if (word >> 40 == 0x7f || word >> 40 == 0x7e)
+        return true;
+    if (word < 4096 || word >> 47)
+        return false;
+    if (word >= stack && word < heurt_thread.stack_high)
+        return true;
+    uint64_t code_end = 0;
+    for (unsigned i = 0; i < heurt_state.module_count; i++) {
+        const struct known_module *module = &heurt_state.modules[i];
+        if (word >= module->start && word < module->end)
+            return true;
+        if (module->end <= end_of_heap && module->end > code_end)
+            code_end = module->end;
+    }
+    return word % 8 == 0 && word >= code_end && word < end_of_heap &&
+           end_of_heap - word < 1ull << 36;
+}
+
+/* What a stack holds besides addresses is nobody's business: unwinding needs none of it. */
+static void drop_contents(uint64_t *words, size_t count, uint64_t stack)
+{
+    uint64_t end_of_heap = (uint64_t)RAW1(brk, 0);
+    for (size_t i = 0; i < count; i++)
+        if (!is_address(words[i], stack, end_of_heap))
+            words[i] = 0;
+}
+
 /* tick: 0: that of its end. */
 static void write_stack(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS],
                         uint64_t tick)
@@ -32,6 +64,8 @@ static void write_stack(struct thread *thread, const uint64_t registers[HEURT_ST
         return;
     bytes__copy(at + 2, registers, HEURT_STACK_REGISTERS * 8);
     size_t copied = copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
+    if (!(heurt_state.settings.flags & HEURT_SESSION_RAW_STACKS))
+        drop_contents(at + 2 + HEURT_STACK_REGISTERS, copied / 8, registers[1]);
     return_slot__translate(at + 2, at + 2 + HEURT_STACK_REGISTERS, copied / 8);
     at[1] = HEURT_STACK_REGISTERS + words;
     event__publish(at, tick ? tick : clock__tick(), HEURT_EVENT_STACK);

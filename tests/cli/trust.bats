@@ -237,6 +237,102 @@ fewer() { # HOW: the program that gives up root in a child, recorded
     "$HEURT" report -i t | grep 'The recorder did not answer'
 }
 
+@test "security.md: stacks hold addresses and nothing that was kept on them" {
+    compile secret <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+__attribute__((noinline)) static int check(const char *password)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    char copy[256];
+    strcpy(copy, password);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    __asm__ volatile("" ::"r"(copy) : "memory");
+    return copy[0] == 0;
+}
+int main(void)
+{
+    char line[64];
+    return !fgets(line, sizeof line, stdin) || check(line);
+}
+C
+    for options in --raw-stacks ''; do
+        "$HEURT" record -q --no-pack -o "t$options" $options -f check -- ./secret <<<'an0ther5password'
+    done
+    grep -q an0ther5password t--raw-stacks/events || fail "the test does not put it on the stack"
+    ! grep -q an0ther5password t/events || fail "a password is in the trace"
+}
+
+@test "security.md: arguments can be left out, and are still told apart" {
+    compile apart <<'C'
+__attribute__((noinline, noclone)) int twice(long number) { return __builtin_printf("%ld\n", 2 * number); }
+int main(void)
+{
+    twice(7001), twice(7002), twice(7001);
+}
+C
+    record -o t --redact-arguments -A twice=arg1 -- ./apart 'sec ret'
+    "$HEURT" dump -i t | grep -o 'enter twice arg1=[-0-9]*' >calls
+    [ "$(wc -l <calls)" = 3 ] && [ "$(sort -u calls | wc -l)" = 2 ] || fail "$(cat calls)"
+    ! grep -E '=700[12]$' calls
+    "$HEURT" report -i t --json >report.json
+    ! grep -q 'sec ret' report.json t/* || fail "the command is told"
+}
+
+@test "security.md: no export onto the trace itself, and no rules from a pipe" {
+    record -o t -- true
+    cp t/events before
+    ln t/events other
+    for name in t/events other ./t/symbols; do
+        heurt export -i t -o "$name"
+        expect_status 125
+        says 'a file of the trace itself'
+    done
+    cmp t/events before
+    mkfifo heurt.rules
+    heurt report -i t
+    expect_status 125
+    says 'heurt.rules.*--no-rules'
+}
+
+@test "security.md: live patching asks the process itself" {
+    needs_root "a process of another user"
+    compile other <<'C'
+#include <pthread.h>
+#include <unistd.h>
+__attribute__((noinline, noclone)) long work(long n)
+{
+    volatile long sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += i;
+    return sum;
+}
+static void *run(void *unused)
+{
+    for (int i = 0; i < 30000; i++)
+        work(8000 + i % 7);
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    long result;
+    if (argc > 1) /* gives up root where nobody looks */
+        __asm__ volatile("syscall" : "=a"(result) : "a"(105L), "D"(65534L) : "rcx", "r11", "memory");
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    run(0);
+    return pthread_join(thread, 0);
+}
+C
+    record -o t --choose-after 0.1 -- ./other
+    "$HEURT" report -i t --coverage | grep -q '1 function was asked for: 1 instrumented' ||
+        "$HEURT" report -i t --coverage | grep -q ' instrumented, 0 not' || too_busy "nothing was chosen"
+    record -o t --choose-after 0.1 -- ./other fewer
+    ! "$HEURT" dump -i t | grep -q 'enter work' || fail "a process of another user was patched"
+}
+
 @test "two recordings with one cache: names that are added while functions are judged" {
     export HEURT_CACHE=$PWD/cache
     for functions in '+0x11*' '+0x*'; do

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define RULES_BYTES_MAX (16 << 20)
 
 /* heurt.rules beside the trace directory: "a/heurt.data/" has "a/heurt.rules". */
 static char *path_beside(const char *trace_directory)
@@ -132,10 +135,29 @@ static int read_lines(FILE *file, struct rules *rules, struct error *error)
     return result < 0 ? result : 0;
 }
 
+/* A pipe or device, which may never end or never begin, is no file of rules, nor is a huge file. */
+static FILE *open_regular(const char *path)
+{
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return NULL;
+    bool is_readable = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+                       status.st_size <= RULES_BYTES_MAX;
+    FILE *file = is_readable ? fdopen(descriptor, "r") : NULL;
+    if (file)
+        return file;
+    close(descriptor);
+    errno = is_readable ? ENOMEM : EFBIG;
+    if (!is_readable && !S_ISREG(status.st_mode))
+        errno = EINVAL;
+    return NULL;
+}
+
 int rules__load(const char *trace_directory, struct rules *rules, struct error *error)
 {
     *rules = (struct rules){path_beside(trace_directory), VEC_OF(char *), false};
-    FILE *file = fopen(rules->path, "re");
+    FILE *file = open_regular(rules->path);
     if (!file && errno == ENOENT)
         return 0;
     if (!file)
