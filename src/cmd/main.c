@@ -23,6 +23,17 @@ static const struct alias {
 } aliases[] = {{"diff-occurrence", &command_report, "--compare"}};
 #define ALIASES (sizeof aliases / sizeof aliases[0])
 
+/* Words that a user may take for a command; a program of such a name would be a surprise. */
+static const struct reserved {
+    const char *word, *instead;
+} reserved_words[] = {
+    {"annotate", "report"},       {"browse", "report"},         {"compare", "report --compare"},
+    {"diff", "report --compare"}, {"explain", "report --help"}, {"replay", "whatif"},
+    {"show", "report"},           {"stat", "record"},           {"top", "report"},
+    {"trace", "record"},          {"view", "report"},
+};
+#define RESERVED_WORDS (sizeof reserved_words / sizeof reserved_words[0])
+
 _Noreturn void out_of_memory(size_t bytes)
 {
     say("out of memory (asked for %zu bytes)", bytes);
@@ -79,6 +90,14 @@ static const char *meant_command(const char *word)
     return *word == '-' || strchr(word, '/') ? NULL : nearest.word;
 }
 
+static int refuse_reserved(const struct reserved *reserved)
+{
+    say("'%s' is no command, and is not taken for a program; did you mean 'heurt %s'? A program of "
+        "that name: heurt -- %s",
+        reserved->word, reserved->instead, reserved->word);
+    return EXIT_USAGE;
+}
+
 /* heurt PROGRAM …: record, then report. The exit status is the program's. A word that may be a
  * mistyped command never becomes a program without a word. */
 static int record_and_report(int count, char **words)
@@ -104,6 +123,9 @@ static int run_verb(int argc, char **argv)
     for (size_t i = 0; i < ALIASES; i++)
         if (strcmp(argv[0], aliases[i].verb) == 0)
             return run_with_option(aliases[i].command, aliases[i].option, argc - 1, argv + 1);
+    for (size_t i = 0; i < RESERVED_WORDS; i++)
+        if (strcmp(argv[0], reserved_words[i].word) == 0)
+            return refuse_reserved(&reserved_words[i]);
     return record_and_report(argc, argv);
 }
 

@@ -123,6 +123,15 @@ says() { # STATUS PART WORD…
     [[ $output != *"is no command"* ]]
 }
 
+@test "words that sound like commands never run programs of that name" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '#!/bin/sh\necho it ran\n' >top
+    chmod +x top
+    PATH=$PWD:$PATH says 2 "did you mean 'heurt report'? A program of that name: heurt -- top" top
+    says 2 "did you mean 'heurt report --compare'?" diff a b
+    PATH=$PWD:$PATH says 0 "it ran" -- top
+}
+
 @test "a mistyped function is answered with the nearest one" {
     cd "$BATS_TEST_TMPDIR"
     "$HEURT" record --quiet --overhead none -f 'whole_*' "$PROGRAMS/structure_known" --iterations 20 >out 2>&1 </dev/null
