@@ -1,4 +1,4 @@
-/* session.c: a process image's place in the session: how it joins, what it believes there, and how
+/* session_settings.c: a process image's place in the session: how it joins, what it believes there, and how
  * it leaves.
  *
  * The events file is mapped by all processes of the session, also by one that has given up rights
