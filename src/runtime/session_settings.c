@@ -1,5 +1,5 @@
-/* session_settings.c: a process image's place in the session: how it joins, what it believes there, and how
- * it leaves.
+/* session_settings.c: a process image's place in the session: how it joins, what it believes there,
+ * and how it leaves.
  *
  * The events file is mapped by all processes of the session, also by one that has given up rights
  * which the others have: it holds what is recorded and counters, never what another process acts

@@ -45,10 +45,11 @@ static bool is_address(uint64_t word, uint64_t stack, uint64_t end_of_heap)
            end_of_heap - word < 1ull << 36;
 }
 
-/* What a stack holds besides addresses is nobody's business: unwinding needs none of it. */
+/* What a stack holds besides addresses is nobody's business: unwinding needs none of it. Under
+ * seccomp nobody may ask where the heap ends, and what points there goes, too. */
 static void drop_contents(uint64_t *words, size_t count, uint64_t stack)
 {
-    uint64_t end_of_heap = (uint64_t)RAW1(brk, 0);
+    uint64_t end_of_heap = thread__in_seccomp(&heurt_thread) ? 0 : (uint64_t)RAW1(brk, 0);
     for (size_t i = 0; i < count; i++)
         if (!is_address(words[i], stack, end_of_heap))
             words[i] = 0;

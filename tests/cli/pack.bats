@@ -74,11 +74,11 @@ has_all() { # DIR
 
 @test "a trace is packed when the program has ended; a report and a dump know no difference" {
     # Two runs have as many events only without what the machine does to them.
-    record --no-kernel -o packed "$BATS_FILE_TMPDIR/locks" 100000
+    record --no-kernel --locks all -o packed "$BATS_FILE_TMPDIR/locks" 100000
     says 'recorded 1 thread into packed \(0\.[0-9] MB\)'
     is_packed packed
     has_all packed
-    record --no-kernel --no-pack -o raw "$BATS_FILE_TMPDIR/locks" 100000
+    record --no-kernel --no-pack --locks all -o raw "$BATS_FILE_TMPDIR/locks" 100000
     is_number_above 4000000 "$(events_of raw)"
     has_all raw
     [ "$("$HEURT" dump --raw -i packed | wc -l)" = "$("$HEURT" dump --raw -i raw | wc -l)" ]
@@ -93,7 +93,7 @@ has_all() { # DIR
 }
 
 @test "a packed trace is moved away and removed as any other" {
-    record -o t "$BATS_FILE_TMPDIR/locks" 100000
+    record --locks all -o t "$BATS_FILE_TMPDIR/locks" 100000
     record -o t "$BATS_FILE_TMPDIR/locks" 100
     has_all t.old
     record -o t "$BATS_FILE_TMPDIR/locks" 100
@@ -101,7 +101,7 @@ has_all() { # DIR
 }
 
 @test "a process that still runs keeps its trace as it is" {
-    record -o t "$BATS_FILE_TMPDIR/locks" 100000 stay
+    record --locks all -o t "$BATS_FILE_TMPDIR/locks" 100000 stay
     expect_status 0
     [[ $stderr == *"a process that the program started still runs"* ]] ||
         { : >end && skip "this file system does not tell who has a file open"; }
@@ -113,7 +113,7 @@ has_all() { # DIR
 @test "the recorder is killed while it packs: the trace is there, and in nobody's way" {
     needs_plain_heurt
     heurt_killed() {
-        PACK_FAILS=killed LD_PRELOAD="$BATS_FILE_TMPDIR/preload.so" "$HEURT" record -q -o t \
+        PACK_FAILS=killed LD_PRELOAD="$BATS_FILE_TMPDIR/preload.so" "$HEURT" record -q --locks all -o t \
             "$BATS_FILE_TMPDIR/locks" 100000
     }
     ended=0
@@ -129,7 +129,7 @@ has_all() { # DIR
 
 @test "a full disk: the trace stays unpacked, the program's exit status is what it was" {
     needs_plain_heurt
-    PACK_FAILS=full LD_PRELOAD="$BATS_FILE_TMPDIR/preload.so" heurt record -o t \
+    PACK_FAILS=full LD_PRELOAD="$BATS_FILE_TMPDIR/preload.so" heurt record --locks all -o t \
         sh -c '"$0" 100000; exit 7' "$BATS_FILE_TMPDIR/locks"
     expect_status 7
     says 'the trace t stays unpacked: there is no room on the disk for the packed one'
@@ -138,7 +138,7 @@ has_all() { # DIR
 }
 
 @test "a damaged packed trace: what is whole is reported, what is not is told" {
-    record -o t "$BATS_FILE_TMPDIR/locks" 100000
+    record --locks all -o t "$BATS_FILE_TMPDIR/locks" 100000
     size=$(events_of t)
     cp -r t bad
     # More than what may lie unused between two chunks, and no longer what it was.
