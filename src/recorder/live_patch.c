@@ -369,6 +369,16 @@ static struct live_process *take_process(struct live *live, const struct trace_p
     return process;
 }
 
+/* Asks the process where its rooms are. witness: free it in any case. */
+static bool hear(struct live *live, struct live_process *process, struct live_witness *witness)
+{
+    bool is_heard = live_witness__hear(witness, process->pid, live->planner->library);
+    process->rooms.count = 0;
+    for (uint64_t i = 0; is_heard && i < witness->offers.count; i++)
+        vec__push(&process->rooms, &witness->offers.rooms[i]);
+    return is_heard;
+}
+
 static void consider(struct live *live, const struct trace_process *known)
 {
     if (known->serial == HEURT_NO_SERIAL || !known->pid)
@@ -378,16 +388,12 @@ static void consider(struct live *live, const struct trace_process *known)
     if (process->choices == choices || process->state == PROCESS_GONE)
         return;
     struct live_witness witness;
-    if (!live_witness__hear(&witness, process->pid, live->planner->library)) {
-        live_witness__free(&witness);
-        return;
-    }
-    process->rooms.count = 0;
-    for (uint64_t i = 0; i < witness.offers.count; i++)
-        vec__push(&process->rooms, &witness.offers.rooms[i]);
-    while (process->choices < choices)
+    bool is_heard = hear(live, process, &witness);
+    while (is_heard && process->choices < choices)
         live__plan(live, process, known, &witness, process->choices++);
     live_witness__free(&witness);
+    if (!is_heard)
+        return;
     if (known->parent_serial != HEURT_NO_SERIAL)
         find_inherited(live, process);
     if (has_due(live, process) && process->state != PROCESS_WAITS)
@@ -522,7 +528,11 @@ static void leave_out_given(struct live *live, uint32_t serial, uint32_t id, con
     const struct given_patch *given =
         function ? given_to(live, trace, known, function->address) : NULL;
     if (given) {
-        struct live_patch *patch = vec__push(&take_process(live, known)->patches, NULL);
+        struct live_witness witness;
+        struct live_process *process = take_process(live, known);
+        hear(live, process, &witness);
+        live_witness__free(&witness);
+        struct live_patch *patch = vec__push(&process->patches, NULL);
         patch->plan.address = given->address;
         patch->plan.skip = given->skip;
         memcpy(patch->plan.original, given->original, sizeof given->original);

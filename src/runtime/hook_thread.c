@@ -258,11 +258,11 @@ static uint64_t ns_of(const struct timespec *time)
     return time ? (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec : 0;
 }
 
-/* Between two sleeps of a loop that only asks whether it may go on: some 3 us, and a thousandth of
- * the sleep, after which little is in the caches. One that asks rarely is in no hurry, unless it
+/* Between two sleeps of a loop that only asks whether it may go on: some 3 us, and a 200th of the
+ * sleep, after which little is in the caches. One that asks rarely is in no hurry, unless it
  * has become patient: it asked more often before. */
 #define ASKING_TICKS 8192
-#define ASKING_PART 1000
+#define ASKING_PART 200
 #define ASKING_NS 10000000u
 #define PATIENT_NS 1000000000u
 #define ASKING_WORDS 12

@@ -36,7 +36,8 @@ record_waits() { # KIND
     record_waits looks
     naps=$(sed -n 's/^naps=//p' <<<"$output")
     waits=$(classes yield count | sum)
-    [ $((2 * waits)) -gt "$naps" ] || fail "$waits waits of $naps sleeps"
+    # Where others have the CPU in between, it may look as if it had done something.
+    [ $((5 * waits)) -gt "$naps" ] || fail "$waits waits of $naps sleeps"
     classes yield caller.function | grep -F nap_until_told
 }
 
@@ -46,7 +47,8 @@ record_waits() { # KIND
     naps=$(sed -n 's/^naps=//p' <<<"$output")
     waits=$(classes yield count | sum)
     # Who had no CPU in between is not known to have slept for it.
-    [ $((2 * waits)) -gt "$naps" ] || fail "$waits waits of $naps sleeps"
+    # Where others have the CPU in between, it may look as if it had done something.
+    [ $((5 * waits)) -gt "$naps" ] || fail "$waits waits of $naps sleeps"
     [ "$(classes yield function | sort -u)" = usleep ]
     classes yield caller.function | grep -F nap_until_free
 }
