@@ -178,15 +178,19 @@ static uint64_t overhead_of(const struct loss *loss, size_t thread)
     return thread_at(loss->finder, thread)->component_ns[COMPONENT_OVERHEAD];
 }
 
-/* What of its CPU time is lost. Memory is the kernel's work: what the program does itself stays. */
-static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
+/* What of its CPU time may be lost at most. Memory is the kernel's work: what the program does
+ * itself stays. */
+static uint64_t most_cpu_of(const struct loss *loss, size_t thread)
 {
-    if (!is_on_cpu(loss->category))
-        return 0;
     uint64_t cpu_ns = cpu_ns_of(thread_at(loss->finder, thread));
     double part = is_of_memory(loss->category) ? 1 - user_part(loss->finder->trace) : 1;
-    uint64_t most_ns = part > 0 ? (uint64_t)((double)cpu_ns * part) : cpu_ns;
-    return ns__smaller(loss->lost[thread], most_ns);
+    return part > 0 ? (uint64_t)((double)cpu_ns * part) : cpu_ns;
+}
+
+static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
+{
+    return is_on_cpu(loss->category) ? ns__smaller(loss->lost[thread], most_cpu_of(loss, thread))
+                                     : 0;
 }
 
 static bool is_message(const struct profile_class *class)
@@ -216,6 +220,8 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = thread_at(loss->finder, thread);
     uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
+    if (is_of_memory(loss->category)) /* so are the records of that */
+        gone_ns = ns__smaller(gone_ns, most_cpu_of(loss, thread));
     uint64_t left_ns = ns__without(cpu_ns_of(row), gone_ns);
     uint64_t work_ns =
         row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
