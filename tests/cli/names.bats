@@ -105,7 +105,7 @@ as_named() {
     local address rank
     address=$(sed -n 's/^name \(.*\) tables\[3\]\.lock$/\1/p' "$BATS_FILE_TMPDIR/out")
     rank=$(json "classes[object=$address].rank" | head -n 1)
-    heurt report -i "$BATS_FILE_TMPDIR/t" --classes "$rank"
+    heurt report -i "$BATS_FILE_TMPDIR/t" --width 300 --classes "$rank"
     grep -Eq "^  object +$address tables\[3\]\.lock, declared in .*names_known\.c:35$" <<<"$output"
 }
 

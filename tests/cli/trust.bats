@@ -311,7 +311,7 @@ __attribute__((noinline, noclone)) long work(long n)
 }
 static void *run(void *unused)
 {
-    for (int i = 0; i < 30000; i++)
+    for (int i = 0; i < 400000; i++)
         work(8000 + i % 7);
     return unused;
 }
