@@ -62,11 +62,12 @@ names() { # of all tables, a line each
 }
 
 @test "the table of findings is what the first screen and its JSON say" {
-    "$HEURT" report --json >report.json
-    "$HEURT" tables --format json findings >findings.json
+    "$HEURT" record --quiet -o queue "$EXAMPLES/queue" --threads 4 --iterations 2000 >out </dev/null
+    "$HEURT" report -i queue --json >report.json
+    "$HEURT" tables -i queue --format json findings >findings.json
     [ "$("$JSON_GET" findings.json tables[0].name)" = findings ]
     local count at key
-    count=$("$HEURT" tables --format csv findings:rank | tail -n +2 | wc -l)
+    count=$("$HEURT" tables -i queue --format csv findings:rank | tail -n +2 | wc -l)
     [ "$count" -gt 0 ]
     [ "$count" = "$(grep -c '"sentence":' report.json)" ]
     for ((at = 0; at < count; at++)); do
@@ -79,7 +80,7 @@ names() { # of all tables, a line each
         [ "$("$JSON_GET" findings.json "tables[0].rows[$at].by_line")" = \
             "$("$JSON_GET" report.json "findings[$at].by.line" 2>/dev/null || echo null)" ] || fail "by"
     done
-    "$HEURT" tables --format csv findings:try | tail -n +2 >tries
+    "$HEURT" tables -i queue --format csv findings:try | tail -n +2 >tries
     ! grep -q '^$' tries || fail "a finding without anything to try"
 }
 
