@@ -2,7 +2,7 @@
  * which run.h runs over a trace, several of them in one walk.
  *
  *     start ──► thread ─ event, event, … ─ end ──► join     by threads: a part for each, in lanes
- *           └─► sync, sync, …                               or by time: all threads' meetings
+ *           └─► sync, sync, …                               or by time: what threads do to others
  *                                              └──► finish ──► the result, until free
  *
  * What a descriptor lacks is NULL. For analysis/ only, but for the descriptors' names. */

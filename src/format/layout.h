@@ -82,13 +82,13 @@ enum heurt_session_flag {
                                        KERNEL_LOG threads open perf events of their own for them */
     HEURT_SESSION_INSTRUCTIONS = 1u << 6, /* and count retired instructions: INSTRUCTIONS */
     HEURT_SESSION_KERNEL_LOG = 1u << 7,   /* the recorder keeps them: KERNEL chunks */
-    HEURT_SESSION_CALLS = 1u << 8, /* ask the recorder for inline system calls, too, when a program
-                                      gets its second thread */
-    HEURT_SESSION_RAW_STACKS =
-        1u << 10,                   /* stacks are kept as they are, not their addresses alone */
+    HEURT_SESSION_CALLS = 1u << 8,  /* ask the recorder for inline system calls, too, when a program
+                                       gets its second thread */
     HEURT_SESSION_SILENT = 1u << 9, /* the recorder did not answer in time: ask it nothing until it
                                        is back and takes this away */
-    HEURT_SESSION_SAMPLE_SEMAPHORES = 1u << 10, /* and for semaphores */
+    HEURT_SESSION_RAW_STACKS = 1u << 10,        /* stacks are kept as they are, not their addresses
+                                                   alone */
+    HEURT_SESSION_SAMPLE_SEMAPHORES = 1u << 11, /* the budget holds for semaphores, too */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64

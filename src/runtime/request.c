@@ -182,8 +182,7 @@ const char *request__plan(const void *definitions, size_t bytes, unsigned count,
         return NULL;
     return subject == HEURT_PLAN_FUNCTIONS
                ? "The recorder did not answer: functions of the modules loaded at this point are "
-                 "not "
-                 "instrumented."
+                 "not instrumented."
                : "The recorder did not answer: waits that libraries loaded at this point make by "
                  "system calls of their own are not seen.";
 }

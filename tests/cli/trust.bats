@@ -258,11 +258,12 @@ int main(void)
     return !fgets(line, sizeof line, stdin) || check(line);
 }
 C
-    for options in --raw-stacks ''; do
+    for options in --raw-stacks --overhead=5% ''; do
         "$HEURT" record -q --no-pack -o "t$options" $options -f check -- ./secret <<<'an0ther5password'
     done
     grep -q an0ther5password t--raw-stacks/events || fail "the test does not put it on the stack"
     ! grep -q an0ther5password t/events || fail "a password is in the trace"
+    ! grep -q an0ther5password t--overhead=5%/events || fail "a password is in the trace with a budget"
 }
 
 @test "security.md: arguments can be left out, and are still told apart" {
