@@ -23,6 +23,20 @@ load ../contended
     expect_status 0
 }
 
+# A class that reaches the threshold has the replay's gain in a report, too; of one that does not, a
+# report tells 1 and the most that it could be.
+report_agrees() { # LEAST MOST, of the first class
+    local score told
+    score=$(json 'classes[rank=1].score')
+    told="$(json 'classes[rank=1].wall_gain[0]') $(json 'classes[rank=1].wall_gain[1]')"
+    if awk -v score="$score" 'BEGIN { exit !(score >= 0.2) }'; then
+        [ "$told" = "$1 $2" ] || fail "score $score: report $told, whatif $1 $2"
+    else
+        awk -v most="$1" -v told="$told" 'BEGIN { split(told, t, " "); exit !(t[1] == 1 && t[2] + 0.0002 >= most) }' ||
+            fail "score $score: report $told, whatif $1 $2"
+    fi
+}
+
 @test "without a change each class has its row, and the report the same gain" {
     contended
     whatif
@@ -33,8 +47,7 @@ load ../contended
     least=$(json 'answers[rank=1].prediction.wall_gain[0]')
     most=$(json 'answers[rank=1].prediction.wall_gain[1]')
     report_json t
-    [ "$(json 'classes[rank=1].wall_gain[0]')" = "$least" ]
-    [ "$(json 'classes[rank=1].wall_gain[1]')" = "$most" ]
+    report_agrees "$least" "$most"
     heurt whatif -i t --csv
     expect_status 0
     [ "$(head -n 1 <<<"$output" | cut -d, -f1-3)" = asked,rank,function ]
