@@ -104,15 +104,15 @@ void run__free(struct run *run)
 /* ---- the walk by threads --------------------------------------------------------------------- */
 
 /* Those that share a walk. */
-struct group {
+struct walk_group {
     struct run *run;
     struct run_row *rows[GROUP_MOST];
     size_t count;
 };
 
 /* What all lanes share; mutex: all but what is constant. */
-struct crew {
-    const struct group *group;
+struct walk_crew {
+    const struct walk_group *group;
     uint32_t threads;
     pthread_mutex_t mutex;
     uint32_t next;   /* thread that nobody has begun */
@@ -123,16 +123,16 @@ struct crew {
 };
 
 struct lane {
-    struct crew *crew;
+    struct walk_crew *crew;
     unsigned number;
     pthread_t thread;
 };
 
 /* Joins what follows those that are joined; one does it for all. With the mutex, which is open
  * while it joins. */
-static void join_ended(struct crew *crew)
+static void join_ended(struct walk_crew *crew)
 {
-    const struct group *group = crew->group;
+    const struct walk_group *group = crew->group;
     if (crew->joins)
         return;
     crew->joins = true;
@@ -161,7 +161,7 @@ static inline bool take_some(struct trace_cursor *cursor,
     return true;
 }
 
-static void tell_events(const struct group *group, uint32_t thread, void *const *parts)
+static void tell_events(const struct walk_group *group, uint32_t thread, void *const *parts)
 {
     const struct trace *trace = group->run->trace;
     struct trace_cursor cursor;
@@ -187,7 +187,8 @@ static void tell_events(const struct group *group, uint32_t thread, void *const 
     }
 }
 
-static void walk_thread(const struct group *group, unsigned lane, uint32_t thread, void **parts)
+static void walk_thread(const struct walk_group *group, unsigned lane, uint32_t thread,
+                        void **parts)
 {
     for (size_t i = 0; i < group->count; i++)
         parts[i] = group->rows[i]->analysis->thread(group->rows[i]->self, lane, thread);
@@ -200,7 +201,7 @@ static void walk_thread(const struct group *group, unsigned lane, uint32_t threa
 static void *walk_in_lane(void *argument)
 {
     const struct lane *lane = argument;
-    struct crew *crew = lane->crew;
+    struct walk_crew *crew = lane->crew;
     pthread_mutex_lock(&crew->mutex);
     while (crew->next < crew->threads) {
         uint32_t thread = crew->next++;
@@ -214,10 +215,10 @@ static void *walk_in_lane(void *argument)
     return NULL;
 }
 
-static void walk_by_threads(const struct group *group, unsigned lanes)
+static void walk_by_threads(const struct walk_group *group, unsigned lanes)
 {
-    struct crew crew = {.group = group,
-                        .threads = (uint32_t)trace__threads(group->run->trace)->count};
+    struct walk_crew crew = {.group = group,
+                             .threads = (uint32_t)trace__threads(group->run->trace)->count};
     struct lane lane[LANES_MOST];
     unsigned started = 1;
     pthread_mutex_init(&crew.mutex, NULL);
@@ -238,7 +239,7 @@ static void walk_by_threads(const struct group *group, unsigned lanes)
 
 /* ---- the walk by time ------------------------------------------------------------------------ */
 
-static void walk_by_time(const struct group *group)
+static void walk_by_time(const struct walk_group *group)
 {
     struct sync_event event;
     bool wants[GROUP_MOST], any = group->count > 0;
@@ -278,9 +279,9 @@ static bool is_ready(const struct run *run, struct run_row *row)
 }
 
 /* Those that can be run now, of the first kind of walk of which there are any. */
-static struct group next_group(struct run *run)
+static struct walk_group next_group(struct run *run)
 {
-    struct group group = {.run = run};
+    struct walk_group group = {.run = run};
     enum walk walk = WALKS;
     VEC_EACH (row, &run->rows, struct run_row *) {
         if ((*row)->is_over || !is_ready(run, *row) || (*row)->analysis->walk > walk)
@@ -306,7 +307,7 @@ static void took(struct run *run, struct run_row *row, int *first, struct error 
 }
 
 /* Those that have something to find out are left in the group. */
-static void start_all(struct group *group, int *code, struct error *error)
+static void start_all(struct walk_group *group, int *code, struct error *error)
 {
     size_t count = group->count;
     group->count = 0;
@@ -322,7 +323,7 @@ static void start_all(struct group *group, int *code, struct error *error)
     }
 }
 
-static void run_group(struct group *group, int *code, struct error *error)
+static void run_group(struct walk_group *group, int *code, struct error *error)
 {
     struct run *run = group->run;
     enum walk walk = group->rows[0]->analysis->walk;
@@ -344,7 +345,7 @@ static void run_group(struct group *group, int *code, struct error *error)
 
 int run__analyse(struct run *run, struct error *error)
 {
-    struct group group;
+    struct walk_group group;
     int code = 0;
     while ((group = next_group(run)).count)
         run_group(&group, &code, error);

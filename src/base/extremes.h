@@ -1,4 +1,4 @@
-/* extremes.h: of many occurrences or turns, those with the largest keys: a heap of a bounded
+/* extremes.h: of many occurrences or iterations, those with the largest keys: a heap of a bounded
  * number. Of equal keys those that were offered first. For analysis/ only.
  *
  * In go occurrences, one by one; out come the limit of them with the largest keys. Each offer
@@ -16,7 +16,7 @@
 struct extreme {
     uint64_t key;
     uint64_t start, end, duration;
-    uint64_t index;  /* of a turn: 0, 1, 2 … */
+    uint64_t index;  /* of an iteration: 0, 1, 2 … */
     uint32_t thread; /* index into trace__threads */
     uint32_t depth;  /* open spans around it */
     uint64_t offer;  /* private: when it was offered */

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-struct check {
+struct doctor_check {
     bool json;
     const char *captured; /* directory of a captured machine, or NULL: this one */
     const char *program;  /* or NULL */
-    struct machine_facts facts;
+    struct machine_info info;
     struct vec machine; /* struct facility */
     struct vec rows;    /* struct facility, about the program */
     char *path;         /* of the program */
@@ -39,7 +39,7 @@ static void judge_runtime(struct vec *facilities)
     vec__push(facilities, &facility);
 }
 
-static int judge_machine(struct check *check)
+static int judge_machine(struct doctor_check *check)
 {
     struct machine_trials trials;
     struct error error;
@@ -53,8 +53,8 @@ static int judge_machine(struct check *check)
         judge_runtime(&check->machine);
         machine_trials__make(".", &trials);
     }
-    machine_facts__read(check->captured ? check->captured : "", &check->facts);
-    facilities__judge(&check->facts, &trials, &check->machine);
+    machine_facts__read(check->captured ? check->captured : "", &check->info);
+    facilities__judge(&check->info, &trials, &check->machine);
     return 0;
 }
 
@@ -66,7 +66,7 @@ static bool has_required(const struct vec *rows)
     return true;
 }
 
-static bool works(const struct check *check)
+static bool works(const struct doctor_check *check)
 {
     return has_required(&check->machine) && has_required(&check->rows);
 }
@@ -142,9 +142,9 @@ static void print_rows(const struct vec *rows, enum facility_purpose purpose, FI
             print_row(rows, row, names, out);
 }
 
-static void print_text(const struct check *check, FILE *out)
+static void print_text(const struct doctor_check *check, FILE *out)
 {
-    fprintf(out, "kernel %s\n", check->facts.kernel ? check->facts.kernel : "unknown");
+    fprintf(out, "kernel %s\n", check->info.kernel ? check->info.kernel : "unknown");
     for (int purpose = FACILITY_RECORDING; purpose <= FACILITY_LATER; purpose++) {
         fprintf(out, "\n%s\n", facility_purpose__name(purpose));
         print_rows(&check->machine, purpose, out);
@@ -183,12 +183,12 @@ static struct json_object *rows_to_json(const struct vec *rows)
     return array;
 }
 
-static void print_json(const struct check *check, FILE *out)
+static void print_json(const struct doctor_check *check, FILE *out)
 {
     struct json_object *json = json_object_new_object(), *program = NULL;
     json_object_object_add(json, "schema", json_object_new_string("heurt.check/1"));
     json_object_object_add(json, "works", json_object_new_boolean(works(check)));
-    json_object_object_add(json, "kernel", text_or_null(check->facts.kernel));
+    json_object_object_add(json, "kernel", text_or_null(check->info.kernel));
     json_object_object_add(json, "facilities", rows_to_json(&check->machine));
     if (check->path) {
         program = json_object_new_object();
@@ -203,7 +203,7 @@ static void print_json(const struct check *check, FILE *out)
     json_object_put(json);
 }
 
-static int judge_and_print(struct check *check)
+static int judge_and_print(struct doctor_check *check)
 {
     struct error error;
     int status = judge_machine(check);
@@ -225,17 +225,18 @@ static const struct option_row option_rows[] = {
     {.kind = OPTION_OPERAND,
      .name = "PROGRAM",
      .help = "also what can be recorded of this program"},
-    {.name = "json", .help = "the same as JSON", FLAG(struct check, json)},
+    {.name = "json", .help = "the same as JSON", FLAG(struct doctor_check, json)},
     {.name = "machine",
      .value = "DIR",
      .help = "judge the captured files of another machine",
-     TEXT(struct check, captured)},
+     TEXT(struct doctor_check, captured)},
     {0},
 };
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct check check = {.machine = VEC_OF(struct facility), .rows = VEC_OF(struct facility)};
+    struct doctor_check check = {.machine = VEC_OF(struct facility),
+                                 .rows = VEC_OF(struct facility)};
     int status = options__read(self, argc, argv, &check);
     if (status)
         return status;
@@ -245,7 +246,7 @@ static int run(const struct command *self, int argc, char **argv)
     status = judge_and_print(&check);
     facilities__free(&check.machine);
     facilities__free(&check.rows);
-    machine_facts__free(&check.facts);
+    machine_facts__free(&check.info);
     free(check.path);
     return status;
 }

@@ -20,7 +20,7 @@ struct request {
     const char *directory;
     const char *output; /* NULL: stdout */
     const struct exporter *exporter;
-    struct event_choice choice;
+    struct event_filter selection;
     bool interesting;
 };
 
@@ -61,7 +61,7 @@ static int export_all(const struct request *request, struct shown_trace *shown, 
     };
     call(self.exporter->begin, &self.export);
     call(self.exporter->definitions, &self.export);
-    int failed = event_walk__tell(shown, &request->choice, &self.taker);
+    int failed = event_walk__tell(shown, &request->selection, &self.taker);
     call(self.exporter->end, &self.export);
     if (!failed && fflush(out) < 0)
         failed = errno;
@@ -120,7 +120,7 @@ static int export_trace(struct request *request, const struct trace *trace)
     struct symbols *symbols = symbols__load_any(request->directory);
     struct shown_trace shown = shown_trace__new(trace, symbols);
     say_if_aggregated(trace);
-    request->choice.kept = found ? found->kept : NULL;
+    request->selection.kept = found ? found->kept : NULL;
     int status = write_events(request, &shown);
     if (found && status == 0)
         say_kept(found);
@@ -136,17 +136,17 @@ static int export_trace(struct request *request, const struct trace *trace)
     {                                                                         \
         .letter = 't', .name = "thread", .value = "TID|NAME|#SERIAL",         \
         .help = "only this thread: its id, its name, or #SERIAL; repeatable", \
-        TEXTS(struct request, choice.threads)                                 \
+        TEXTS(struct request, selection.threads)                              \
     }
-#define FUNCTION_ROW                                                                            \
-    {                                                                                           \
-        .letter = 'f', .name = "function", .value = "GLOB",                                     \
-        .help = "only events of this name; repeatable", TEXTS(struct request, choice.functions) \
+#define FUNCTION_ROW                                                                               \
+    {                                                                                              \
+        .letter = 'f', .name = "function", .value = "GLOB",                                        \
+        .help = "only events of this name; repeatable", TEXTS(struct request, selection.functions) \
     }
 #define TIME_ROW(option, member, words)                                                           \
     {                                                                                             \
         .name = option, .value = "SECONDS", .help = words, .expected = "seconds since the start", \
-        VALUE(struct request, choice.member, seconds__parse)                                      \
+        VALUE(struct request, selection.member, seconds__parse)                                   \
     }
 #define FROM_ROW TIME_ROW("from", from_ns, "only events from that second on, since the start")
 #define TO_ROW TIME_ROW("to", to_ns, "only events until that second, since the start")
@@ -192,7 +192,7 @@ static const struct option_row dump_rows[] = {
 static int run(const struct command *self, int argc, char **argv)
 {
     struct request request = {
-        .directory = DEFAULT_TRACE, .exporter = &exporter_text, .choice = event_choice__all()};
+        .directory = DEFAULT_TRACE, .exporter = &exporter_text, .selection = event_filter__all()};
     struct trace *trace;
     struct error error = {""};
     int status = options__read(self, argc, argv, &request);
@@ -206,7 +206,7 @@ static int run(const struct command *self, int argc, char **argv)
         status = export_trace(&request, trace);
         trace__close(trace);
     }
-    event_choice__free(&request.choice);
+    event_filter__free(&request.selection);
     return status;
 }
 

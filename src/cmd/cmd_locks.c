@@ -15,12 +15,12 @@
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up */
 #define TO_UNSAID UINT64_MAX
 
-enum view { VIEW_SUMMARY, VIEW_ONE, VIEW_PATH, VIEW_DOT, VIEW_AUDIT };
+enum locks_view { VIEW_SUMMARY, VIEW_ONE, VIEW_PATH, VIEW_DOT, VIEW_AUDIT };
 
-struct options {
+struct locks_options {
     const char *directory;
     const struct locks_presenter *presenter;
-    enum view view;
+    enum locks_view view;
     uint64_t rank; /* of VIEW_ONE */
     struct locks_filter filter;
 };
@@ -28,14 +28,14 @@ struct options {
 /* ---- showing --------------------------------------------------------------------------------- */
 
 /* What is to be shown of which report. */
-struct showing {
-    const struct options *options;
+struct locks_showing {
+    const struct locks_options *options;
     const struct locks_report *report;
 };
 
 static void present(const void *subject, const struct style *style, FILE *out)
 {
-    const struct showing *showing = subject;
+    const struct locks_showing *showing = subject;
     const struct locks_presenter *presenter = showing->options->presenter;
     switch (showing->options->view) {
     case VIEW_SUMMARY:
@@ -54,14 +54,14 @@ static void present(const void *subject, const struct style *style, FILE *out)
     }
 }
 
-static int show_view(const struct options *options, const struct locks_report *report)
+static int show_view(const struct locks_options *options, const struct locks_report *report)
 {
     size_t rows = report->result->rows.count;
     if (options->view == VIEW_ONE && options->rank > rows) {
         say("there is no lock %zu: heurt locks numbers %zu of them", options->rank, rows);
         return EXIT_USAGE;
     }
-    int status = show(present, &(struct showing){options, report});
+    int status = show(present, &(struct locks_showing){options, report});
     if (status == 0 && options->view == VIEW_AUDIT && !locks__add_up(report))
         return EXIT_NOT_EXACT;
     return status;
@@ -70,7 +70,7 @@ static int show_view(const struct options *options, const struct locks_report *r
 /* ---- what is shown --------------------------------------------------------------------------- */
 
 /* What holders did meanwhile is known of the whole run. */
-static bool wants_profile(const struct options *options)
+static bool wants_profile(const struct locks_options *options)
 {
     const struct locks_filter *filter = &options->filter;
     bool is_whole = !filter->site && !filter->thread && !filter->min_wait_ns && !filter->from_ns &&
@@ -79,7 +79,7 @@ static bool wants_profile(const struct options *options)
 }
 
 /* 0, or the exit status after a sentence. */
-static int analyse(const struct options *options, struct loaded *loaded)
+static int analyse(const struct locks_options *options, struct loaded *loaded)
 {
     struct error error;
     run__ask(&loaded->run, &locks_analysis, &options->filter);
@@ -95,7 +95,7 @@ static int analyse(const struct options *options, struct loaded *loaded)
     return code == -ENOENT || code == -EINVAL ? EXIT_USAGE : status;
 }
 
-static int locks_of(const struct options *options)
+static int locks_of(const struct locks_options *options)
 {
     struct loaded loaded;
     int status = loaded__open(options->directory, &loaded);
@@ -119,45 +119,46 @@ static int locks_of(const struct options *options)
 #define TIME_ROW(option, member, words)                                            \
     {                                                                              \
         .name = option, .value = "TIME", .help = words, .expected = DURATION_FORM, \
-        VALUE(struct options, filter.member, duration__parse)                      \
+        VALUE(struct locks_options, filter.member, duration__parse)                \
     }
 
 static const struct option_row option_rows[] = {
-    INPUT_ROW(struct options, directory),
+    INPUT_ROW(struct locks_options, directory),
     {.kind = OPTION_OPERAND, .name = "N", .help = "the lock of that number in depth"},
     {.name = "path",
      .help = "the critical path, piece by piece",
      .group = 'v',
-     CHOICE(struct options, view, VIEW_PATH)},
+     CHOICE(struct locks_options, view, VIEW_PATH)},
     {.name = "dot",
      .help = "who was waited for, by whom, as a graph for Graphviz",
      .group = 'v',
-     CHOICE(struct options, view, VIEW_DOT)},
+     CHOICE(struct locks_options, view, VIEW_DOT)},
     {.name = "audit",
      .help = "whether the parts add up to the whole; 1 when they do not",
      .group = 'v',
-     CHOICE(struct options, view, VIEW_AUDIT)},
-    FORMAT_ROW(struct options, presenter, json, &locks_json),
-    FORMAT_ROW(struct options, presenter, csv, &locks_csv),
+     CHOICE(struct locks_options, view, VIEW_AUDIT)},
+    FORMAT_ROW(struct locks_options, presenter, json, &locks_json),
+    FORMAT_ROW(struct locks_options, presenter, csv, &locks_csv),
     {.name = "lock",
      .value = "ADDR|NAME",
      .help = "only this lock: its address, or a pattern of variables",
-     TEXT(struct options, filter.lock)},
+     TEXT(struct locks_options, filter.lock)},
     {.name = "site",
      .value = "FUNC",
      .help = "only what functions do whose names match",
-     TEXT(struct options, filter.site)},
+     TEXT(struct locks_options, filter.site)},
     TIME_ROW("min-wait", min_wait_ns, "only what waited so long: 1ms, 20us, 0.5s"),
     {.name = "thread",
      .value = "TID|NAME",
      .help = "only what this thread did",
-     TEXT(struct options, filter.thread)},
+     TEXT(struct locks_options, filter.thread)},
     TIME_ROW("from", from_ns, "only what ended from then on, since the start"),
     TIME_ROW("to", to_ns, "only what ended until then, since the start"),
     {0},
 };
 
-static int take_rank(const struct command *self, int argc, char **argv, struct options *options)
+static int take_rank(const struct command *self, int argc, char **argv,
+                     struct locks_options *options)
 {
     if (optind == argc)
         return 0;
@@ -176,7 +177,7 @@ static int take_rank(const struct command *self, int argc, char **argv, struct o
 }
 
 /* What does not go together. TO_UNSAID becomes 0, which the filter knows. */
-static int check(const struct command *self, struct options *options)
+static int check(const struct command *self, struct locks_options *options)
 {
     struct locks_filter *filter = &options->filter;
     if (filter->to_ns <= filter->from_ns)
@@ -194,7 +195,7 @@ static int check(const struct command *self, struct options *options)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct options options = {
+    struct locks_options options = {
         .directory = DEFAULT_TRACE, .presenter = &locks_text, .filter.to_ns = TO_UNSAID};
     int status = options__read(self, argc, argv, &options);
     if (status == 0)

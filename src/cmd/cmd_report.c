@@ -18,12 +18,12 @@
 #define THRESHOLD_UNSAID (-1.0)
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
 
-enum view { VIEW_SUMMARY, VIEW_CLASSES, VIEW_COVERAGE, VIEW_AUDIT };
+enum report_view { VIEW_SUMMARY, VIEW_CLASSES, VIEW_COVERAGE, VIEW_AUDIT };
 
-struct options {
+struct report_options {
     const char *directory;
     const struct presenter *presenter;
-    enum view view;
+    enum report_view view;
     bool no_rules, compare, median;
     enum class_view classes;
     double threshold;
@@ -37,7 +37,7 @@ struct options {
 
 /* What is to be shown of which report. */
 struct showing {
-    const struct options *options;
+    const struct report_options *options;
     const struct report *report;
     size_t rank; /* of the one class, from 1; 0: the first screen */
 };
@@ -55,7 +55,7 @@ static void present(const void *subject, const struct style *style, FILE *out)
 }
 
 /* A threshold, or what makes a class, is asked of classes; JSON has both. */
-static bool shows_findings(const struct options *options)
+static bool shows_findings(const struct report_options *options)
 {
     bool is_number = options->class && strspn(options->class, "0123456789");
     if (options->presenter != &presenter_text)
@@ -65,7 +65,7 @@ static bool shows_findings(const struct options *options)
 }
 
 /* The number of a ranked finding that is asked for; 0: it is no such number, or one of a class. */
-static size_t finding_number(const struct options *options, const struct findings *findings)
+static size_t finding_number(const struct report_options *options, const struct findings *findings)
 {
     char *end;
     unsigned long number = options->class ? strtoul(options->class, &end, 10) : 0;
@@ -73,7 +73,7 @@ static size_t finding_number(const struct options *options, const struct finding
     return is_one && VEC_AT(&findings->rows, struct finding, number - 1)->ranked ? number : 0;
 }
 
-static int show_report(const struct options *options, struct loaded *loaded, size_t rank)
+static int show_report(const struct report_options *options, struct loaded *loaded, size_t rank)
 {
     bool is_screen = loaded->report.findings || rank || options->width;
     return show_at(present, &(struct showing){options, &loaded->report, rank},
@@ -81,7 +81,7 @@ static int show_report(const struct options *options, struct loaded *loaded, siz
 }
 
 /* A class, or the table of them. */
-static int show_classes(const struct options *options, struct loaded *loaded)
+static int show_classes(const struct report_options *options, struct loaded *loaded)
 {
     size_t rank = 0, matching;
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
@@ -91,7 +91,7 @@ static int show_classes(const struct options *options, struct loaded *loaded)
 }
 
 /* The first screen, or a finding; a class that has the number of none. */
-static int show_findings(const struct options *options, struct loaded *loaded)
+static int show_findings(const struct report_options *options, struct loaded *loaded)
 {
     run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__analyse(loaded);
@@ -120,7 +120,7 @@ static void check_rule(const struct report *report, const char *option, const ch
     free(pattern);
 }
 
-static void check_rules(const struct options *options, const struct report *report)
+static void check_rules(const struct report_options *options, const struct report *report)
 {
     VEC_EACH (key, &options->keys, const char *)
         check_rule(report, "--key", *key, strcspn(*key, "="));
@@ -128,7 +128,7 @@ static void check_rules(const struct options *options, const struct report *repo
         check_rule(report, "--ignore", *function, strlen(*function));
 }
 
-static int report_on_loaded(const struct options *options, const struct vec *rules,
+static int report_on_loaded(const struct report_options *options, const struct vec *rules,
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
@@ -150,7 +150,7 @@ static int report_on_loaded(const struct options *options, const struct vec *rul
     return status;
 }
 
-static int report_on(const struct options *options, const struct vec *rules)
+static int report_on(const struct report_options *options, const struct vec *rules)
 {
     struct loaded loaded;
     int status = loaded__open(options->directory, &loaded);
@@ -176,7 +176,7 @@ static void forget(struct rules *rules, const char *function)
     rules__free_list(&list);
 }
 
-static int change_rules(const struct command *self, const struct options *options,
+static int change_rules(const struct command *self, const struct report_options *options,
                         struct rules *rules)
 {
     struct error error;
@@ -202,7 +202,7 @@ static void keep_rules(struct rules *rules)
         say("kept in %s for the reports to come", rules->path);
 }
 
-static int report_with_rules(const struct command *self, const struct options *options)
+static int report_with_rules(const struct command *self, const struct report_options *options)
 {
     struct rules rules;
     struct error error;
@@ -225,21 +225,21 @@ static int report_with_rules(const struct command *self, const struct options *o
     return status;
 }
 
-static struct options default_options(void)
+static struct report_options default_options(void)
 {
-    return (struct options){.directory = DEFAULT_TRACE,
-                            .presenter = &presenter_text,
-                            .classes = CLASSES_UNSAID,
-                            .threshold = THRESHOLD_UNSAID,
-                            .at_ns = UINT64_MAX,
-                            .keys = VEC_OF(const char *),
-                            .ignores = VEC_OF(const char *),
-                            .forgets = VEC_OF(const char *)};
+    return (struct report_options){.directory = DEFAULT_TRACE,
+                                   .presenter = &presenter_text,
+                                   .classes = CLASSES_UNSAID,
+                                   .threshold = THRESHOLD_UNSAID,
+                                   .at_ns = UINT64_MAX,
+                                   .keys = VEC_OF(const char *),
+                                   .ignores = VEC_OF(const char *),
+                                   .forgets = VEC_OF(const char *)};
 }
 
 int report__show_summary(const char *directory)
 {
-    struct options options = default_options();
+    struct report_options options = default_options();
     options.directory = directory;
     return report_with_rules(&command_report, &options);
 }
@@ -247,7 +247,7 @@ int report__show_summary(const char *directory)
 /* ---- --compare ------------------------------------------------------------------------------- */
 
 /* What is asked of the first screen does not go with a comparison. */
-static int check_comparison(const struct command *self, const struct options *options)
+static int check_comparison(const struct command *self, const struct report_options *options)
 {
     if (!options->class)
         return wrong_usage(self, "--compare: expected a class: its number in heurt report, a "
@@ -257,18 +257,18 @@ static int check_comparison(const struct command *self, const struct options *op
     return 0;
 }
 
-static int compare(const struct command *self, const struct options *options)
+static int compare(const struct command *self, const struct report_options *options)
 {
     const struct compare_request request = {
         .class = options->class,
         .presenter = options->presenter == &presenter_json ? &difference_json : &difference_text,
-        .choice = {.slow = options->at_ns != UINT64_MAX ? 0
-                           : options->slow              ? options->slow
-                                                        : 1,
-                   .at_ns = options->at_ns,
-                   .fast = options->median ? 0
-                           : options->fast ? options->fast
-                                           : 1},
+        .selection = {.slow = options->at_ns != UINT64_MAX ? 0
+                              : options->slow              ? options->slow
+                                                           : 1,
+                      .at_ns = options->at_ns,
+                      .fast = options->median ? 0
+                              : options->fast ? options->fast
+                                              : 1},
         .view = class_view__or(options->classes, CLASSES_BY_STRUCTURE),
         .is_view_asked_for = options->classes != CLASSES_UNSAID};
     struct loaded loaded;
@@ -285,79 +285,80 @@ static int compare(const struct command *self, const struct options *options)
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static const struct option_row option_rows[] = {
-    INPUT_ROW(struct options, directory),
+    INPUT_ROW(struct report_options, directory),
     {.kind = OPTION_OPERAND,
      .name = "N|NAME",
      .help = "that finding in depth; the class of that function"},
     {.name = "compare",
      .help = "with N, NAME or iteration: a slow occurrence against a fast one",
-     FLAG(struct options, compare)},
+     FLAG(struct report_options, compare)},
     {.name = "slow",
      .value = "N",
      .help = "--compare: the N-th slowest occurrence, not the slowest",
      .expected = "a place among the slowest",
      .group = 's',
-     NUMBER(struct options, slow, 1, COMPARE_ORDINAL_MOST)},
+     NUMBER(struct report_options, slow, 1, COMPARE_ORDINAL_MOST)},
     {.name = "at",
      .value = "TIME",
      .help = "--compare: the one at that time since the start: 1.2s",
      .expected = DURATION_FORM,
      .group = 's',
-     VALUE(struct options, at_ns, duration__parse)},
+     VALUE(struct report_options, at_ns, duration__parse)},
     {.name = "fast",
      .value = "N",
      .help = "--compare: with the N-th fastest, not the fastest",
      .expected = "a place among the fastest",
      .group = 'm',
-     NUMBER(struct options, fast, 1, COMPARE_ORDINAL_MOST)},
+     NUMBER(struct report_options, fast, 1, COMPARE_ORDINAL_MOST)},
     {.name = "median",
      .help = "--compare: with one that took about the median",
      .group = 'm',
-     FLAG(struct options, median)},
-    FORMAT_ROW(struct options, presenter, json, &presenter_json),
-    FORMAT_ROW(struct options, presenter, csv, &presenter_csv),
+     FLAG(struct report_options, median)},
+    FORMAT_ROW(struct report_options, presenter, json, &presenter_json),
+    FORMAT_ROW(struct report_options, presenter, csv, &presenter_csv),
     {.name = "classes",
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
-     CHOICE(struct options, view, VIEW_CLASSES)},
+     CHOICE(struct report_options, view, VIEW_CLASSES)},
     {.name = "coverage",
      .help = "which functions were instrumented, and why others not",
      .group = 'v',
-     CHOICE(struct options, view, VIEW_COVERAGE)},
+     CHOICE(struct report_options, view, VIEW_COVERAGE)},
     {.name = "audit",
      .help = "whether the parts add up to the whole; 1 when they do not",
      .group = 'v',
-     CHOICE(struct options, view, VIEW_AUDIT)},
+     CHOICE(struct report_options, view, VIEW_AUDIT)},
     {.name = "threshold",
      .value = "X",
      .help = "show classes with a score of at least X (0.2; 0: all)",
      .expected = "a number from 0 to 1 (0.2 is usual)",
-     VALUE(struct options, threshold, share__parse)},
+     VALUE(struct report_options, threshold, share__parse)},
     {.name = "width",
      .value = "COLUMNS",
      .help = "as wide as that, not as COLUMNS or the terminal says",
      .expected = "a number of columns",
-     NUMBER(struct options, width, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST)},
+     NUMBER(struct report_options, width, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST)},
     {.name = "key",
      .value = "FUNC=ARG[,ARG]",
      .help = "compare only calls with equal arguments; remembered",
-     TEXTS(struct options, keys)},
+     TEXTS(struct report_options, keys)},
     {.name = "ignore",
      .value = "FUNC",
      .help = "leave these classes out; remembered",
-     TEXTS(struct options, ignores)},
+     TEXTS(struct report_options, ignores)},
     {.name = "forget",
      .value = "FUNC",
      .help = "drop what is remembered of FUNC",
-     TEXTS(struct options, forgets)},
+     TEXTS(struct report_options, forgets)},
     {.name = "no-rules",
      .help = "neither use nor change what is remembered",
-     FLAG(struct options, no_rules)},
-    CLASS_ROW(struct options, classes),
+     FLAG(struct report_options, no_rules)},
+    CLASS_ROW(struct report_options, classes),
     {0},
 };
 
-static int take_class(const struct command *self, int argc, char **argv, struct options *options)
+static int take_class(const struct command *self, int argc, char **argv,
+                      struct report_options *options)
 {
     if (optind == argc)
         return 0;
@@ -372,7 +373,7 @@ static int take_class(const struct command *self, int argc, char **argv, struct 
     return 0;
 }
 
-static int parse(const struct command *self, int argc, char **argv, struct options *options)
+static int parse(const struct command *self, int argc, char **argv, struct report_options *options)
 {
     int status = options__read(self, argc, argv, options);
     if (status == 0 && !options->compare &&
@@ -383,7 +384,7 @@ static int parse(const struct command *self, int argc, char **argv, struct optio
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct options options = default_options();
+    struct report_options options = default_options();
     int status = parse(self, argc, argv, &options);
     if (status == 0)
         status = (options.compare ? compare : report_with_rules)(self, &options);

@@ -20,7 +20,7 @@
 #define RULES_AT_MOST 40  /* likewise */
 #define POINTS_AT_MOST 30 /* likewise */
 
-struct options {
+struct structure_request {
     const char *directory;
     const struct structure_presenter *presenter;
     const char *thread;
@@ -30,34 +30,34 @@ struct options {
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-struct showing {
+struct structure_showing {
     const struct structure_presenter *presenter;
     const struct structure_report *shown;
 };
 
 static void present(const void *subject, const struct style *style, FILE *out)
 {
-    const struct showing *showing = subject;
+    const struct structure_showing *showing = subject;
     showing->presenter->outline(showing->shown, style, out);
 }
 
 /* A screen has what fits on it, data whatever is not too much to be read. */
-static struct outline *make_outline(const struct options *options, const struct trace *trace,
-                                    const struct structure *structure,
-                                    struct outline_options *chosen)
+static struct outline *make_outline(const struct structure_request *options,
+                                    const struct trace *trace, const struct structure *structure,
+                                    struct structure_options *chosen)
 {
     bool is_text = options->presenter == &structure_text;
-    *chosen = (struct outline_options){.depth = (unsigned)options->depth,
-                                       .least_share = is_text && !options->all ? LEAST_SHARE : 0};
-    return options->all ? outline__new(trace, structure, chosen)
-                        : outline__fitting(trace, structure, chosen,
-                                           is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
+    *chosen = (struct structure_options){.depth = (unsigned)options->depth,
+                                         .least_share = is_text && !options->all ? LEAST_SHARE : 0};
+    return options->all ? structure_rows__new(trace, structure, chosen)
+                        : structure_rows__fitting(trace, structure, chosen,
+                                                  is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
 }
 
-static int show_structure(const struct options *options, const struct loaded *loaded,
+static int show_structure(const struct structure_request *options, const struct loaded *loaded,
                           const struct structure *structure)
 {
-    struct outline_options chosen;
+    struct structure_options chosen;
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
     struct sequences *sequences =
         options->presenter == &structure_csv ? NULL : sequences__find(loaded->trace, structure);
@@ -69,9 +69,9 @@ static int show_structure(const struct options *options, const struct loaded *lo
                                            .sequences = sequences,
                                            .iterations =
                                                run__result(&loaded->run, &iterations_analysis)};
-    int status = show(present, &(struct showing){options->presenter, &shown});
+    int status = show(present, &(struct structure_showing){options->presenter, &shown});
     sequences__free(sequences);
-    outline__free(outline);
+    structure_rows__free(outline);
     return status;
 }
 
@@ -88,14 +88,14 @@ static void present_points(const void *subject, const struct style *style, FILE 
     showing->presenter->points(showing->shown, style, out);
 }
 
-static const struct points_presenter *points_presenter(const struct options *options)
+static const struct points_presenter *points_presenter(const struct structure_request *options)
 {
     return options->presenter == &structure_json  ? &points_json
            : options->presenter == &structure_csv ? &points_csv
                                                   : &points_text;
 }
 
-static int show_points(const struct options *options, const struct loaded *loaded)
+static int show_points(const struct structure_request *options, const struct loaded *loaded)
 {
     const struct points_report shown = {&loaded->report,
                                         run__result(&loaded->run, &outliers_analysis),
@@ -116,14 +116,14 @@ static void present_grammar(const void *subject, const struct style *style, FILE
     showing->presenter->put(showing->shown, style, out);
 }
 
-static const struct grammar_presenter *grammar_presenter(const struct options *options)
+static const struct grammar_presenter *grammar_presenter(const struct structure_request *options)
 {
     return options->presenter == &structure_json  ? &grammar_json
            : options->presenter == &structure_csv ? &grammar_csv
                                                   : &grammar_text;
 }
 
-static int show_grammar(const struct options *options, const struct loaded *loaded,
+static int show_grammar(const struct structure_request *options, const struct loaded *loaded,
                         struct structure *structure)
 {
     if (structure->threads.count != 1)
@@ -146,7 +146,7 @@ static int show_grammar(const struct options *options, const struct loaded *load
 
 /* ---- one or the other ------------------------------------------------------------------------ */
 
-static int show_result(const struct options *options, struct loaded *loaded)
+static int show_result(const struct structure_request *options, struct loaded *loaded)
 {
     struct structure *structure = run__result(&loaded->run, &structure_analysis);
     return options->interesting ? show_points(options, loaded)
@@ -155,7 +155,7 @@ static int show_result(const struct options *options, struct loaded *loaded)
 }
 
 /* Iterations are those of all threads. */
-static void ask(const struct options *options, const struct stand_out_options *points,
+static void ask(const struct structure_request *options, const struct stand_out_options *points,
                 struct run *run)
 {
     if (options->interesting)
@@ -167,7 +167,7 @@ static void ask(const struct options *options, const struct stand_out_options *p
         run__ask(run, &iterations_analysis, NULL);
 }
 
-static int structure_of(const struct options *options)
+static int structure_of(const struct structure_request *options)
 {
     const struct stand_out_options points = {options->thread, STAND_OUT_LIMIT};
     struct loaded loaded;
@@ -187,34 +187,34 @@ static int structure_of(const struct options *options)
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static const struct option_row option_rows[] = {
-    INPUT_ROW(struct options, directory),
+    INPUT_ROW(struct structure_request, directory),
     {.name = "thread",
      .value = "TID|NAME",
      .help = "only what these threads do",
-     TEXT(struct options, thread)},
+     TEXT(struct structure_request, thread)},
     {.name = "depth",
      .value = "N",
      .help = "only so many levels",
      .expected = "how many levels to show,",
      .group = 'v',
-     NUMBER(struct options, depth, 1, OUTLINE_DEPTH_MAX)},
+     NUMBER(struct structure_request, depth, 1, OUTLINE_DEPTH_MAX)},
     {.name = "grammar",
      .help = "every call of one thread, as rules",
      .group = 'v',
-     FLAG(struct options, grammar)},
+     FLAG(struct structure_request, grammar)},
     {.name = "interesting",
      .help = "only what stands out of its like",
      .group = 'v',
-     FLAG(struct options, interesting)},
-    {.name = "all", .help = "also what takes little time", FLAG(struct options, all)},
-    FORMAT_ROW(struct options, presenter, json, &structure_json),
-    FORMAT_ROW(struct options, presenter, csv, &structure_csv),
+     FLAG(struct structure_request, interesting)},
+    {.name = "all", .help = "also what takes little time", FLAG(struct structure_request, all)},
+    FORMAT_ROW(struct structure_request, presenter, json, &structure_json),
+    FORMAT_ROW(struct structure_request, presenter, csv, &structure_csv),
     {0},
 };
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct options options = {.directory = DEFAULT_TRACE, .presenter = &structure_text};
+    struct structure_request options = {.directory = DEFAULT_TRACE, .presenter = &structure_text};
     int status = options__read(self, argc, argv, &options);
     if (status == 0)
         status = options__end(self, argc, argv);

@@ -27,7 +27,7 @@ struct wanted {
     const char *columns; /* "score,function"; NULL: the format's */
 };
 
-struct options {
+struct tables_options {
     const char *directory;
     const struct table_format *format;
     enum class_view view;
@@ -43,7 +43,7 @@ struct options {
 struct results {
     struct loaded loaded;
     struct locks_filter filter;
-    struct outline_options outline_options;
+    struct structure_options structure_options;
     struct outline *outline;
     struct whatif_session whatif;
     bool has_whatif;
@@ -60,7 +60,7 @@ static int make_whatif(struct results *results)
     return 0;
 }
 
-static bool is_needed(const struct options *options, enum table_need need)
+static bool is_needed(const struct tables_options *options, enum table_need need)
 {
     VEC_EACH (wanted, &options->wanted, struct wanted)
         if (wanted->source->needs == need)
@@ -68,7 +68,7 @@ static bool is_needed(const struct options *options, enum table_need need)
     return false;
 }
 
-static void ask(const struct options *options, struct results *results)
+static void ask(const struct tables_options *options, struct results *results)
 {
     struct run *run = &results->loaded.run;
     VEC_EACH (wanted, &options->wanted, struct wanted)
@@ -79,7 +79,7 @@ static void ask(const struct options *options, struct results *results)
 }
 
 /* 0, or EXIT_HEURT after a sentence. */
-static int make_results(const struct options *options, struct results *results)
+static int make_results(const struct tables_options *options, struct results *results)
 {
     struct loaded *loaded = &results->loaded;
     ask(options, results);
@@ -91,8 +91,8 @@ static int make_results(const struct options *options, struct results *results)
         return status;
     const struct structure *structure = run__result(&loaded->run, &structure_analysis);
     if (structure)
-        results->outline = outline__fitting(loaded->trace, structure, &results->outline_options,
-                                            OUTLINE_ROWS_AT_MOST);
+        results->outline = structure_rows__fitting(
+            loaded->trace, structure, &results->structure_options, OUTLINE_ROWS_AT_MOST);
     if (is_needed(options, NEEDS_GAINS))
         wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
                          run__result(&loaded->run, &findings_analysis), 0);
@@ -103,25 +103,26 @@ static void free_results(struct results *results)
 {
     if (results->has_whatif)
         whatif_session__close(&results->whatif);
-    outline__free(results->outline);
+    structure_rows__free(results->outline);
     loaded__close(&results->loaded);
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-struct showing {
+struct tables_showing {
     const struct table_format *format;
     struct vec views; /* struct table_view */
 };
 
 static void present(const void *subject, const struct style *style, FILE *out)
 {
-    const struct showing *showing = subject;
+    const struct tables_showing *showing = subject;
     showing->format->put(showing->views.items, showing->views.count, style, out);
 }
 
 /* What is asked for of the columns and rows. */
-static int narrow(const struct options *options, const char *columns, struct table_view *view)
+static int narrow(const struct tables_options *options, const char *columns,
+                  struct table_view *view)
 {
     struct error error;
     int code = 0;
@@ -140,10 +141,10 @@ static int narrow(const struct options *options, const char *columns, struct tab
 }
 
 /* Takes the rows of each table, narrowed, and shows them. columns: of each; NULL: the format's. */
-static int show_tables(const struct options *options, const struct table_rows *rows,
+static int show_tables(const struct tables_options *options, const struct table_rows *rows,
                        const char *const *columns, size_t count)
 {
-    struct showing showing = {options->format, VEC_OF(struct table_view)};
+    struct tables_showing showing = {options->format, VEC_OF(struct table_view)};
     int status = 0;
     for (size_t i = 0; status == 0 && i < count; i++) {
         struct table_view view = table_view__of(&rows[i]);
@@ -159,7 +160,7 @@ static int show_tables(const struct options *options, const struct table_rows *r
     return status;
 }
 
-static int show_wanted(const struct options *options, const struct results *results)
+static int show_wanted(const struct tables_options *options, const struct results *results)
 {
     const struct report *report = &results->loaded.report;
     const struct run *run = &results->loaded.run;
@@ -168,7 +169,7 @@ static int show_wanted(const struct options *options, const struct results *resu
     const struct structure_report structure = {.report = report,
                                                .structure = run__result(run, &structure_analysis),
                                                .outline = results->outline,
-                                               .options = &results->outline_options};
+                                               .options = &results->structure_options};
     const struct points_report points = {report, run__result(run, &outliers_analysis), NULL,
                                          SIZE_MAX};
     const struct whatif_view whatif =
@@ -193,7 +194,7 @@ static int show_wanted(const struct options *options, const struct results *resu
     return status;
 }
 
-static int tables_of(const struct options *options)
+static int tables_of(const struct tables_options *options)
 {
     struct results results = {.outline = NULL};
     int status = loaded__open(options->directory, &results.loaded);
@@ -215,7 +216,7 @@ static void present_list(const void *subject, const struct style *style, FILE *o
 }
 
 /* On a screen by table; as data a table like others. */
-static int list_tables(const struct options *options)
+static int list_tables(const struct tables_options *options)
 {
     if (options->format == &table_text && !options->sort && !options->conditions.count)
         return show(present_list, NULL);
@@ -236,7 +237,7 @@ static bool read_format(const char *name, void *format)
 }
 
 static const struct option_row option_rows[] = {
-    INPUT_ROW(struct options, directory),
+    INPUT_ROW(struct tables_options, directory),
     {.kind = OPTION_OPERAND,
      .name = "NAME[:COLUMN,COLUMN…]",
      .help = "this table, with these columns; without one: which there are"},
@@ -244,16 +245,16 @@ static const struct option_row option_rows[] = {
      .value = "text|csv|json|latex|markdown",
      .help = "how they are written",
      .expected = "text, csv, json, latex or markdown",
-     VALUE(struct options, format, read_format)},
+     VALUE(struct tables_options, format, read_format)},
     {.name = "where",
      .value = "COMPARISON",
      .help = "only rows as score>0.1, wait_ns>=1ms, name~lock_*",
-     TEXTS(struct options, conditions)},
+     TEXTS(struct tables_options, conditions)},
     {.name = "sort",
      .value = "COLUMN",
      .help = "the largest first; -COLUMN: the smallest first",
-     TEXT(struct options, sort)},
-    CLASS_ROW(struct options, view),
+     TEXT(struct tables_options, sort)},
+    CLASS_ROW(struct tables_options, view),
     {0},
 };
 
@@ -269,7 +270,7 @@ static int no_such_table(const char *name)
 }
 
 /* "NAME:COLUMN,COLUMN" */
-static int take_table(const char *argument, struct options *options)
+static int take_table(const char *argument, struct tables_options *options)
 {
     char *name = memory__text(argument);
     vec__push(&options->texts, &name);
@@ -285,12 +286,12 @@ static int take_table(const char *argument, struct options *options)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct options options = {.directory = DEFAULT_TRACE,
-                              .format = &table_text,
-                              .view = CLASSES_BY_STRUCTURE,
-                              .conditions = VEC_OF(const char *),
-                              .wanted = VEC_OF(struct wanted),
-                              .texts = VEC_OF(char *)};
+    struct tables_options options = {.directory = DEFAULT_TRACE,
+                                     .format = &table_text,
+                                     .view = CLASSES_BY_STRUCTURE,
+                                     .conditions = VEC_OF(const char *),
+                                     .wanted = VEC_OF(struct wanted),
+                                     .texts = VEC_OF(char *)};
     int status = options__read(self, argc, argv, &options);
     for (; status == 0 && optind < argc; optind++)
         status = take_table(argv[optind], &options);

@@ -12,7 +12,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-struct options {
+struct whatif_options {
     const char *directory;
     const struct whatif_presenter *presenter;
     bool all;
@@ -22,7 +22,7 @@ struct options {
 
 /* What the command line asks of a run. */
 struct session {
-    const struct options *options;
+    const struct whatif_options *options;
     struct whatif_session *of;
 };
 
@@ -74,7 +74,7 @@ static int ask_what_was_asked(struct session *session)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-struct showing {
+struct whatif_showing {
     const struct whatif_presenter *presenter;
     struct whatif_view view;
     bool is_question;
@@ -82,7 +82,7 @@ struct showing {
 
 static void present(const void *subject, const struct style *style, FILE *out)
 {
-    const struct showing *showing = subject;
+    const struct whatif_showing *showing = subject;
     if (showing->is_question)
         showing->presenter->question(&showing->view, style, out);
     else
@@ -91,15 +91,15 @@ static void present(const void *subject, const struct style *style, FILE *out)
 
 static int show_answers(const struct session *session)
 {
-    const struct options *options = session->options;
+    const struct whatif_options *options = session->options;
     const struct whatif_answer *first = session->of->answers.items;
     if (options->asked.count && !first->prediction) {
         say("%s", first->refusal);
         return EXIT_HEURT;
     }
-    return show(present, &(struct showing){.presenter = options->presenter,
-                                           .view = whatif_session__view(session->of),
-                                           .is_question = options->asked.count > 0});
+    return show(present, &(struct whatif_showing){.presenter = options->presenter,
+                                                  .view = whatif_session__view(session->of),
+                                                  .is_question = options->asked.count > 0});
 }
 
 static int answer(struct session *session)
@@ -117,7 +117,7 @@ static int answer(struct session *session)
 
 /* ---- the trace ------------------------------------------------------------------------------- */
 
-static int answer_of(const struct options *options, struct loaded *loaded)
+static int answer_of(const struct whatif_options *options, struct loaded *loaded)
 {
     struct whatif_session session;
     struct error error;
@@ -131,7 +131,7 @@ static int answer_of(const struct options *options, struct loaded *loaded)
     return status;
 }
 
-static int whatif_of(const struct options *options)
+static int whatif_of(const struct whatif_options *options)
 {
     struct loaded loaded;
     int status = loaded__open(options->directory, &loaded);
@@ -147,7 +147,7 @@ static int whatif_of(const struct options *options)
 static int take_change(const struct command *self, const char *value, void *request,
                        int (*read)(const char *value, struct asked *asked, struct error *error))
 {
-    struct options *options = request;
+    struct whatif_options *options = request;
     struct asked asked;
     struct error error;
     if (read(value, &asked, &error) < 0) {
@@ -170,7 +170,7 @@ TAKE(split)
 TAKE(threads)
 
 static const struct option_row option_rows[] = {
-    INPUT_ROW(struct options, directory),
+    INPUT_ROW(struct whatif_options, directory),
     {.kind = OPTION_OPERAND, .name = "N|FUNC", .help = "as --remove N"},
     {.name = "remove",
      .value = "N|FUNC|lock=ADDR",
@@ -195,15 +195,16 @@ static const struct option_row option_rows[] = {
      OWN(take_threads)},
     {.name = "all",
      .help = "without a change: a row for every class, not 20",
-     FLAG(struct options, all)},
-    CLASS_ROW(struct options, view),
-    FORMAT_ROW(struct options, presenter, json, &whatif_json),
-    FORMAT_ROW(struct options, presenter, csv, &whatif_csv),
+     FLAG(struct whatif_options, all)},
+    CLASS_ROW(struct whatif_options, view),
+    FORMAT_ROW(struct whatif_options, presenter, json, &whatif_json),
+    FORMAT_ROW(struct whatif_options, presenter, csv, &whatif_csv),
     {0},
 };
 
 /* heurt whatif N is heurt whatif --remove N. */
-static int take_operands(const struct command *self, int argc, char **argv, struct options *options)
+static int take_operands(const struct command *self, int argc, char **argv,
+                         struct whatif_options *options)
 {
     int status = 0;
     for (; status == 0 && optind < argc; optind++)
@@ -213,10 +214,10 @@ static int take_operands(const struct command *self, int argc, char **argv, stru
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct options options = {.directory = DEFAULT_TRACE,
-                              .presenter = &whatif_text,
-                              .view = CLASSES_BY_STRUCTURE,
-                              .asked = VEC_OF(struct asked)};
+    struct whatif_options options = {.directory = DEFAULT_TRACE,
+                                     .presenter = &whatif_text,
+                                     .view = CLASSES_BY_STRUCTURE,
+                                     .asked = VEC_OF(struct asked)};
     int status = options__read(self, argc, argv, &options);
     if (status == 0)
         status = take_operands(self, argc, argv, &options);

@@ -12,14 +12,14 @@
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-struct showing {
+struct compare_showing {
     const struct compare_request *request;
     struct difference_view view;
 };
 
 static void present(const void *subject, const struct style *style, FILE *out)
 {
-    const struct showing *showing = subject;
+    const struct compare_showing *showing = subject;
     showing->request->presenter->put(&showing->view, style, out);
 }
 
@@ -93,14 +93,14 @@ size_t class__find(const struct report *report, const char *text, size_t *matchi
 static int compare_class(const struct compare_request *request, const struct report *report)
 {
     struct error error;
-    struct showing showing = {request, {.report = report}};
+    struct compare_showing showing = {request, {.report = report}};
     struct difference *difference;
     showing.view.rank = class__find(report, request->class, &showing.view.matching);
     if (!showing.view.rank)
         return EXIT_USAGE;
     const struct profile_class *class =
         VEC_AT(&report->profile->classes, struct profile_class, showing.view.rank - 1);
-    int code = difference__of_class(report->trace, report->profile, class, &request->choice,
+    int code = difference__of_class(report->trace, report->profile, class, &request->selection,
                                     &difference, &error);
     if (code < 0)
         return refuse(code, class->what.at.function, &error);
@@ -163,14 +163,14 @@ static int compare_phase(const struct compare_request *request, const struct rep
     size_t number = find_phase(request, iterations);
     if (!number)
         return EXIT_USAGE;
-    struct showing showing = {
+    struct compare_showing showing = {
         request,
         {.report = report,
          .matching = 1,
          .phase = VEC_AT(&iterations->phases, struct iteration_phase, number - 1),
          .phase_number = number,
          .phases = iterations->phases.count}};
-    int code = difference__of_iterations(report->trace, showing.view.phase, &request->choice,
+    int code = difference__of_iterations(report->trace, showing.view.phase, &request->selection,
                                          &difference, &error);
     if (code < 0)
         return refuse(code, "iterations", &error);

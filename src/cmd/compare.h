@@ -1,5 +1,5 @@
-/* compare.h: heurt report … --compare: one slow against one fast occurrence of a class, or turn of
- * the program's iterations.
+/* compare.h: heurt report … --compare: one slow against one fast occurrence of a class, or
+ * iteration of the program's iterations.
  *
  * In goes a trace and what is to be compared; out comes a screen, or JSON. It costs the profile of
  * the trace and two walks more, and stands on analysis/compare/ and analysis/iterations/. */
@@ -14,7 +14,7 @@
 struct compare_request {
     const char *class; /* number, name (a glob), "iteration" or "iteration:2" */
     const struct difference_presenter *presenter;
-    struct difference_choice choice;
+    struct difference_selection selection;
     enum class_view view;   /* how a number counts classes */
     bool is_view_asked_for; /* else a name means all of a site */
 };

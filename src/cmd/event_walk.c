@@ -9,16 +9,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct event_choice event_choice__all(void)
+struct event_filter event_filter__all(void)
 {
-    return (struct event_choice){
+    return (struct event_filter){
         .threads = VEC_OF(const char *), .functions = VEC_OF(const char *), .to_ns = UINT64_MAX};
 }
 
-void event_choice__free(struct event_choice *choice)
+void event_filter__free(struct event_filter *selection)
 {
-    vec__free(&choice->threads);
-    vec__free(&choice->functions);
+    vec__free(&selection->threads);
+    vec__free(&selection->functions);
 }
 
 /* ---- which ----------------------------------------------------------------------------------- */
@@ -54,24 +54,25 @@ static void check_thread(const struct vec *threads, const char *wanted)
     free(question);
 }
 
-static bool is_thread_wanted(const struct event_choice *choice, const struct trace_thread *thread)
+static bool is_thread_wanted(const struct event_filter *selection,
+                             const struct trace_thread *thread)
 {
-    VEC_EACH (wanted, &choice->threads, const char *)
+    VEC_EACH (wanted, &selection->threads, const char *)
         if (matches_thread(thread, *wanted))
             return true;
-    return choice->threads.count == 0;
+    return selection->threads.count == 0;
 }
 
 static struct walked_thread *make_threads(const struct trace *trace,
-                                          const struct event_choice *choice)
+                                          const struct event_filter *selection)
 {
     const struct vec *threads = trace__threads(trace);
     struct walked_thread *all = memory__zeroed(threads->count, sizeof *all);
     for (size_t i = 0; i < threads->count; i++) {
-        all[i].is_wanted = is_thread_wanted(choice, VEC_AT(threads, struct trace_thread, i));
-        all[i].kept.ranges = choice->kept ? &choice->kept[i] : NULL;
+        all[i].is_wanted = is_thread_wanted(selection, VEC_AT(threads, struct trace_thread, i));
+        all[i].kept.ranges = selection->kept ? &selection->kept[i] : NULL;
     }
-    VEC_EACH (wanted, &choice->threads, const char *)
+    VEC_EACH (wanted, &selection->threads, const char *)
         check_thread(threads, *wanted);
     return all;
 }
@@ -84,10 +85,10 @@ struct wanted_name {
 };
 
 /* struct wanted_name. */
-static struct vec wanted_names(const struct event_choice *choice)
+static struct vec wanted_names(const struct event_filter *selection)
 {
     struct vec names = VEC_OF(struct wanted_name);
-    VEC_EACH (glob, &choice->functions, const char *)
+    VEC_EACH (glob, &selection->functions, const char *)
         vec__push(&names, &(struct wanted_name){*glob, false, nearest__to(*glob)});
     return names;
 }
@@ -116,12 +117,12 @@ static void check_names(struct vec *names)
     vec__free(names);
 }
 
-static bool is_wanted(const struct trace *trace, const struct event_choice *choice,
+static bool is_wanted(const struct trace *trace, const struct event_filter *selection,
                       struct vec *names, const struct shown_event *what)
 {
     uint64_t ns = trace__since_start_ns(trace, what->event->tick);
-    bool is_one = choice->functions.count == 0;
-    if (ns < choice->from_ns || ns > choice->to_ns)
+    bool is_one = selection->functions.count == 0;
+    if (ns < selection->from_ns || ns > selection->to_ns)
         return false;
     const char *kind = is_one ? NULL : event__name(what->event->id & ~1u);
     VEC_EACH (wanted, names, struct wanted_name)
@@ -151,11 +152,11 @@ static int failure_of(FILE *out)
     return !ferror(out) ? 0 : errno ? errno : EIO;
 }
 
-static int tell_all(struct shown_trace *shown, const struct event_choice *choice,
+static int tell_all(struct shown_trace *shown, const struct event_filter *selection,
                     struct walked_thread *threads, struct event_taker *taker)
 {
     struct trace_merge *merge = trace_merge__start(shown->trace);
-    struct vec names = wanted_names(choice);
+    struct vec names = wanted_names(selection);
     struct event event;
     size_t thread;
     int failed = 0;
@@ -163,7 +164,7 @@ static int tell_all(struct shown_trace *shown, const struct event_choice *choice
         struct walked_thread *walked = &threads[thread];
         struct shown_event what = shown_trace__next(shown, thread, &event);
         bool is_kept = kept_walk__keeps(&walked->kept);
-        if (!walked->is_wanted || !is_wanted(shown->trace, choice, &names, &what))
+        if (!walked->is_wanted || !is_wanted(shown->trace, selection, &names, &what))
             continue;
         errno = 0;
         if (is_kept)
@@ -177,11 +178,11 @@ static int tell_all(struct shown_trace *shown, const struct event_choice *choice
     return failed;
 }
 
-int event_walk__tell(struct shown_trace *shown, const struct event_choice *choice,
+int event_walk__tell(struct shown_trace *shown, const struct event_filter *selection,
                      struct event_taker *taker)
 {
-    struct walked_thread *threads = make_threads(shown->trace, choice);
-    int failed = tell_all(shown, choice, threads, taker);
+    struct walked_thread *threads = make_threads(shown->trace, selection);
+    int failed = tell_all(shown, selection, threads, taker);
     for (size_t i = 0; !failed && i < trace__threads(shown->trace)->count; i++)
         tell_gap(taker, &shown->threads[i], &threads[i].gap);
     free(threads);

@@ -11,15 +11,15 @@
 #include <stdbool.h>
 
 /* Which events. */
-struct event_choice {
+struct event_filter {
     struct vec threads;      /* const char *: TID, NAME (a glob) or #SERIAL; empty: all */
     struct vec functions;    /* const char *: globs; empty: all */
     uint64_t from_ns, to_ns; /* since the start, both included */
     const struct vec *kept;  /* by thread: struct kept_range; NULL: all */
 };
 
-struct event_choice event_choice__all(void);
-void event_choice__free(struct event_choice *choice); /* not kept */
+struct event_filter event_filter__all(void);
+void event_filter__free(struct event_filter *selection); /* not kept */
 
 /* Who takes the events. */
 struct event_taker {
@@ -32,7 +32,7 @@ struct event_taker {
 
 /* Tells every chosen event, and where choice->kept leaves some out, a gap. Says so when no thread
  * is chosen. Returns 0, or the errno of a write that failed. */
-int event_walk__tell(struct shown_trace *shown, const struct event_choice *choice,
+int event_walk__tell(struct shown_trace *shown, const struct event_filter *selection,
                      struct event_taker *taker);
 
 /* The names of addresses, or NULL; what is wrong with them is said. */

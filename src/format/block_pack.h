@@ -17,7 +17,7 @@ struct block_events {
     uint64_t word[HEURT_PACKED_WORDS_MAX];
     uint16_t first_word[HEURT_PACKED_WORDS_MAX]; /* by event */
     uint16_t shape_of[HEURT_PACKED_WORDS_MAX];   /* by event */
-    struct shape shape[HEURT_PACKED_WORDS_MAX];
+    struct block_shape shape[HEURT_PACKED_WORDS_MAX];
 };
 
 struct packed_ticks {
@@ -38,7 +38,7 @@ void packed_ticks__make(struct packed_ticks *ticks, const struct block_events *e
 #define PIECES_MAX (HEURT_PACKED_WORDS_MAX * VARINT_BYTES_MAX / APART_BYTES + 2)
 
 /* Between the expectations for the places of a shape. */
-struct choice {
+struct expectation_costs {
     uint64_t cost_bits[PLACES], least_bits[PLACES];
     uint8_t cheapest[PLACES]; /* enum expectation */
     bool is_tried;            /* at any place */
@@ -51,7 +51,7 @@ struct packed_payload {
     uint16_t with_words[HEURT_PACKED_WORDS_MAX]; /* events with a payload, but the kernel's */
     size_t with_words_count;
     struct memory_of_words memory;
-    struct choice choice[HEURT_PACKED_WORDS_MAX];
+    struct expectation_costs choice[HEURT_PACKED_WORDS_MAX];
     struct event_list records; /* the kernel's */
 };
 

@@ -13,7 +13,7 @@ static void find_words(struct packed_payload *payload, const struct block_events
 {
     payload->with_words_count = 0;
     for (size_t i = 0; i < events->events; i++) {
-        const struct shape *shape = &events->shape[events->shape_of[i]];
+        const struct block_shape *shape = &events->shape[events->shape_of[i]];
         if (shape->payload_words && !shape->halved)
             payload->with_words[payload->with_words_count++] = (uint16_t)i;
     }
@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void
 put_same_words(struct packed_payload *payload, struct block_events *events, size_t index,
                const uint64_t *words, put_difference *put)
 {
-    struct shape *shape = &events->shape[index];
+    struct block_shape *shape = &events->shape[index];
     for (size_t i = 0; i < shape->payload_words; i++) {
         size_t place = place_of(i);
         put(payload, index, place, words[i] - shape->before[place]);
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void
 put_expected_words(struct packed_payload *payload, struct block_events *events,
                    struct whereabouts where, const uint64_t *words, put_difference *put)
 {
-    struct shape *shape = &events->shape[where.index];
+    struct block_shape *shape = &events->shape[where.index];
     for (size_t i = 0; i < shape->payload_words; i++) {
         size_t place = place_of(i);
         uint64_t *slot;
@@ -97,7 +97,7 @@ static bool expect_where_dear(struct packed_payload *payload, struct block_event
 {
     bool any = false;
     for (size_t i = 0; i < events->shapes; i++) {
-        struct choice *choice = &payload->choice[i];
+        struct expectation_costs *choice = &payload->choice[i];
         choice->is_tried = false;
         for (size_t place = 0; place < places_told(&events->shape[i]); place++) {
             choice->cost_bits[place] = 0;
@@ -115,7 +115,7 @@ static bool expect_where_dear(struct packed_payload *payload, struct block_event
 static void keep_cheapest(struct packed_payload *payload, struct block_events *events)
 {
     for (size_t i = 0; i < events->shapes; i++) {
-        struct choice *choice = &payload->choice[i];
+        struct expectation_costs *choice = &payload->choice[i];
         for (size_t place = 0; choice->is_tried && place < places_told(&events->shape[i]);
              place++) {
             if (choice->cost_bits[place] >= choice->least_bits[place])
@@ -131,7 +131,7 @@ static bool expect_cheapest(struct packed_payload *payload, struct block_events 
 {
     bool any = false;
     for (size_t i = 0; i < events->shapes; i++) {
-        struct shape *shape = &events->shape[i];
+        struct block_shape *shape = &events->shape[i];
         shape->expects_same = true;
         for (size_t place = 0; place < places_told(shape); place++) {
             shape->expected[place] = payload->choice[i].cheapest[place];
@@ -174,7 +174,7 @@ static void link_records(struct packed_payload *payload, struct block_events *ev
                          const uint64_t *tick_difference)
 {
     for (size_t i = 0; i < events->events; i++) {
-        struct shape *shape = &events->shape[events->shape_of[i]];
+        struct block_shape *shape = &events->shape[events->shape_of[i]];
         if (!shape->halved)
             continue;
         link_event(&payload->records, shape, i, events->first_word[i]);
@@ -193,7 +193,7 @@ static uint64_t low_half(uint64_t word)
 }
 
 static void put_halved(struct packed_payload *payload, const struct block_events *events,
-                       const struct shape *shape, size_t place)
+                       const struct block_shape *shape, size_t place)
 {
     uint64_t high_before = 0;
     for (size_t event = shape->first_event; event; event = payload->records.next[event - 1]) {
@@ -207,7 +207,7 @@ static void put_halved(struct packed_payload *payload, const struct block_events
 }
 
 static void put_whole(struct packed_payload *payload, const struct block_events *events,
-                      const struct shape *shape, size_t place)
+                      const struct block_shape *shape, size_t place)
 {
     uint64_t before = 0;
     for (size_t event = shape->first_event; event; event = payload->records.next[event - 1]) {
@@ -228,7 +228,7 @@ static void end_piece(struct packed_payload *payload, size_t least_bytes)
 static void put_records(struct packed_payload *payload, const struct block_events *events)
 {
     for (size_t i = 0; i < events->shapes; i++) {
-        const struct shape *shape = &events->shape[i];
+        const struct block_shape *shape = &events->shape[i];
         for (size_t place = 0; shape->halved && place < shape->payload_words; place++) {
             if (place < shape->halved)
                 put_halved(payload, events, shape, place);

@@ -31,7 +31,7 @@ _Static_assert(EVENT_BYTES_MAX >= WORD_BYTES_MAX, "a payload word takes less tha
 /* Payload words have so many places; the last one stands for all behind it. */
 #define PLACES 8
 
-struct shape {
+struct block_shape {
     uint16_t id;
     bool is_dated_by_kernel; /* OFF_CPU, FAULT */
     bool expects_same;       /* while unpacking: EXPECT_SAME everywhere */
@@ -44,14 +44,15 @@ struct shape {
     uint64_t before[PLACES];          /* the last word at this place */
 };
 
-static inline struct shape shape__of(uint32_t id, size_t payload_words)
+static inline struct block_shape shape__of(uint32_t id, size_t payload_words)
 {
     size_t halved = id == HEURT_EVENT_OFF_CPU ? 2 : id == HEURT_EVENT_FAULT ? 1 : 0;
-    return (struct shape){.id = (uint16_t)id,
-                          .is_dated_by_kernel = halved > 0,
-                          .expects_same = true,
-                          .payload_words = (uint32_t)payload_words,
-                          .halved = (uint32_t)(halved < payload_words ? halved : payload_words)};
+    return (struct block_shape){.id = (uint16_t)id,
+                                .is_dated_by_kernel = halved > 0,
+                                .expects_same = true,
+                                .payload_words = (uint32_t)payload_words,
+                                .halved =
+                                    (uint32_t)(halved < payload_words ? halved : payload_words)};
 }
 
 static inline size_t place_of(size_t word)
@@ -60,7 +61,7 @@ static inline size_t place_of(size_t word)
 }
 
 /* For so many words of a shape it is told what is expected of them. */
-static inline size_t places_told(const struct shape *shape)
+static inline size_t places_told(const struct block_shape *shape)
 {
     return shape->halved ? 0 : shape->payload_words < PLACES ? shape->payload_words : PLACES;
 }
@@ -83,7 +84,7 @@ struct event_list {
     uint16_t word[HEURT_PACKED_WORDS_MAX]; /* of the block: its first one */
 };
 
-static inline void link_event(struct event_list *list, struct shape *shape, size_t event,
+static inline void link_event(struct event_list *list, struct block_shape *shape, size_t event,
                               size_t word)
 {
     uint16_t *link = shape->first_event ? &list->next[shape->last_event - 1] : &shape->first_event;
@@ -94,7 +95,7 @@ static inline void link_event(struct event_list *list, struct shape *shape, size
 
 /* The time off the CPU is told as the time on it since the event before: where that was the
  * beginning of a wait, it is the shorter one. */
-static inline bool is_counted_back(const struct shape *shape, size_t place)
+static inline bool is_counted_back(const struct block_shape *shape, size_t place)
 {
     return shape->id == HEURT_EVENT_OFF_CPU && place == 0;
 }

@@ -9,7 +9,7 @@
 
 struct block_unpacker {
     ZSTD_DCtx *decompressor;
-    struct shape shape[HEURT_PACKED_WORDS_MAX];
+    struct block_shape shape[HEURT_PACKED_WORDS_MAX];
     struct tick_group group[HEURT_PACKED_WORDS_MAX + 1];
     uint16_t tokens[HEURT_PACKED_WORDS_MAX + 1]; /* by group */
     struct memory_of_words memory;
@@ -161,7 +161,7 @@ static struct whereabouts whereabouts_of(const struct parts *parts, size_t event
 
 #define FEW_SHAPES 256u /* an index is a byte */
 
-/* In turns in four counters: to add to one that has just been added to would have to wait. */
+/* Alternately in four counters: to add to one that has just been added to would have to wait. */
 static void count_few(struct block_unpacker *unpacker, const uint8_t *low, size_t events)
 {
     uint16_t count[4][FEW_SHAPES] = {0};
@@ -227,7 +227,7 @@ static bool find_tokens(struct block_unpacker *unpacker, const struct heurt_pack
     for (size_t i = 0; i <= block->shapes; next += tokens[i++])
         unpacker->group[i].tokens = next;
     for (size_t i = 0; i < block->shapes; i++) {
-        const struct shape *shape = &unpacker->shape[i];
+        const struct block_shape *shape = &unpacker->shape[i];
         unpacker->group[i].id = shape->id;
         unpacker->group[i].is_bare = !shape->payload_words && !shape->is_dated_by_kernel;
     }
@@ -242,7 +242,7 @@ static inline uint64_t take_difference(struct tick_group *group, struct bit_read
 
 /* Takes the words of a shape that expects nothing but EXPECT_SAME, as most do. False, here and
  * below: the payload is used up. */
-static inline bool take_same_words(struct bytes *from, struct shape *shape, uint64_t *payload)
+static inline bool take_same_words(struct bytes *from, struct block_shape *shape, uint64_t *payload)
 {
     for (size_t i = 0; i < shape->payload_words; i++) {
         uint64_t *before = &shape->before[place_of(i)];
@@ -253,7 +253,7 @@ static inline bool take_same_words(struct bytes *from, struct shape *shape, uint
     return true;
 }
 
-static bool take_words(struct bytes *from, struct shape *shape, uint64_t *payload,
+static bool take_words(struct bytes *from, struct block_shape *shape, uint64_t *payload,
                        struct memory_of_words *memory, struct whereabouts where)
 {
     for (size_t i = 0; i < shape->payload_words; i++) {
@@ -268,7 +268,7 @@ static bool take_words(struct bytes *from, struct shape *shape, uint64_t *payloa
 }
 
 static inline bool take_payload(struct block_unpacker *unpacker, const struct parts *parts,
-                                struct shape *shape, size_t event, uint64_t *payload,
+                                struct block_shape *shape, size_t event, uint64_t *payload,
                                 struct bytes *from)
 {
     bool good = shape->expects_same ? take_same_words(from, shape, payload)
@@ -281,7 +281,7 @@ static inline bool take_payload(struct block_unpacker *unpacker, const struct pa
 /* ---- payload of the kernel's records --------------------------------------------------------- */
 
 /* Leaves room for it. What is counted back from stands in its place. */
-static inline void keep_room(struct event_list *list, struct shape *shape, size_t event,
+static inline void keep_room(struct event_list *list, struct block_shape *shape, size_t event,
                              size_t word, uint64_t *payload, uint64_t tick_difference)
 {
     link_event(list, shape, event, word);
@@ -289,8 +289,8 @@ static inline void keep_room(struct event_list *list, struct shape *shape, size_
         *payload = tick_difference;
 }
 
-static bool take_halved(const struct event_list *list, const struct shape *shape, size_t place,
-                        uint64_t *words, struct bytes *from)
+static bool take_halved(const struct event_list *list, const struct block_shape *shape,
+                        size_t place, uint64_t *words, struct bytes *from)
 {
     uint64_t high = 0;
     for (size_t event = shape->first_event; event; event = list->next[event - 1]) {
@@ -307,7 +307,7 @@ static bool take_halved(const struct event_list *list, const struct shape *shape
     return true;
 }
 
-static bool take_whole(const struct event_list *list, const struct shape *shape, size_t place,
+static bool take_whole(const struct event_list *list, const struct block_shape *shape, size_t place,
                        uint64_t *words, struct bytes *from)
 {
     uint64_t before = 0;
@@ -324,7 +324,7 @@ static bool put_records(const struct block_unpacker *unpacker, size_t shapes, ui
                         struct bytes *from)
 {
     for (size_t i = 0; i < shapes; i++) {
-        const struct shape *shape = &unpacker->shape[i];
+        const struct block_shape *shape = &unpacker->shape[i];
         for (size_t place = 0; shape->first_event && place < shape->payload_words; place++)
             if (!(place < shape->halved ? take_halved : take_whole)(&unpacker->list, shape, place,
                                                                     words, from))
@@ -376,7 +376,7 @@ static bool put_events(struct block_unpacker *unpacker, const struct heurt_packe
         if (at.event == block->events)
             break;
         size_t index = index_of(parts, at.event);
-        struct shape *shape = &unpacker->shape[index];
+        struct block_shape *shape = &unpacker->shape[index];
         if (at.to == at.end || at.rest.at > at.rest_bits ||
             shape->payload_words > (size_t)(at.end - at.to) - 1)
             return false;

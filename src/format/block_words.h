@@ -61,8 +61,9 @@ struct whereabouts {
 /* What is expected as word number i of a payload of that shape; *slot is where to put the word that
  * is found there. */
 static inline uint64_t memory_of_words__expect(struct memory_of_words *memory,
-                                               const struct shape *shape, struct whereabouts where,
-                                               const uint64_t *payload, size_t i, uint64_t **slot)
+                                               const struct block_shape *shape,
+                                               struct whereabouts where, const uint64_t *payload,
+                                               size_t i, uint64_t **slot)
 {
     size_t place = place_of(i);
     uint64_t context;

@@ -13,7 +13,7 @@
 #define UNPACKED_MOST(trace) ((trace)->size * PACKED_RATIO_MAX)
 
 /* What is left to read of one definition. */
-struct body {
+struct definition_body {
     const char *at, *end;
 };
 
@@ -38,7 +38,7 @@ struct reading {
 
 /* ---- pieces of a definition ------------------------------------------------------------------ */
 
-static bool take(struct body *body, void *into, size_t bytes)
+static bool take(struct definition_body *body, void *into, size_t bytes)
 {
     if ((size_t)(body->end - body->at) < bytes)
         return false;
@@ -48,7 +48,7 @@ static bool take(struct body *body, void *into, size_t bytes)
 }
 
 /* A text with its terminator, or NULL. */
-static const char *take_text(struct body *body)
+static const char *take_text(struct definition_body *body)
 {
     const char *text = body->at;
     const char *end = memchr(text, 0, (size_t)(body->end - text));
@@ -70,7 +70,7 @@ static const char *own_text(struct trace *trace, const char *text, size_t bytes)
 
 /* ---- one reader for each type; false: damaged ------------------------------------------------ */
 
-static bool read_meta(struct reading *reading, struct body body)
+static bool read_meta(struct reading *reading, struct definition_body body)
 {
     struct trace_meta meta = {.key = take_text(&body)};
     meta.value = meta.key ? take_text(&body) : NULL;
@@ -79,7 +79,7 @@ static bool read_meta(struct reading *reading, struct body body)
     return meta.value;
 }
 
-static bool read_process(struct reading *reading, struct body body)
+static bool read_process(struct reading *reading, struct definition_body body)
 {
     struct heurt_process what;
     if (!take(&body, &what, sizeof what))
@@ -99,7 +99,7 @@ static bool read_process(struct reading *reading, struct body body)
     return path;
 }
 
-static bool read_module(struct reading *reading, struct body body)
+static bool read_module(struct reading *reading, struct definition_body body)
 {
     struct heurt_module what;
     const char *build_id = body.at + offsetof(struct heurt_module, build_id);
@@ -123,7 +123,7 @@ static bool read_module(struct reading *reading, struct body body)
     return true;
 }
 
-static bool read_module_gone(struct reading *reading, struct body body)
+static bool read_module_gone(struct reading *reading, struct definition_body body)
 {
     const struct trace_process *first = reading->trace->processes.items;
     struct gone gone = {.process = (uint32_t)(reading->process - first)};
@@ -133,7 +133,7 @@ static bool read_module_gone(struct reading *reading, struct body body)
     return true;
 }
 
-static bool read_function(struct reading *reading, struct body body)
+static bool read_function(struct reading *reading, struct definition_body body)
 {
     struct heurt_function what;
     if (!take(&body, &what, sizeof what))
@@ -160,7 +160,7 @@ static bool read_function(struct reading *reading, struct body body)
     return true;
 }
 
-static bool read_refusal(struct reading *reading, struct body body)
+static bool read_refusal(struct reading *reading, struct definition_body body)
 {
     struct trace_refusal refusal = {.function = take_text(&body)};
     refusal.module = refusal.function ? take_text(&body) : NULL;
@@ -170,14 +170,14 @@ static bool read_refusal(struct reading *reading, struct body body)
     return refusal.reason;
 }
 
-static bool read_note(struct reading *reading, struct body body)
+static bool read_note(struct reading *reading, struct definition_body body)
 {
     const char *note = own_text(reading->trace, body.at, (size_t)(body.end - body.at));
     vec__push(&reading->process->notes, &note);
     return true;
 }
 
-static bool read_thread_name(struct reading *reading, struct body body)
+static bool read_thread_name(struct reading *reading, struct definition_body body)
 {
     struct heurt_thread_name what;
     if (!take(&body, &what, sizeof what))
@@ -188,7 +188,7 @@ static bool read_thread_name(struct reading *reading, struct body body)
     return true;
 }
 
-static bool read_live(struct reading *reading, struct body body)
+static bool read_live(struct reading *reading, struct definition_body body)
 {
     struct heurt_live what;
     if (!take(&body, &what, sizeof what))
@@ -197,7 +197,7 @@ static bool read_live(struct reading *reading, struct body body)
     return true;
 }
 
-static bool read_object(struct reading *reading, struct body body)
+static bool read_object(struct reading *reading, struct definition_body body)
 {
     struct heurt_object_name what;
     if (!take(&body, &what, sizeof what))
@@ -208,7 +208,7 @@ static bool read_object(struct reading *reading, struct body body)
     return object.name;
 }
 
-static bool read_samples(struct reading *reading, struct body body)
+static bool read_samples(struct reading *reading, struct definition_body body)
 {
     struct vec *samples = &reading->trace->samples;
     size_t count = (size_t)(body.end - body.at) / sizeof(struct heurt_sample);
@@ -217,7 +217,7 @@ static bool read_samples(struct reading *reading, struct body body)
     return true;
 }
 
-static bool (*const readers[])(struct reading *, struct body) = {
+static bool (*const readers[])(struct reading *, struct definition_body) = {
     [HEURT_DEFINITION_META] = read_meta,         [HEURT_DEFINITION_PROCESS] = read_process,
     [HEURT_DEFINITION_MODULE] = read_module,     [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
     [HEURT_DEFINITION_FUNCTION] = read_function, [HEURT_DEFINITION_REFUSAL] = read_refusal,
@@ -228,7 +228,7 @@ static bool (*const readers[])(struct reading *, struct body) = {
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is
  * the trace's, and bounded: a file made to harm could ask for very much. */
-static struct body unpack(struct reading *reading, const char *at, const char *end)
+static struct definition_body unpack(struct reading *reading, const char *at, const char *end)
 {
     struct trace *trace = reading->trace;
     struct block_unpacker *unpacker = trace__take_unpacker(trace);
@@ -250,15 +250,15 @@ static struct body unpack(struct reading *reading, const char *at, const char *e
     }
     trace__give_unpacker(trace, unpacker);
     if (!words)
-        return (struct body){end, end};
+        return (struct definition_body){end, end};
     vec__push(&trace->owned, &words);
-    return (struct body){(const char *)words, (const char *)(words + count)};
+    return (struct definition_body){(const char *)words, (const char *)(words + count)};
 }
 
 static void read_chunk(struct reading *reading)
 {
-    struct body chunk = {(const char *)(reading->chunk + 1),
-                         trace__chunk_end(reading->trace, reading->chunk)};
+    struct definition_body chunk = {(const char *)(reading->chunk + 1),
+                                    trace__chunk_end(reading->trace, reading->chunk)};
     if (trace__is_packed(reading->trace, reading->chunk))
         chunk = unpack(reading, chunk.at, chunk.end);
     struct heurt_definition definition;
@@ -271,7 +271,7 @@ static void read_chunk(struct reading *reading)
             trace__mark_damaged(reading->trace, reading->chunk);
             return;
         }
-        struct body body = {chunk.at + sizeof definition, chunk.at + definition.bytes};
+        struct definition_body body = {chunk.at + sizeof definition, chunk.at + definition.bytes};
         chunk.at += definition.bytes;
         /* A type that this version does not know is none of its business. */
         if (definition.type < sizeof readers / sizeof readers[0] && readers[definition.type] &&

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* What stands at a path. */
-enum standing {
+enum directory_standing {
     STANDING_NOTHING,
     STANDING_EMPTY,  /* a directory without entries */
     STANDING_TRACE,  /* a directory with the files of a trace and nothing else */
@@ -77,12 +77,12 @@ static bool is_trace_file(const char *name)
 
 /* An events file with our magic; an empty one, too, is what a recorder that was killed at its
  * start leaves behind. */
-static enum standing inspect_events(int directory)
+static enum directory_standing inspect_events(int directory)
 {
     int fd = openat(directory, HEURT_EVENTS_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return STANDING_FOREIGN;
-    enum standing standing = STANDING_FOREIGN;
+    enum directory_standing standing = STANDING_FOREIGN;
     char magic[8] = "";
     struct stat status;
     ssize_t got = read(fd, magic, sizeof magic);
@@ -97,7 +97,7 @@ static enum standing inspect_events(int directory)
     return standing;
 }
 
-static enum standing inspect_entries(DIR *stream)
+static enum directory_standing inspect_entries(DIR *stream)
 {
     bool empty = true;
     for (struct dirent *entry; (entry = readdir(stream));) {
@@ -110,7 +110,7 @@ static enum standing inspect_entries(DIR *stream)
     return empty ? STANDING_EMPTY : inspect_events(dirfd(stream));
 }
 
-static int inspect(const char *path, enum standing *standing)
+static int inspect(const char *path, enum directory_standing *standing)
 {
     struct stat status;
     *standing = STANDING_NOTHING;
@@ -140,7 +140,7 @@ static int remove_trace(const char *path)
     return rmdir(path) < 0 ? -errno : 0;
 }
 
-static int refuse_foreign(struct error *error, const char *path, enum standing standing)
+static int refuse_foreign(struct error *error, const char *path, enum directory_standing standing)
 {
     if (standing == STANDING_OTHERS)
         return error__set(error, -EEXIST,
@@ -164,7 +164,7 @@ static int refuse_busy(struct error *error, const char *path)
 /* Moves the trace at path to old, which must be free, empty or an older trace. */
 static int move_away(const char *path, const char *old, struct error *error)
 {
-    enum standing standing;
+    enum directory_standing standing;
     int code = inspect(old, &standing);
     if (code == 0 && standing >= STANDING_OTHERS)
         return refuse_foreign(error, old, standing);
@@ -198,7 +198,7 @@ static int check_parent(const char *path)
 
 int trace_directory__make(const char *path, bool *moved, struct error *error)
 {
-    enum standing standing;
+    enum directory_standing standing;
     *moved = false;
     if (!*path)
         return error__set(error, -EINVAL, "the name of the trace is empty; give one with -o");

@@ -27,7 +27,7 @@ struct packing {
     int fd;          /* of the new file */
     uint64_t length; /* of it so far, bytes */
     struct packed_ahead ahead;
-    struct vec pieces; /* struct piece: the batch */
+    struct vec pieces; /* struct packed_piece: the batch */
     size_t next_piece; /* (atomic) that no thread has taken yet */
     unsigned threads;
     struct block_packer *packers[THREADS_MOST];
@@ -42,11 +42,11 @@ struct worker {
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
 /* Where the next block goes. */
-struct room {
+struct block_output {
     char *at, *end;
 };
 
-static bool end_block(struct block_packer *packer, struct room *room)
+static bool end_block(struct block_packer *packer, struct block_output *room)
 {
     if (block_packer__is_empty(packer))
         return true;
@@ -56,8 +56,8 @@ static bool end_block(struct block_packer *packer, struct room *room)
 }
 
 /* False: something in the chunk is not as it ought to be, or needs more room than it has. */
-static bool pack_events(const struct trace *trace, struct block_packer *packer, struct piece *piece,
-                        struct room *room)
+static bool pack_events(const struct trace *trace, struct block_packer *packer,
+                        struct packed_piece *piece, struct block_output *room)
 {
     const struct heurt_chunk *chunk = piece->place.chunk;
     struct trace_thread thread = {0};
@@ -95,7 +95,7 @@ static size_t definition_words(const struct heurt_chunk *chunk, const char *end)
 }
 
 static bool pack_definitions(const struct trace *trace, struct block_packer *packer,
-                             const struct heurt_chunk *chunk, struct room *room)
+                             const struct heurt_chunk *chunk, struct block_output *room)
 {
     const char *start = room->at;
     const uint64_t *words = (const uint64_t *)(chunk + 1);
@@ -113,8 +113,8 @@ static bool pack_definitions(const struct trace *trace, struct block_packer *pac
     return count * sizeof *words <= (size_t)(room->at - start) * PACKED_RATIO_MAX;
 }
 
-static bool pack_body(const struct trace *trace, struct block_packer *packer, struct piece *piece,
-                      struct room *room)
+static bool pack_body(const struct trace *trace, struct block_packer *packer,
+                      struct packed_piece *piece, struct block_output *room)
 {
     const struct heurt_chunk *chunk = piece->place.chunk;
     if (chunk->kind == HEURT_CHUNK_DEFINITIONS)
@@ -146,7 +146,7 @@ static size_t words_of(const struct trace *trace, const struct trace_life *life,
 }
 
 static bool pack_run(const struct trace *trace, struct block_packer *packer,
-                     const struct trace_life *life, uint64_t tick, struct room *room)
+                     const struct trace_life *life, uint64_t tick, struct block_output *room)
 {
     struct life_cursor cursor;
     struct event event;
@@ -166,7 +166,7 @@ static bool pack_run(const struct trace *trace, struct block_packer *packer,
 
 /* Its header stands at packed, its blocks up to the room. What the compressor has left behind them
  * is cleared: zeroes tell that there are no more. */
-static void end_chunk(struct piece *piece, char *packed, const struct room *room)
+static void end_chunk(struct packed_piece *piece, char *packed, const struct block_output *room)
 {
     piece->packed = packed;
     piece->bytes = (size_t)(room->at - packed);
@@ -177,14 +177,15 @@ static void end_chunk(struct piece *piece, char *packed, const struct room *room
 }
 
 /* The life's runs become one chunk, with the life in its header. */
-static void pack_life(const struct trace *trace, struct block_packer *packer, struct piece *piece)
+static void pack_life(const struct trace *trace, struct block_packer *packer,
+                      struct packed_piece *piece)
 {
     const struct trace_life *life = piece->life;
     uint64_t tick = life->life.start_tick;
     size_t most = sizeof(struct heurt_chunk) + most_bytes(words_of(trace, life, &tick));
     char *packed = memory__zeroed(most, 1);
     struct heurt_chunk *header = (struct heurt_chunk *)packed;
-    struct room room = {packed + sizeof *header, packed + most - HEURT_PACKED_UNIT_BYTES};
+    struct block_output room = {packed + sizeof *header, packed + most - HEURT_PACKED_UNIT_BYTES};
     if (!pack_run(trace, packer, life, tick, &room)) {
         free(packed);
         return;
@@ -202,7 +203,7 @@ static void pack_life(const struct trace *trace, struct block_packer *packer, st
     end_chunk(piece, packed, &room);
 }
 
-void piece__pack(const struct trace *trace, struct block_packer *packer, struct piece *piece)
+void piece__pack(const struct trace *trace, struct block_packer *packer, struct packed_piece *piece)
 {
     const struct heurt_chunk *chunk = piece->place.chunk;
     if (piece->life)
@@ -210,7 +211,7 @@ void piece__pack(const struct trace *trace, struct block_packer *packer, struct 
     if (!chunk)
         return;
     char *packed = memory__resize(NULL, piece->place.bytes, 1);
-    struct room room = {packed + sizeof *chunk, packed + piece->place.bytes};
+    struct block_output room = {packed + sizeof *chunk, packed + piece->place.bytes};
     if (!pack_body(trace, packer, piece, &room)) {
         free(packed);
         return;
@@ -229,7 +230,7 @@ static void *work(void *context)
     struct packing *packing = worker->packing;
     size_t count = packing->pieces.count;
     for (size_t i; (i = __atomic_fetch_add(&packing->next_piece, 1, __ATOMIC_RELAXED)) < count;) {
-        struct piece *piece = VEC_AT(&packing->pieces, struct piece, i);
+        struct packed_piece *piece = VEC_AT(&packing->pieces, struct packed_piece, i);
         piece__pack(packing->trace, worker->packer, piece);
         if (piece->packed && piece->place.chunk)
             trace__drop_pages(packing->trace, piece->place.chunk);
@@ -326,7 +327,7 @@ static int write_as_it_is(struct packing *packing, const struct trace_place *pla
 static int write_batch(struct packing *packing)
 {
     int code = 0;
-    VEC_EACH (piece, &packing->pieces, struct piece) {
+    VEC_EACH (piece, &packing->pieces, struct packed_piece) {
         if (code == 0 && piece->packed)
             code = append(packing, piece->packed, piece->bytes);
         else if (code == 0 && piece->life)
@@ -354,7 +355,7 @@ static int pack_lives(struct packing *packing)
     for (size_t i = 0; code == 0 && i < lives->count;) {
         for (size_t bytes = 0; bytes < BATCH_BYTES && i < lives->count; i++) {
             const struct trace_life *life = VEC_AT(lives, struct trace_life, i);
-            vec__push(&packing->pieces, &(struct piece){.life = life});
+            vec__push(&packing->pieces, &(struct packed_piece){.life = life});
             bytes += bytes_of(life);
         }
         pack_batch(packing);
@@ -369,7 +370,7 @@ static int pack_all(struct packing *packing)
     size_t at = trace__first_place(trace);
     int code = 0;
     while (code == 0 && at < trace->size) {
-        struct piece piece = {.packed = NULL};
+        struct packed_piece piece = {.packed = NULL};
         for (size_t start = at;
              at - start < BATCH_BYTES && trace__next_place(trace, &at, &piece.place);)
             if (!packed_ahead__has(&packing->ahead, trace, piece.place.chunk))
@@ -441,7 +442,7 @@ static int exchange(int directory, const struct trace *trace, int events,
     packing.threads = options->threads ? options->threads : usable_processors();
     if (packing.threads > THREADS_MOST)
         packing.threads = THREADS_MOST;
-    packing.pieces = VEC_OF(struct piece);
+    packing.pieces = VEC_OF(struct packed_piece);
     if (packing.ahead.fd >= 0)
         packing.length = packing.ahead.length;
     packing.fd = packing.ahead.fd >= 0 ? packing.ahead.fd : new_events__create(directory);

@@ -88,7 +88,8 @@ static bool ends_there(const struct trace *trace, const struct heurt_chunk *chun
     return at >= end;
 }
 
-static int keep(struct pack_ahead *ahead, const struct trace *trace, const struct piece *piece)
+static int keep(struct pack_ahead *ahead, const struct trace *trace,
+                const struct packed_piece *piece)
 {
     uint64_t place = (uint64_t)((const char *)piece->place.chunk - trace->bytes);
     struct done done = {place, ahead->packed.length, piece->words, piece->place.chunk->events_lost};
@@ -114,7 +115,7 @@ static bool is_done(struct pack_ahead *ahead, const struct trace *trace,
 static int pack_chunk(struct pack_ahead *ahead, const struct trace *trace,
                       const struct heurt_chunk *chunk)
 {
-    struct piece piece = {.place = {.chunk = chunk}};
+    struct packed_piece piece = {.place = {.chunk = chunk}};
     int code = 0;
     piece.place.bytes = (size_t)(trace__chunk_end(trace, chunk) - (const char *)chunk);
     piece__pack(trace, ahead->packer, &piece);

@@ -9,7 +9,7 @@
 #include "format/trace.h"
 
 /* A place of the trace, or a life, and what it becomes. */
-struct piece {
+struct packed_piece {
     struct trace_place place;
     const struct trace_life *life; /* NULL: a place */
     char *packed;                  /* a chunk, or NULL: it stays as it is */
@@ -18,7 +18,8 @@ struct piece {
 };
 
 /* Packs what can be packed. No room for more than the chunk has now: then it stays as it is. */
-void piece__pack(const struct trace *trace, struct block_packer *packer, struct piece *piece);
+void piece__pack(const struct trace *trace, struct block_packer *packer,
+                 struct packed_piece *piece);
 
 /* The new file in a trace's directory, which it replaces in the end; negative errno. */
 int new_events__create(int directory);

@@ -38,7 +38,7 @@ struct frame_key {
     uint64_t function, module, file, line, named, inlined_by;
 };
 
-struct frame {
+struct symbol_frame {
     struct symbol symbol;
     struct frame_key key;
 };
@@ -57,7 +57,7 @@ struct stack {
 struct symbols {
     struct map text_index, frame_index, address_index, variable_index, stack_index, warning_index;
     struct vec texts;     /* char * */
-    struct vec frames;    /* struct frame *: symbols that were given out must not move */
+    struct vec frames;    /* struct symbol_frame *: symbols that were given out must not move */
     struct vec addresses; /* struct address */
     struct vec variables; /* struct address */
     struct vec stacks;    /* struct stack */
@@ -68,7 +68,7 @@ struct symbols *symbols__new(void)
 {
     struct symbols *symbols = memory__zeroed(1, sizeof *symbols);
     symbols->texts = VEC_OF(char *);
-    symbols->frames = VEC_OF(struct frame *);
+    symbols->frames = VEC_OF(struct symbol_frame *);
     symbols->addresses = VEC_OF(struct address);
     symbols->variables = VEC_OF(struct address);
     symbols->stacks = VEC_OF(struct stack);
@@ -82,7 +82,7 @@ void symbols__free(struct symbols *symbols)
         return;
     VEC_EACH (text, &symbols->texts, char *)
         free(*text);
-    VEC_EACH (frame, &symbols->frames, struct frame *)
+    VEC_EACH (frame, &symbols->frames, struct symbol_frame *)
         free(*frame);
     VEC_EACH (stack, &symbols->stacks, struct stack)
         free(stack->frames);
@@ -119,9 +119,9 @@ static const char *text_at(const struct symbols *symbols, uint64_t index)
     return index == NONE ? NULL : *VEC_AT(&symbols->texts, char *, index);
 }
 
-static struct frame *frame_at(const struct symbols *symbols, uint64_t index)
+static struct symbol_frame *frame_at(const struct symbols *symbols, uint64_t index)
 {
-    return *VEC_AT(&symbols->frames, struct frame *, index);
+    return *VEC_AT(&symbols->frames, struct symbol_frame *, index);
 }
 
 static uint64_t keep_frame(struct symbols *symbols, struct frame_key key)
@@ -129,7 +129,7 @@ static uint64_t keep_frame(struct symbols *symbols, struct frame_key key)
     uint64_t index = map__put(&symbols->frame_index, &key, sizeof key, symbols->frames.count);
     if (index < symbols->frames.count)
         return index;
-    struct frame *frame = memory__zeroed(1, sizeof *frame);
+    struct symbol_frame *frame = memory__zeroed(1, sizeof *frame);
     frame->key = key;
     frame->symbol = (struct symbol){
         .function = text_at(symbols, key.function),
@@ -297,7 +297,7 @@ static struct json_object *to_json(const struct symbols *symbols)
     struct json_object *root = json_object_new_object();
     struct json_object *frames = json_object_new_array();
     struct json_object *stacks = json_object_new_array();
-    VEC_EACH (frame, &symbols->frames, struct frame *) {
+    VEC_EACH (frame, &symbols->frames, struct symbol_frame *) {
         const struct frame_key *key = &(*frame)->key;
         add_row(frames,
                 (uint64_t[FRAME_FIELDS]){key->function, key->module, key->file, key->line,

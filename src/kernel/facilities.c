@@ -8,7 +8,7 @@
 
 #define MIB (1024ull * 1024)
 
-typedef void judge(const struct machine_facts *facts, const struct machine_trials *trials,
+typedef void judge(const struct machine_info *info, const struct machine_trials *trials,
                    struct facility *facility);
 
 static void conclude(struct facility *facility, enum facility_state state, char *found,
@@ -36,62 +36,61 @@ static char *refusal(int code)
     }
 }
 
-static char *paranoia(const struct machine_facts *facts, const char *what)
+static char *paranoia(const struct machine_info *info, const char *what)
 {
-    if (facts->perf_event_paranoid == FACT_UNKNOWN)
+    if (info->perf_event_paranoid == INFO_UNKNOWN)
         return memory__format("%s; perf_event_paranoid cannot be read", what);
-    return memory__format("%s; perf_event_paranoid is %ld", what, facts->perf_event_paranoid);
+    return memory__format("%s; perf_event_paranoid is %ld", what, info->perf_event_paranoid);
 }
 
 /* What lets an ordinary user have perf events of their own. */
-static const char *allow_events(const struct machine_facts *facts, int code)
+static const char *allow_events(const struct machine_info *info, int code)
 {
     if (code == -ENOSYS)
         return "a kernel with CONFIG_PERF_EVENTS, outside of sandboxes";
     if (code != -EACCES && code != -EPERM)
         return NULL;
-    if (facts->perf_event_paranoid > 2)
+    if (info->perf_event_paranoid > 2)
         return "sudo sysctl -w kernel.perf_event_paranoid=2";
-    return facts->is_container
+    return info->is_container
                ? "start the container with --security-opt seccomp=unconfined (docker, podman)"
                : "ask who keeps this machine: a filter of system calls or a security module "
                  "refuses perf_event_open";
 }
 
-static void judge_processors(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_processors(const struct machine_info *info, const struct machine_trials *trials,
                              struct facility *facility)
 {
     (void)trials;
-    char *found =
-        memory__format("%u online (%s), %s%s", facts->cpu_count, facts->cpus ? facts->cpus : "?",
-                       facts->processor ? facts->processor : "unknown model",
-                       facts->is_virtual ? ", virtual" : "");
-    conclude(facility, facts->cpu_count ? FACILITY_YES : FACILITY_PARTLY, found,
-             facts->cpu_count ? NULL : "mount /sys");
+    char *found = memory__format(
+        "%u online (%s), %s%s", info->cpu_count, info->cpus ? info->cpus : "?",
+        info->processor ? info->processor : "unknown model", info->is_virtual ? ", virtual" : "");
+    conclude(facility, info->cpu_count ? FACILITY_YES : FACILITY_PARTLY, found,
+             info->cpu_count ? NULL : "mount /sys");
 }
 
-static void judge_nodes(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_nodes(const struct machine_info *info, const struct machine_trials *trials,
                         struct facility *facility)
 {
     (void)trials;
-    if (facts->node_count == 0)
+    if (info->node_count == 0)
         conclude(facility, FACILITY_NO, memory__text("the kernel names no nodes"), NULL);
     else
         conclude(facility, FACILITY_YES,
-                 memory__format("%u node%s", facts->node_count, facts->node_count > 1 ? "s" : ""),
+                 memory__format("%u node%s", info->node_count, info->node_count > 1 ? "s" : ""),
                  NULL);
 }
 
-static void judge_clock(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_clock(const struct machine_info *info, const struct machine_trials *trials,
                         struct facility *facility)
 {
     (void)trials;
-    const char *source = facts->clocksource ? facts->clocksource : "unknown";
+    const char *source = info->clocksource ? info->clocksource : "unknown";
     bool by_tsc = strcmp(source, "tsc") == 0;
-    if (facts->has_invariant_tsc && by_tsc)
+    if (info->has_invariant_tsc && by_tsc)
         conclude(facility, FACILITY_YES, memory__text("invariant TSC, the kernel's clock too"),
                  NULL);
-    else if (facts->has_invariant_tsc)
+    else if (info->has_invariant_tsc)
         conclude(facility, FACILITY_PARTLY,
                  memory__format("invariant TSC, but the kernel's clock is %s", source),
                  "see why: dmesg | grep -i -e tsc -e clocksource; where the TSC is sound: boot "
@@ -100,39 +99,39 @@ static void judge_clock(const struct machine_facts *facts, const struct machine_
         conclude(
             facility, FACILITY_NO,
             memory__format("no invariant TSC; the kernel's clock is %s: events cost more", source),
-            facts->is_virtual ? "let the hypervisor pass invtsc on" : NULL);
+            info->is_virtual ? "let the hypervisor pass invtsc on" : NULL);
 }
 
-static void judge_sampling(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_sampling(const struct machine_info *info, const struct machine_trials *trials,
                            struct facility *facility)
 {
     if (trials->cpu_clock < 0)
-        conclude(facility, FACILITY_NO, paranoia(facts, "refused"),
-                 allow_events(facts, trials->cpu_clock));
+        conclude(facility, FACILITY_NO, paranoia(info, "refused"),
+                 allow_events(info, trials->cpu_clock));
     else if (trials->cpu_clock_kernel < 0)
-        conclude(facility, FACILITY_PARTLY, paranoia(facts, "outside of the kernel only"),
+        conclude(facility, FACILITY_PARTLY, paranoia(info, "outside of the kernel only"),
                  "sudo sysctl -w kernel.perf_event_paranoid=1");
     else
-        conclude(facility, FACILITY_YES, paranoia(facts, "with the kernel's part"), NULL);
+        conclude(facility, FACILITY_YES, paranoia(info, "with the kernel's part"), NULL);
 }
 
 /* In KiB a CPU; what goes beyond perf_event_mlock_kb is taken from RLIMIT_MEMLOCK. */
-static uint64_t ring_kib(const struct machine_facts *facts, const struct machine_trials *trials)
+static uint64_t ring_kib(const struct machine_info *info, const struct machine_trials *trials)
 {
     if (trials->locked_bytes == UINT64_MAX)
         return UINT64_MAX;
-    uint64_t cpus = facts->cpu_count ? facts->cpu_count : 1;
-    uint64_t kib = facts->perf_event_mlock_kib > 0 ? (uint64_t)facts->perf_event_mlock_kib : 0;
+    uint64_t cpus = info->cpu_count ? info->cpu_count : 1;
+    uint64_t kib = info->perf_event_mlock_kib > 0 ? (uint64_t)info->perf_event_mlock_kib : 0;
     return kib + trials->locked_bytes / 1024 / cpus;
 }
 
 #define RING_KIB_WANTED (65 * 4) /* sampling.c asks for 64 pages and a header */
 #define RING_KIB_LEAST (3 * 4)   /* and makes do with two */
 
-static void judge_rings(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_rings(const struct machine_info *info, const struct machine_trials *trials,
                         struct facility *facility)
 {
-    uint64_t kib = ring_kib(facts, trials);
+    uint64_t kib = ring_kib(info, trials);
     if (kib == UINT64_MAX)
         conclude(facility, FACILITY_YES, memory__text("as much memory as is wanted"), NULL);
     else if (kib >= RING_KIB_WANTED)
@@ -144,10 +143,10 @@ static void judge_rings(const struct machine_facts *facts, const struct machine_
                  "sudo sysctl -w kernel.perf_event_mlock_kb=516");
 }
 
-static void judge_descriptors(const struct machine_facts *facts,
-                              const struct machine_trials *trials, struct facility *facility)
+static void judge_descriptors(const struct machine_info *info, const struct machine_trials *trials,
+                              struct facility *facility)
 {
-    uint64_t wanted = 64 + (trials->tracepoints == 0 ? 7 : 1) * (uint64_t)facts->cpu_count;
+    uint64_t wanted = 64 + (trials->tracepoints == 0 ? 7 : 1) * (uint64_t)info->cpu_count;
     bool enough = trials->descriptors >= wanted;
     char *found = trials->descriptors == UINT64_MAX
                       ? memory__text("no limit")
@@ -157,10 +156,10 @@ static void judge_descriptors(const struct machine_facts *facts,
         facility->enable = memory__format("ulimit -n %d", wanted > 1024 ? 4096 : 1024);
 }
 
-static void judge_disk(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_disk(const struct machine_info *info, const struct machine_trials *trials,
                        struct facility *facility)
 {
-    (void)facts;
+    (void)info;
     enum facility_state state = trials->disk_free_bytes < MIB         ? FACILITY_NO
                                 : trials->disk_free_bytes < 256 * MIB ? FACILITY_PARTLY
                                                                       : FACILITY_YES;
@@ -172,10 +171,10 @@ static void judge_disk(const struct machine_facts *facts, const struct machine_t
              state == FACILITY_YES ? NULL : "heurt record -o a directory with more room");
 }
 
-static void judge_pidfd(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_pidfd(const struct machine_info *info, const struct machine_trials *trials,
                         struct facility *facility)
 {
-    (void)facts;
+    (void)info;
     if (trials->pidfd == 0)
         conclude(facility, FACILITY_YES, memory__text("pidfd_open works"), NULL);
     else
@@ -192,38 +191,38 @@ static void judge_trial(int code, const char *enable, struct facility *facility)
         conclude(facility, FACILITY_NO, refusal(code), enable);
 }
 
-static void judge_switches(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_switches(const struct machine_info *info, const struct machine_trials *trials,
                            struct facility *facility)
 {
     int code = trials->context_switches;
-    char *found = code == 0 ? paranoia(facts, "works") : paranoia(facts, "refused");
-    conclude(facility, code == 0 ? FACILITY_YES : FACILITY_NO, found, allow_events(facts, code));
+    char *found = code == 0 ? paranoia(info, "works") : paranoia(info, "refused");
+    conclude(facility, code == 0 ? FACILITY_YES : FACILITY_NO, found, allow_events(info, code));
 }
 
-static void judge_faults(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_faults(const struct machine_info *info, const struct machine_trials *trials,
                          struct facility *facility)
 {
-    judge_trial(trials->page_faults, allow_events(facts, trials->page_faults), facility);
+    judge_trial(trials->page_faults, allow_events(info, trials->page_faults), facility);
 }
 
 /* A thread has a ring of 1 + 8 pages and one of 1 + 1 (runtime/kernel.c). */
 #define THREAD_RINGS_KIB ((9 + 2) * 4)
 #define THREADS_ENOUGH 64
 
-static void judge_thread_rings(const struct machine_facts *facts,
-                               const struct machine_trials *trials, struct facility *facility)
+static void judge_thread_rings(const struct machine_info *info, const struct machine_trials *trials,
+                               struct facility *facility)
 {
     if (trials->locked_bytes == UINT64_MAX || trials->ipc_lock == 0 ||
-        (facts->perf_event_paranoid < 0 && facts->perf_event_paranoid != FACT_UNKNOWN)) {
+        (info->perf_event_paranoid < 0 && info->perf_event_paranoid != INFO_UNKNOWN)) {
         conclude(facility, FACILITY_YES, memory__text("no limit for this user"), NULL);
         return;
     }
-    uint64_t cpus = facts->cpu_count ? facts->cpu_count : 1;
-    uint64_t kib = facts->perf_event_mlock_kib > 0 ? (uint64_t)facts->perf_event_mlock_kib : 0;
+    uint64_t cpus = info->cpu_count ? info->cpu_count : 1;
+    uint64_t kib = info->perf_event_mlock_kib > 0 ? (uint64_t)info->perf_event_mlock_kib : 0;
     uint64_t threads = (kib * cpus + trials->locked_bytes / 1024) / THREAD_RINGS_KIB;
     char *found =
         memory__format("of %llu thread%s; perf_event_mlock_kb is %ld", (unsigned long long)threads,
-                       threads == 1 ? "" : "s", facts->perf_event_mlock_kib);
+                       threads == 1 ? "" : "s", info->perf_event_mlock_kib);
     bool enough = threads >= THREADS_ENOUGH;
     conclude(facility,
              enough    ? FACILITY_YES
@@ -236,18 +235,18 @@ static void judge_thread_rings(const struct machine_facts *facts,
                            (unsigned long long)(THREADS_ENOUGH * THREAD_RINGS_KIB / cpus + 1));
 }
 
-static void judge_schedstat(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_schedstat(const struct machine_info *info, const struct machine_trials *trials,
                             struct facility *facility)
 {
     (void)trials;
-    if (facts->has_schedstat)
+    if (info->has_schedstat)
         conclude(facility, FACILITY_YES, memory__text("/proc/PID/schedstat is there"), NULL);
     else
         conclude(facility, FACILITY_NO, memory__text("no /proc/PID/schedstat"),
                  "a kernel with CONFIG_SCHED_INFO");
 }
 
-static void judge_pmu(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_pmu(const struct machine_info *info, const struct machine_trials *trials,
                       struct facility *facility)
 {
     if (trials->instructions == 0 && trials->rdpmc == 0)
@@ -257,47 +256,47 @@ static void judge_pmu(const struct machine_facts *facts, const struct machine_tr
                  NULL);
     else if (trials->instructions == 0)
         conclude(facility, FACILITY_PARTLY,
-                 memory__text(facts->rdpmc == 0 ? "instructions count; rdpmc is forbidden"
-                                                : "instructions count; rdpmc does not work"),
-                 facts->rdpmc == 0 ? "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc"
-                                   : NULL);
+                 memory__text(info->rdpmc == 0 ? "instructions count; rdpmc is forbidden"
+                                               : "instructions count; rdpmc does not work"),
+                 info->rdpmc == 0 ? "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc"
+                                  : NULL);
     else if (trials->cycles == 0)
         conclude(facility, FACILITY_NO, memory__text("only cycles count"), NULL);
-    else if (!facts->has_core_pmu)
+    else if (!info->has_core_pmu)
         conclude(facility, FACILITY_NO,
-                 memory__text(facts->is_virtual ? "this virtual machine has no PMU"
-                                                : "the kernel knows no PMU"),
-                 facts->is_virtual ? "let the hypervisor pass the PMU on, or record on the host"
-                                   : NULL);
+                 memory__text(info->is_virtual ? "this virtual machine has no PMU"
+                                               : "the kernel knows no PMU"),
+                 info->is_virtual ? "let the hypervisor pass the PMU on, or record on the host"
+                                  : NULL);
     else
         conclude(facility, FACILITY_NO, refusal(trials->cycles),
-                 allow_events(facts, trials->cycles));
+                 allow_events(info, trials->cycles));
 }
 
 /* PEBS follows a thread; IBS samples whole CPUs, which is for the privileged. */
-static void judge_memory_samples(const struct machine_facts *facts,
+static void judge_memory_samples(const struct machine_info *info,
                                  const struct machine_trials *trials, struct facility *facility)
 {
-    bool sees_cpus = trials->perfmon == 0 || facts->perf_event_paranoid <= 0;
-    if (!facts->has_pebs && !facts->has_ibs)
+    bool sees_cpus = trials->perfmon == 0 || info->perf_event_paranoid <= 0;
+    if (!info->has_pebs && !info->has_ibs)
         conclude(facility, FACILITY_NO, memory__text("neither Intel PEBS nor AMD IBS is there"),
-                 facts->is_virtual ? "run on the host" : NULL);
-    else if (facts->has_pebs && trials->cycles < 0)
+                 info->is_virtual ? "run on the host" : NULL);
+    else if (info->has_pebs && trials->cycles < 0)
         conclude(facility, FACILITY_PARTLY, memory__text("Intel PEBS is there, but not permitted"),
-                 allow_events(facts, trials->cycles));
-    else if (facts->has_ibs && !sees_cpus)
+                 allow_events(info, trials->cycles));
+    else if (info->has_ibs && !sees_cpus)
         conclude(facility, FACILITY_PARTLY,
-                 paranoia(facts, "AMD IBS is there, but not for this user"),
+                 paranoia(info, "AMD IBS is there, but not for this user"),
                  "sudo sysctl -w kernel.perf_event_paranoid=0");
     else
-        conclude(facility, FACILITY_YES, memory__text(facts->has_pebs ? "Intel PEBS" : "AMD IBS"),
+        conclude(facility, FACILITY_YES, memory__text(info->has_pebs ? "Intel PEBS" : "AMD IBS"),
                  NULL);
 }
 
-static void judge_bpf(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_bpf(const struct machine_info *info, const struct machine_trials *trials,
                       struct facility *facility)
 {
-    if (trials->bpf == 0 && facts->has_btf)
+    if (trials->bpf == 0 && info->has_btf)
         conclude(facility, FACILITY_YES, memory__text("permitted, with type information (BTF)"),
                  NULL);
     else if (trials->bpf == 0)
@@ -305,10 +304,10 @@ static void judge_bpf(const struct machine_facts *facts, const struct machine_tr
                  "a kernel with CONFIG_DEBUG_INFO_BTF");
     else
         conclude(facility, FACILITY_NO,
-                 memory__format(
-                     "not permitted%s%s",
-                     facts->unprivileged_bpf_disabled > 0 ? " (unprivileged_bpf_disabled)" : "",
-                     facts->has_btf ? "; BTF is there" : "; no BTF"),
+                 memory__format("not permitted%s%s",
+                                info->unprivileged_bpf_disabled > 0 ? " (unprivileged_bpf_disabled)"
+                                                                    : "",
+                                info->has_btf ? "; BTF is there" : "; no BTF"),
                  "run as root, or give heurt CAP_BPF and CAP_PERFMON");
 }
 
@@ -317,19 +316,19 @@ static void judge_bpf(const struct machine_facts *facts, const struct machine_tr
     "sudo heurt record PROGRAM, or, once, sudo setcap " \
     "cap_perfmon,cap_dac_read_search+ep \"$(command -v heurt)\""
 
-static void judge_tracepoints(const struct machine_facts *facts,
-                              const struct machine_trials *trials, struct facility *facility)
+static void judge_tracepoints(const struct machine_info *info, const struct machine_trials *trials,
+                              struct facility *facility)
 {
     if (trials->tracepoints == 0)
         conclude(facility, FACILITY_YES, memory__text("sched_waking works"), NULL);
-    else if (!facts->has_tracefs && facts->is_container)
+    else if (!info->has_tracefs && info->is_container)
         conclude(facility, FACILITY_NO, memory__text("tracefs is not in this container"),
                  "as root: mount -t tracefs nodev /sys/kernel/tracing; where the container refuses "
                  "that, start it with --privileged");
-    else if (!facts->has_tracefs)
+    else if (!info->has_tracefs)
         conclude(facility, FACILITY_NO, memory__text("tracefs is not mounted"),
                  trials->perfmon == 0 ? MOUNT_TRACEFS : MOUNT_TRACEFS "; then " ALLOW_TRACEPOINTS);
-    else if (trials->tracepoints == -ENOENT && facts->reads_futex)
+    else if (trials->tracepoints == -ENOENT && info->reads_futex)
         conclude(facility, FACILITY_NO, memory__text("this kernel has no sched_waking"),
                  "Linux 4.3 or newer");
     else
@@ -348,24 +347,24 @@ static void judge_with_waking(const struct machine_trials *trials, bool reads, c
         conclude(facility, FACILITY_NO, memory__format("this kernel has no %s", name), option);
 }
 
-static void judge_futex(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_futex(const struct machine_info *info, const struct machine_trials *trials,
                         struct facility *facility)
 {
-    judge_with_waking(trials, facts->reads_futex, "sys_enter_futex",
+    judge_with_waking(trials, info->reads_futex, "sys_enter_futex",
                       "a kernel with CONFIG_FTRACE_SYSCALLS", facility);
 }
 
-static void judge_block(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_block(const struct machine_info *info, const struct machine_trials *trials,
                         struct facility *facility)
 {
-    judge_with_waking(trials, facts->reads_block, "block_rq_complete",
+    judge_with_waking(trials, info->reads_block, "block_rq_complete",
                       "a kernel with CONFIG_BLK_DEV_IO_TRACE", facility);
 }
 
-static void judge_uprobes(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_uprobes(const struct machine_info *info, const struct machine_trials *trials,
                           struct facility *facility)
 {
-    if (!facts->has_uprobes)
+    if (!info->has_uprobes)
         conclude(facility, FACILITY_NO, memory__text("the kernel has none"),
                  "a kernel with CONFIG_UPROBE_EVENTS");
     else if (trials->perfmon == 0)
@@ -375,43 +374,43 @@ static void judge_uprobes(const struct machine_facts *facts, const struct machin
 }
 
 /* heurt stops only what it has started itself, which yama's scope of 1 allows. */
-static void judge_ptrace(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_ptrace(const struct machine_info *info, const struct machine_trials *trials,
                          struct facility *facility)
 {
     (void)trials;
-    if (facts->ptrace_scope == FACT_UNKNOWN)
+    if (info->ptrace_scope == INFO_UNKNOWN)
         conclude(facility, FACILITY_YES, memory__text("no yama: own processes may be traced"),
                  NULL);
-    else if (facts->ptrace_scope <= 1)
+    else if (info->ptrace_scope <= 1)
         conclude(facility, FACILITY_YES,
-                 memory__format("yama's ptrace_scope is %ld%s", facts->ptrace_scope,
-                                facts->ptrace_scope == 1 ? ": own children" : ""),
+                 memory__format("yama's ptrace_scope is %ld%s", info->ptrace_scope,
+                                info->ptrace_scope == 1 ? ": own children" : ""),
                  NULL);
     else
         conclude(facility, FACILITY_NO,
-                 memory__format("yama's ptrace_scope is %ld", facts->ptrace_scope),
-                 facts->ptrace_scope < 3 ? "sudo sysctl -w kernel.yama.ptrace_scope=1"
-                                         : "reboot: 3 cannot be taken back");
+                 memory__format("yama's ptrace_scope is %ld", info->ptrace_scope),
+                 info->ptrace_scope < 3 ? "sudo sysctl -w kernel.yama.ptrace_scope=1"
+                                        : "reboot: 3 cannot be taken back");
 }
 
-static void judge_membarrier(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_membarrier(const struct machine_info *info, const struct machine_trials *trials,
                              struct facility *facility)
 {
-    (void)facts;
+    (void)info;
     judge_trial(trials->membarrier, NULL, facility);
 }
 
-static void judge_rseq(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_rseq(const struct machine_info *info, const struct machine_trials *trials,
                        struct facility *facility)
 {
-    (void)facts;
+    (void)info;
     judge_trial(trials->rseq, "glibc 2.35 or newer, without glibc.pthread.rseq=0", facility);
 }
 
-static void judge_populate(const struct machine_facts *facts, const struct machine_trials *trials,
+static void judge_populate(const struct machine_info *info, const struct machine_trials *trials,
                            struct facility *facility)
 {
-    (void)facts;
+    (void)info;
     judge_trial(trials->populate_write, "Linux 5.14 or newer", facility);
 }
 
@@ -453,7 +452,7 @@ static const struct {
     {"rseq", "rseq", "the CPU's number for free", FACILITY_LATER, judge_rseq},
 };
 
-void facilities__judge(const struct machine_facts *facts, const struct machine_trials *trials,
+void facilities__judge(const struct machine_info *info, const struct machine_trials *trials,
                        struct vec *facilities)
 {
     for (size_t i = 0; i < sizeof judges / sizeof judges[0]; i++) {
@@ -464,7 +463,7 @@ void facilities__judge(const struct machine_facts *facts, const struct machine_t
             .purpose = judges[i].purpose,
             .is_required = judges[i].judge == judge_disk,
         };
-        judges[i].judge(facts, trials, &facility);
+        judges[i].judge(info, trials, &facility);
         vec__push(facilities, &facility);
     }
 }

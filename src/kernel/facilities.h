@@ -36,7 +36,7 @@ struct facility {
 };
 
 /* Appends struct facility to facilities (VEC_OF(struct facility)); facilities__free it. */
-void facilities__judge(const struct machine_facts *facts, const struct machine_trials *trials,
+void facilities__judge(const struct machine_info *info, const struct machine_trials *trials,
                        struct vec *facilities);
 void facilities__free(struct vec *facilities);
 

@@ -36,7 +36,7 @@ static long read_number(const char *root, const char *path)
     long number = line ? strtol(line, &end, 10) : 0;
     bool is_number = line && end != line;
     free(line);
-    return is_number ? number : FACT_UNKNOWN;
+    return is_number ? number : INFO_UNKNOWN;
 }
 
 /* With the rights in effect, which access(2) does not ask for. */
@@ -97,7 +97,7 @@ static char *value_of(char *line, const char *key)
     return colon;
 }
 
-static void read_processor(const char *root, struct machine_facts *facts)
+static void read_processor(const char *root, struct machine_info *info)
 {
     char *name = memory__format("%s/proc/cpuinfo", root);
     FILE *file = fopen(name, "re");
@@ -108,11 +108,11 @@ static void read_processor(const char *root, struct machine_facts *facts)
     size_t capacity = 0;
     while (getline(&line, &capacity, file) >= 0 && line[0] != '\n') { /* the first CPU will do */
         if ((value = value_of(line, "model name"))) {
-            free(facts->processor);
-            facts->processor = memory__text(value);
+            free(info->processor);
+            info->processor = memory__text(value);
         } else if ((value = value_of(line, "flags"))) {
-            facts->is_virtual = has_flag(value, "hypervisor");
-            facts->has_invariant_tsc =
+            info->is_virtual = has_flag(value, "hypervisor");
+            info->has_invariant_tsc =
                 has_flag(value, "constant_tsc") && has_flag(value, "nonstop_tsc");
         }
     }
@@ -122,17 +122,17 @@ static void read_processor(const char *root, struct machine_facts *facts)
 
 #define DEVICES "/sys/bus/event_source/devices"
 
-static void read_devices(const char *root, struct machine_facts *facts)
+static void read_devices(const char *root, struct machine_info *info)
 {
-    facts->has_core_pmu = exists(root, DEVICES "/cpu") || exists(root, DEVICES "/cpu_core");
-    facts->has_ibs = exists(root, DEVICES "/ibs_op");
-    facts->has_pebs = exists(root, DEVICES "/cpu/events/mem-loads") ||
-                      exists(root, DEVICES "/cpu_core/events/mem-loads");
-    facts->has_btf = exists(root, "/sys/kernel/btf/vmlinux");
-    facts->has_uprobes = exists(root, DEVICES "/uprobe");
-    facts->rdpmc = read_number(root, DEVICES "/cpu/rdpmc");
-    if (facts->rdpmc == FACT_UNKNOWN)
-        facts->rdpmc = read_number(root, DEVICES "/cpu_core/rdpmc");
+    info->has_core_pmu = exists(root, DEVICES "/cpu") || exists(root, DEVICES "/cpu_core");
+    info->has_ibs = exists(root, DEVICES "/ibs_op");
+    info->has_pebs = exists(root, DEVICES "/cpu/events/mem-loads") ||
+                     exists(root, DEVICES "/cpu_core/events/mem-loads");
+    info->has_btf = exists(root, "/sys/kernel/btf/vmlinux");
+    info->has_uprobes = exists(root, DEVICES "/uprobe");
+    info->rdpmc = read_number(root, DEVICES "/cpu/rdpmc");
+    if (info->rdpmc == INFO_UNKNOWN)
+        info->rdpmc = read_number(root, DEVICES "/cpu_core/rdpmc");
 }
 
 /* Whether the table of mounts has one of that type; its directory may be closed to this user. */
@@ -161,52 +161,52 @@ static bool can_read_event(const char *root, const char *mount, const char *even
     return can;
 }
 
-static void read_tracefs(const char *root, struct machine_facts *facts)
+static void read_tracefs(const char *root, struct machine_info *info)
 {
     static const char *const mounts[] = TRACEFS_MOUNTS;
-    facts->has_tracefs = is_mounted(root, "tracefs");
-    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0] && !facts->reads_waking; i++) {
-        facts->reads_waking = can_read_event(root, mounts[i], "sched/sched_waking");
-        facts->reads_futex = can_read_event(root, mounts[i], "syscalls/sys_enter_futex") &&
-                             can_read_event(root, mounts[i], "syscalls/sys_exit_futex");
-        facts->reads_block = can_read_event(root, mounts[i], "block/block_rq_complete") &&
-                             (can_read_event(root, mounts[i], "block/block_bio_queue") ||
-                              can_read_event(root, mounts[i], "block/block_rq_issue"));
+    info->has_tracefs = is_mounted(root, "tracefs");
+    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0] && !info->reads_waking; i++) {
+        info->reads_waking = can_read_event(root, mounts[i], "sched/sched_waking");
+        info->reads_futex = can_read_event(root, mounts[i], "syscalls/sys_enter_futex") &&
+                            can_read_event(root, mounts[i], "syscalls/sys_exit_futex");
+        info->reads_block = can_read_event(root, mounts[i], "block/block_rq_complete") &&
+                            (can_read_event(root, mounts[i], "block/block_bio_queue") ||
+                             can_read_event(root, mounts[i], "block/block_rq_issue"));
     }
-    facts->has_tracefs |= facts->reads_waking;
+    info->has_tracefs |= info->reads_waking;
 }
 
-void machine_facts__read(const char *root, struct machine_facts *facts)
+void machine_facts__read(const char *root, struct machine_info *info)
 {
-    *facts = (struct machine_facts){0};
-    facts->kernel = read_line(root, "/proc/sys/kernel/osrelease");
-    facts->clocksource =
+    *info = (struct machine_info){0};
+    info->kernel = read_line(root, "/proc/sys/kernel/osrelease");
+    info->clocksource =
         read_line(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    facts->cpus = read_line(root, "/sys/devices/system/cpu/online");
-    facts->cpu_count = count_list(facts->cpus);
+    info->cpus = read_line(root, "/sys/devices/system/cpu/online");
+    info->cpu_count = count_list(info->cpus);
     char *nodes = read_line(root, "/sys/devices/system/node/online");
-    facts->node_count = count_list(nodes);
+    info->node_count = count_list(nodes);
     free(nodes);
-    facts->perf_event_paranoid = read_number(root, "/proc/sys/kernel/perf_event_paranoid");
-    facts->perf_event_mlock_kib = read_number(root, "/proc/sys/kernel/perf_event_mlock_kb");
-    facts->perf_event_max_sample_rate =
+    info->perf_event_paranoid = read_number(root, "/proc/sys/kernel/perf_event_paranoid");
+    info->perf_event_mlock_kib = read_number(root, "/proc/sys/kernel/perf_event_mlock_kb");
+    info->perf_event_max_sample_rate =
         read_number(root, "/proc/sys/kernel/perf_event_max_sample_rate");
-    facts->unprivileged_bpf_disabled =
+    info->unprivileged_bpf_disabled =
         read_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled");
-    facts->ptrace_scope = read_number(root, "/proc/sys/kernel/yama/ptrace_scope");
-    facts->has_schedstat = can_read(root, "/proc/self/schedstat");
-    facts->is_container = exists(root, "/run/systemd/container") ||
-                          exists(root, "/run/.containerenv") || exists(root, "/.dockerenv");
-    read_processor(root, facts);
-    read_devices(root, facts);
-    read_tracefs(root, facts);
+    info->ptrace_scope = read_number(root, "/proc/sys/kernel/yama/ptrace_scope");
+    info->has_schedstat = can_read(root, "/proc/self/schedstat");
+    info->is_container = exists(root, "/run/systemd/container") ||
+                         exists(root, "/run/.containerenv") || exists(root, "/.dockerenv");
+    read_processor(root, info);
+    read_devices(root, info);
+    read_tracefs(root, info);
 }
 
-void machine_facts__free(struct machine_facts *facts)
+void machine_facts__free(struct machine_info *info)
 {
-    free(facts->kernel);
-    free(facts->processor);
-    free(facts->clocksource);
-    free(facts->cpus);
-    *facts = (struct machine_facts){0};
+    free(info->kernel);
+    free(info->processor);
+    free(info->clocksource);
+    free(info->cpus);
+    *info = (struct machine_info){0};
 }

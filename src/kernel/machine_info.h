@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FACT_UNKNOWN (-1000L) /* of a number: its file is not there or not readable */
+#define INFO_UNKNOWN (-1000L) /* of a number: its file is not there or not readable */
 
-struct machine_facts {
+struct machine_info {
     char *kernel;           /* release, or NULL */
     char *processor;        /* model name, or NULL */
     char *clocksource;      /* current, or NULL */
@@ -43,8 +43,8 @@ struct machine_facts {
 
 /* Reads root/proc and root/sys ("" for this machine). Never fails: what is not there is unknown.
  * machine_facts__free it. */
-void machine_facts__read(const char *root, struct machine_facts *facts);
-void machine_facts__free(struct machine_facts *facts);
+void machine_facts__read(const char *root, struct machine_info *info);
+void machine_facts__free(struct machine_info *info);
 
 /* What was tried: 0 it worked, or a negative errno, in the order of the table. */
 #define TRIALS_TABLE(X)                                                     \

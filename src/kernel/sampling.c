@@ -18,7 +18,7 @@
 #define DATA_PAGES_MOST 64 /* of a ring; an ordinary user may lock 129 pages a CPU by default */
 #define DATA_PAGES_LEAST 2
 
-struct cpu_ring {
+struct sampling_ring {
     int fd;
     int first_fd; /* the event that samples until sampling__rest, into the ring of fd; -1: fd's does
                    */
@@ -33,7 +33,7 @@ struct pending {
 };
 
 struct sampling {
-    struct vec rings;      /* struct cpu_ring */
+    struct vec rings;      /* struct sampling_ring */
     struct pollfd *polled; /* rings.count + 1; the last is the caller's */
     struct vec pending;    /* struct pending; owns the paths */
     uint64_t sequence;
@@ -124,7 +124,7 @@ static int explain(int code, const struct sampling_settings *settings, struct er
     }
 }
 
-static int map_ring(struct cpu_ring *ring, size_t data_pages)
+static int map_ring(struct sampling_ring *ring, size_t data_pages)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     size_t bytes = (1 + data_pages) * page_bytes;
@@ -149,7 +149,7 @@ static int open_permitted(struct sampling *sampling, const struct sampling_setti
     return open_event(settings, frequency_hz, cpu, ring_bytes, false);
 }
 
-static void close_ring(struct cpu_ring *ring)
+static void close_ring(struct sampling_ring *ring)
 {
     if (ring->page)
         munmap(ring->page, ring->mapped_bytes);
@@ -160,7 +160,7 @@ static void close_ring(struct cpu_ring *ring)
 
 /* The event that owns the ring is the one that stays. */
 static int fill_ring(struct sampling *sampling, const struct sampling_settings *settings, int cpu,
-                     size_t data_pages, struct cpu_ring *ring)
+                     size_t data_pages, struct sampling_ring *ring)
 {
     size_t bytes = data_pages * (size_t)sysconf(_SC_PAGESIZE);
     int code = map_ring(ring, data_pages);
@@ -178,7 +178,7 @@ static int fill_ring(struct sampling *sampling, const struct sampling_settings *
 static int add_ring(struct sampling *sampling, const struct sampling_settings *settings, int cpu,
                     size_t data_pages)
 {
-    struct cpu_ring ring = {.first_fd = -1};
+    struct sampling_ring ring = {.first_fd = -1};
     unsigned frequency_hz = settings->rest_hz ? settings->rest_hz : settings->frequency_hz;
     ring.fd = open_permitted(sampling, settings, frequency_hz, cpu,
                              data_pages * (size_t)sysconf(_SC_PAGESIZE));
@@ -198,7 +198,7 @@ static int add_ring(struct sampling *sampling, const struct sampling_settings *s
 
 static void close_rings(struct sampling *sampling)
 {
-    VEC_EACH (ring, &sampling->rings, struct cpu_ring)
+    VEC_EACH (ring, &sampling->rings, struct sampling_ring)
         close_ring(ring);
     vec__free(&sampling->rings);
 }
@@ -219,7 +219,7 @@ int sampling__open(const struct sampling_settings *settings, struct sampling **o
                    struct error *error)
 {
     struct sampling *sampling = memory__zeroed(1, sizeof *sampling);
-    sampling->rings = VEC_OF(struct cpu_ring);
+    sampling->rings = VEC_OF(struct sampling_ring);
     sampling->pending = VEC_OF(struct pending);
     sampling->sees_kernel = true;
     int code;
@@ -239,7 +239,7 @@ int sampling__open(const struct sampling_settings *settings, struct sampling **o
     sampling->polled = memory__zeroed(sampling->rings.count + 1, sizeof *sampling->polled);
     for (size_t i = 0; i < sampling->rings.count; i++)
         sampling->polled[i] =
-            (struct pollfd){VEC_AT(&sampling->rings, struct cpu_ring, i)->fd, POLLIN, 0};
+            (struct pollfd){VEC_AT(&sampling->rings, struct sampling_ring, i)->fd, POLLIN, 0};
     return 0;
 }
 
@@ -258,7 +258,7 @@ void sampling__close(struct sampling *sampling)
 /* What happens while both are on is told twice, and means the same. */
 void sampling__rest(struct sampling *sampling)
 {
-    VEC_EACH (ring, &sampling->rings, struct cpu_ring) {
+    VEC_EACH (ring, &sampling->rings, struct sampling_ring) {
         ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0);
         close(ring->first_fd);
         ring->first_fd = -1;
@@ -303,7 +303,7 @@ static void keep(struct sampling *sampling, const void *bytes, size_t size)
     vec__push(&sampling->pending, &pending);
 }
 
-static void drain_ring(struct sampling *sampling, struct cpu_ring *cpu)
+static void drain_ring(struct sampling *sampling, struct sampling_ring *cpu)
 {
     const void *bytes;
     size_t size;
@@ -328,7 +328,7 @@ static int by_time(const void *a, const void *b)
 void sampling__drain(struct sampling *sampling, bool last,
                      void (*each)(const struct record *record, void *context), void *context)
 {
-    VEC_EACH (cpu, &sampling->rings, struct cpu_ring)
+    VEC_EACH (cpu, &sampling->rings, struct sampling_ring)
         drain_ring(sampling, cpu);
     struct pending *items = sampling->pending.items;
     size_t count = sampling->pending.count, done = 0;

@@ -48,7 +48,7 @@ struct stop {
 };
 
 /* What waitid told. */
-struct change {
+struct stop_change {
     enum { NOTHING, HAS_STOPPED, HAS_ENDED } kind;
     int signal; /* without 0x80, which marks a system call's entry and exit */
     int event;
@@ -57,13 +57,13 @@ struct change {
 
 /* ---- what /proc tells ------------------------------------------------------------------------ */
 
-struct thread_facts {
+struct thread_info {
     char state;
     pid_t parent;
     unsigned flags;
 };
 
-static bool thread_facts__read(pid_t pid, pid_t tid, struct thread_facts *facts)
+static bool thread_facts__read(pid_t pid, pid_t tid, struct thread_info *info)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
@@ -73,21 +73,21 @@ static bool thread_facts__read(pid_t pid, pid_t tid, struct thread_facts *facts)
         close(fd);
     text[count > 0 ? count : 0] = 0;
     const char *rest = strrchr(text, ')');
-    return rest && sscanf(rest + 1, " %c %d %*d %*d %*d %*d %u", &facts->state, &facts->parent,
-                          &facts->flags) == 3;
+    return rest && sscanf(rest + 1, " %c %d %*d %*d %*d %*d %u", &info->state, &info->parent,
+                          &info->flags) == 3;
 }
 
 static bool is_dead(pid_t pid, pid_t tid)
 {
-    struct thread_facts facts;
-    return !thread_facts__read(pid, tid, &facts) || facts.state == 'Z' || facts.state == 'X';
+    struct thread_info info;
+    return !thread_facts__read(pid, tid, &info) || info.state == 'Z' || info.state == 'X';
 }
 
 /* Whether it is in a sleep that nothing interrupts: for a disk, for a vforked child. */
 static bool sleeps_deeply(pid_t pid, pid_t tid)
 {
-    struct thread_facts facts;
-    return thread_facts__read(pid, tid, &facts) && facts.state == 'D';
+    struct thread_info info;
+    return thread_facts__read(pid, tid, &info) && info.state == 'D';
 }
 
 static bool waits_for_vfork(pid_t pid, pid_t tid)
@@ -118,9 +118,9 @@ static bool gets_idle_signals(pid_t pid, pid_t tid)
 
 static bool never_runs_code(pid_t pid, pid_t tid)
 {
-    struct thread_facts facts;
-    return thread_facts__read(pid, tid, &facts) &&
-           facts.flags & (FLAG_KTHREAD | FLAG_IO_WORKER | FLAG_USER_WORKER);
+    struct thread_info info;
+    return thread_facts__read(pid, tid, &info) &&
+           info.flags & (FLAG_KTHREAD | FLAG_IO_WORKER | FLAG_USER_WORKER);
 }
 
 #define SIGNAL_BIT(number) (1ull << ((number)-1))
@@ -172,21 +172,21 @@ static bool is_pipe_or_socket(const struct stop *stop, uint64_t descriptor)
 /* ---- one thread ------------------------------------------------------------------------------ */
 
 /* Takes the next thing that happened to it, but for the end of our own child. */
-static struct change look(const struct stop *stop, pid_t tid)
+static struct stop_change look(const struct stop *stop, pid_t tid)
 {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)tid, &info, WEXITED | WSTOPPED | __WALL | WNOHANG | WNOWAIT) < 0)
-        return (struct change){.kind = errno == EINTR ? NOTHING : HAS_ENDED};
+        return (struct stop_change){.kind = errno == EINTR ? NOTHING : HAS_ENDED};
     if (info.si_pid == 0)
-        return (struct change){.kind = NOTHING};
+        return (struct stop_change){.kind = NOTHING};
     bool ended = info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED;
     if (ended && stop->is_own_child && tid == stop->pid)
-        return (struct change){.kind = HAS_ENDED};
+        return (struct stop_change){.kind = HAS_ENDED};
     info.si_pid = 0;
     if (waitid(P_PID, (id_t)tid, &info, (ended ? WEXITED : WSTOPPED) | __WALL | WNOHANG) < 0 ||
         info.si_pid == 0)
-        return (struct change){.kind = NOTHING};
-    return (struct change){
+        return (struct stop_change){.kind = NOTHING};
+    return (struct stop_change){
         .kind = ended ? HAS_ENDED : HAS_STOPPED,
         .signal = info.si_status & 0x7f,
         .event = info.si_status >> 8,
@@ -195,7 +195,7 @@ static struct change look(const struct stop *stop, pid_t tid)
 }
 
 /* What the thread's stop means: a signal that waits to be delivered, or nothing. */
-static void take_stop(struct stopped_thread *thread, const struct change *change)
+static void take_stop(struct stopped_thread *thread, const struct stop_change *change)
 {
     bool is_step = thread->stepping && change->event == 0 && change->signal == SIGTRAP;
     thread->signal = change->event == 0 && !is_step && !change->at_call ? change->signal : 0;
@@ -334,7 +334,7 @@ static void end_transfer(struct stopped_thread *thread)
 }
 
 static void go_on(const struct stop *stop, struct stopped_thread *thread,
-                  const struct change *change)
+                  const struct stop_change *change)
 {
     if (change->at_call && thread->entered) {
         end_transfer(thread);
@@ -350,7 +350,7 @@ static void go_on(const struct stop *stop, struct stopped_thread *thread,
 
 /* One that is still ours after stop__end, to which something happened. */
 static void advance(const struct stop *stop, struct stopped_thread *thread,
-                    const struct change *change)
+                    const struct stop_change *change)
 {
     if (change->kind == HAS_ENDED)
         thread->tid = 0;
@@ -453,7 +453,7 @@ static bool gather(struct stop *stop)
     VEC_EACH (thread, &stop->threads, struct stopped_thread) {
         if (thread->phase == STOPPED)
             continue;
-        struct change change = look(stop, thread->tid);
+        struct stop_change change = look(stop, thread->tid);
         if (change.kind == HAS_ENDED)
             thread->tid = 0;
         else if (change.kind == HAS_STOPPED)
@@ -527,12 +527,11 @@ static int stop_all(struct stop *stop, struct error *error)
 
 int stop__begin(struct stop *stop, struct error *error)
 {
-    struct thread_facts facts;
+    struct thread_info info;
     if (!stop__tend(stop))
         return error__set(error, -EAGAIN, "a thread of process %d is in the middle of a call",
                           stop->pid);
-    stop->is_own_child =
-        thread_facts__read(stop->pid, stop->pid, &facts) && facts.parent == getpid();
+    stop->is_own_child = thread_facts__read(stop->pid, stop->pid, &info) && info.parent == getpid();
     int code = stop_all(stop, error);
     if (code == 0) {
         /* Not before: an exec would have left us with the memory of the old program. */
@@ -554,7 +553,7 @@ static void await_stop(struct stop *stop, struct stopped_thread *thread)
     uint64_t deadline_ns = clock__ns(CLOCK_MONOTONIC) + STEP_NS;
     unsigned pause_ns = 5000;
     while (thread->phase == ASKED && clock__ns(CLOCK_MONOTONIC) < deadline_ns) {
-        struct change change = look(stop, thread->tid);
+        struct stop_change change = look(stop, thread->tid);
         if (change.kind == HAS_STOPPED)
             take_stop(thread, &change);
         else if (change.kind == HAS_ENDED)
@@ -616,7 +615,7 @@ bool stop__tend(struct stop *stop)
     VEC_EACH (thread, &stop->threads, struct stopped_thread) {
         if (!thread->tid)
             continue;
-        struct change change = look(stop, thread->tid);
+        struct stop_change change = look(stop, thread->tid);
         if (change.kind != NOTHING)
             advance(stop, thread, &change);
         else if (thread->tid == stop->pid && stop->is_own_child && thread->phase == ENDING)

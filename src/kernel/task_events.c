@@ -48,7 +48,7 @@ struct task { /* fork and exit */
     uint64_t time;
 };
 
-struct command {
+struct task_command {
     uint32_t pid, tid;
     char name[];
 };
@@ -111,7 +111,7 @@ static int decode_task(const unsigned char *body, size_t size, struct task_recor
 static int decode_command(const unsigned char *body, size_t size, struct task_record *record,
                           bool by_exec)
 {
-    struct command command;
+    struct task_command command;
     if (size <= sizeof command + sizeof(struct tail))
         return -EBADMSG;
     memcpy(&command, body, sizeof command);
@@ -183,7 +183,7 @@ int task_record__decode(const void *bytes, size_t size, struct task_record *reco
 #define RING_BYTES_LEAST (32u << 10)
 #define WATERMARK_BYTES (32u << 10)
 
-struct cpu_ring {
+struct task_ring {
     int fd; /* of the event that owns the ring */
     struct perf_event_mmap_page *page;
     size_t mapped_bytes;
@@ -196,7 +196,7 @@ struct task_events {
     pid_t pid;
     clockid_t clock;
     bool counts_lost;    /* the kernel knows PERF_FORMAT_LOST */
-    struct vec rings;    /* struct cpu_ring */
+    struct vec rings;    /* struct task_ring */
     struct vec others;   /* int: descriptors of the events that use these rings */
     struct pollfd *wait; /* of the rings, and one more */
     uint64_t lost;       /* as told by records, and those that could not be understood */
@@ -258,14 +258,14 @@ static int open_inherited(struct task_events *events, struct perf_event_attr *at
     return open_inherited(events, attributes, cpu);
 }
 
-static int map_ring(int fd, size_t ring_bytes, struct cpu_ring *ring)
+static int map_ring(int fd, size_t ring_bytes, struct task_ring *ring)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     size_t bytes = page_bytes + ring_bytes;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return errno == EPERM ? -ENOBUFS : -errno; /* too much locked memory */
-    *ring = (struct cpu_ring){.fd = fd, .page = memory, .mapped_bytes = bytes};
+    *ring = (struct task_ring){.fd = fd, .page = memory, .mapped_bytes = bytes};
     ring->ring.data = (const unsigned char *)memory + page_bytes;
     ring->ring.data_bytes = ring_bytes;
     return 0;
@@ -290,7 +290,7 @@ static int add_ends(struct task_events *events, int cpu, int into)
 static int add_ring(struct task_events *events, int cpu, size_t ring_bytes)
 {
     struct perf_event_attr attributes = begins_of(events->clock, ring_bytes);
-    struct cpu_ring ring;
+    struct task_ring ring;
     int fd = open_inherited(events, &attributes, cpu);
     if (fd < 0)
         return fd == -ENODEV ? 1 : fd;
@@ -308,7 +308,7 @@ static void close_rings(struct task_events *events)
 {
     VEC_EACH (fd, &events->others, int)
         close(*fd);
-    VEC_EACH (ring, &events->rings, struct cpu_ring) {
+    VEC_EACH (ring, &events->rings, struct task_ring) {
         munmap(ring->page, ring->mapped_bytes);
         close(ring->fd);
     }
@@ -342,7 +342,7 @@ int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
     events->pid = pid;
     events->clock = clock;
     events->counts_lost = true;
-    events->rings = VEC_OF(struct cpu_ring);
+    events->rings = VEC_OF(struct task_ring);
     events->others = VEC_OF(int);
     int code = open_all(events);
     if (code < 0) {
@@ -352,7 +352,7 @@ int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
         events->wait = memory__zeroed(events->rings.count + 1, sizeof *events->wait);
         for (size_t i = 0; i < events->rings.count; i++)
             events->wait[i] =
-                (struct pollfd){VEC_AT(&events->rings, struct cpu_ring, i)->fd, POLLIN, 0};
+                (struct pollfd){VEC_AT(&events->rings, struct task_ring, i)->fd, POLLIN, 0};
     }
     *out = events;
     return code;
@@ -381,7 +381,7 @@ bool task_events__wait(struct task_events *events, int stop_fd, int timeout_ms)
     return events->wait[count].revents;
 }
 
-static void read_next(struct task_events *events, struct cpu_ring *cpu)
+static void read_next(struct task_events *events, struct task_ring *cpu)
 {
     const void *bytes;
     size_t size;
@@ -396,10 +396,10 @@ static void read_next(struct task_events *events, struct cpu_ring *cpu)
     events->lost += damaged;
 }
 
-static struct cpu_ring *earliest(struct task_events *events)
+static struct task_ring *earliest(struct task_events *events)
 {
-    struct cpu_ring *first = NULL;
-    VEC_EACH (cpu, &events->rings, struct cpu_ring) {
+    struct task_ring *first = NULL;
+    VEC_EACH (cpu, &events->rings, struct task_ring) {
         read_next(events, cpu);
         if (cpu->has_next && (!first || cpu->next.time_ns < first->next.time_ns))
             first = cpu;
@@ -416,8 +416,8 @@ size_t task_events__drain(struct task_events *events,
 {
     uint64_t now = clock__ns(events->clock);
     size_t count = 0;
-    struct cpu_ring *first;
-    VEC_EACH (cpu, &events->rings, struct cpu_ring)
+    struct task_ring *first;
+    VEC_EACH (cpu, &events->rings, struct task_ring)
         /* Pairs with the kernel's release of data_head (see its comment in linux/perf_event.h). */
         cpu->ring.head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
     while ((first = earliest(events)) && first->next.time_ns <= now) {
@@ -438,7 +438,7 @@ uint64_t task_events__lost(const struct task_events *events)
     uint64_t counts[2], lost = 0;
     if (!events->counts_lost)
         return events->lost;
-    VEC_EACH (ring, &events->rings, struct cpu_ring)
+    VEC_EACH (ring, &events->rings, struct task_ring)
         if (read(ring->fd, counts, sizeof counts) == sizeof counts)
             lost += counts[1];
     VEC_EACH (fd, &events->others, int)
@@ -477,7 +477,7 @@ static uint64_t touch_pages(clockid_t clock)
 }
 
 /* ns from beginning to end, as the records in the ring tell it. */
-static uint64_t told_fault(struct cpu_ring *cpu)
+static uint64_t told_fault(struct task_ring *cpu)
 {
     uint64_t told[2 * TOUCHED_PAGES], begin = 0;
     size_t count = 0, size;
@@ -499,7 +499,7 @@ int64_t task_events__way_of_fault_ns(clockid_t clock)
 {
     enum { RING_BYTES = 8 * 4096 };
     unsigned char scratch[64];
-    struct cpu_ring ring;
+    struct task_ring ring;
     struct perf_event_attr begins = begins_of(clock, RING_BYTES),
                            minor = attributes_of(ends[0].config, ends[0].sample_type, clock);
     uint64_t bare = touch_pages(clock), told = 0;

@@ -166,7 +166,7 @@ int wake_record__decode(const struct wake_formats *formats, uint32_t cpu, const 
 /* What is locked beyond this may be missing for the rings of the program's threads. */
 #define DATA_PAGES_LIMITED 16
 
-struct cpu_ring {
+struct wake_ring {
     uint32_t cpu;
     int fd; /* of the event that owns the ring, which tells the program's new threads */
     struct perf_event_mmap_page *page;
@@ -179,7 +179,7 @@ struct wakes {
     struct wake_log log;
     clockid_t clock;
     pid_t pid;
-    struct vec rings;     /* struct cpu_ring */
+    struct vec rings;     /* struct wake_ring */
     struct vec others;    /* int: descriptors of the events that use these rings */
     struct vec pending;   /* struct wake_record */
     uint64_t complete_ns; /* no record up to this time is still to come */
@@ -217,7 +217,7 @@ static int open_event(struct perf_event_attr *attributes, pid_t pid, int cpu)
 static int add_ring(struct wakes *wakes, int cpu, size_t data_pages)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    struct cpu_ring ring = {.cpu = (uint32_t)cpu, .mapped_bytes = (1 + data_pages) * page_bytes};
+    struct wake_ring ring = {.cpu = (uint32_t)cpu, .mapped_bytes = (1 + data_pages) * page_bytes};
     struct perf_event_attr attributes = attributes_of(wakes, data_pages * page_bytes);
     attributes.task = 1;
     ring.fd = open_event(&attributes, wakes->pid, cpu);
@@ -247,7 +247,7 @@ static void close_rings(struct wakes *wakes)
 {
     VEC_EACH (fd, &wakes->others, int)
         close(*fd);
-    VEC_EACH (ring, &wakes->rings, struct cpu_ring) {
+    VEC_EACH (ring, &wakes->rings, struct wake_ring) {
         munmap(ring->page, ring->mapped_bytes);
         close(ring->fd);
     }
@@ -268,7 +268,7 @@ static int add_rings(struct wakes *wakes, size_t data_pages)
 static int add_tracepoint(struct wakes *wakes, uint32_t number, pid_t pid)
 {
     size_t before = wakes->others.count;
-    VEC_EACH (ring, &wakes->rings, struct cpu_ring) {
+    VEC_EACH (ring, &wakes->rings, struct wake_ring) {
         struct perf_event_attr attributes = attributes_of(wakes, ring->ring.data_bytes);
         attributes.type = PERF_TYPE_TRACEPOINT;
         attributes.config = number;
@@ -327,7 +327,7 @@ static int open_all(struct wakes *wakes)
     wakes->sees_futex = add_futex(wakes);
     wakes->sees_block = add_block(wakes);
     wakes->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    VEC_EACH (ring, &wakes->rings, struct cpu_ring) {
+    VEC_EACH (ring, &wakes->rings, struct wake_ring) {
         struct epoll_event event = {.events = EPOLLIN, .data.fd = ring->fd};
         if (wakes->epoll_fd < 0 || epoll_ctl(wakes->epoll_fd, EPOLL_CTL_ADD, ring->fd, &event) < 0)
             return -errno;
@@ -367,7 +367,7 @@ int wakes__open(pid_t pid, clockid_t clock, struct wakes **out, struct error *er
 {
     struct wakes *wakes = memory__zeroed(1, sizeof *wakes);
     wakes->log = (struct wake_log)WAKE_LOG_INIT;
-    wakes->rings = VEC_OF(struct cpu_ring);
+    wakes->rings = VEC_OF(struct wake_ring);
     wakes->others = VEC_OF(int);
     wakes->pending = VEC_OF(struct wake_record);
     wakes->clock = clock;
@@ -444,7 +444,7 @@ static void keep(struct wakes *wakes, uint32_t cpu, const void *bytes, size_t si
     vec__push(&wakes->pending, &record);
 }
 
-static void drain_ring(struct wakes *wakes, struct cpu_ring *cpu)
+static void drain_ring(struct wakes *wakes, struct wake_ring *cpu)
 {
     const void *bytes;
     size_t size;
@@ -467,7 +467,7 @@ static int by_time(const void *a, const void *b)
  * been written, so that nothing older than that one is still to come. */
 void wakes__drain(struct wakes *wakes, bool last)
 {
-    VEC_EACH (cpu, &wakes->rings, struct cpu_ring)
+    VEC_EACH (cpu, &wakes->rings, struct wake_ring)
         drain_ring(wakes, cpu);
     forget_ended(wakes);
     struct wake_record *items = wakes->pending.items;

@@ -17,7 +17,7 @@ enum {
     ALIKE_BYTES = 64,            /* so often it is asked whether the next function has begun */
 };
 
-struct step {
+struct access_step {
     uint32_t at; /* from the function's beginning */
     uint8_t bytes;
     bool ends_flow, is_entered;
@@ -26,7 +26,7 @@ struct step {
 };
 
 /* Loops that lie within each other are one. */
-struct region {
+struct code_region {
     uint64_t start, end; /* offsets in the file; end: where its last branch begins */
     uint32_t instructions;
     int counter; /* number of the register that counts; -1: none does */
@@ -36,9 +36,9 @@ struct region {
 /* A function, decoded. */
 struct stepped {
     uint64_t start;     /* offset in the file */
-    struct vec steps;   /* struct step */
-    struct vec regions; /* struct region, by start */
-    struct vec backs;   /* struct region: branches back, from start to end, as they are */
+    struct vec steps;   /* struct access_step */
+    struct vec regions; /* struct code_region, by start */
+    struct vec backs;   /* struct code_region: branches back, from start to end, as they are */
 };
 
 struct code_accesses {
@@ -105,18 +105,18 @@ static uint64_t start_of(const struct code_accesses *self, uint64_t offset)
     return start <= address && address - start <= offset ? offset - (address - start) : offset;
 }
 
-static struct step *step_at(const struct stepped *stepped, uint64_t offset)
+static struct access_step *step_at(const struct stepped *stepped, uint64_t offset)
 {
     size_t low = 0, high = stepped->steps.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        const struct step *step = VEC_AT(&stepped->steps, struct step, middle);
+        const struct access_step *step = VEC_AT(&stepped->steps, struct access_step, middle);
         if (stepped->start + step->at < offset)
             low = middle + 1;
         else
             high = middle;
     }
-    struct step *step = VEC_AT(&stepped->steps, struct step, low);
+    struct access_step *step = VEC_AT(&stepped->steps, struct access_step, low);
     return low < stepped->steps.count && stepped->start + step->at == offset ? step : NULL;
 }
 
@@ -137,7 +137,7 @@ static bool parts_flow(const struct instruction *instruction)
 
 static int by_start(const void *a, const void *b)
 {
-    const struct region *left = a, *right = b;
+    const struct code_region *left = a, *right = b;
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
@@ -145,13 +145,13 @@ static void join_regions(struct vec *regions)
 {
     size_t kept = 0;
     if (regions->count)
-        qsort(regions->items, regions->count, sizeof(struct region), by_start);
-    VEC_EACH (region, regions, struct region) {
-        struct region *last = kept ? VEC_AT(regions, struct region, kept - 1) : NULL;
+        qsort(regions->items, regions->count, sizeof(struct code_region), by_start);
+    VEC_EACH (region, regions, struct code_region) {
+        struct code_region *last = kept ? VEC_AT(regions, struct code_region, kept - 1) : NULL;
         if (last && region->start <= last->end)
             last->end = region->end > last->end ? region->end : last->end;
         else
-            *VEC_AT(regions, struct region, kept++) = *region;
+            *VEC_AT(regions, struct code_region, kept++) = *region;
     }
     regions->count = kept;
 }
@@ -218,11 +218,11 @@ static void count_writes(const struct instruction *instruction, struct counting 
 }
 
 static void find_counter(const struct code_accesses *self, const struct stepped *stepped,
-                         struct region *region)
+                         struct code_region *region)
 {
     struct counting counting = {.spoilt[4] = true};
     struct instruction instruction;
-    VEC_EACH (step, &stepped->steps, struct step) {
+    VEC_EACH (step, &stepped->steps, struct access_step) {
         uint64_t at = stepped->start + step->at;
         if (at < region->start || at > region->end || !decode_at(self, at, &instruction) ||
             !instruction__operands(&instruction, &self->decoder))
@@ -239,9 +239,9 @@ static void find_counter(const struct code_accesses *self, const struct stepped 
     region->step = region->counter < 0 ? 0 : counting.steps[region->counter];
 }
 
-static const struct region *region_at(const struct stepped *stepped, uint64_t offset)
+static const struct code_region *region_at(const struct stepped *stepped, uint64_t offset)
 {
-    VEC_EACH (region, &stepped->regions, const struct region)
+    VEC_EACH (region, &stepped->regions, const struct code_region)
         if (offset >= region->start && offset <= region->end)
             return region;
     return NULL;
@@ -250,7 +250,7 @@ static const struct region *region_at(const struct stepped *stepped, uint64_t of
 static void find_loop(const struct stepped *stepped, uint64_t offset, const uint64_t registers[16],
                       struct counted_loop *loop)
 {
-    const struct region *region = region_at(stepped, offset);
+    const struct code_region *region = region_at(stepped, offset);
     if (region && region->counter >= 0)
         *loop = (struct counted_loop){region->start, region->instructions, region->step,
                                       (uint32_t)registers[region->counter]};
@@ -269,12 +269,12 @@ static void decode_function(const struct code_accesses *self, struct stepped *st
                 break;
             asked = at;
         }
-        struct step step = {(uint32_t)(at - stepped->start), instruction.zydis.length,
-                            parts_flow(&instruction), false};
+        struct access_step step = {(uint32_t)(at - stepped->start), instruction.zydis.length,
+                                   parts_flow(&instruction), false};
         vec__push(&stepped->steps, &step);
         if (is_direct(instruction.branch)) {
             vec__push(&targets, &instruction.target);
-            struct region back = {.start = instruction.target, .end = at};
+            struct code_region back = {.start = instruction.target, .end = at};
             if (back.start >= stepped->start && back.start <= at) {
                 vec__push(&stepped->regions, &back);
                 vec__push(&stepped->backs, &back);
@@ -283,13 +283,13 @@ static void decode_function(const struct code_accesses *self, struct stepped *st
         at = instruction.end;
     }
     VEC_EACH (target, &targets, uint64_t) {
-        struct step *step = step_at(stepped, *target);
+        struct access_step *step = step_at(stepped, *target);
         if (step)
             step->is_entered = true;
     }
     vec__free(&targets);
     join_regions(&stepped->regions);
-    VEC_EACH (region, &stepped->regions, struct region)
+    VEC_EACH (region, &stepped->regions, struct code_region)
         find_counter(self, stepped, region);
 }
 
@@ -298,8 +298,8 @@ static const struct stepped *function_at(struct code_accesses *self, uint64_t of
     uint64_t start = start_of(self, offset), next = self->stepped.count;
     uint64_t index = map__put(&self->stepped_of_start, &start, sizeof start, next);
     if (index == next) {
-        struct stepped stepped = {start, VEC_OF(struct step), VEC_OF(struct region),
-                                  VEC_OF(struct region)};
+        struct stepped stepped = {start, VEC_OF(struct access_step), VEC_OF(struct code_region),
+                                  VEC_OF(struct code_region)};
         decode_function(self, &stepped);
         vec__push(&self->stepped, &stepped);
     }
@@ -390,10 +390,10 @@ static bool is_same_place(const struct instruction *one, const ZydisDecodedOpera
 static bool is_written_in_loop(const struct code_accesses *self, const struct stepped *stepped,
                                const struct instruction *reader, const ZydisDecodedOperand *operand)
 {
-    const struct region *region = region_at(stepped, reader->address);
+    const struct code_region *region = region_at(stepped, reader->address);
     struct instruction instruction;
     bool writes = false;
-    VEC_EACH (step, &stepped->steps, struct step) {
+    VEC_EACH (step, &stepped->steps, struct access_step) {
         uint64_t at = stepped->start + step->at;
         if (!region || at < region->start || at > region->end ||
             !decode_at(self, at, &instruction) ||
@@ -431,10 +431,10 @@ static bool may_spin(const struct instruction *instruction, const ZydisDecodedOp
 
 #define SPIN_BYTES 64 /* longer loops do something */
 
-static const struct region *innermost_at(const struct stepped *stepped, uint64_t offset)
+static const struct code_region *innermost_at(const struct stepped *stepped, uint64_t offset)
 {
-    const struct region *found = NULL;
-    VEC_EACH (back, &stepped->backs, const struct region)
+    const struct code_region *found = NULL;
+    VEC_EACH (back, &stepped->backs, const struct code_region)
         if (offset >= back->start && offset <= back->end &&
             (!found || back->end - back->start < found->end - found->start))
             found = back;
@@ -477,7 +477,7 @@ static bool asks_count(const struct instruction *instruction, const ZydisDecoded
 static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
                     const struct instruction *reader, const ZydisDecodedOperand *operand)
 {
-    const struct region *loop = innermost_at(stepped, reader->address);
+    const struct code_region *loop = innermost_at(stepped, reader->address);
     struct instruction instruction;
     struct loop_registers registers = {0, 0};
     if (!loop || loop->end - loop->start > SPIN_BYTES)
@@ -508,9 +508,9 @@ static int what_loop_does(const struct code_accesses *self, const struct stepped
 }
 
 /* Whether the instruction accesses memory; then what it does is in access. */
-static bool take(const struct code_accesses *self, const struct stepped *stepped, struct step *step,
-                 bool is_past, const uint64_t registers[16], uint64_t loaded_at,
-                 struct access *access)
+static bool take(const struct code_accesses *self, const struct stepped *stepped,
+                 struct access_step *step, bool is_past, const uint64_t registers[16],
+                 uint64_t loaded_at, struct access *access)
 {
     struct instruction instruction;
     uint64_t offset = stepped->start + step->at;
@@ -543,7 +543,7 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
     if (!self->bytes)
         return access;
     const struct stepped *function = function_at(self, file_offset);
-    struct step *step = step_at(function, file_offset);
+    struct access_step *step = step_at(function, file_offset);
     if (!step)
         return access;
     bool has_before = step->at && !step->is_entered && !step[-1].ends_flow;

@@ -13,12 +13,12 @@ enum { DWARF_RBX = 3, DWARF_RBP = 6, DWARF_RSP = 7, REMEMBERED_MAX = 16 };
 
 /* ---- reading the section --------------------------------------------------------------------- */
 
-struct section {
+struct cfa_section {
     Elf_Data *data;
     uint64_t address;
 };
 
-static bool find_section(Elf *elf, const char *name, struct section *section)
+static bool find_section(Elf *elf, const char *name, struct cfa_section *section)
 {
     size_t names;
     if (elf_getshdrstrndx(elf, &names) != 0)
@@ -99,7 +99,7 @@ struct cie {
 
 /* The first of an FDE's augmentation data; 0: it has no table of exceptions, or in a form that
  * nobody writes on x86-64. */
-static uint64_t take_lsda(struct dwarf_bytes bytes, const struct section *section,
+static uint64_t take_lsda(struct dwarf_bytes bytes, const struct cfa_section *section,
                           const struct cie *cie)
 {
     uint64_t place =
@@ -113,8 +113,8 @@ static uint64_t take_lsda(struct dwarf_bytes bytes, const struct section *sectio
     return address;
 }
 
-static void add_range(struct cfa_table *table, const struct section *section, const struct cie *cie,
-                      const Dwarf_FDE *fde)
+static void add_range(struct cfa_table *table, const struct cfa_section *section,
+                      const struct cie *cie, const Dwarf_FDE *fde)
 {
     struct dwarf_bytes bytes = {fde->start, fde->end, false};
     uint64_t place =
@@ -152,7 +152,7 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->start, b->start);
 }
 
-static void read_entries(struct cfa_table *table, Elf *elf, const struct section *section)
+static void read_entries(struct cfa_table *table, Elf *elf, const struct cfa_section *section)
 {
     struct vec cies = VEC_OF(struct cie);
     struct map by_offset = {0};
@@ -182,7 +182,7 @@ static void read_entries(struct cfa_table *table, Elf *elf, const struct section
 void cfa_table__read(struct cfa_table *table, Elf *elf)
 {
     *table = (struct cfa_table){VEC_OF(struct cfa_range)};
-    struct section section;
+    struct cfa_section section;
     if (!find_section(elf, ".eh_frame", &section))
         return;
     read_entries(table, elf, &section);
@@ -212,7 +212,7 @@ struct rule {
     bool rbx_saved;
 };
 
-struct walk {
+struct cfa_walk {
     const struct cfa_range *range;
     struct vec *rows;
     uint64_t address;
@@ -222,7 +222,7 @@ struct walk {
     bool broken;
 };
 
-static void emit(struct walk *walk, uint64_t to)
+static void emit(struct cfa_walk *walk, uint64_t to)
 {
     if (to > walk->range->end)
         to = walk->range->end;
@@ -247,13 +247,13 @@ static void skip_block(struct dwarf_bytes *bytes)
 }
 
 /* Takes the rule of another register, of which only that of rbx is of interest. */
-static void take_register(struct walk *walk, struct dwarf_bytes *bytes, bool saved)
+static void take_register(struct cfa_walk *walk, struct dwarf_bytes *bytes, bool saved)
 {
     if (dwarf_bytes__uleb(bytes) == DWARF_RBX)
         walk->rule.rbx_saved = saved;
 }
 
-static void follow_register(struct walk *walk, struct dwarf_bytes *bytes, uint8_t operation)
+static void follow_register(struct cfa_walk *walk, struct dwarf_bytes *bytes, uint8_t operation)
 {
     switch (operation) {
     case DW_CFA_nop:
@@ -288,7 +288,7 @@ static void follow_register(struct walk *walk, struct dwarf_bytes *bytes, uint8_
     }
 }
 
-static void remember(struct walk *walk)
+static void remember(struct cfa_walk *walk)
 {
     if (walk->remembered_count < REMEMBERED_MAX)
         walk->remembered[walk->remembered_count++] = walk->rule;
@@ -296,7 +296,7 @@ static void remember(struct walk *walk)
         walk->broken = true;
 }
 
-static void restore(struct walk *walk)
+static void restore(struct cfa_walk *walk)
 {
     if (walk->remembered_count)
         walk->rule = walk->remembered[--walk->remembered_count];
@@ -310,7 +310,7 @@ static void define_frame(struct rule *rule, uint64_t reg)
     rule->expression = false;
 }
 
-static void define(struct walk *walk, struct dwarf_bytes *bytes, uint8_t operation)
+static void define(struct cfa_walk *walk, struct dwarf_bytes *bytes, uint8_t operation)
 {
     struct rule *rule = &walk->rule;
     switch (operation) {
@@ -346,7 +346,7 @@ static void define(struct walk *walk, struct dwarf_bytes *bytes, uint8_t operati
     }
 }
 
-static void step(struct walk *walk, struct dwarf_bytes *bytes)
+static void step(struct cfa_walk *walk, struct dwarf_bytes *bytes)
 {
     uint8_t operation = (uint8_t)dwarf_bytes__number(bytes, 1);
     uint64_t factor = walk->range->code_factor;
@@ -380,7 +380,7 @@ static void step(struct walk *walk, struct dwarf_bytes *bytes)
     }
 }
 
-static void run(struct walk *walk, const uint8_t *from, const uint8_t *to)
+static void run(struct cfa_walk *walk, const uint8_t *from, const uint8_t *to)
 {
     struct dwarf_bytes bytes = {from, to, false};
     while (bytes.at < bytes.end && !walk->broken) {
@@ -391,7 +391,7 @@ static void run(struct walk *walk, const uint8_t *from, const uint8_t *to)
 
 void cfa_range__rows(const struct cfa_range *range, struct vec *rows)
 {
-    struct walk walk = {.range = range, .address = range->start, .rule = {.expression = true}};
+    struct cfa_walk walk = {.range = range, .address = range->start, .rule = {.expression = true}};
     run(&walk, range->initial, range->initial_end);
     walk.rows = rows;
     run(&walk, range->program, range->program_end);

@@ -12,12 +12,12 @@ static const char WAITS[] = "it waits on behalf of its caller";
 static const char ALLOCATES[] = "it is a part of the allocator";
 static const char NAMELESS[] = "it is a part of the C library without a name";
 
-struct entry {
+struct denylist_entry {
     const char *name; /* with a '*' at its end: any name that begins so */
     const char *reason;
 };
 
-static const struct entry anywhere[] = {
+static const struct denylist_entry anywhere[] = {
     {"setjmp", RETURNS_TWICE},
     {"_setjmp", RETURNS_TWICE},
     {"sigsetjmp", RETURNS_TWICE},
@@ -67,7 +67,7 @@ static const struct entry anywhere[] = {
     {"_dl_relocate_static_pie", STARTS},
 };
 
-static const struct entry hooked[] = {
+static const struct denylist_entry hooked[] = {
     {"pthread_create", HOOKED},
     {"pthread_exit", HOOKED},
     {"pthread_join", HOOKED},
@@ -186,7 +186,7 @@ static bool fits(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0;
 }
 
-static const char *look_up(const struct entry *entries, size_t count, const char *name)
+static const char *look_up(const struct denylist_entry *entries, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (fits(entries[i].name, name))
@@ -199,13 +199,13 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool never__is_c_library(const char *module)
+bool denylist__is_c_library(const char *module)
 {
     return begins(module, "libc.so.") || begins(module, "libm.so.") ||
            begins(module, "libpthread.so.");
 }
 
-const char *never__function(const char *module, const char *name)
+const char *denylist__function(const char *module, const char *name)
 {
     char plain[64]; /* without a version ("@@GLIBC_2.34"); longer than any name in the tables */
     size_t length = strcspn(name, "@");
@@ -223,7 +223,7 @@ const char *never__function(const char *module, const char *name)
 
 /* Which do nothing on their own account: what waits in the libraries' own waits, and what takes and
  * gives memory inside of malloc and free. */
-static const struct entry inside_libc[] = {
+static const struct denylist_entry inside_libc[] = {
     {"__futex_*", WAITS},
     {"futex_*", WAITS},
     {"__lll_*", WAITS},
@@ -256,7 +256,7 @@ static const struct entry inside_libc[] = {
     {"get_free_list", ALLOCATES},
 };
 
-static const struct entry inside_openmp[] = {
+static const struct denylist_entry inside_openmp[] = {
     {"gomp_*", WAITS},  {"GOMP_*", WAITS}, {"futex_*", WAITS},    {"do_spin", WAITS},
     {"do_wait", WAITS}, {"__kmp*", WAITS}, {"_INTERNAL*", WAITS},
 };
@@ -267,7 +267,7 @@ static bool is_allocator(const char *module)
            begins(module, "libmimalloc") || begins(module, "libtbbmalloc");
 }
 
-const char *never__chosen(const char *module, const char *name)
+const char *denylist__chosen(const char *module, const char *name)
 {
     if (is_allocator(module))
         return ALLOCATES;
@@ -280,7 +280,7 @@ const char *never__chosen(const char *module, const char *name)
     return name ? look_up(inside_libc, sizeof inside_libc / sizeof *inside_libc, name) : NAMELESS;
 }
 
-const char *never__system_call(const char *module, const char *name)
+const char *denylist__system_call(const char *module, const char *name)
 {
     if (!begins(module, "libc.so.") && !begins(module, "libpthread.so.") && !begins(module, "ld-"))
         return NULL;
@@ -290,7 +290,7 @@ const char *never__system_call(const char *module, const char *name)
     return HOOKED;
 }
 
-const char *never__module(const char *module)
+const char *denylist__module(const char *module)
 {
     if (begins(module, "libheurt"))
         return "it is part of heurt itself";

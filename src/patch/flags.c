@@ -9,7 +9,7 @@ enum {
                 ZYDIS_CPUFLAG_OF,
 };
 
-struct look {
+struct flags_look {
     const struct code_file *file;
     const struct code_function *function;
     ZydisDecoder decoder;
@@ -43,7 +43,7 @@ static uint32_t written(const struct instruction *instruction)
     return flags->modified | flags->set_0 | flags->set_1 | flags->undefined;
 }
 
-static bool are_dead(struct look *look, uint64_t at, uint32_t asked, unsigned deep)
+static bool are_dead(struct flags_look *look, uint64_t at, uint32_t asked, unsigned deep)
 {
     struct instruction instruction;
     for (unsigned i = 0; i < INSTRUCTIONS_LONG; i++, at = instruction.end) {
@@ -83,7 +83,7 @@ static bool are_dead(struct look *look, uint64_t at, uint32_t asked, unsigned de
 bool flags__are_dead(const struct code_file *file, const struct code_function *function,
                      uint64_t address)
 {
-    struct look look = {.file = file, .function = function};
+    struct flags_look look = {.file = file, .function = function};
     decoder__start(&look.decoder);
     return are_dead(&look, address, DEC_FLAGS, WAYS_DEEP);
 }

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-static struct flow_block *block_of(const struct flow *flow, uint32_t index)
+static struct flow_block *block_of(const struct control_flow *flow, uint32_t index)
 {
     return VEC_AT(&flow->blocks, struct flow_block, index);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-static bool decode_all(struct flow *flow, const struct code_file *file)
+static bool decode_all(struct control_flow *flow, const struct code_file *file)
 {
     size_t size;
     const uint8_t *bytes = code_file__bytes(file, flow->start, &size);
@@ -37,7 +37,7 @@ static bool decode_all(struct flow *flow, const struct code_file *file)
 }
 
 /* The instruction that begins at address, or NULL. */
-static struct flow_instruction *instruction_at(const struct flow *flow, uint64_t address)
+static struct flow_instruction *instruction_at(const struct control_flow *flow, uint64_t address)
 {
     return VEC_FIND(&flow->instructions, struct flow_instruction, address, address);
 }
@@ -54,13 +54,13 @@ static bool ends_flow(uint8_t branch)
            branch == BRANCH_RETURN_POP || branch == BRANCH_STOP || branch == BRANCH_FAR;
 }
 
-static bool is_inside(const struct flow *flow, uint64_t address)
+static bool is_inside(const struct control_flow *flow, uint64_t address)
 {
     return address >= flow->start && address < flow->end;
 }
 
 /* Marks the targets of direct branches, and what follows a branch. */
-static bool mark_branches(struct flow *flow)
+static bool mark_branches(struct control_flow *flow)
 {
     struct flow_instruction *items = flow->instructions.items;
     items[0].leads = true;
@@ -81,7 +81,7 @@ static bool mark_branches(struct flow *flow)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void cut_blocks(struct flow *flow, const struct code_map *map)
+static void cut_blocks(struct control_flow *flow, const struct code_map *map)
 {
     struct flow_block *block = NULL;
     struct flow_instruction *items = flow->instructions.items;
@@ -97,27 +97,27 @@ static void cut_blocks(struct flow *flow, const struct code_map *map)
     }
 }
 
-uint32_t flow__block_at(const struct flow *flow, uint64_t address)
+uint32_t flow__block_at(const struct control_flow *flow, uint64_t address)
 {
     size_t at = VEC_FIRST(block, &flow->blocks, struct flow_block, block->end > address);
     bool is_in = at < flow->blocks.count && block_of(flow, (uint32_t)at)->start <= address;
     return is_in ? (uint32_t)at : FLOW_OUTSIDE;
 }
 
-static const struct flow_instruction *last_of(const struct flow *flow,
+static const struct flow_instruction *last_of(const struct control_flow *flow,
                                               const struct flow_block *block)
 {
     return VEC_AT(&flow->instructions, struct flow_instruction, block->first + block->count - 1);
 }
 
-static void add_after(struct flow *flow, struct flow_block *block, uint32_t next)
+static void add_after(struct control_flow *flow, struct flow_block *block, uint32_t next)
 {
     vec__push(&flow->after, &next);
     block->after++;
 }
 
 /* Blocks that a direct branch leads to, or that the one before runs into: a bit each. */
-static bool *find_explained(const struct flow *flow)
+static bool *find_explained(const struct control_flow *flow)
 {
     bool *explained = memory__zeroed(flow->blocks.count, sizeof *explained);
     for (uint32_t i = 0; i < flow->blocks.count; i++) {
@@ -132,14 +132,14 @@ static bool *find_explained(const struct flow *flow)
     return explained;
 }
 
-static void add_tables(struct flow *flow, struct flow_block *block, const bool *explained)
+static void add_tables(struct control_flow *flow, struct flow_block *block, const bool *explained)
 {
     for (uint32_t i = 1; i < flow->blocks.count; i++)
         if (!explained[i])
             add_after(flow, block, i);
 }
 
-static void link_after(struct flow *flow)
+static void link_after(struct control_flow *flow)
 {
     bool *explained = find_explained(flow);
     for (uint32_t i = 0; i < flow->blocks.count; i++) {
@@ -156,7 +156,7 @@ static void link_after(struct flow *flow)
     free(explained);
 }
 
-static void link_before(struct flow *flow)
+static void link_before(struct control_flow *flow)
 {
     uint32_t *after = flow->after.items;
     for (size_t i = 0; i < flow->after.count; i++)
@@ -178,15 +178,15 @@ static void link_before(struct flow *flow)
 
 /* ---- dominators ------------------------------------------------------------------------------ */
 
-struct walk {
-    struct flow *flow;
+struct flow_walk {
+    struct control_flow *flow;
     uint32_t *order;        /* blocks in post-order */
     uint32_t *stack, *next; /* what is on the way, and which of its followers comes next */
     bool *seen;
     uint32_t count;
 };
 
-static void walk_from(struct walk *walk, uint32_t start)
+static void walk_from(struct flow_walk *walk, uint32_t start)
 {
     uint32_t depth = 0;
     if (walk->seen[start])
@@ -212,10 +212,10 @@ static void walk_from(struct walk *walk, uint32_t start)
 
 /* Numbers the blocks that are reached; order gets them so that each comes before what it leads to,
  * but for loops. Returns how many there are. */
-static uint32_t number_blocks(struct flow *flow, uint32_t *order)
+static uint32_t number_blocks(struct control_flow *flow, uint32_t *order)
 {
     size_t count = flow->blocks.count;
-    struct walk walk = {.flow = flow, .order = order};
+    struct flow_walk walk = {.flow = flow, .order = order};
     walk.stack = memory__zeroed(count, sizeof *walk.stack);
     walk.next = memory__zeroed(count, sizeof *walk.next);
     walk.seen = memory__zeroed(count, sizeof *walk.seen);
@@ -236,7 +236,7 @@ static uint32_t number_blocks(struct flow *flow, uint32_t *order)
 }
 
 /* The nearest block that dominates both; FLOW_OUTSIDE: none but outside. */
-static uint32_t common(const struct flow *flow, uint32_t one, uint32_t other)
+static uint32_t common(const struct control_flow *flow, uint32_t one, uint32_t other)
 {
     while (one != other) {
         if (one == FLOW_OUTSIDE || other == FLOW_OUTSIDE)
@@ -251,7 +251,7 @@ static uint32_t common(const struct flow *flow, uint32_t one, uint32_t other)
 
 /* is_known: the blocks whose dominator has been looked for; those that are not reached never are.
  */
-static uint32_t dominator_of(const struct flow *flow, const struct flow_block *block,
+static uint32_t dominator_of(const struct control_flow *flow, const struct flow_block *block,
                              const bool *is_known)
 {
     uint32_t found = FLOW_OUTSIDE;
@@ -266,7 +266,7 @@ static uint32_t dominator_of(const struct flow *flow, const struct flow_block *b
     return found;
 }
 
-static void find_dominators(struct flow *flow)
+static void find_dominators(struct control_flow *flow)
 {
     size_t blocks = flow->blocks.count;
     uint32_t *order = memory__zeroed(blocks, sizeof *order);
@@ -287,7 +287,7 @@ static void find_dominators(struct flow *flow)
     free(is_known);
 }
 
-bool flow__dominates(const struct flow *flow, uint32_t dominator, uint32_t block)
+bool flow__dominates(const struct control_flow *flow, uint32_t dominator, uint32_t block)
 {
     uint32_t number = block_of(flow, dominator)->number;
     if (!block_of(flow, dominator)->reached || !block_of(flow, block)->reached)
@@ -299,10 +299,10 @@ bool flow__dominates(const struct flow *flow, uint32_t dominator, uint32_t block
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-bool flow__make(struct flow *flow, const struct code_file *file, const struct code_map *map,
+bool flow__make(struct control_flow *flow, const struct code_file *file, const struct code_map *map,
                 const struct code_function *function)
 {
-    *flow = (struct flow){
+    *flow = (struct control_flow){
         .start = function->start,
         .end = function->end,
         .instructions = VEC_OF(struct flow_instruction),
@@ -319,7 +319,7 @@ bool flow__make(struct flow *flow, const struct code_file *file, const struct co
     return true;
 }
 
-void flow__free(struct flow *flow)
+void flow__free(struct control_flow *flow)
 {
     vec__free(&flow->instructions);
     vec__free(&flow->blocks);

@@ -38,7 +38,7 @@ struct flow_block {
 
 #define FLOW_OUTSIDE UINT32_MAX
 
-struct flow {
+struct control_flow {
     uint64_t start, end;
     struct vec instructions;  /* struct flow_instruction, by address */
     struct vec blocks;        /* struct flow_block, by address */
@@ -47,14 +47,14 @@ struct flow {
 
 /* False: the function holds bytes that are no instruction, or a branch into one. Always
  * flow__free it. */
-bool flow__make(struct flow *flow, const struct code_file *file, const struct code_map *map,
+bool flow__make(struct control_flow *flow, const struct code_file *file, const struct code_map *map,
                 const struct code_function *function);
-void flow__free(struct flow *flow);
+void flow__free(struct control_flow *flow);
 
 /* The block that holds an address, or FLOW_OUTSIDE. */
-uint32_t flow__block_at(const struct flow *flow, uint64_t address);
+uint32_t flow__block_at(const struct control_flow *flow, uint64_t address);
 
 /* Whether each way from outside to block leads through dominator. */
-bool flow__dominates(const struct flow *flow, uint32_t dominator, uint32_t block);
+bool flow__dominates(const struct control_flow *flow, uint32_t dominator, uint32_t block);
 
 #endif

@@ -21,16 +21,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum fact { FACT_NOT_ASKED, FACT_YES, FACT_NO };
+enum fact { INFO_NOT_ASKED, INFO_YES, INFO_NO };
 
-#define FACT_NO_FUNCTION UINT32_MAX
+#define INFO_NO_FUNCTION UINT32_MAX
 
-struct fact_function {
+struct info_function {
     uint64_t start, end; /* equal: the size is not known */
     uint32_t first_name, name_count;
     uint32_t first_tail, tail_count; /* when judged */
     uint32_t choice;                 /* text why an IFUNC is refused; 0: not asked */
-    uint32_t moved;                  /* place in moves, when move is FACT_YES */
+    uint32_t moved;                  /* place in moves, when move is INFO_YES */
     struct frame_verdict frame;      /* when judged */
     uint8_t ifunc;                   /* bool */
     uint8_t judged;                  /* bool */
@@ -41,33 +41,33 @@ struct fact_function {
     uint8_t reserved[2];
 };
 
-struct fact_name {
+struct info_name {
     uint32_t text;
     uint32_t local; /* bool: only its own file knows it */
 };
 
 /* A jump out of a function: into another of the file, to a name that the loader looks up, or (both
  * empty) somewhere. */
-struct fact_tail {
+struct info_tail {
     uint64_t address;  /* 0: not known */
-    uint32_t function; /* index, or FACT_NO_FUNCTION */
+    uint32_t function; /* index, or INFO_NO_FUNCTION */
     uint32_t name;     /* text; 0: none */
 };
 
 /* A system call that is made inline and may be futex(2). */
-struct fact_system_call {
+struct info_system_call {
     uint64_t address; /* of the jump that leads to its moved code */
     uint32_t moved;   /* place in moves */
     uint32_t reserved;
 };
 
-struct facts {
-    struct vec functions;      /* struct fact_function, by start */
-    struct vec names;          /* struct fact_name, the best of a function first */
-    struct vec tails;          /* struct fact_tail */
+struct function_info {
+    struct vec functions;      /* struct info_function, by start */
+    struct vec names;          /* struct info_name, the best of a function first */
+    struct vec tails;          /* struct info_tail */
     struct vec moves;          /* uint8_t: moved code, see facts.c */
     struct vec texts;          /* char: strings, each ended by \0; the one at 0 is empty */
-    struct vec system_calls;   /* struct fact_system_call, when has_system_calls */
+    struct vec system_calls;   /* struct info_system_call, when has_system_calls */
     uint32_t has_system_calls; /* bool: they were looked for */
     uint32_t stripped;         /* bool: only the dynamic symbols are known */
     /* Not kept: */
@@ -83,36 +83,37 @@ struct facts {
 };
 
 /* From the cache (a directory, kept; NULL: none) or the file. -errno. */
-int facts__open(const char *path, const uint8_t *build_id, size_t build_id_bytes, const char *cache,
-                struct facts **facts, struct error *error);
+int function_info__open(const char *path, const uint8_t *build_id, size_t build_id_bytes,
+                        const char *cache, struct function_info **info, struct error *error);
 /* Writes what was found out into the cache. NULL is allowed. */
-void facts__close(struct facts *facts);
+void function_info__close(struct function_info *info);
 
 /* The file itself, for what facts do not tell; NULL: it is gone. Its functions have the same
  * indices. */
-const struct code_file *facts__file(struct facts *facts);
+const struct code_file *function_info__file(struct function_info *info);
 
 /* Texts and names stay where they are until something else is found out. */
-const char *facts__text(const struct facts *facts, uint32_t text);
-const char *facts__name(const struct facts *facts, const struct fact_function *function,
-                        size_t index);
-bool facts__name_is_local(const struct facts *facts, const struct fact_function *function,
-                          size_t index);
+const char *function_info__text(const struct function_info *info, uint32_t text);
+const char *function_info__name(const struct function_info *info,
+                                const struct info_function *function, size_t index);
+bool function_info__name_is_local(const struct function_info *info,
+                                  const struct info_function *function, size_t index);
 
 /* What follows finds out what is not known yet. function is one of facts->functions. */
-void facts__judge(struct facts *facts, struct fact_function *function); /* frame and its tails */
-bool facts__fits_registers(struct facts *facts, struct fact_function *function);
-bool facts__keeps_rbx(struct facts *facts, struct fact_function *function);
-const char *facts__choice(struct facts *facts, struct fact_function *function);
+void function_info__judge(struct function_info *info,
+                          struct info_function *function); /* frame and its tails */
+bool function_info__fits_registers(struct function_info *info, struct info_function *function);
+bool function_info__keeps_rbx(struct function_info *info, struct info_function *function);
+const char *function_info__choice(struct function_info *info, struct info_function *function);
 /* Fills plan as move__plan does. */
-enum move_fault facts__move(struct facts *facts, struct fact_function *function,
-                            struct heurt_plan *plan);
+enum move_fault function_info__move(struct function_info *info, struct info_function *function,
+                                    struct heurt_plan *plan);
 
 /* Appends plans (struct heurt_plan) for the system calls that the file makes inline and that may be
  * futex(2) (system_calls.h). */
-void facts__system_calls(struct facts *facts, struct vec *plans);
+void function_info__system_calls(struct function_info *info, struct vec *plans);
 
 /* Whether what is kept of moved code at that place in moves is of a possible form. */
-bool facts__move_is_whole(const struct facts *facts, uint32_t moved);
+bool function_info__move_is_whole(const struct function_info *info, uint32_t moved);
 
 #endif

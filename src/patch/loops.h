@@ -40,7 +40,7 @@ struct loop {
 };
 
 struct loops {
-    struct flow flow;
+    struct control_flow flow;
     struct vec items;    /* struct loop, an outer one before those inside of it */
     uint32_t *innermost; /* by block: the loop that it is in, or LOOP_NONE */
 };

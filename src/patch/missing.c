@@ -15,7 +15,7 @@
 enum { PLACES_TOLD = 4 };
 
 /* What is looked for, and what was found so far. */
-struct search {
+struct missing_search {
     struct patterns patterns;
     struct pattern_module module; /* the current one */
     size_t places;
@@ -48,7 +48,7 @@ static char *holder_of(Dwarf_Die *instance)
 
 static int take_instance(Dwarf_Die *instance, void *context)
 {
-    struct search *search = context;
+    struct missing_search *search = context;
     Dwarf_Attribute attribute;
     Dwarf_Word line = 0, file = 0;
     Dwarf_Files *files = NULL;
@@ -70,7 +70,7 @@ static int take_instance(Dwarf_Die *instance, void *context)
 
 static int take_function(Dwarf_Die *function, void *context)
 {
-    struct search *search = context;
+    struct missing_search *search = context;
     bool exact;
     const char *name = dwarf_func_inline(function) ? name_of(function) : NULL;
     if (name && patterns__match(&search->patterns, &search->module, name, &exact))
@@ -78,7 +78,7 @@ static int take_function(Dwarf_Die *function, void *context)
     return DWARF_CB_OK;
 }
 
-static void search_dwarf(struct search *search, const struct code_file *file)
+static void search_dwarf(struct missing_search *search, const struct code_file *file)
 {
     Dwarf_Addr bias;
     Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
@@ -92,12 +92,12 @@ static void search_dwarf(struct search *search, const struct code_file *file)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void search_module(struct search *search, const char *path)
+static void search_module(struct missing_search *search, const char *path)
 {
     struct code_file *file = NULL;
     struct error error;
     search->module = (struct pattern_module){path, path__name(path)};
-    if (never__module(search->module.base) || never__is_c_library(search->module.base) ||
+    if (denylist__module(search->module.base) || denylist__is_c_library(search->module.base) ||
         !patterns__concern(&search->patterns, &search->module) ||
         code_file__open(path, NULL, 0, &file, &error) < 0)
         return;
@@ -107,7 +107,7 @@ static void search_module(struct search *search, const char *path)
 
 char *missing__explain(const char *asked, const struct vec *paths)
 {
-    struct search search = {0};
+    struct missing_search search = {0};
     patterns__start(&search.patterns);
     patterns__add(&search.patterns, asked);
     VEC_EACH (path, paths, char *)

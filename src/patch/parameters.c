@@ -97,7 +97,7 @@ static enum result_place place_of_result(Dwarf_Die *function)
 
 /* ---- DWARF: finding the function ------------------------------------------------------------- */
 
-struct search {
+struct parameter_search {
     GElf_Addr address; /* as DWARF has it */
     Dwarf_Die found;
     bool success;
@@ -105,7 +105,7 @@ struct search {
 
 static int compare_entry(Dwarf_Die *die, void *argument)
 {
-    struct search *search = argument;
+    struct parameter_search *search = argument;
     Dwarf_Addr entry;
     if (dwarf_entrypc(die, &entry) != 0 || entry != search->address)
         return DWARF_CB_OK;
@@ -129,7 +129,7 @@ static bool find_die(const struct code_file *file, uint64_t address, Dwarf_Die *
     /* Assemblers tell of functions, but not what these take. */
     if (!unit || dwarf_srclang(unit) == DW_LANG_Mips_Assembler)
         return false;
-    struct search search = {.address = at - bias};
+    struct parameter_search search = {.address = at - bias};
     dwarf_getfuncs(unit, compare_entry, &search, 0);
     *die = search.found;
     return search.success;

@@ -21,7 +21,7 @@ enum {
 
 struct maker {
     const struct plan_request *request;
-    struct world world;
+    struct process_image image;
     struct patterns patterns;
     struct vec arguments; /* struct argument_request */
     struct plan *plan;
@@ -41,7 +41,7 @@ static void refuse(struct plan *plan, const char *function, const char *module, 
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
-static bool is_module_wanted(const struct maker *maker, const struct world_module *module)
+static bool is_module_wanted(const struct maker *maker, const struct process_module *module)
 {
     const struct vec *globs = &maker->request->modules;
     if (!globs->count)
@@ -53,8 +53,8 @@ static bool is_module_wanted(const struct maker *maker, const struct world_modul
     return false;
 }
 
-static bool is_name_wanted(struct maker *maker, const struct world_module *module, const char *name,
-                           bool *exact)
+static bool is_name_wanted(struct maker *maker, const struct process_module *module,
+                           const char *name, bool *exact)
 {
     *exact = false;
     if (!maker->patterns.items.count)
@@ -64,12 +64,12 @@ static bool is_name_wanted(struct maker *maker, const struct world_module *modul
 
 /* *which becomes the number of the first of the function's names that was asked for: no pointer to
  * it, because judging a function adds text and so moves all of it. */
-static bool find_wanted(struct maker *maker, const struct world_module *module,
-                        const struct fact_function *function, size_t *which)
+static bool find_wanted(struct maker *maker, const struct process_module *module,
+                        const struct info_function *function, size_t *which)
 {
     bool found = false;
     for (size_t i = 0; i < function->name_count; i++) {
-        const char *name = facts__name(module->facts, function, i);
+        const char *name = function_info__name(module->info, function, i);
         bool exact;
         /* All names are tried: each may be the answer to another pattern. */
         if (!is_name_wanted(maker, module, name, &exact) || (symbol__is_cold(name) && !exact))
@@ -83,12 +83,12 @@ static bool find_wanted(struct maker *maker, const struct world_module *module,
 
 /* ---- one function ---------------------------------------------------------------------------- */
 
-static const char *refusal_by_name(const struct world_module *module,
-                                   struct fact_function *function)
+static const char *refusal_by_name(const struct process_module *module,
+                                   struct info_function *function)
 {
     for (size_t i = 0; i < function->name_count; i++) {
-        const char *name = facts__name(module->facts, function, i);
-        const char *reason = never__function(module->name.base, name);
+        const char *name = function_info__name(module->info, function, i);
+        const char *reason = denylist__function(module->name.base, name);
         if (reason)
             return reason;
         if (symbol__is_cold(name))
@@ -105,22 +105,22 @@ static void move_to(struct heurt_plan *plan, uint64_t bias)
 }
 
 /* The reason why it cannot be patched (free() it), or NULL and plan is filled. */
-static char *try_function(struct maker *maker, struct world_module *module,
-                          struct fact_function *function, struct heurt_plan *plan)
+static char *try_function(struct maker *maker, struct process_module *module,
+                          struct info_function *function, struct heurt_plan *plan)
 {
     const char *reason = refusal_by_name(module, function);
     if (reason)
         return memory__text(reason);
     if (function->ifunc)
-        return memory__text(facts__choice(module->facts, function));
-    facts__judge(module->facts, function);
+        return memory__text(function_info__choice(module->info, function));
+    function_info__judge(module->info, function);
     if (function->frame.inner)
         return memory__text("it is not entered by a call");
     enum heurt_mechanism mechanism;
-    char *text = world__refusal(&maker->world, module, function, &mechanism);
+    char *text = process_image__refusal(&maker->image, module, function, &mechanism);
     if (text)
         return text;
-    reason = move_fault__text(facts__move(module->facts, function, plan));
+    reason = move_fault__text(function_info__move(module->info, function, plan));
     plan->ordered = function->frame.locks;
     plan->mechanism = (uint8_t)mechanism;
     move_to(plan, module->module->bias);
@@ -128,7 +128,7 @@ static char *try_function(struct maker *maker, struct world_module *module,
 }
 
 /* As the resolver of addresses writes it where there is no symbol. */
-static char *readable_name(const struct world_module *module, const char *name)
+static char *readable_name(const struct process_module *module, const char *name)
 {
     if (symbol_name__is_place(name))
         return memory__format("[%s%s]", module->name.base, name);
@@ -137,20 +137,20 @@ static char *readable_name(const struct world_module *module, const char *name)
 
 /* Code that has unwind information of its own but neither a name nor a call that enters it: a part
  * of a function. */
-static bool is_part(struct world_module *module, struct fact_function *function)
+static bool is_part(struct process_module *module, struct info_function *function)
 {
-    if (!symbol_name__is_place(facts__name(module->facts, function, 0)))
+    if (!symbol_name__is_place(function_info__name(module->info, function, 0)))
         return false;
-    facts__judge(module->facts, function);
+    function_info__judge(module->info, function);
     return function->frame.inner;
 }
 
 /* Under that of its names which has the number which. */
-static void add_function(struct maker *maker, struct world_module *module,
-                         struct fact_function *function, size_t which)
+static void add_function(struct maker *maker, struct process_module *module,
+                         struct info_function *function, size_t which)
 {
     struct planned_function planned = {0};
-    char *name = readable_name(module, facts__name(module->facts, function, which));
+    char *name = readable_name(module, function_info__name(module->info, function, which));
     char *reason = maker->plan->functions.count >= FUNCTIONS_MAX
                        ? memory__format("more than %d functions were asked for", FUNCTIONS_MAX)
                        : try_function(maker, module, function, &planned.plan);
@@ -178,13 +178,13 @@ static void add_function(struct maker *maker, struct world_module *module,
 
 /* A module that was named by itself (-M, "@") and cannot be read must be told of; one that is only
  * searched along must, too, when it is a file: something asked for may be in it. */
-static void refuse_module(struct maker *maker, const struct world_module *module,
+static void refuse_module(struct maker *maker, const struct process_module *module,
                           const char *reason)
 {
     refuse(maker->plan, "*", module->name.path, reason);
 }
 
-static bool is_named(const struct maker *maker, const struct world_module *module)
+static bool is_named(const struct maker *maker, const struct process_module *module)
 {
     VEC_EACH (glob, &maker->request->modules, char *)
         if (strcmp(*glob, "*") != 0 && pattern_module__matches(&module->name, *glob))
@@ -197,30 +197,30 @@ static bool is_named(const struct maker *maker, const struct world_module *modul
 }
 
 /* The same file at the same place, told twice. */
-static bool is_repeated(const struct maker *maker, const struct world_module *module)
+static bool is_repeated(const struct maker *maker, const struct process_module *module)
 {
-    for (const struct world_module *other = maker->world.modules.items; other < module; other++)
+    for (const struct process_module *other = maker->image.modules.items; other < module; other++)
         if (other->module->bias == module->module->bias &&
             strcmp(other->module->path, module->module->path) == 0)
             return true;
     return false;
 }
 
-static void add_module(struct maker *maker, struct world_module *module)
+static void add_module(struct maker *maker, struct process_module *module)
 {
     if (!is_module_wanted(maker, module) || is_repeated(maker, module))
         return;
-    const char *reason = never__module(module->name.base);
+    const char *reason = denylist__module(module->name.base);
     if (reason) {
         if (is_named(maker, module))
             refuse_module(maker, module, reason);
         return;
     }
-    if (!world__open(&maker->world, module)) {
+    if (!process_image__open(&maker->image, module)) {
         refuse_module(maker, module, module->error.text);
         return;
     }
-    VEC_EACH (function, &module->facts->functions, struct fact_function) {
+    VEC_EACH (function, &module->info->functions, struct info_function) {
         size_t which;
         if (find_wanted(maker, module, function, &which) && !is_part(module, function))
             add_function(maker, module, function, which);
@@ -229,8 +229,8 @@ static void add_module(struct maker *maker, struct world_module *module)
 
 static bool is_any_stripped(const struct maker *maker)
 {
-    VEC_EACH (module, &maker->world.modules, struct world_module)
-        if (module->facts && module->facts->stripped && is_module_wanted(maker, module))
+    VEC_EACH (module, &maker->image.modules, struct process_module)
+        if (module->info && module->info->stripped && is_module_wanted(maker, module))
             return true;
     return false;
 }
@@ -241,13 +241,13 @@ static char *reason_of_unmatched(const struct maker *maker, const struct pattern
 {
     struct nearest nearest = nearest__to(pattern->name);
     char *kept = NULL;
-    VEC_EACH (module, &maker->world.modules, struct world_module) {
-        if (!module->facts)
+    VEC_EACH (module, &maker->image.modules, struct process_module) {
+        if (!module->info)
             continue;
-        VEC_EACH (function, &module->facts->functions, struct fact_function)
+        VEC_EACH (function, &module->info->functions, struct info_function)
             for (size_t i = 0; i < function->name_count; i++)
-                pattern__offer(pattern, &module->name, facts__name(module->facts, function, i),
-                               &nearest, &kept);
+                pattern__offer(pattern, &module->name,
+                               function_info__name(module->info, function, i), &nearest, &kept);
     }
     char *question = nearest__question(&nearest);
     char *text = memory__format("%s%s", reason, question);
@@ -271,7 +271,7 @@ static void refuse_unmatched(struct maker *maker)
     }
     VEC_EACH (glob, &maker->request->modules, char *) {
         bool found = false;
-        VEC_EACH (module, &maker->world.modules, struct world_module)
+        VEC_EACH (module, &maker->image.modules, struct process_module)
             found |= pattern_module__matches(&module->name, *glob);
         if (!found)
             add_refusal(&maker->plan->unmatched, "*", *glob, "no module of this name");
@@ -293,22 +293,23 @@ static void refuse_unused_arguments(struct maker *maker)
 static void add_system_calls(struct plan *plan, const struct trace_module *module,
                              const char *cache)
 {
-    struct facts *facts;
+    struct function_info *info;
     struct error error;
     const char *slash = strrchr(module->path, '/');
-    if (never__module(slash ? slash + 1 : module->path) || !system_calls__may_be_in(module->path) ||
-        facts__open(module->path, module->build_id, module->build_id_bytes, cache, &facts, &error) <
-            0)
+    if (denylist__module(slash ? slash + 1 : module->path) ||
+        !system_calls__may_be_in(module->path) ||
+        function_info__open(module->path, module->build_id, module->build_id_bytes, cache, &info,
+                            &error) < 0)
         return;
     struct vec calls = VEC_OF(struct heurt_plan);
-    facts__system_calls(facts, &calls);
+    function_info__system_calls(info, &calls);
     VEC_EACH (call, &calls, struct heurt_plan) {
         move_to(call, module->bias);
         vec__push(&plan->functions,
                   &(struct planned_function){*call, memory__text("system call"), memory__text("")});
     }
     vec__free(&calls);
-    facts__close(facts);
+    function_info__close(info);
 }
 
 static struct plan *new_plan(void)
@@ -337,20 +338,20 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     (void)error;
     struct maker maker = {.request = request};
     maker.plan = new_plan();
-    world__start(&maker.world, modules, module_count, request->cache);
+    process_image__start(&maker.image, modules, module_count, request->cache);
     patterns__start(&maker.patterns);
     argument_requests__start(&maker.arguments, &request->arguments);
     VEC_EACH (text, &request->functions, char *)
         patterns__add(&maker.patterns, *text);
     if (request->functions.count || request->modules.count) {
-        VEC_EACH (module, &maker.world.modules, struct world_module)
+        VEC_EACH (module, &maker.image.modules, struct process_module)
             add_module(&maker, module);
         refuse_unmatched(&maker);
         refuse_unused_arguments(&maker);
     }
     patterns__free(&maker.patterns);
     argument_requests__free(&maker.arguments);
-    world__free(&maker.world);
+    process_image__free(&maker.image);
     *plan = maker.plan;
     return 0;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct chooser {
-    const struct world_module *module;
-    const struct fact_function *function;
+    const struct process_module *module;
+    const struct info_function *function;
     struct argument_choice *choice;
     struct parameters parameters;
     bool asked, known; /* whether DWARF was asked, and knew the function */
@@ -74,9 +74,9 @@ static const char *locate(const struct parameters *parameters, const char *name,
 
 static bool read_parameters(struct chooser *chooser)
 {
-    struct facts *facts = chooser->module->facts;
-    const struct code_file *file = facts__file(facts);
-    const struct fact_function *first = facts->functions.items;
+    struct function_info *info = chooser->module->info;
+    const struct code_file *file = function_info__file(info);
+    const struct info_function *first = info->functions.items;
     return file &&
            parameters__read(
                file, VEC_AT(&file->functions, struct code_function, chooser->function - first),
@@ -116,12 +116,13 @@ static bool is_meant(const struct chooser *chooser, struct patterns *patterns)
     bool meant = false, exact;
     for (size_t i = 0; i < chooser->function->name_count && !meant; i++)
         meant = patterns__match(patterns, &chooser->module->name,
-                                facts__name(chooser->module->facts, chooser->function, i), &exact);
+                                function_info__name(chooser->module->info, chooser->function, i),
+                                &exact);
     return meant;
 }
 
-void arguments__choose(const struct vec *requests, const struct world_module *module,
-                       const struct fact_function *function, struct argument_choice *choice)
+void arguments__choose(const struct vec *requests, const struct process_module *module,
+                       const struct info_function *function, struct argument_choice *choice)
 {
     struct chooser chooser = {.module = module, .function = function, .choice = choice};
     choice->names = memory__text("");

@@ -34,7 +34,7 @@ void argument_requests__free(struct vec *requests);
 
 /* Chooses what requests (struct argument_request) want of the function; later ones add to earlier
  * ones. "arg1" to "arg6" are the integer registers in order; other names are looked up in DWARF. */
-void arguments__choose(const struct vec *requests, const struct world_module *module,
-                       const struct fact_function *function, struct argument_choice *choice);
+void arguments__choose(const struct vec *requests, const struct process_module *module,
+                       const struct info_function *function, struct argument_choice *choice);
 
 #endif

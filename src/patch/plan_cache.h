@@ -10,7 +10,7 @@
 #define PLAN_CACHE_BYTES_MAX (256ull << 20) /* of the whole directory: the oldest go */
 
 /* Fills the empty facts of path, build_id and cache. False: there is nothing to be used. */
-bool plan_cache__load(struct facts *facts);
-void plan_cache__save(struct facts *facts);
+bool plan_cache__load(struct function_info *info);
+void plan_cache__save(struct function_info *info);
 
 #endif

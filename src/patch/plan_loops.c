@@ -17,9 +17,9 @@ enum {
     NAMED_BLOCKS = 64, /* of a loop whose places in the source are looked up */
 };
 
-struct planner {
+struct loop_planner {
     const struct trace_module *module;
-    struct facts *facts;
+    struct function_info *info;
     const struct code_file *file;
     struct source *source; /* NULL: no DWARF */
     const struct vec *places;
@@ -35,7 +35,7 @@ struct frames {
     size_t count; /* the last one is not inlined */
 };
 
-static void find_frames(const struct planner *planner, uint64_t address, struct frames *frames)
+static void find_frames(const struct loop_planner *planner, uint64_t address, struct frames *frames)
 {
     frames->count = planner->source
                         ? source__frames(planner->source, address + planner->file->dwfl_bias,
@@ -60,8 +60,8 @@ static size_t common_frames(const struct frames *one, const struct frames *other
 /* The function that holds all of the loop, perhaps an inlined one, and the first of its lines
  * there: where compilers put the head says less. frames: those of the head, cut to that function.
  */
-static void find_source(const struct planner *planner, const struct loops *loops, uint32_t index,
-                        struct frames *frames)
+static void find_source(const struct loop_planner *planner, const struct loops *loops,
+                        uint32_t index, struct frames *frames)
 {
     struct frames other;
     uint32_t looked = 0;
@@ -94,7 +94,7 @@ static void find_source(const struct planner *planner, const struct loops *loops
     frames->count = common;
 }
 
-static void name_loop(const struct planner *planner, const struct loops *loops, uint32_t index,
+static void name_loop(const struct loop_planner *planner, const struct loops *loops, uint32_t index,
                       const char *function, struct planned_loop *planned)
 {
     struct frames frames;
@@ -118,13 +118,13 @@ static void name_loop(const struct planner *planner, const struct loops *loops, 
 
 /* ---- one function ---------------------------------------------------------------------------- */
 
-static bool is_of_module(const struct planner *planner, const struct hot_place *place)
+static bool is_of_module(const struct loop_planner *planner, const struct hot_place *place)
 {
     return planner->path && (place->path == planner->path || !strcmp(place->path, planner->path));
 }
 
 /* What was sampled in each loop and those inside of it. */
-static uint64_t *weigh(const struct planner *planner, const struct loops *loops)
+static uint64_t *weigh(const struct loop_planner *planner, const struct loops *loops)
 {
     uint64_t *weights_ns = memory__zeroed(loops->items.count + 1, sizeof *weights_ns);
     VEC_EACH (place, planner->places, const struct hot_place) {
@@ -153,7 +153,7 @@ static bool is_worth_marking(const struct loop *loop, bool has_parent)
     return loop->fault == LOOP_MARKED && !(is_short && has_parent);
 }
 
-static void add_loops(const struct planner *planner, const struct loops *loops,
+static void add_loops(const struct loop_planner *planner, const struct loops *loops,
                       const char *function)
 {
     uint64_t *weights_ns = weigh(planner, loops);
@@ -178,18 +178,18 @@ static void add_loops(const struct planner *planner, const struct loops *loops,
     free(weights_ns);
 }
 
-static void plan_function(const struct planner *planner, const struct code_function *code)
+static void plan_function(const struct loop_planner *planner, const struct code_function *code)
 {
     const struct code_function *first = planner->file->functions.items;
-    struct fact_function *function =
-        VEC_AT(&planner->facts->functions, struct fact_function, code - first);
+    struct info_function *function =
+        VEC_AT(&planner->info->functions, struct info_function, code - first);
     struct heurt_plan entry = {0};
-    bool has_entry = facts__move(planner->facts, function, &entry) == MOVE_DONE;
-    if (!planner->facts->map)
-        planner->facts->map = code_map__make(planner->file);
+    bool has_entry = function_info__move(planner->info, function, &entry) == MOVE_DONE;
+    if (!planner->info->map)
+        planner->info->map = code_map__make(planner->file);
     struct loops loops;
-    if (loops__find(&loops, planner->file, planner->facts->map, code, has_entry ? &entry : NULL)) {
-        const char *name = facts__name(planner->facts, function, 0);
+    if (loops__find(&loops, planner->file, planner->info->map, code, has_entry ? &entry : NULL)) {
+        const char *name = function_info__name(planner->info, function, 0);
         char *readable = symbol_name__is_place(name)
                              ? memory__format("[%s%s]", path__name(planner->module->path), name)
                              : symbol_name__demangle(name);
@@ -228,7 +228,7 @@ static const char *path_in_places(const struct vec *places, const char *path)
 }
 
 /* The functions that hold places, each once. */
-static struct vec hot_functions(const struct planner *planner)
+static struct vec hot_functions(const struct loop_planner *planner)
 {
     struct vec functions = VEC_OF(const struct code_function *);
     VEC_EACH (place, planner->places, const struct hot_place) {
@@ -242,7 +242,7 @@ static struct vec hot_functions(const struct planner *planner)
     return functions;
 }
 
-static uint64_t weight_of(const struct planner *planner, const struct code_function *function)
+static uint64_t weight_of(const struct loop_planner *planner, const struct code_function *function)
 {
     uint64_t weight_ns = 0;
     VEC_EACH (place, planner->places, const struct hot_place)
@@ -255,16 +255,16 @@ static uint64_t weight_of(const struct planner *planner, const struct code_funct
 void plan_loops__make(const struct trace_module *module, const struct vec *places,
                       uint64_t least_ns, const char *cache, struct vec *loops)
 {
-    struct planner planner = {
+    struct loop_planner planner = {
         .module = module, .places = places, .least_ns = least_ns, .planned = loops};
     struct error error;
     planner.path = path_in_places(places, module->path);
     if (!planner.path)
         return;
-    if (facts__open(module->path, module->build_id, module->build_id_bytes, cache, &planner.facts,
-                    &error) < 0)
+    if (function_info__open(module->path, module->build_id, module->build_id_bytes, cache,
+                            &planner.info, &error) < 0)
         return;
-    planner.file = facts__file(planner.facts);
+    planner.file = function_info__file(planner.info);
     if (planner.file) {
         planner.source = source__open(planner.file->module);
         struct vec functions = hot_functions(&planner);
@@ -277,7 +277,7 @@ void plan_loops__make(const struct trace_module *module, const struct vec *place
         vec__free(&functions);
         source__free(planner.source);
     }
-    facts__close(planner.facts);
+    function_info__close(planner.info);
 }
 
 void plan_loops__free(struct vec *loops)

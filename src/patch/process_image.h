@@ -16,11 +16,11 @@
 
 #include <stdbool.h>
 
-struct world_module {
+struct process_module {
     const struct trace_module *module;
     struct pattern_module name;
-    struct facts *facts; /* NULL: not opened, or could not be */
-    int status;          /* of opening */
+    struct function_info *info; /* NULL: not opened, or could not be */
+    int status;                 /* of opening */
     bool tried, exports_ready;
     struct error error;
     struct map exports; /* name of a function that others may call → index into functions */
@@ -33,24 +33,25 @@ enum unwinder {
     UNWINDER_LLVM, /* libunwind: it knows frames again by their stack pointers */
 };
 
-struct world {
-    struct vec modules; /* struct world_module */
+struct process_image {
+    struct vec modules; /* struct process_module */
     const char *cache;  /* directory of what is known of files, or NULL */
     uint32_t query;
     enum unwinder unwinder; /* of exceptions */
 };
 
 /* cache is kept, not copied. */
-void world__start(struct world *world, const struct trace_module *modules, size_t count,
-                  const char *cache);
-void world__free(struct world *world);
+void process_image__start(struct process_image *image, const struct trace_module *modules,
+                          size_t count, const char *cache);
+void process_image__free(struct process_image *image);
 
 /* What is known of the module's file, or NULL (then error tells why). */
-struct facts *world__open(const struct world *world, struct world_module *module);
+struct function_info *process_image__open(const struct process_image *image,
+                                          struct process_module *module);
 
 /* How a stub may call the function: NULL and the first mechanism that is proven, or why none is;
  * free() it. */
-char *world__refusal(struct world *world, struct world_module *module,
-                     struct fact_function *function, enum heurt_mechanism *mechanism);
+char *process_image__refusal(struct process_image *image, struct process_module *module,
+                             struct info_function *function, enum heurt_mechanism *mechanism);
 
 #endif

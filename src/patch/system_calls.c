@@ -36,7 +36,7 @@ bool system_calls__may_be_in(const char *path)
 #define NUMBER_UNKNOWN (-1)
 
 /* The way through a function to one of its system calls. */
-struct walk {
+struct system_call_walk {
     ZydisDecoder decoder;
     struct instruction instruction;
     uint64_t last[SYSTEM_CALL_STARTS]; /* since the last branch, the latest first */
@@ -44,7 +44,7 @@ struct walk {
     int64_t number; /* in eax, as far as it is plain */
 };
 
-static bool writes_rax(struct walk *walk)
+static bool writes_rax(struct system_call_walk *walk)
 {
     if (!instruction__operands(&walk->instruction, &walk->decoder))
         return true;
@@ -59,7 +59,7 @@ static bool writes_rax(struct walk *walk)
     return false;
 }
 
-static void follow_number(struct walk *walk)
+static void follow_number(struct system_call_walk *walk)
 {
     const ZydisDecodedInstruction *zydis = &walk->instruction.zydis;
     bool is_plain = zydis->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
@@ -70,7 +70,7 @@ static void follow_number(struct walk *walk)
         walk->number = NUMBER_UNKNOWN;
 }
 
-static void follow(struct walk *walk)
+static void follow(struct system_call_walk *walk)
 {
     memmove(walk->last + 1, walk->last, sizeof walk->last - sizeof *walk->last);
     walk->last[0] = walk->instruction.address;
@@ -81,7 +81,7 @@ static void follow(struct walk *walk)
 }
 
 /* Whether an instruction of the function begins at address. */
-static bool walk_to(struct walk *walk, const struct code_file *file,
+static bool walk_to(struct system_call_walk *walk, const struct code_file *file,
                     const struct code_function *function, uint64_t address)
 {
     size_t size;
@@ -102,9 +102,9 @@ static bool is_left_to_hooks(const struct code_file *file, const struct code_fun
                              const char *module)
 {
     for (size_t i = 0; i < function->name_count; i++)
-        if (!never__system_call(module, code_function__name(file, function, i)->text))
+        if (!denylist__system_call(module, code_function__name(file, function, i)->text))
             return false;
-    return function->name_count || never__system_call(module, "");
+    return function->name_count || denylist__system_call(module, "");
 }
 
 static void consider(const struct code_file *file, const char *module, uint64_t address,
@@ -114,7 +114,7 @@ static void consider(const struct code_file *file, const char *module, uint64_t 
     if (!function || address + sizeof INSTRUCTION > function->end ||
         is_left_to_hooks(file, function, module))
         return;
-    struct walk walk = {.number = NUMBER_UNKNOWN};
+    struct system_call_walk walk = {.number = NUMBER_UNKNOWN};
     decoder__start(&walk.decoder);
     if (!walk_to(&walk, file, function, address) ||
         (walk.number != NUMBER_UNKNOWN && walk.number != SYS_futex))

@@ -110,7 +110,7 @@ static void *work(void *context)
 }
 
 /* Before everybody who shares a CPU with it, where that is allowed: the program may have a thousand
- * threads that fill the rings in turn. */
+ * threads that fill the rings one after another. */
 static void go_first(void)
 {
     const struct sched_param first = {.sched_priority = 1};

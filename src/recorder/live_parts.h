@@ -102,7 +102,7 @@ void live__refuse(struct live *live, const struct live_process *process, struct 
  * that known has now, as the witness confirms, and for which no plan of the ordinary kind was made.
  */
 void live__plan(struct live *live, struct live_process *process, const struct trace_process *known,
-                const struct live_witness *witness, size_t choice);
+                const struct live_witness *witness, size_t selection);
 
 /* Live's own copy of a module: the trace that tells of it is closed again. */
 const struct trace_module *live__keep_module(struct live *live, const struct trace_module *module);

@@ -90,7 +90,7 @@ static bool define(struct live *live, const struct live_process *process, struct
 
 /* ---- one stopped process --------------------------------------------------------------------- */
 
-struct session {
+struct live_session {
     struct live *live;
     struct live_process *process;
     struct vec ranges; /* struct mapped_range */
@@ -99,7 +99,7 @@ struct session {
 
 /* Whether it is the image that the trace tells of: it has the trace mapped, and its runtime says
  * this serial. */
-static bool is_the_image(const struct session *session)
+static bool is_the_image(const struct live_session *session)
 {
     const struct live_process *process = session->process;
     char *path = memory__format("%s/" HEURT_EVENTS_FILE, session->live->directory);
@@ -143,7 +143,8 @@ static uint64_t write_code(const struct live *live, const struct live_patch *pat
 }
 
 /* The room near the function that its process really has; fills in slot and jump. */
-static const struct heurt_live *room_for(const struct session *session, struct live_patch *patch)
+static const struct heurt_live *room_for(const struct live_session *session,
+                                         struct live_patch *patch)
 {
     VEC_EACH (room, &session->process->rooms, const struct heurt_live) {
         struct live_code code = {0};
@@ -165,7 +166,7 @@ static bool is_inside(const struct live_patch *patch, uint64_t address)
 }
 
 /* The patch that is to be made and into whose first bytes the address points, or NULL. */
-static struct live_patch *patch_around(const struct session *session, uint64_t address)
+static struct live_patch *patch_around(const struct live_session *session, uint64_t address)
 {
     VEC_EACH (patch, &session->process->patches, struct live_patch)
         if (!patch->applied && is_inside(patch, address) && is_due(session->live, patch))
@@ -174,7 +175,7 @@ static struct live_patch *patch_around(const struct session *session, uint64_t a
 }
 
 /* A word on a stack may be where an interrupted handler will go on. blocked: by patch. */
-static void search_stack(const struct session *session, uint64_t from, bool *blocked)
+static void search_stack(const struct live_session *session, uint64_t from, bool *blocked)
 {
     const struct mapped_range *range = process_map__find(&session->ranges, from);
     if (!range || !range->readable)
@@ -195,7 +196,7 @@ static void search_stack(const struct session *session, uint64_t from, bool *blo
 }
 
 /* No thread may be within bytes that are overwritten, now or when a handler returns. */
-static void clear_out(struct session *session, bool *blocked)
+static void clear_out(struct live_session *session, bool *blocked)
 {
     VEC_EACH (thread, stop__threads(session->process->stop), struct stopped_thread) {
         struct live_patch *patch = NULL;
@@ -212,7 +213,7 @@ static void clear_out(struct session *session, bool *blocked)
 }
 
 /* What the code of a function's stub and a loop's mark look up. */
-static bool write_table(struct session *session, const struct live_patch *patch,
+static bool write_table(struct live_session *session, const struct live_patch *patch,
                         const struct heurt_live *room)
 {
     uint32_t id = live__function(session->live, patch)->id;
@@ -231,7 +232,7 @@ static uint64_t length_of(const struct live_patch *patch)
 }
 
 /* What is moved for one patch may not be entered in its middle by the jump of another. */
-static bool overlaps_others(const struct session *session, const struct live_patch *patch)
+static bool overlaps_others(const struct live_session *session, const struct live_patch *patch)
 {
     VEC_EACH (other, &session->process->patches, const struct live_patch)
         if (other != patch && (other->applied || other->is_given) &&
@@ -242,7 +243,7 @@ static bool overlaps_others(const struct session *session, const struct live_pat
 }
 
 /* Why the bytes that stand there are not to be patched; NULL: they are. */
-static const char *objection(struct session *session, const struct live_patch *patch,
+static const char *objection(struct live_session *session, const struct live_patch *patch,
                              const struct heurt_live *room, const uint8_t *now)
 {
     const struct heurt_plan *plan = &patch->plan;
@@ -255,7 +256,7 @@ static const char *objection(struct session *session, const struct live_patch *p
     return overlaps_others(session, patch) ? "another patch is too near" : NULL;
 }
 
-static void apply(struct session *session, struct live_patch *patch)
+static void apply(struct live_session *session, struct live_patch *patch)
 {
     struct live *live = session->live;
     struct live_process *process = session->process;
@@ -289,7 +290,7 @@ static void apply(struct session *session, struct live_patch *patch)
 }
 
 /* The slot stays: threads may be in it. */
-static void take_away(struct session *session, struct live_patch *patch)
+static void take_away(struct live_session *session, struct live_patch *patch)
 {
     uint8_t now[HEURT_PATCH_BYTES];
     if (!stop__read(session->process->stop, entry_of(patch), now, sizeof now) || now[0] != 0xe9 ||
@@ -300,7 +301,7 @@ static void take_away(struct session *session, struct live_patch *patch)
         patch->applied = false;
 }
 
-static void change_stopped(struct session *session)
+static void change_stopped(struct live_session *session)
 {
     struct vec *patches = &session->process->patches;
     bool *blocked = memory__zeroed(patches->count, sizeof *blocked);
@@ -322,7 +323,7 @@ static void change_stopped(struct session *session)
 /* A process that was forked from a patched one has its patches, and need not be stopped to see. */
 static void find_inherited(struct live *live, struct live_process *process)
 {
-    struct session session = {live, process, VEC_OF(struct mapped_range), false};
+    struct live_session session = {live, process, VEC_OF(struct mapped_range), false};
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/mem", process->pid);
     int memory = open(path, O_RDONLY | O_CLOEXEC);
@@ -446,7 +447,7 @@ static void try_again_later(struct live *live, struct live_process *process, con
 
 static void change_process(struct live *live, struct live_process *process)
 {
-    struct session session = {live, process, VEC_OF(struct mapped_range), false};
+    struct live_session session = {live, process, VEC_OF(struct mapped_range), false};
     struct error error;
     if (!process->stop)
         process->stop = stop__new(process->pid);

@@ -72,30 +72,30 @@ static void add_patch(struct live *live, struct live_process *process,
 }
 
 /* Of what a plan is made: the choice, and the modules with their places. */
-static char *key_of_plan(size_t choice, const struct vec *modules)
+static char *key_of_plan(size_t selection, const struct vec *modules)
 {
-    char *key = memory__format("%zu\n", choice);
+    char *key = memory__format("%zu\n", selection);
     VEC_EACH (module, modules, const struct trace_module)
         key = text__append(key, "%llx %s\n", (unsigned long long)module->bias, module->path);
     return key;
 }
 
 /* The part of the request that came with a choice. items belong to the request. */
-static struct plan_request request_of(const struct live *live, size_t choice)
+static struct plan_request request_of(const struct live *live, size_t selection)
 {
     const size_t *ends = live->planner->choices.items;
     struct plan_request request = *live->planner->request;
-    size_t begin = choice ? ends[choice - 1] : 0;
+    size_t begin = selection ? ends[selection - 1] : 0;
     request.functions.items = VEC_AT(&request.functions, char *, begin);
-    request.functions.count = ends[choice] - begin;
+    request.functions.count = ends[selection] - begin;
     return request;
 }
 
 static const struct plan *plan_for(struct live *live, uint32_t serial, const struct vec *modules,
-                                   size_t choice)
+                                   size_t selection)
 {
-    struct plan_request request = request_of(live, choice);
-    char *key = key_of_plan(choice, modules);
+    struct plan_request request = request_of(live, selection);
+    char *key = key_of_plan(selection, modules);
     uint64_t next = live->plans.count;
     uint64_t index = map__put(&live->plan_of_modules, key, strlen(key), next);
     free(key);
@@ -112,15 +112,15 @@ static const struct plan *plan_for(struct live *live, uint32_t serial, const str
 }
 
 void live__plan(struct live *live, struct live_process *process, const struct trace_process *known,
-                const struct live_witness *witness, size_t choice)
+                const struct live_witness *witness, size_t selection)
 {
     struct vec modules = VEC_OF(struct trace_module);
     VEC_EACH (module, &known->modules, const struct trace_module)
         if (module->gone_tick == UINT64_MAX && live_witness__confirms(witness, module) &&
-            planner__takes(live->planner, known->serial, module, choice))
+            planner__takes(live->planner, known->serial, module, selection))
             vec__push(&modules, module);
     const struct plan *plan =
-        modules.count ? plan_for(live, known->serial, &modules, choice) : NULL;
+        modules.count ? plan_for(live, known->serial, &modules, selection) : NULL;
     if (plan)
         VEC_EACH (planned, &plan->functions, const struct planned_function)
             add_patch(live, process, known, &modules, planned);

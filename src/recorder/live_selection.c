@@ -19,7 +19,7 @@ struct automatic {
     void (*say)(const char *format, ...);
     uint64_t after_ns;
     uint64_t started_ns;
-    struct choice *choice;        /* NULL: nothing can be sampled */
+    struct selection *selection;  /* NULL: nothing can be sampled */
     struct live *live;            /* NULL: nothing can be sampled */
     bool follows;                 /* functions that are entered once, into their loops */
     unsigned choices;             /* made so far */
@@ -50,7 +50,7 @@ void automatic__free(struct automatic *automatic)
 {
     if (!automatic)
         return;
-    choice__close(automatic->choice);
+    selection__close(automatic->selection);
     live__free(automatic->live);
     free(automatic->told_choices);
     free(automatic);
@@ -61,7 +61,7 @@ void automatic__attach(struct automatic *automatic, pid_t pid)
     struct error error;
     const struct access_log_settings settings = {automatic->writer, automatic->live};
     automatic->started_ns = clock__ns(CLOCK_MONOTONIC);
-    int code = choice__open(pid, automatic->after_ns, &settings, &automatic->choice, &error);
+    int code = selection__open(pid, automatic->after_ns, &settings, &automatic->selection, &error);
     if (code < 0 && automatic->after_ns) {
         automatic->say("only the calls that heurt knows are recorded: %s", error.text);
         live__free(automatic->live);
@@ -107,7 +107,7 @@ static void ask_for(struct automatic *automatic, const struct chosen *chosen)
 
 static void choose(struct automatic *automatic)
 {
-    struct chosen chosen = choice__make(automatic->choice);
+    struct chosen chosen = selection__make(automatic->selection);
     size_t before = automatic->request->functions.count;
     if (chosen.functions.count || !automatic->choices)
         tell_the_trace(automatic, &chosen);
@@ -118,10 +118,10 @@ static void choose(struct automatic *automatic)
         live__start(automatic->live);
     if (automatic->request->functions.count && automatic->follows) {
         double percent = fmax(LOOP_PERCENT, chosen.least_percent);
-        live__follow_inwards(automatic->live, choice__places(automatic->choice),
+        live__follow_inwards(automatic->live, selection__places(automatic->selection),
                              (uint64_t)((double)chosen.sampled_ns * percent / 100));
     }
-    choice__accept(automatic->choice, &chosen);
+    selection__accept(automatic->selection, &chosen);
     chosen__free(&chosen);
     automatic->chosen_ns = clock__ns(CLOCK_MONOTONIC);
     automatic->spent_ns = 0;
@@ -129,21 +129,21 @@ static void choose(struct automatic *automatic)
 
 static bool may_choose(const struct automatic *automatic)
 {
-    return automatic->choice &&
+    return automatic->selection &&
            (!automatic->choices ||
             clock__ns(CLOCK_MONOTONIC) - automatic->chosen_ns >= automatic->spent_ns * LOOK_PART);
 }
 
 int automatic__look(struct automatic *automatic)
 {
-    if (!automatic->choice && !automatic->live)
+    if (!automatic->selection && !automatic->live)
         return REST_MS;
     uint64_t begun_ns = clock__ns(CLOCK_THREAD_CPUTIME_ID);
     if (!automatic->live) {
-        choice__look(automatic->choice);
+        selection__look(automatic->selection);
         return SAMPLES_MS;
     }
-    if (may_choose(automatic) && choice__look(automatic->choice))
+    if (may_choose(automatic) && selection__look(automatic->selection))
         choose(automatic);
     int wait_ms = live__look(automatic->live);
     automatic->spent_ns += clock__ns(CLOCK_THREAD_CPUTIME_ID) - begun_ns;

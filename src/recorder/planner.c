@@ -167,9 +167,10 @@ void planner__finish(struct planner *planner, struct trace_writer *writer,
 }
 
 bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module,
-                    size_t choice)
+                    size_t selection)
 {
-    uint64_t key[] = {process, module->start, module->tick, choice}, count = planner->taken.count;
+    uint64_t key[] = {process, module->start, module->tick, selection},
+             count = planner->taken.count;
     map__put(&planner->taken, key, sizeof key, 1);
     return planner->taken.count > count;
 }
@@ -182,8 +183,8 @@ static void drop_taken(struct planner *planner, uint32_t process, struct vec *mo
     for (size_t i = 0; i < modules->count; i++) {
         if (!planner__takes(planner, process, &items[i], 0))
             continue;
-        for (size_t choice = 1; choice < planner->choices.count; choice++)
-            planner__takes(planner, process, &items[i], choice);
+        for (size_t selection = 1; selection < planner->choices.count; selection++)
+            planner__takes(planner, process, &items[i], selection);
         items[kept++] = items[i];
     }
     modules->count = kept;

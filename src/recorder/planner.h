@@ -50,7 +50,7 @@ int planner__answer(struct planner *planner, struct trace_writer *writer, struct
  * that process image yet; from now on somebody has: where functions are patched live
  * (recorder/live_patch.h), too, each module gets one plan of each. */
 bool planner__takes(struct planner *planner, uint32_t process, const struct trace_module *module,
-                    size_t choice);
+                    size_t selection);
 
 /* Writes what no plan of the whole run could find into the trace, as refusals, and says the first
  * ones (say NULL: nothing); frees the rest. */

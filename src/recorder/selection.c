@@ -22,7 +22,7 @@
 #define FRESH_PERCENT 25      /* so much at places where nothing was before is another phase */
 #define PLACE_SHIFT 6         /* places are blocks of 64 bytes */
 
-struct choice {
+struct selection {
     struct sampling *sampling;
     struct hotspots *hotspots;
     struct hot_files files;
@@ -36,52 +36,53 @@ struct choice {
     struct map seen;      /* blocks of files where choices found samples */
 };
 
-int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
-                 struct choice **choice, struct error *error)
+int selection__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
+                    struct selection **selection, struct error *error)
 {
     struct sampling_settings how = {pid, after_ns ? FREQUENCY_HZ : REST_HZ, after_ns ? REST_HZ : 0,
                                     .registers = true};
     struct sampling *sampling = NULL;
-    *choice = NULL;
+    *selection = NULL;
     int code = sampling__open(&how, &sampling, error);
     if (code < 0)
         return code;
-    *choice = memory__zeroed(1, sizeof **choice);
-    (*choice)->sampling = sampling;
-    (*choice)->hotspots = hotspots__new();
-    (*choice)->after_ns = after_ns;
+    *selection = memory__zeroed(1, sizeof **selection);
+    (*selection)->sampling = sampling;
+    (*selection)->hotspots = hotspots__new();
+    (*selection)->after_ns = after_ns;
     if (settings)
-        (*choice)->accesses = access_log__new(settings, (*choice)->hotspots, &(*choice)->files);
+        (*selection)->accesses =
+            access_log__new(settings, (*selection)->hotspots, &(*selection)->files);
     return 0;
 }
 
 static void take(const struct record *record, void *context)
 {
-    struct choice *choice = context;
-    hotspots__take(record, choice->hotspots);
-    if (choice->accesses)
-        access_log__take(choice->accesses, record);
+    struct selection *selection = context;
+    hotspots__take(record, selection->hotspots);
+    if (selection->accesses)
+        access_log__take(selection->accesses, record);
 }
 
-static void drain(struct choice *choice, bool last)
+static void drain(struct selection *selection, bool last)
 {
-    sampling__drain(choice->sampling, last, take, choice);
-    if (choice->accesses)
-        access_log__flush(choice->accesses);
+    sampling__drain(selection->sampling, last, take, selection);
+    if (selection->accesses)
+        access_log__flush(selection->accesses);
 }
 
-void choice__close(struct choice *choice)
+void selection__close(struct selection *selection)
 {
-    if (!choice)
+    if (!selection)
         return;
-    drain(choice, true);
-    access_log__free(choice->accesses);
-    sampling__close(choice->sampling);
-    hotspots__free(choice->hotspots);
-    hot_files__close(&choice->files);
-    map__free(&choice->accepted);
-    map__free(&choice->seen);
-    free(choice);
+    drain(selection, true);
+    access_log__free(selection->accesses);
+    sampling__close(selection->sampling);
+    hotspots__free(selection->hotspots);
+    hot_files__close(&selection->files);
+    map__free(&selection->accepted);
+    map__free(&selection->seen);
+    free(selection);
 }
 
 /* ---- what is chosen -------------------------------------------------------------------------- */
@@ -98,7 +99,7 @@ static bool counts(const struct hot_function *function)
     const char *base = function->path ? strrchr(function->path, '/') : NULL;
     if (!base)
         return function->path != NULL;
-    return !is_heurt(function->path) && !never__chosen(base + 1, function->symbol);
+    return !is_heurt(function->path) && !denylist__chosen(base + 1, function->symbol);
 }
 
 static uint64_t weight_of(const struct hot_table *table, uint64_t *samples)
@@ -124,32 +125,32 @@ static char *key_of(const char *path, const char *name)
     return memory__format("%s\n%s", path, name);
 }
 
-static bool is_accepted(const struct choice *choice, const struct hot_function *function)
+static bool is_accepted(const struct selection *selection, const struct hot_function *function)
 {
     char *name = name_of(function), *key = key_of(function->path, name);
-    bool accepted = map__get(&choice->accepted, key, strlen(key)) != MAP_ABSENT;
+    bool accepted = map__get(&selection->accepted, key, strlen(key)) != MAP_ABSENT;
     free(name);
     free(key);
     return accepted;
 }
 
 /* Of few samples a percent is chance. */
-static double least_percent(const struct choice *choice, uint64_t samples)
+static double least_percent(const struct selection *selection, uint64_t samples)
 {
     double least = samples ? 100.0 * CHOICE_SAMPLES_LEAST / (double)samples : 100;
-    return choice->rests && least > CHOICE_PERCENT ? least : CHOICE_PERCENT;
+    return selection->rests && least > CHOICE_PERCENT ? least : CHOICE_PERCENT;
 }
 
-struct chosen choice__make(struct choice *choice)
+struct chosen selection__make(struct selection *selection)
 {
     struct chosen chosen = {.functions = VEC_OF(struct chosen_function)};
-    struct hot_table table = hot_table__make(choice->hotspots, 0, &choice->files);
+    struct hot_table table = hot_table__make(selection->hotspots, 0, &selection->files);
     uint64_t all_ns = weight_of(&table, &chosen.samples);
     chosen.sampled_ns = table.totals.weight_ns;
-    chosen.least_percent = least_percent(choice, chosen.samples);
+    chosen.least_percent = least_percent(selection, chosen.samples);
     VEC_EACH (function, &table.functions, const struct hot_function) {
         double percent = all_ns ? 100.0 * (double)function->weight_ns / (double)all_ns : 0;
-        if (!counts(function) || percent < chosen.least_percent || is_accepted(choice, function))
+        if (!counts(function) || percent < chosen.least_percent || is_accepted(selection, function))
             continue;
         struct chosen_function one = {
             .pattern = function->pattern
@@ -166,16 +167,16 @@ struct chosen choice__make(struct choice *choice)
     return chosen;
 }
 
-struct vec choice__places(struct choice *choice)
+struct vec selection__places(struct selection *selection)
 {
     struct vec places = VEC_OF(struct hot_place);
-    const struct vec *modules = hotspots__modules(choice->hotspots);
-    VEC_EACH (spot, hotspots__spots(choice->hotspots), const struct hotspot) {
+    const struct vec *modules = hotspots__modules(selection->hotspots);
+    VEC_EACH (spot, hotspots__spots(selection->hotspots), const struct hotspot) {
         const struct hotspots_module *module =
             VEC_AT(modules, struct hotspots_module, spot->module);
         struct hot_place place = {.path = module->path, .weight_ns = spot->weight_ns};
         if (module->is_file &&
-            hot_files__address(&choice->files, spot->module, spot->file_offset, &place.address))
+            hot_files__address(&selection->files, spot->module, spot->file_offset, &place.address))
             vec__push(&places, &place);
     }
     return places;
@@ -186,22 +187,22 @@ static uint64_t block_of(const struct hotspot *spot)
     return (uint64_t)spot->module << 48 | spot->file_offset >> PLACE_SHIFT;
 }
 
-void choice__accept(struct choice *choice, const struct chosen *chosen)
+void selection__accept(struct selection *selection, const struct chosen *chosen)
 {
     VEC_EACH (function, &chosen->functions, const struct chosen_function) {
         char *key = key_of(function->path, function->name);
-        map__put(&choice->accepted, key, strlen(key), 1);
+        map__put(&selection->accepted, key, strlen(key), 1);
         free(key);
     }
-    VEC_EACH (spot, hotspots__spots(choice->hotspots), const struct hotspot) {
+    VEC_EACH (spot, hotspots__spots(selection->hotspots), const struct hotspot) {
         uint64_t block = block_of(spot);
-        map__put(&choice->seen, &block, sizeof block, 1);
+        map__put(&selection->seen, &block, sizeof block, 1);
     }
-    if (!choice->rests)
-        sampling__rest(choice->sampling);
-    choice->rests = true;
-    choice->compared_ns = 0;
-    hotspots__forget(choice->hotspots);
+    if (!selection->rests)
+        sampling__rest(selection->sampling);
+    selection->rests = true;
+    selection->compared_ns = 0;
+    hotspots__forget(selection->hotspots);
 }
 
 void chosen__free(struct chosen *chosen)
@@ -233,30 +234,30 @@ static uint64_t picture_of(const struct chosen *chosen)
     return picture;
 }
 
-static bool is_stable(struct choice *choice)
+static bool is_stable(struct selection *selection)
 {
-    struct chosen chosen = choice__make(choice);
+    struct chosen chosen = selection__make(selection);
     uint64_t picture = picture_of(&chosen);
     bool any = chosen.functions.count > 0;
     chosen__free(&chosen);
-    choice->alike = picture == choice->picture ? choice->alike + 1 : 1;
-    choice->picture = picture;
-    return any && choice->alike >= STABLE_LOOKS;
+    selection->alike = picture == selection->picture ? selection->alike + 1 : 1;
+    selection->picture = picture;
+    return any && selection->alike >= STABLE_LOOKS;
 }
 
 /* Whether so much of the window was spent at places where no choice has found samples. */
-static bool is_fresh(const struct choice *choice)
+static bool is_fresh(const struct selection *selection)
 {
     uint64_t fresh_ns = 0, all_ns = 0, samples = 0;
-    const struct vec *modules = hotspots__modules(choice->hotspots);
-    VEC_EACH (spot, hotspots__spots(choice->hotspots), const struct hotspot) {
+    const struct vec *modules = hotspots__modules(selection->hotspots);
+    VEC_EACH (spot, hotspots__spots(selection->hotspots), const struct hotspot) {
         uint64_t block = block_of(spot);
         const struct hotspots_module *module =
             VEC_AT(modules, struct hotspots_module, spot->module);
         if (!module->is_file || is_heurt(module->path))
             continue;
         all_ns += spot->weight_ns;
-        if (map__get(&choice->seen, &block, sizeof block) != MAP_ABSENT)
+        if (map__get(&selection->seen, &block, sizeof block) != MAP_ABSENT)
             continue;
         fresh_ns += spot->weight_ns;
         samples += spot->samples;
@@ -265,37 +266,37 @@ static bool is_fresh(const struct choice *choice)
 }
 
 /* After the first choice. */
-static bool has_changed(struct choice *choice, uint64_t sampled_ns)
+static bool has_changed(struct selection *selection, uint64_t sampled_ns)
 {
-    if (sampled_ns < choice->compared_ns + LOOK_NS)
+    if (sampled_ns < selection->compared_ns + LOOK_NS)
         return false;
-    choice->compared_ns = sampled_ns;
-    struct chosen chosen = choice__make(choice);
-    bool changed = chosen.functions.count > 0 || is_fresh(choice);
+    selection->compared_ns = sampled_ns;
+    struct chosen chosen = selection__make(selection);
+    bool changed = chosen.functions.count > 0 || is_fresh(selection);
     chosen__free(&chosen);
     if (!changed && sampled_ns >= WINDOW_NS) {
-        choice->compared_ns = 0;
-        hotspots__forget(choice->hotspots);
+        selection->compared_ns = 0;
+        hotspots__forget(selection->hotspots);
     }
     return changed;
 }
 
-bool choice__look(struct choice *choice)
+bool selection__look(struct selection *selection)
 {
     uint64_t now = clock__ns(CLOCK_MONOTONIC);
-    if (now - choice->drained_ns < DRAIN_EVERY_NS)
+    if (now - selection->drained_ns < DRAIN_EVERY_NS)
         return false;
-    choice->drained_ns = now;
-    drain(choice, false);
-    uint64_t sampled_ns = hotspots__totals(choice->hotspots).weight_ns;
-    if (!choice->after_ns)
+    selection->drained_ns = now;
+    drain(selection, false);
+    uint64_t sampled_ns = hotspots__totals(selection->hotspots).weight_ns;
+    if (!selection->after_ns)
         return false;
-    if (choice->rests)
-        return has_changed(choice, sampled_ns);
-    if (sampled_ns >= choice->after_ns)
+    if (selection->rests)
+        return has_changed(selection, sampled_ns);
+    if (sampled_ns >= selection->after_ns)
         return true;
-    if (sampled_ns < choice->compared_ns + COMPARE_NS)
+    if (sampled_ns < selection->compared_ns + COMPARE_NS)
         return false;
-    choice->compared_ns = sampled_ns;
-    return is_stable(choice) && sampled_ns >= STABLE_NS;
+    selection->compared_ns = sampled_ns;
+    return is_stable(selection) && sampled_ns >= STABLE_NS;
 }

@@ -22,17 +22,17 @@
 #define CHOICE_AFTER_NS 1000000000u
 #define CHOICE_SAMPLES_LEAST 5u /* of a function that is chosen later */
 
-struct choice;
+struct selection;
 
 /* Starts to sample the program that waits for its exec, pid. after_ns: CPU time; 0: nothing is to
  * be chosen. Where its threads were goes into the trace; settings NULL: into none. */
-int choice__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
-                 struct choice **choice, struct error *error);
-void choice__close(struct choice *choice); /* NULL is allowed */
+int selection__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
+                    struct selection **selection, struct error *error);
+void selection__close(struct selection *selection); /* NULL is allowed */
 
 /* Takes what was sampled, no more often than worthwhile. True: it is time to choose, for the first
  * time or again. */
-bool choice__look(struct choice *choice);
+bool selection__look(struct selection *selection);
 
 /* A function that takes too much time to be left aside. */
 struct chosen_function {
@@ -52,12 +52,12 @@ struct chosen {
 
 /* The sampled instructions of files (struct hot_place), for chosen functions that have to be
  * followed inwards. Paths are the choice's. */
-struct vec choice__places(struct choice *choice);
+struct vec selection__places(struct selection *selection);
 
-struct chosen choice__make(struct choice *choice);
+struct chosen selection__make(struct selection *selection);
 
 /* These are chosen: from now on it is looked what becomes busy besides. */
-void choice__accept(struct choice *choice, const struct chosen *chosen);
+void selection__accept(struct selection *selection, const struct chosen *chosen);
 void chosen__free(struct chosen *chosen);
 
 #endif

@@ -13,7 +13,7 @@ enum { FLUSHED_WORDS = 400, WORDS_MOST = 512, WORDS_FIRST = 32 };
 enum { ON_CPU, OFF_BLOCKED, OFF_PREEMPTED };
 
 /* A thread that lives. */
-struct task {
+struct logged_task {
     uint32_t pid, tid;
     struct heurt_life life;
     uint64_t since_ns; /* that it is on or off the CPU */
@@ -36,9 +36,9 @@ enum { RECENT = 256 };
 
 struct task_log {
     struct task_log_settings settings;
-    struct vec tasks;            /* struct task *; NULL: it has ended */
-    struct map places;           /* tid → index of tasks */
-    struct task *recent[RECENT]; /* by tid, to save looking */
+    struct vec tasks;                   /* struct logged_task *; NULL: it has ended */
+    struct map places;                  /* tid → index of tasks */
+    struct logged_task *recent[RECENT]; /* by tid, to save looking */
     struct task_clock_pair first, last;
     uint64_t rate;    /* ticks a ns << RATE_BITS */
     uint64_t lost;    /* records that no thread is known to miss */
@@ -76,17 +76,17 @@ static uint64_t tick_at(const struct task_log *log, uint64_t ns)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static struct task **place_of(struct task_log *log, uint32_t tid)
+static struct logged_task **place_of(struct task_log *log, uint32_t tid)
 {
     uint64_t index = map__put(&log->places, &tid, sizeof tid, log->tasks.count);
     if (index == log->tasks.count)
         vec__push(&log->tasks, NULL);
-    return VEC_AT(&log->tasks, struct task *, index);
+    return VEC_AT(&log->tasks, struct logged_task *, index);
 }
 
-static struct task *find(struct task_log *log, uint32_t tid)
+static struct logged_task *find(struct task_log *log, uint32_t tid)
 {
-    struct task *task = log->recent[tid % RECENT];
+    struct logged_task *task = log->recent[tid % RECENT];
     if (task && task->tid == tid)
         return task;
     task = *place_of(log, tid);
@@ -95,9 +95,9 @@ static struct task *find(struct task_log *log, uint32_t tid)
 }
 
 /* state: what it does from then on. */
-static struct task *begin(struct task_log *log, const struct task_record *record, int state)
+static struct logged_task *begin(struct task_log *log, const struct task_record *record, int state)
 {
-    struct task *task = memory__zeroed(1, sizeof *task);
+    struct logged_task *task = memory__zeroed(1, sizeof *task);
     uint64_t tick = tick_at(log, record->time_ns);
     task->pid = record->pid;
     task->tid = record->tid;
@@ -110,7 +110,7 @@ static struct task *begin(struct task_log *log, const struct task_record *record
     return task;
 }
 
-static void forget(struct task_log *log, struct task *task)
+static void forget(struct task_log *log, struct logged_task *task)
 {
     log->recent[task->tid % RECENT] = NULL;
     *place_of(log, task->tid) = NULL;
@@ -120,7 +120,7 @@ static void forget(struct task_log *log, struct task *task)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static uint64_t *claim(struct task *task, uint64_t tick, uint32_t id, size_t words)
+static uint64_t *claim(struct logged_task *task, uint64_t tick, uint32_t id, size_t words)
 {
     if (task->count + words > task->capacity) {
         task->capacity = task->capacity ? 2 * task->capacity : WORDS_FIRST;
@@ -148,7 +148,7 @@ static bool is_wait(const uint64_t *at)
 }
 
 /* Something about the thread is missing, or contradicts what came before. */
-static void tell_gap(struct task_log *log, struct task *task, uint64_t now_ns)
+static void tell_gap(struct task_log *log, struct logged_task *task, uint64_t now_ns)
 {
     task->fault_ns = 0;
     uint64_t *at = claim(task, tick_at(log, now_ns), HEURT_EVENT_KERNEL_LOST, LOST_WORDS);
@@ -164,7 +164,7 @@ static void tell_gap(struct task_log *log, struct task *task, uint64_t now_ns)
 
 /* What the thread waited for a CPU since the last look, less what it was preempted, is divided
  * among all that was blocked since then, and what is not yet written gets its part. */
-static void divide_delay(struct task_log *log, struct task *task)
+static void divide_delay(struct task_log *log, struct logged_task *task)
 {
     uint64_t delay;
     if (task->blocked_ns < DELAY_WORTH_NS || !log->settings.delay ||
@@ -186,7 +186,7 @@ static void divide_delay(struct task_log *log, struct task *task)
     task->blocked_ns = task->preempted_ns = 0;
 }
 
-static void write_run(struct task_log *log, struct task *task)
+static void write_run(struct task_log *log, struct logged_task *task)
 {
     struct heurt_run run = {.pid = task->pid,
                             .tid = task->tid,
@@ -201,7 +201,7 @@ static void write_run(struct task_log *log, struct task *task)
 }
 
 /* What happened within a page fault waits for its end, which tells that it did. */
-static void write_when_full(struct task_log *log, struct task *task)
+static void write_when_full(struct task_log *log, struct logged_task *task)
 {
     bool waits = task->fault_ns && task->fault_off_ns;
     if (task->count >= WORDS_MOST || (task->count >= FLUSHED_WORDS && !waits))
@@ -210,7 +210,8 @@ static void write_when_full(struct task_log *log, struct task *task)
 
 /* ---- on and off ------------------------------------------------------------------------------ */
 
-static void went_off(struct task_log *log, struct task *task, uint64_t now_ns, bool preempted)
+static void went_off(struct task_log *log, struct logged_task *task, uint64_t now_ns,
+                     bool preempted)
 {
     if (task->state != ON_CPU)
         tell_gap(log, task, now_ns);
@@ -220,7 +221,7 @@ static void went_off(struct task_log *log, struct task *task, uint64_t now_ns, b
     task->since_ns = now_ns;
 }
 
-static void came_on(struct task_log *log, struct task *task, uint64_t now_ns)
+static void came_on(struct task_log *log, struct logged_task *task, uint64_t now_ns)
 {
     uint64_t off_ns = now_ns > task->since_ns ? now_ns - task->since_ns : 0;
     bool preempted = task->state == OFF_PREEMPTED;
@@ -246,7 +247,7 @@ static void came_on(struct task_log *log, struct task *task, uint64_t now_ns)
 
 /* ---- page faults ----------------------------------------------------------------------------- */
 
-static void fault_began(struct task *task, const struct task_record *record)
+static void fault_began(struct logged_task *task, const struct task_record *record)
 {
     /* One that has no end became a signal, or its end was lost: nothing is told of it. */
     task->fault_ns = record->time_ns;
@@ -256,7 +257,7 @@ static void fault_began(struct task *task, const struct task_record *record)
     task->fault_at = task->count;
 }
 
-static void fault_ended(struct task_log *log, struct task *task, uint64_t now_ns)
+static void fault_ended(struct task_log *log, struct logged_task *task, uint64_t now_ns)
 {
     int64_t on_ns = (int64_t)(now_ns - task->fault_ns - task->fault_off_ns);
     if (!task->fault_ns) {
@@ -277,7 +278,7 @@ static void fault_ended(struct task_log *log, struct task *task, uint64_t now_ns
 
 /* ---- beginnings and ends --------------------------------------------------------------------- */
 
-static void end(struct task_log *log, struct task *task, uint64_t now_ns, uint32_t flags)
+static void end(struct task_log *log, struct logged_task *task, uint64_t now_ns, uint32_t flags)
 {
     if (task->state == ON_CPU)
         went_off(log, task, now_ns, false);
@@ -293,12 +294,12 @@ static void end(struct task_log *log, struct task *task, uint64_t now_ns, uint32
  * it was before. */
 static void end_others(struct task_log *log, const struct task_record *record)
 {
-    VEC_EACH (place, &log->tasks, struct task *)
+    VEC_EACH (place, &log->tasks, struct logged_task *)
         if (*place && (*place)->pid == record->pid && (*place)->tid != record->tid)
             end(log, *place, record->time_ns, HEURT_LIFE_ENDED);
 }
 
-static void name(struct task *task, const struct task_record *record)
+static void name(struct logged_task *task, const struct task_record *record)
 {
     memcpy(task->life.name, record->name, sizeof task->life.name - 1);
 }
@@ -306,15 +307,15 @@ static void name(struct task *task, const struct task_record *record)
 /* A new thread has the name of the one that made it, until it says another. */
 static void forked(struct task_log *log, const struct task_record *record)
 {
-    struct task *before = find(log, record->tid), *leader = find(log, record->pid);
+    struct logged_task *before = find(log, record->tid), *leader = find(log, record->pid);
     if (before)
         end(log, before, record->time_ns, HEURT_LIFE_ENDED);
-    struct task *task = begin(log, record, OFF_PREEMPTED);
+    struct logged_task *task = begin(log, record, OFF_PREEMPTED);
     if (leader && leader != before)
         memcpy(task->life.name, leader->life.name, sizeof task->life.name);
 }
 
-static void execed(struct task_log *log, struct task *task, const struct task_record *record)
+static void execed(struct task_log *log, struct logged_task *task, const struct task_record *record)
 {
     name(task, record);
     task->life.exec_tick = tick_at(log, record->time_ns);
@@ -324,7 +325,7 @@ static void execed(struct task_log *log, struct task *task, const struct task_re
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void add_to(struct task_log *log, struct task *task, const struct task_record *record)
+static void add_to(struct task_log *log, struct logged_task *task, const struct task_record *record)
 {
     task->cpu = record->kind == TASK_FAULT_ENDS ? task->cpu : record->cpu;
     task->life.end_tick = tick_at(log, record->time_ns);
@@ -366,7 +367,7 @@ void task_log__add(struct task_log *log, const struct task_record *record)
     if (record->kind == TASK_LOST || record->kind == TASK_FORKED || record->kind == TASK_OTHER ||
         !record->tid)
         return;
-    struct task *task = find(log, record->tid);
+    struct logged_task *task = find(log, record->tid);
     if (!task) /* the command's first thread, at its exec; another's beginning was lost */
         task = begin(log, record, record->kind == TASK_ON_CPU ? OFF_PREEMPTED : ON_CPU);
     add_to(log, task, record);
@@ -374,14 +375,14 @@ void task_log__add(struct task_log *log, const struct task_record *record)
 
 void task_log__flush(struct task_log *log)
 {
-    VEC_EACH (place, &log->tasks, struct task *)
+    VEC_EACH (place, &log->tasks, struct logged_task *)
         if (*place && !((*place)->fault_ns && (*place)->fault_off_ns))
             write_run(log, *place);
 }
 
 void task_log__finish(struct task_log *log, uint64_t now_ns)
 {
-    VEC_EACH (place, &log->tasks, struct task *)
+    VEC_EACH (place, &log->tasks, struct logged_task *)
         if (*place)
             end(log, *place, now_ns, 0);
 }
@@ -390,7 +391,7 @@ struct task_log *task_log__new(const struct task_log_settings *settings)
 {
     struct task_log *log = memory__zeroed(1, sizeof *log);
     log->settings = *settings;
-    log->tasks = VEC_OF(struct task *);
+    log->tasks = VEC_OF(struct logged_task *);
     log->rate = 1ull << RATE_BITS;
     return log;
 }
@@ -399,7 +400,7 @@ void task_log__free(struct task_log *log)
 {
     if (!log)
         return;
-    VEC_EACH (place, &log->tasks, struct task *)
+    VEC_EACH (place, &log->tasks, struct logged_task *)
         if (*place)
             forget(log, *place);
     vec__free(&log->tasks);

@@ -2,7 +2,7 @@
 
 #include "fold/fold.h"
 #include "fold/kinds.h"
-#include "runtime/room.h"
+#include "runtime/arena.h"
 
 #include <sys/mman.h>
 
@@ -37,7 +37,7 @@ struct aside {
 struct aggregate {
     struct fold fold; /* first: its keeper gets this */
     struct heurt_thread_record *record;
-    struct room room;
+    struct arena arena;
     struct aside aside;
     uint64_t tick; /* of the last event */
     uint32_t class_count;
@@ -49,13 +49,14 @@ struct aggregate {
 /* ---- classes --------------------------------------------------------------------------------- */
 
 /* What makes a class, besides its thread. */
-struct identity {
+struct aggregate_identity {
     uint32_t id, flags;
     uint64_t age;
     const uint64_t *key; /* HEURT_ARGUMENTS_MAX of them */
 };
 
-static struct own_class **place_of(struct aggregate *aggregate, const struct identity *identity)
+static struct own_class **place_of(struct aggregate *aggregate,
+                                   const struct aggregate_identity *identity)
 {
     uint64_t hash = identity->id + identity->age + ((uint64_t)identity->flags << 32);
     for (unsigned i = 0; i < HEURT_ARGUMENTS_MAX; i++)
@@ -63,7 +64,7 @@ static struct own_class **place_of(struct aggregate *aggregate, const struct ide
     return &aggregate->places[hash >> 32 & (CLASS_PLACES - 1)];
 }
 
-static bool is(const struct own_class *class, const struct identity *identity)
+static bool is(const struct own_class *class, const struct aggregate_identity *identity)
 {
     bool same =
         class->id == identity->id && class->flags == identity->flags && class->age == identity->age;
@@ -72,7 +73,8 @@ static bool is(const struct own_class *class, const struct identity *identity)
     return same;
 }
 
-static struct own_class *find(struct aggregate *aggregate, const struct identity *identity)
+static struct own_class *find(struct aggregate *aggregate,
+                              const struct aggregate_identity *identity)
 {
     struct own_class *class = *place_of(aggregate, identity);
     while (class && !is(class, identity))
@@ -80,9 +82,10 @@ static struct own_class *find(struct aggregate *aggregate, const struct identity
     return class;
 }
 
-static struct own_class *new_class(struct aggregate *aggregate, const struct identity *identity)
+static struct own_class *new_class(struct aggregate *aggregate,
+                                   const struct aggregate_identity *identity)
 {
-    struct own_class *class = room__own(&aggregate->room, sizeof *class);
+    struct own_class *class = arena__own(&aggregate->arena, sizeof *class);
     if (!class)
         return NULL;
     struct own_class **place = place_of(aggregate, identity);
@@ -110,12 +113,13 @@ static void fill_record(struct heurt_class_record *record, const struct own_clas
 }
 
 /* A class with a record, told by event; NULL: there is no room. */
-static struct own_class *new_recorded(struct aggregate *aggregate, const struct identity *identity,
+static struct own_class *new_recorded(struct aggregate *aggregate,
+                                      const struct aggregate_identity *identity,
                                       const struct event *event, enum quota quota)
 {
     struct heurt_class_record *record = NULL;
     if (aggregate->class_count < CLASSES_MAX || quota != QUOTA_CLASSES)
-        record = room__record(&aggregate->room, sizeof *record, quota);
+        record = arena__record(&aggregate->arena, sizeof *record, quota);
     struct own_class *class = record ? new_class(aggregate, identity) : NULL;
     if (!class)
         return NULL;
@@ -132,7 +136,7 @@ static struct own_class *other(struct aggregate *aggregate, enum class_kind kind
     struct own_class *class = aggregate->others[kind];
     if (!class) {
         const uint64_t key[HEURT_ARGUMENTS_MAX] = {kind};
-        struct identity identity = {.flags = HEURT_CLASS_OTHER, .key = key};
+        struct aggregate_identity identity = {.flags = HEURT_CLASS_OTHER, .key = key};
         struct event event = {.tick = tick, .words = 1, .payload = key};
         class = new_recorded(aggregate, &identity, &event, QUOTA_ALL);
         if (!class) {
@@ -164,9 +168,9 @@ static struct fold_class *call_class(struct fold *fold, const struct event *even
     enum class_kind kind = call__kind(event);
     if (kind == CLASS_KINDS || !call__key(event, key))
         return NULL;
-    struct identity identity = {.id = call__class_id(event->id),
-                                .age = age_of(HEURT_SITE_ADDRESS(key[0]), event->tick),
-                                .key = key};
+    struct aggregate_identity identity = {.id = call__class_id(event->id),
+                                          .age = age_of(HEURT_SITE_ADDRESS(key[0]), event->tick),
+                                          .key = key};
     struct own_class *class = find(aggregate, &identity);
     if (!class && (class = new_recorded(aggregate, &identity, event, QUOTA_CLASSES)))
         class->fold.component = class_kind__component(kind);
@@ -191,7 +195,7 @@ static enum class_kind kind_of_function(uint32_t id)
 static struct own_class *outer_of(struct aggregate *aggregate, uint32_t id)
 {
     const uint64_t key[HEURT_ARGUMENTS_MAX] = {0};
-    struct identity identity = {.id = id, .flags = FLAG_OUTER, .key = key};
+    struct aggregate_identity identity = {.id = id, .flags = FLAG_OUTER, .key = key};
     struct own_class *outer = find(aggregate, &identity);
     return outer ? outer : new_class(aggregate, &identity);
 }
@@ -206,7 +210,8 @@ static void set_function(struct own_class *class)
     class->fold.cost = costs->cost_ticks;
 }
 
-static struct own_class *new_function(struct aggregate *aggregate, const struct identity *identity,
+static struct own_class *new_function(struct aggregate *aggregate,
+                                      const struct aggregate_identity *identity,
                                       const struct event *event)
 {
     struct own_class *class = new_recorded(aggregate, identity, event, QUOTA_CLASSES);
@@ -225,7 +230,7 @@ static struct own_class *class_of_words(struct aggregate *aggregate, const struc
     uint64_t key[HEURT_ARGUMENTS_MAX] = {0};
     for (unsigned i = 0; i < words && i < HEURT_ARGUMENTS_MAX; i++)
         key[i] = event->payload[i];
-    struct identity identity = {.id = event->id, .key = key, .age = words};
+    struct aggregate_identity identity = {.id = event->id, .key = key, .age = words};
     struct own_class *class = find(aggregate, &identity);
     struct event told = {event->tick, event->id, words, event->payload};
     return class ? class : new_function(aggregate, &identity, &told);
@@ -253,7 +258,7 @@ static struct fold_class *inner_class(struct fold *fold, struct fold_class *of)
     struct own_class *class = (struct own_class *)of;
     if (!class->inner) {
         const struct heurt_class_record *record = class->record;
-        struct identity identity = {class->id, HEURT_CLASS_INNER, class->age, class->key};
+        struct aggregate_identity identity = {class->id, HEURT_CLASS_INNER, class->age, class->key};
         struct event event = {record->tick, record->id, record->words, record->payload};
         class->inner = new_recorded(aggregate, &identity, &event, QUOTA_ALL);
         if (class->inner)
@@ -268,7 +273,7 @@ static void add_block(struct fold *fold, struct fold_class *class, unsigned bloc
 {
     struct aggregate *aggregate = (struct aggregate *)fold;
     struct heurt_histogram_record *record =
-        room__record(&aggregate->room, sizeof *record, QUOTA_ALL);
+        arena__record(&aggregate->arena, sizeof *record, QUOTA_ALL);
     if (!record)
         return;
     record->number = class->number;
@@ -284,7 +289,7 @@ static void add_spans(struct fold *fold)
     uint32_t bytes =
         (uint32_t)(sizeof(struct heurt_spans_record) + capacity * sizeof(struct open_span));
     struct heurt_spans_record *record =
-        capacity > SPANS_MOST ? NULL : room__record(&aggregate->room, bytes, QUOTA_ALL);
+        capacity > SPANS_MOST ? NULL : arena__record(&aggregate->arena, bytes, QUOTA_ALL);
     if (!record)
         return;
     struct open_span *spans = (struct open_span *)(record + 1);
@@ -313,7 +318,7 @@ static void take_stack(struct fold *fold, struct fold_class *of)
     uint32_t bytes = (uint32_t)sizeof(struct heurt_stack_record) + stack->words * 8;
     if (class->flags || !quota__has(QUOTA_STACKS, 1) || !is_first_stack(class))
         return;
-    struct heurt_stack_record *record = room__record(&aggregate->room, bytes, QUOTA_STACKS);
+    struct heurt_stack_record *record = arena__record(&aggregate->arena, bytes, QUOTA_STACKS);
     if (!record)
         return;
     record->number = of->number;
@@ -561,8 +566,8 @@ static struct aggregate *new_aggregate(uint32_t thread, enum quota quota)
     struct aggregate *aggregate = pages__map(sizeof *aggregate);
     if (!aggregate)
         return NULL;
-    aggregate->room.thread = thread;
-    struct heurt_thread_record *record = room__record(&aggregate->room, sizeof *record, quota);
+    aggregate->arena.thread = thread;
+    struct heurt_thread_record *record = arena__record(&aggregate->arena, sizeof *record, quota);
     if (!record) {
         RAW2(munmap, aggregate, sizeof *aggregate);
         return NULL;
@@ -597,7 +602,7 @@ void aggregate__forget(struct thread *thread)
 {
     if (!thread->aggregate)
         return;
-    room__forget(&thread->aggregate->room);
+    arena__forget(&thread->aggregate->arena);
     RAW2(munmap, thread->aggregate, sizeof *thread->aggregate);
     thread->aggregate = NULL;
 }
@@ -629,7 +634,7 @@ static enum class_kind kind_of(const struct own_class *class, const struct event
 static void merge_class(struct aggregate *into, const struct own_class *class)
 {
     const struct heurt_class_record *record = class->record;
-    struct identity identity = {class->id, class->flags, class->age, class->key};
+    struct aggregate_identity identity = {class->id, class->flags, class->age, class->key};
     struct event event = {record->tick, record->id, record->words, record->payload};
     struct own_class *to = find(into, &identity);
     if (!to)
@@ -728,7 +733,7 @@ void aggregate__end(struct thread *thread)
     bool merged = !keep && merge(aggregate);
     spin__unlock(&heurt_state.ended_lock);
     if (merged)
-        room__free(&aggregate->room);
+        arena__free(&aggregate->arena);
     aggregate__forget(thread);
     thread->started = thread->ended = false;
     thread->countdowns = NULL;

@@ -2,7 +2,7 @@
  *
  * Whenever a chunk is full, or a drawn occurrence finds the last look long ago, the thread asks
  * what the time since then (the window) cost and how often which function occurred, and settles
- * the lengths of the blocks of which one occurrence is recorded (share.h, drawing.h).  Which
+ * the lengths of the blocks of which one occurrence is recorded (share.h, block_sampling.h).  Which
  * functions there are, it learns from words of the chunk that are drawn at random; how often they
  * occur, from counters that the stubs keep anyway.  More is sampled at once, less by and by.
  *
@@ -91,14 +91,14 @@ static uint32_t cost_of_left_out(uint32_t id)
 
 /* ---- sites ----------------------------------------------------------------------------------- */
 
-static struct site *sites_of(struct budget *budget, uint32_t id)
+static struct budget_site *sites_of(struct budget *budget, uint32_t id)
 {
     return &budget->sites[(id / 2 * 0x9e3779b1u >> 16) % (SITES / SITE_WAYS) * SITE_WAYS];
 }
 
-static struct site *site__find(struct budget *budget, uint32_t id)
+static struct budget_site *site__find(struct budget *budget, uint32_t id)
 {
-    struct site *sites = sites_of(budget, id);
+    struct budget_site *sites = sites_of(budget, id);
     for (unsigned i = 0; i < SITE_WAYS; i++)
         if (sites[i].id == id)
             return &sites[i];
@@ -106,10 +106,10 @@ static struct site *site__find(struct budget *budget, uint32_t id)
 }
 
 /* NULL when all places are taken by functions that are sampled. */
-static struct site *site__get(struct budget *budget, uint32_t id)
+static struct budget_site *site__get(struct budget *budget, uint32_t id)
 {
-    struct site *site = site__find(budget, id);
-    struct site *sites = sites_of(budget, id);
+    struct budget_site *site = site__find(budget, id);
+    struct budget_site *sites = sites_of(budget, id);
     for (unsigned i = 0; !site && i < SITE_WAYS; i++)
         if (!sites[i].drawing.block && !sites[i].passed && !sites[i].wished)
             site = &sites[i];
@@ -121,27 +121,28 @@ static struct site *site__get(struct budget *budget, uint32_t id)
     return site;
 }
 
-static int32_t *gap_of(struct thread *thread, const struct site *site)
+static int32_t *gap_of(struct thread *thread, const struct budget_site *site)
 {
     return &thread->countdowns->function[site->id / 2].gap;
 }
 
-static void site__start(struct thread *thread, struct site *site)
+static void site__start(struct thread *thread, struct budget_site *site)
 {
-    site->gap = drawing__begin(&site->drawing, site->wanted, &thread->countdowns->budget.random);
+    site->gap =
+        block_sampling__begin(&site->drawing, site->wanted, &thread->countdowns->budget.random);
     site->counted = site->passed = 0;
     __atomic_store_n(gap_of(thread, site), (int32_t)site->gap, __ATOMIC_RELEASE);
 }
 
 /* A block's end after which every occurrence is recorded again. */
-static void site__stop(struct site *site)
+static void site__stop(struct budget_site *site)
 {
     site->drawing.block = site->gap = site->counted = 0;
 }
 
 /* ---- what the window held -------------------------------------------------------------------- */
 
-struct window {
+struct budget_window {
     struct heurt_clock_pair now;
     uint64_t cpu_ns;
     const uint64_t *end; /* words before it have been looked at */
@@ -158,7 +159,7 @@ struct window {
 
 static void count_occurrences(struct budget *budget, uint32_t id, uint32_t count)
 {
-    struct site *site = site__get(budget, id);
+    struct budget_site *site = site__get(budget, id);
     if (site && !site->drawing.block)
         site->passed += count;
 }
@@ -181,7 +182,7 @@ static uint32_t cost_of_other(uint32_t id)
 
 /* An event of a hook, a mark or the kernel. The release of a lock is counted with its acquisition.
  */
-static void count_other(struct thread *thread, struct window *window, uint32_t id)
+static void count_other(struct thread *thread, struct budget_window *window, uint32_t id)
 {
     uint64_t ticks = (uint64_t)window->row * cost_of_other(id);
     bool samples_locks = is_sampled(HEURT_EVENT_LOCK_ACQUIRED);
@@ -197,7 +198,7 @@ static void count_other(struct thread *thread, struct window *window, uint32_t i
 
 /* Counts a word that was drawn and stands for so many. A payload word that looks like an event
  * would need a time within the window in its upper bits. */
-static void count_word(struct thread *thread, struct window *window, const uint64_t *word)
+static void count_word(struct thread *thread, struct budget_window *window, const uint64_t *word)
 {
     struct budget *budget = &thread->countdowns->budget;
     uint64_t age = ((*word >> HEURT_ID_BITS) - budget->tick) & HEURT_TICK_MASK;
@@ -217,7 +218,7 @@ static void count_word(struct thread *thread, struct window *window, const uint6
 }
 
 /* One word of each row of equally many, so that no rhythm of the program's deceives. */
-static void count_words(struct thread *thread, struct window *window)
+static void count_words(struct thread *thread, struct budget_window *window)
 {
     struct budget *budget = &thread->countdowns->budget;
     uint32_t row =
@@ -230,7 +231,7 @@ static void count_words(struct thread *thread, struct window *window)
     }
 }
 
-static uint64_t count_of_sampled(struct thread *thread, struct site *site)
+static uint64_t count_of_sampled(struct thread *thread, struct budget_site *site)
 {
     int32_t left = *gap_of(thread, site);
     uint32_t behind = site->gap - (left > 0 ? (uint32_t)left : 0);
@@ -243,7 +244,7 @@ static uint64_t count_of_sampled(struct thread *thread, struct site *site)
 /* Every recorded occurrence counts down to the next call stack; then it begins anew. Where that is
  * too soon, of functions that are new, and of hooks, there is an estimate, and of few words no good
  * one. */
-static uint64_t count_of_whole(struct thread *thread, struct site *site, uint32_t row)
+static uint64_t count_of_whole(struct thread *thread, struct budget_site *site, uint32_t row)
 {
     uint32_t every = heurt_state.settings.stack_every;
     uint64_t cycle = every ? every : (uint64_t)INT32_MAX + 1, estimate = site->passed;
@@ -257,7 +258,7 @@ static uint64_t count_of_whole(struct thread *thread, struct site *site, uint32_
 }
 
 /* How often a site's function occurred in the window. */
-static uint64_t site__take_count(struct thread *thread, struct site *site, uint32_t row)
+static uint64_t site__take_count(struct thread *thread, struct budget_site *site, uint32_t row)
 {
     uint64_t count =
         site->drawing.block ? count_of_sampled(thread, site) : count_of_whole(thread, site, row);
@@ -265,11 +266,11 @@ static uint64_t site__take_count(struct thread *thread, struct site *site, uint3
     return count;
 }
 
-static void gather_shares(struct thread *thread, struct window *window)
+static void gather_shares(struct thread *thread, struct budget_window *window)
 {
     struct budget *budget = &thread->countdowns->budget;
     for (unsigned i = 0; i < SITES; i++) {
-        struct site *site = &budget->sites[i];
+        struct budget_site *site = &budget->sites[i];
         if (!site->id)
             continue;
         uint64_t count = site__take_count(thread, site, window->row);
@@ -286,7 +287,7 @@ static void gather_shares(struct thread *thread, struct window *window)
     window->left_out -= drawn < window->left_out ? drawn : window->left_out;
 }
 
-static void settle_account(struct budget *budget, struct window *window)
+static void settle_account(struct budget *budget, struct budget_window *window)
 {
     struct costs costs = costs_beside();
     uint64_t ns = window->cpu_ns > budget->cpu_ns ? window->cpu_ns - budget->cpu_ns : 0;
@@ -309,7 +310,7 @@ static uint64_t without(uint64_t amount, uint64_t part)
 }
 
 /* Counts what the window held. */
-static bool is_recorded_whole(const struct site *site, uint32_t occurrences)
+static bool is_recorded_whole(const struct budget_site *site, uint32_t occurrences)
 {
     uint32_t *count = &heurt_state.locks_counted;
     if (!is_hook(site->id) || __atomic_load_n(count, __ATOMIC_RELAXED) >= LOCKS_WHOLE)
@@ -318,7 +319,7 @@ static bool is_recorded_whole(const struct site *site, uint32_t occurrences)
 }
 
 /* Blocks become longer at once and shorter by half at most. */
-static void want(struct thread *thread, struct site *site, uint32_t block, bool calm)
+static void want(struct thread *thread, struct budget_site *site, uint32_t block, bool calm)
 {
     if (block >= site->wanted)
         site->wanted = block;
@@ -328,7 +329,7 @@ static void want(struct thread *thread, struct site *site, uint32_t block, bool 
         site__start(thread, site);
 }
 
-static void settle_blocks(struct thread *thread, const struct window *window)
+static void settle_blocks(struct thread *thread, const struct budget_window *window)
 {
     struct budget *budget = &thread->countdowns->budget;
     struct costs costs = costs_beside();
@@ -342,7 +343,7 @@ static void settle_blocks(struct thread *thread, const struct window *window)
     share__divide(budget->shares, window->shares, &costs, without(aim, window->others));
     bool calm = window->time > ticks_of_ns(CALM_NS, &window->now);
     for (unsigned i = 0; i < window->shares; i++) {
-        struct site *site = &budget->sites[budget->share_sites[i]];
+        struct budget_site *site = &budget->sites[budget->share_sites[i]];
         if (!is_recorded_whole(site, budget->shares[i].occurrences))
             want(thread, site, budget->shares[i].block, calm);
     }
@@ -354,7 +355,7 @@ static void note_once(uint32_t which, const char *sentence)
         define__note(sentence);
 }
 
-static void wish_unpatched(struct site *site)
+static void wish_unpatched(struct budget_site *site)
 {
     uint64_t wish = (uint64_t)(heurt_state.process + 1) << 32 | site->id;
     uint64_t *slots = heurt_state.session->too_frequent;
@@ -367,11 +368,11 @@ static void wish_unpatched(struct site *site)
 }
 
 /* The most frequent sampled function whose unpatching was not asked for; UINT_MAX: none. */
-static unsigned most_frequent(const struct budget *budget, const struct window *window)
+static unsigned most_frequent(const struct budget *budget, const struct budget_window *window)
 {
     unsigned found = UINT32_MAX;
     for (unsigned i = 0; i < window->shares; i++) {
-        const struct site *site = &budget->sites[budget->share_sites[i]];
+        const struct budget_site *site = &budget->sites[budget->share_sites[i]];
         if (site->drawing.block && !site->wished && !is_hook(site->id) &&
             (found == UINT32_MAX ||
              budget->shares[i].occurrences > budget->shares[found].occurrences))
@@ -382,7 +383,8 @@ static unsigned most_frequent(const struct budget *budget, const struct window *
 
 /* Asks for the most frequent functions to be unpatched until leaving out the rest is cheap enough.
  */
-static void wish(struct budget *budget, const struct window *window, uint64_t cost, uint64_t limit)
+static void wish(struct budget *budget, const struct budget_window *window, uint64_t cost,
+                 uint64_t limit)
 {
     for (unsigned i = 0; cost > limit && i < HEURT_TOO_FREQUENT_SLOTS; i++) {
         unsigned most = most_frequent(budget, window);
@@ -398,19 +400,19 @@ static void wish(struct budget *budget, const struct window *window, uint64_t co
 }
 
 /* Of hooks; of those functions whose unpatching was not asked for. */
-static uint64_t cost_of_leaving_out(const struct budget *budget, const struct window *window,
+static uint64_t cost_of_leaving_out(const struct budget *budget, const struct budget_window *window,
                                     bool hooks)
 {
     uint64_t ticks = 0;
     for (unsigned i = 0; i < window->shares; i++) {
-        const struct site *site = &budget->sites[budget->share_sites[i]];
+        const struct budget_site *site = &budget->sites[budget->share_sites[i]];
         if (site->drawing.block && !site->wished && is_hook(site->id) == hooks)
             ticks += (uint64_t)budget->shares[i].occurrences * cost_of_left_out(site->id);
     }
     return ticks;
 }
 
-static void complain(struct budget *budget, const struct window *window)
+static void complain(struct budget *budget, const struct budget_window *window)
 {
     uint64_t others = window->others + cost_of_leaving_out(budget, window, true);
     uint64_t patience = ticks_of_ns(PATIENCE_NS, &window->now);
@@ -445,7 +447,7 @@ static void begin_window(struct budget *budget, const struct heurt_clock_pair *n
 static void look(struct thread *thread, const uint64_t *end)
 {
     struct budget *budget = &thread->countdowns->budget;
-    struct window window = {
+    struct budget_window window = {
         .now = clock__pair(),
         .cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID),
         .end = end,
@@ -499,7 +501,7 @@ void budget__chunk_begins(struct thread *thread)
 /* ---- a drawn occurrence ---------------------------------------------------------------------- */
 
 /* Settles when the next one is due; returns what this one stands for. */
-static uint32_t draw_next(struct thread *thread, struct site *site)
+static uint32_t draw_next(struct thread *thread, struct budget_site *site)
 {
     struct budget *budget = &thread->countdowns->budget;
     uint32_t weight = site->drawing.block;
@@ -509,7 +511,7 @@ static uint32_t draw_next(struct thread *thread, struct site *site)
     if (weight == 1 && site->wanted == 1)
         site__stop(site);
     else
-        site->gap = drawing__next(&site->drawing, site->wanted, &budget->random);
+        site->gap = block_sampling__next(&site->drawing, site->wanted, &budget->random);
     /* A signal handler that interrupts us recorded the function as if it were not sampled. */
     __atomic_store_n(gap_of(thread, site), (int32_t)site->gap, __ATOMIC_RELEASE);
     budget->busy--;
@@ -529,7 +531,7 @@ static void end_window(struct thread *thread)
 void budget__drawn(struct thread *thread, uint32_t id)
 {
     struct budget *budget = &thread->countdowns->budget;
-    struct site *site = site__find(budget, id);
+    struct budget_site *site = site__find(budget, id);
     int32_t *gap = &thread->countdowns->function[id / 2].gap;
     if (*gap > 0)
         return; /* a handler's call of the same function was the drawn one */

@@ -6,8 +6,8 @@
  * stay rare (MARK_NS), in all threads the same, so that their occurrences can be compared; a loop
  * whose iterations are too short to be counted is unmarked by the recorder.
  *
- * Loops that a thread goes through in turn, as an interpreter does, leave each other before one of
- * them has come to a second mark; theirs are made rare, too.
+ * Loops that a thread goes through one after another, as an interpreter does, leave each other
+ * before one of them has come to a second mark; theirs are made rare, too.
  *
  * Nobody tells when a loop is left. What is open is therefore kept with the stack pointer of its
  * frame: a mark in a frame further out, or of a loop that is not around it in the same one, says

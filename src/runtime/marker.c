@@ -28,7 +28,7 @@ struct heurt_markers {
 static uint32_t region__find(const char *name, enum heurt_function_kind kind)
 {
     for (unsigned i = 0; i < heurt_state.region_count; i++) {
-        struct region *region = &heurt_state.regions[i];
+        struct marked_region *region = &heurt_state.regions[i];
         if (region->kind == kind && strcmp(region->name, name) == 0)
             return region->id;
     }
@@ -51,7 +51,7 @@ static uint32_t region__define(const struct heurt_marker *marker, enum heurt_fun
     uint32_t id = define__function(&function, marker->name, marker->file ? marker->file : "", "");
     if (!id)
         return NO_ID;
-    struct region *region = &state->regions[state->region_count++];
+    struct marked_region *region = &state->regions[state->region_count++];
     region->id = id;
     region->kind = kind;
     memcpy(region->name, marker->name, length + 1);
@@ -107,8 +107,8 @@ static void end(struct heurt_marker *marker)
         leave(thread, id);
 }
 
-/* The turns of a loop since its span began, per thread; 0: no span is open. */
-static int32_t *turns__of(struct thread *thread, uint32_t id)
+/* The iterations of a loop since its span began, per thread; 0: no span is open. */
+static int32_t *iterations__of(struct thread *thread, uint32_t id)
 {
     if (!thread->countdowns)
         event__refill(NULL, 0);
@@ -119,14 +119,14 @@ static void iteration(struct heurt_marker *marker)
 {
     struct thread *thread = hook__thread();
     uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_ITERATION) : NO_ID;
-    int32_t *turns = id != NO_ID ? turns__of(thread, id) : NULL;
-    if (!turns)
+    int32_t *iterations = id != NO_ID ? iterations__of(thread, id) : NULL;
+    if (!iterations)
         return;
-    if (*turns && (uint32_t)(*turns)++ < marker->step)
+    if (*iterations && (uint32_t)(*iterations)++ < marker->step)
         return;
-    if (*turns)
+    if (*iterations)
         leave(thread, id);
-    *turns = 1;
+    *iterations = 1;
     enter(thread, id);
 }
 
@@ -134,11 +134,11 @@ static void iteration_end(struct heurt_marker *marker)
 {
     struct thread *thread = hook__thread();
     uint32_t id = thread ? marker__id(marker, HEURT_FUNCTION_ITERATION) : NO_ID;
-    int32_t *turns = id != NO_ID ? turns__of(thread, id) : NULL;
-    if (!turns || !*turns)
+    int32_t *iterations = id != NO_ID ? iterations__of(thread, id) : NULL;
+    if (!iterations || !*iterations)
         return;
     leave(thread, id);
-    *turns = 0;
+    *iterations = 0;
 }
 
 static struct heurt_markers markers = {begin, end, iteration, iteration_end};

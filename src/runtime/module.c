@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 /* What one walk over the loader's list collects. */
-struct walk {
+struct module_walk {
     uint8_t *definitions; /* MODULE definitions of the new ones, for the recorder */
     size_t bytes, capacity;
     unsigned count;
@@ -52,7 +52,7 @@ static const char *path_of(const struct dl_phdr_info *info, bool is_first, char 
 }
 
 /* Keeps the definition for the recorder's plan too. */
-static void keep(struct walk *walk, const struct heurt_module *module, const char *path)
+static void keep(struct module_walk *walk, const struct heurt_module *module, const char *path)
 {
     size_t length = strlen(path) + 1;
     struct heurt_definition header = {
@@ -141,22 +141,22 @@ static void forget_unseen(void)
 
 #define WALK_BYTES (1u << 20)
 
-static bool walk__begin(struct walk *walk)
+static bool walk__begin(struct module_walk *walk)
 {
     long memory =
         RAW6(mmap, 0, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool has_memory = memory >= 0 || memory <= -4096;
-    *walk =
-        (struct walk){.definitions = has_memory ? (uint8_t *)memory : NULL, .capacity = WALK_BYTES};
+    *walk = (struct module_walk){.definitions = has_memory ? (uint8_t *)memory : NULL,
+                                 .capacity = WALK_BYTES};
     return has_memory;
 }
 
-static void walk__end(struct walk *walk)
+static void walk__end(struct module_walk *walk)
 {
     RAW2(munmap, walk->definitions, WALK_BYTES);
 }
 
-static void ask(const struct walk *walk, enum heurt_plan_subject subject)
+static void ask(const struct module_walk *walk, enum heurt_plan_subject subject)
 {
     if (walk->count)
         patch__modules(walk->definitions, walk->bytes, walk->count, subject);
@@ -164,7 +164,7 @@ static void ask(const struct walk *walk, enum heurt_plan_subject subject)
 
 void module__scan(void)
 {
-    struct walk walk;
+    struct module_walk walk;
     if (thread__in_seccomp(&heurt_thread) || !walk__begin(&walk))
         return;
     heurt_thread.inside++;
@@ -190,14 +190,14 @@ static int visit_for_system_calls(struct dl_phdr_info *info, size_t size, void *
     struct heurt_module module = describe(info);
     char room[4096];
     if (known(module.start, module.bias))
-        keep(data, &module, path_of(info, ((struct walk *)data)->count == 0, room));
+        keep(data, &module, path_of(info, ((struct module_walk *)data)->count == 0, room));
     return 0;
 }
 
 /* Nobody can be within the bytes of a jump as long as there is one thread. */
 void module__see_system_calls(struct thread *thread)
 {
-    struct walk walk;
+    struct module_walk walk;
     uint64_t since = clock__tick();
     if (heurt_state.sees_system_calls || !(heurt_state.session->flags & HEURT_SESSION_CALLS) ||
         !program__is_single_threaded() || thread__in_seccomp(thread) || !walk__begin(&walk))

@@ -176,7 +176,7 @@ enum stub_kind { STUB_PLAIN, STUB_ORDERED, STUB_FULL, STUB_KINDS };
 
 #define REGIONS_MAX 4096
 #define SHARED_STREAMS 64
-struct region {
+struct marked_region {
     uint32_t id, kind;
     char name[120];
 };
@@ -265,7 +265,7 @@ struct state {
     bool fault_way_known;    /* (atomic) somebody has looked, or does */
     uint32_t kernel_missing; /* (atomic) what of that has been said */
     bool counts_instructions, instructions_noted; /* threads count; that one could not was said */
-    /* Aggregated runs (aggregate.c, room.c). */
+    /* Aggregated runs (aggregate.c, arena.c). */
     bool aggregates;
     uint32_t chunks_lock;
     struct heurt_chunk *chunks_free; /* given back; reserved[0] is the next one's unit */
@@ -283,7 +283,7 @@ struct state {
 
     uint32_t regions_lock;
     unsigned region_count;
-    struct region regions[REGIONS_MAX]; /* named regions and loops, by first use */
+    struct marked_region regions[REGIONS_MAX]; /* named regions and loops, by first use */
 
     /* (atomic) Streams that somebody had to wait for, and with which descriptor their names were
      * told (hook_stdio.c). */

@@ -1,7 +1,7 @@
 /* start.c: a process image's way in and out: attach to the trace, fork, exec, exit. */
 #include "runtime/aggregate.h"
+#include "runtime/arena.h"
 #include "runtime/real.h"
-#include "runtime/room.h"
 #include "runtime/runtime.h"
 
 #include <stdlib.h>

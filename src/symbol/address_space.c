@@ -48,7 +48,7 @@ static size_t index_of(const struct space *space, uint64_t address, uint64_t tic
 
 enum { ANCESTORS_MAX = 64 };
 
-struct place space__find(struct space *space, uint64_t address, uint64_t tick)
+struct address_place space__find(struct space *space, uint64_t address, uint64_t tick)
 {
     for (unsigned i = 0; space && i < ANCESTORS_MAX; i++, space = space->parent) {
         size_t index = index_of(space, address, tick);
@@ -58,7 +58,7 @@ struct place space__find(struct space *space, uint64_t address, uint64_t tick)
         const struct trace_module *module = &space->modules[index];
         if (!space->opened[index])
             space->opened[index] = images__get(space->images, module);
-        return (struct place){module, space->opened[index], address - module->bias};
+        return (struct address_place){module, space->opened[index], address - module->bias};
     }
-    return (struct place){0};
+    return (struct address_place){0};
 }

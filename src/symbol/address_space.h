@@ -22,7 +22,7 @@ struct space {
 };
 
 /* Where an address lies. */
-struct place {
+struct address_place {
     const struct trace_module *module; /* NULL: in no file */
     struct image *image;               /* NULL: in no file */
     uint64_t address;                  /* in the file */
@@ -34,6 +34,6 @@ void space__end(struct space *space); /* frees what start made */
 
 /* The place of address at that tick; when nothing was mapped there then, what was there at any
  * other time. */
-struct place space__find(struct space *space, uint64_t address, uint64_t tick);
+struct address_place space__find(struct space *space, uint64_t address, uint64_t tick);
 
 #endif

@@ -22,7 +22,7 @@ struct function {
 
 /* .eh_frame_hdr as all linkers write it (Linux Standard Base, "Exception Frame Header"): two 4-byte
  * numbers a function, sorted, relative to the header: where it begins, where its entry is. */
-struct unwind_table {
+struct function_unwind_table {
     const unsigned char *pairs;
     size_t count;
     uint64_t base; /* address of the header */
@@ -35,7 +35,7 @@ struct module_functions {
     GElf_Addr bias; /* dwfl's addresses are the file's plus this */
     struct vec functions;
     const char *soname;
-    struct unwind_table unwind; /* count 0: none */
+    struct function_unwind_table unwind; /* count 0: none */
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -148,7 +148,7 @@ static const char *find_soname(Elf *elf)
 #define UNWIND_HEADER_BYTES 12
 #define UNWIND_PAIR_BYTES 8
 
-static bool find_unwind_table(Elf *elf, struct unwind_table *table)
+static bool find_unwind_table(Elf *elf, struct function_unwind_table *table)
 {
     size_t headers;
     GElf_Phdr header = {0};
@@ -175,7 +175,7 @@ static bool find_unwind_table(Elf *elf, struct unwind_table *table)
     return count <= (data->d_size - UNWIND_HEADER_BYTES) / UNWIND_PAIR_BYTES;
 }
 
-static uint64_t pair_start(const struct unwind_table *table, size_t index)
+static uint64_t pair_start(const struct function_unwind_table *table, size_t index)
 {
     int32_t relative;
     memcpy(&relative, table->pairs + index * UNWIND_PAIR_BYTES, sizeof relative);
@@ -268,7 +268,7 @@ static const struct function *find(const struct vec *functions, uint64_t address
 /* Where unwind information says that the code around an address begins. */
 static uint64_t unwind_start(const struct module_functions *functions, uint64_t address)
 {
-    struct unwind_table table = functions->unwind;
+    struct function_unwind_table table = functions->unwind;
     size_t low = FIRST_WHERE(i, table.count, pair_start(&table, i) > address);
     if (!low)
         return address;

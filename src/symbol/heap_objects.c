@@ -8,7 +8,7 @@
 
 enum { SITES_MAX = 4096, OBJECTS_MAX = 16384, FRAMES_MOST = 8, TRIES_MOST = 4 };
 
-struct site {
+struct heap_site {
     uint32_t serial;
     uint64_t address;
     char *name; /* NULL: not known */
@@ -25,8 +25,8 @@ struct heap_object {
 };
 
 /* NULL: there are too many. */
-static struct site *site_of(struct heap_objects *self, const struct named_object *object,
-                            uint32_t *number)
+static struct heap_site *site_of(struct heap_objects *self, const struct named_object *object,
+                                 uint32_t *number)
 {
     uint64_t key[3] = {object->serial, object->site, object->word};
     size_t count = self->sites.count;
@@ -34,10 +34,11 @@ static struct site *site_of(struct heap_objects *self, const struct named_object
         return NULL;
     *number = (uint32_t)map__put(&self->known_sites, key, sizeof key, count);
     if (!self->sites.item_bytes)
-        self->sites = VEC_OF(struct site);
+        self->sites = VEC_OF(struct heap_site);
     if (*number == count)
-        vec__push(&self->sites, &(struct site){.serial = object->serial, .address = object->site});
-    return VEC_AT(&self->sites, struct site, *number);
+        vec__push(&self->sites,
+                  &(struct heap_site){.serial = object->serial, .address = object->site});
+    return VEC_AT(&self->sites, struct heap_site, *number);
 }
 
 void heap_objects__add(struct heap_objects *self, const struct named_object *object)
@@ -59,7 +60,7 @@ void heap_objects__learn(struct heap_objects *self, const struct named_object *o
                          const struct stack_memory *memory)
 {
     uint32_t number;
-    struct site *site = site_of(self, object, &number);
+    struct heap_site *site = site_of(self, object, &number);
     if (!site || site->name || site->tries++ >= TRIES_MOST)
         return;
     for (size_t i = 0; i < count && i < FRAMES_MOST && !site->name; i++)
@@ -96,7 +97,7 @@ static const char *type_in(const char *function)
 }
 
 /* By what is inlined at the site: the outermost of the library's functions. */
-static void name_by_type(struct site *site, const struct symbols *symbols)
+static void name_by_type(struct heap_site *site, const struct symbols *symbols)
 {
     const char *found = NULL;
     const struct symbol *symbol = symbols__get(symbols, site->serial, site->address);
@@ -149,7 +150,7 @@ static void keep_named(struct heap_objects *self, const struct symbols *symbols)
     if (self->objects.count)
         qsort(objects, self->objects.count, sizeof *objects, by_address_and_order);
     VEC_EACH (object, &self->objects, struct heap_object) {
-        const struct site *site = VEC_AT(&self->sites, struct site, object->site);
+        const struct heap_site *site = VEC_AT(&self->sites, struct heap_site, object->site);
         object->name = site->name;
         object->is_type = site->is_type;
         if (!object->name || symbols__variable(symbols, object->serial, object->address))
@@ -181,7 +182,7 @@ static bool is_alike(const struct heap_object *left, const struct heap_object *r
 void heap_objects__resolve(struct heap_objects *self, struct symbols *symbols)
 {
     const struct heap_object *objects = self->objects.items;
-    VEC_EACH (site, &self->sites, struct site)
+    VEC_EACH (site, &self->sites, struct heap_site)
         if (!site->name)
             name_by_type(site, symbols);
     keep_named(self, symbols);
@@ -197,7 +198,7 @@ void heap_objects__resolve(struct heap_objects *self, struct symbols *symbols)
 
 void heap_objects__free(struct heap_objects *self)
 {
-    VEC_EACH (site, &self->sites, struct site)
+    VEC_EACH (site, &self->sites, struct heap_site)
         free(site->name);
     vec__free(&self->sites);
     vec__free(&self->objects);

@@ -50,7 +50,7 @@ static void end_sizeless_symbols(struct vec *symbols)
 {
     uint64_t next = UINT64_MAX, start = UINT64_MAX;
     for (size_t i = symbols->count; i-- > 0;) {
-        struct interval *symbol = VEC_AT(symbols, struct interval, i);
+        struct address_interval *symbol = VEC_AT(symbols, struct address_interval, i);
         if (symbol->start != start) {
             next = start;
             start = symbol->start;
@@ -275,7 +275,7 @@ const char *image__symbol(struct image *image, uint64_t address)
 {
     if (!image->has_symbols && image__is_open(image))
         read_symbols(image);
-    const struct interval *found = intervals__find(&image->symbols, address);
+    const struct address_interval *found = intervals__find(&image->symbols, address);
     return found ? *VEC_AT(&image->names, const char *, found->value) : NULL;
 }
 

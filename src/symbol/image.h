@@ -38,9 +38,9 @@ struct image {
     bool has_warned;             /* the caller's */
     bool has_symbols;            /* they were read */
     struct vec names;            /* const char *: of the symbols */
-    struct vec symbols;          /* struct interval: values are indices into names */
-    struct vec code;             /* struct interval: executable segments */
-    struct vec data;             /* struct interval: those that can be written to */
+    struct vec symbols;          /* struct address_interval: values are indices into names */
+    struct vec code;             /* struct address_interval: executable segments */
+    struct vec data;             /* struct address_interval: those that can be written to */
     struct source *source;       /* NULL: no DWARF, or not asked for yet: see image__source */
     struct variables *variables; /* NULL: not asked for yet */
     struct unwind_table *unwind; /* NULL: not asked for yet */

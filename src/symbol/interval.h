@@ -11,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct interval {
+struct address_interval {
     uint64_t start, end;
     uint64_t reach; /* the largest end of this and all before it */
     uint32_t rank;  /* of several with one start that hold the address, the highest wins */
     uint32_t value; /* the caller's */
 };
 
-#define INTERVALS ((struct vec)VEC_OF(struct interval))
+#define INTERVALS ((struct vec)VEC_OF(struct address_interval))
 
 void intervals__add(struct vec *intervals, uint64_t start, uint64_t end, uint32_t rank,
                     uint32_t value);
 void intervals__sort(struct vec *intervals); /* after the last addition, before the first find */
 
 /* The one with the highest start that holds address, or NULL. */
-const struct interval *intervals__find(const struct vec *intervals, uint64_t address);
+const struct address_interval *intervals__find(const struct vec *intervals, uint64_t address);
 
 #endif

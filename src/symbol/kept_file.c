@@ -117,7 +117,7 @@ static bool make_directory(const char *path)
     return made;
 }
 
-struct entry {
+struct kept_entry {
     struct timespec used;
     uint64_t bytes;
     char *path;
@@ -125,8 +125,8 @@ struct entry {
 
 static int by_age(const void *left, const void *right)
 {
-    const struct timespec *a = &((const struct entry *)left)->used,
-                          *b = &((const struct entry *)right)->used;
+    const struct timespec *a = &((const struct kept_entry *)left)->used,
+                          *b = &((const struct kept_entry *)right)->used;
     return ORDER(a->tv_sec, b->tv_sec) ?: ORDER(a->tv_nsec, b->tv_nsec);
 }
 
@@ -141,7 +141,8 @@ static uint64_t list_entries(const char *directory, const char *ending, struct v
             continue;
         char *path = memory__format("%s/%s", directory, item->d_name);
         if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-            vec__push(entries, &(struct entry){status.st_mtim, (uint64_t)status.st_size, path});
+            vec__push(entries,
+                      &(struct kept_entry){status.st_mtim, (uint64_t)status.st_size, path});
             bytes += (uint64_t)status.st_size;
         } else
             free(path);
@@ -153,11 +154,11 @@ static uint64_t list_entries(const char *directory, const char *ending, struct v
 
 static void bound_directory(const char *directory, const char *ending, uint64_t limit)
 {
-    struct vec entries = VEC_OF(struct entry);
+    struct vec entries = VEC_OF(struct kept_entry);
     uint64_t bytes = list_entries(directory, ending, &entries);
     if (bytes > limit)
-        qsort(entries.items, entries.count, sizeof(struct entry), by_age);
-    VEC_EACH (entry, &entries, struct entry) {
+        qsort(entries.items, entries.count, sizeof(struct kept_entry), by_age);
+    VEC_EACH (entry, &entries, struct kept_entry) {
         if (bytes > limit && unlink(entry->path) == 0)
             bytes -= entry->bytes;
         free(entry->path);

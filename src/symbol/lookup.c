@@ -14,7 +14,7 @@
 enum { INLINED_MAX = 32 };
 
 /* "[module+0x1234]"; "[vdso+0x10]"; an address in no file: "[0x7f0012345678]". */
-static char *label_of(const struct place *place, uint64_t address)
+static char *label_of(const struct address_place *place, uint64_t address)
 {
     if (!place->module)
         return memory__format("[0x%" PRIx64 "]", address);
@@ -34,7 +34,7 @@ static size_t frames_of(struct image *image, uint64_t address,
 }
 
 /* The function that is not inlined is called as the symbol table calls it. */
-static void name_frames(const struct place *place, uint64_t address, uint64_t asked,
+static void name_frames(const struct address_place *place, uint64_t address, uint64_t asked,
                         const struct source_frame *frames, struct symbol *chain, size_t count)
 {
     const char *symbol = place->image ? image__symbol(place->image, asked) : NULL;
@@ -63,7 +63,7 @@ bool lookup__put(struct symbols *symbols, uint32_t process, struct space *space,
                  uint64_t tick, bool is_return)
 {
     uint64_t inside = address - (is_return && address ? 1 : 0);
-    struct place place = space__find(space, inside, tick);
+    struct address_place place = space__find(space, inside, tick);
     struct symbols *known = place.image ? image__known(place.image) : NULL;
     const struct symbol *kept = known ? symbols__get(known, is_return, place.address) : NULL;
     if (kept) {
@@ -112,7 +112,7 @@ static bool put_variable(struct symbols *symbols, uint32_t process, uint64_t add
 bool lookup__put_local(struct symbols *symbols, uint32_t process, struct space *space,
                        const struct local_frame *frame, uint64_t address, uint64_t tick)
 {
-    struct place place = space__find(space, frame->address, tick);
+    struct address_place place = space__find(space, frame->address, tick);
     struct source *source = place.image ? image__source(place.image) : NULL;
     struct local_frame in_file = *frame;
     struct variable variable;
@@ -133,7 +133,7 @@ static bool is_of_system(const struct image *image)
 char *lookup__pointed(struct space *space, const struct unwound_frame *frame,
                       const struct stack_memory *memory, uint64_t object, uint64_t tick)
 {
-    struct place place = space__find(space, frame->address - !frame->is_exact, tick);
+    struct address_place place = space__find(space, frame->address - !frame->is_exact, tick);
     struct source *source =
         place.image && !is_of_system(place.image) ? image__source(place.image) : NULL;
     return source ? pointed__name(source, place.address, &frame->state, memory, object) : NULL;
@@ -151,7 +151,7 @@ static bool find_variable(struct image *image, uint64_t address, struct variable
 bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct space *space,
                           uint64_t address, uint64_t tick)
 {
-    struct place place = space__find(space, address, tick);
+    struct address_place place = space__find(space, address, tick);
     struct symbols *known = place.image ? image__known(place.image) : NULL;
     const struct symbol *kept = known ? symbols__variable(known, 0, place.address) : NULL;
     struct variable variable = {0};

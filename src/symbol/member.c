@@ -19,16 +19,16 @@ enum quality {
     QUALITY_LOCK,   /* at the begin of a lock or one of its kin */
 };
 
-struct path {
+struct member_path {
     char text[PATH_BYTES];
     size_t length;
     unsigned steps;
 };
 
-static void append(struct path *path, const char *format, ...)
+static void append(struct member_path *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void append(struct path *path, const char *format, ...)
+static void append(struct member_path *path, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -40,7 +40,7 @@ static void append(struct path *path, const char *format, ...)
     path->text[path->length] = 0; /* what does not fit is left off whole */
 }
 
-static void cut(struct path *path, size_t length)
+static void cut(struct member_path *path, size_t length)
 {
     path->length = length;
     path->text[length] = 0;
@@ -163,10 +163,10 @@ static bool offset_of(Dwarf_Die *member, uint64_t *offset)
 }
 
 /* is_of_library: of a member whose name is the library's. */
-static enum quality walk(struct path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
+static enum quality walk(struct member_path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
                          bool is_of_library);
 
-static enum quality walk_member(struct path *path, Dwarf_Die *member, uint64_t offset,
+static enum quality walk_member(struct member_path *path, Dwarf_Die *member, uint64_t offset,
                                 unsigned depth)
 {
     const char *name = dwarf_diename(member);
@@ -184,11 +184,11 @@ static enum quality walk_member(struct path *path, Dwarf_Die *member, uint64_t o
 }
 
 /* Tries each member (or base) that holds the offset, keeps the way of the best. */
-static enum quality walk_members(struct path *path, Dwarf_Die *type, uint64_t offset,
+static enum quality walk_members(struct member_path *path, Dwarf_Die *type, uint64_t offset,
                                  unsigned depth)
 {
     Dwarf_Die member;
-    struct path best = *path;
+    struct member_path best = *path;
     enum quality quality = QUALITY_NONE;
     size_t length = path->length;
     if (!dwarf_haschildren(type) || dwarf_child(type, &member) != 0)
@@ -210,7 +210,7 @@ static enum quality walk_members(struct path *path, Dwarf_Die *type, uint64_t of
     return quality;
 }
 
-static void append_indices(struct path *path, Dwarf_Die *array, uint64_t index)
+static void append_indices(struct member_path *path, Dwarf_Die *array, uint64_t index)
 {
     uint64_t lengths[DIMENSIONS_MAX], indices[DIMENSIONS_MAX] = {0};
     size_t count = dimensions_of(array, lengths);
@@ -229,7 +229,7 @@ static bool is_scalar(Dwarf_Die *type)
 }
 
 /* Within something that has no members. */
-static enum quality end_inside(struct path *path, uint64_t offset)
+static enum quality end_inside(struct member_path *path, uint64_t offset)
 {
     if (offset)
         append(path, "+0x%" PRIx64, offset);
@@ -237,8 +237,8 @@ static enum quality end_inside(struct path *path, uint64_t offset)
 }
 
 /* Bytes that only fill a library's type have no index. */
-static enum quality walk_array(struct path *path, Dwarf_Die *array, uint64_t offset, unsigned depth,
-                               bool is_of_library)
+static enum quality walk_array(struct member_path *path, Dwarf_Die *array, uint64_t offset,
+                               unsigned depth, bool is_of_library)
 {
     Dwarf_Die element;
     uint64_t bytes = declaration__type(array, &element) ? size_of(&element, 0) : 0;
@@ -250,7 +250,7 @@ static enum quality walk_array(struct path *path, Dwarf_Die *array, uint64_t off
     return walk(path, &element, offset % bytes, depth, is_of_library);
 }
 
-static enum quality walk(struct path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
+static enum quality walk(struct member_path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
                          bool is_of_library)
 {
     Dwarf_Die next;
@@ -279,7 +279,7 @@ static enum quality walk(struct path *path, Dwarf_Die *type, uint64_t offset, un
 
 char *member__path(Dwarf_Die *variable, uint64_t offset)
 {
-    struct path path = {.length = 0};
+    struct member_path path = {.length = 0};
     Dwarf_Die type;
     if (!declaration__type(variable, &type) ||
         walk(&path, &type, offset, 0, false) == QUALITY_NONE) {

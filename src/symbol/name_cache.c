@@ -17,15 +17,15 @@ enum {
 };
 
 /* Behind it stand the path and the text. */
-struct header {
+struct name_cache_header {
     char magic[8];
     struct kept_identity of;
     uint64_t path_bytes; /* its zero included: labels of what has no name tell the file's */
 };
 
-static struct header header_of(const char *path, const struct trace_module *module)
+static struct name_cache_header header_of(const char *path, const struct trace_module *module)
 {
-    return (struct header){
+    return (struct name_cache_header){
         .magic = MAGIC,
         .of = kept_identity__of(path, module->build_id, module->build_id_bytes),
         .path_bytes = strlen(path) + 1,
@@ -44,7 +44,8 @@ static char *place_of(const char *directory, const char *path, const struct trac
     return place;
 }
 
-static struct symbols *load(int fd, size_t bytes, const struct header *expected, const char *path)
+static struct symbols *load(int fd, size_t bytes, const struct name_cache_header *expected,
+                            const char *path)
 {
     size_t before = sizeof *expected + expected->path_bytes;
     struct symbols *names = NULL;
@@ -65,7 +66,7 @@ struct symbols *name_cache__load(const char *directory, const char *path,
 {
     if (!module->build_id_bytes)
         return NULL;
-    struct header expected = header_of(path, module);
+    struct name_cache_header expected = header_of(path, module);
     if (!expected.of.file.bytes)
         return NULL;
     struct stat status;
@@ -79,7 +80,7 @@ struct symbols *name_cache__load(const char *directory, const char *path,
 }
 
 struct content {
-    struct header header;
+    struct name_cache_header header;
     const char *path;
     const struct symbols *names;
 };

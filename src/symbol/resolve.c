@@ -27,7 +27,7 @@ struct resolver {
     struct symbols *symbols;
     struct images images;
     struct space *spaces; /* one a process, as trace__processes */
-    struct vec *modules;  /* likewise: struct interval, where modules are or were */
+    struct vec *modules;  /* likewise: struct address_interval, where modules are or were */
     struct map known;     /* struct address_key: looked up already */
     struct map variables; /* likewise, as data */
     struct stack_objects on_stacks;
@@ -111,7 +111,7 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
     bool is_return = use == ADDRESS_CALL || use == ADDRESS_FRAME_CALL;
     if (lookup__put(resolver->symbols, owner->serial, space, address, tick, is_return))
         return;
-    struct place place = space__find(space, address - is_return, tick);
+    struct address_place place = space__find(space, address - is_return, tick);
     bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
     if (place.image && !(is_frame && is_expected_to_be_stripped(place.image->path)))
         lookup__warn(resolver->symbols, place.image);

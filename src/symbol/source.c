@@ -15,13 +15,13 @@ struct unit {
     Dwarf_Die functions_die;
     bool is_read;
     struct vec functions; /* Dwarf_Die */
-    struct vec ranges;    /* struct interval: values are indices into functions */
+    struct vec ranges;    /* struct address_interval: values are indices into functions */
 };
 
 struct source {
     Dwarf_Addr bias;   /* what to subtract from an address for the Dwarf's own */
     struct vec units;  /* struct unit */
-    struct vec ranges; /* struct interval: values are indices into units */
+    struct vec ranges; /* struct address_interval: values are indices into units */
 };
 
 static void add_ranges(struct vec *ranges, Dwarf_Die *die, uint32_t value)
@@ -109,7 +109,7 @@ static void add_functions(struct unit *unit, Dwarf_Die *parent, unsigned depth)
 
 static struct unit *unit_at(struct source *source, uint64_t address)
 {
-    const struct interval *range = intervals__find(&source->ranges, address);
+    const struct address_interval *range = intervals__find(&source->ranges, address);
     if (!range)
         return NULL;
     struct unit *unit = VEC_AT(&source->units, struct unit, range->value);
@@ -153,7 +153,7 @@ static bool descend(Dwarf_Die *die, uint64_t address)
 /* The function and what is inlined there, outermost first. */
 static size_t chain_at(struct unit *unit, uint64_t address, Dwarf_Die chain[DEPTH_MAX])
 {
-    const struct interval *range = intervals__find(&unit->ranges, address);
+    const struct address_interval *range = intervals__find(&unit->ranges, address);
     if (!range)
         return 0;
     Dwarf_Die die = *VEC_AT(&unit->functions, Dwarf_Die, range->value);
@@ -233,7 +233,7 @@ size_t source__scopes(struct source *source, uint64_t address, Dwarf_Die *scopes
 {
     *pc = address - source->bias;
     struct unit *unit = unit_at(source, *pc);
-    const struct interval *range = unit ? intervals__find(&unit->ranges, *pc) : NULL;
+    const struct address_interval *range = unit ? intervals__find(&unit->ranges, *pc) : NULL;
     if (!range || !max)
         return 0;
     size_t count = 0;

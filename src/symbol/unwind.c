@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The walk from frame to frame. */
-struct walk {
+struct unwind_walk {
     struct space *space;
     struct stack_memory memory;
     uint64_t tick;
@@ -26,21 +26,21 @@ static void set(struct frame_state *state, unsigned number, uint64_t value)
     state->known |= 1u << number;
 }
 
-static void start(struct walk *walk, struct space *space, const struct snapshot *snapshot)
+static void start(struct unwind_walk *walk, struct space *space, const struct snapshot *snapshot)
 {
-    *walk = (struct walk){.space = space, .tick = snapshot->tick, .is_exact = true};
+    *walk = (struct unwind_walk){.space = space, .tick = snapshot->tick, .is_exact = true};
     for (unsigned i = 0; i < HEURT_STACK_REGISTERS; i++)
         set(&walk->state, recorded_registers[i], snapshot->registers[i]);
     walk->memory = snapshot->memory;
 }
 
 /* The address that is inside of the call instruction, or of the interrupted one. */
-static uint64_t inside_of(const struct walk *walk)
+static uint64_t inside_of(const struct unwind_walk *walk)
 {
     return walk->state.registers[REGISTER_RIP] - (walk->is_exact ? 0 : 1);
 }
 
-static bool value_of(const struct walk *walk, const struct unwind_rule *rule,
+static bool value_of(const struct unwind_walk *walk, const struct unwind_rule *rule,
                      const struct register_rule *which, uint64_t *value)
 {
     return which->kind == RULE_EXPRESSION &&
@@ -48,7 +48,7 @@ static bool value_of(const struct walk *walk, const struct unwind_rule *rule,
                              which == &rule->frame_address, value);
 }
 
-static bool apply(struct walk *walk, const struct unwind_rule *rule)
+static bool apply(struct unwind_walk *walk, const struct unwind_rule *rule)
 {
     struct frame_state *callee = &walk->state, caller = {0};
     uint64_t value;
@@ -71,7 +71,7 @@ static bool apply(struct walk *walk, const struct unwind_rule *rule)
 
 /* Code without call frame information may keep a chain of frame pointers. It is believed only when
  * it stays on the stack and leads into a file's code. */
-static bool apply_frame_pointer(struct walk *walk)
+static bool apply_frame_pointer(struct unwind_walk *walk)
 {
     struct frame_state caller = {0};
     uint64_t frame = walk->state.registers[REGISTER_RBP], return_address, saved;
@@ -79,7 +79,7 @@ static bool apply_frame_pointer(struct walk *walk)
         !stack_memory__read(&walk->memory, frame, &saved) ||
         !stack_memory__read(&walk->memory, frame + 8, &return_address))
         return false;
-    struct place place = space__find(walk->space, return_address - 1, walk->tick);
+    struct address_place place = space__find(walk->space, return_address - 1, walk->tick);
     if (!place.image || !image__is_code(place.image, place.address))
         return false;
     set(&caller, REGISTER_RBP, saved);
@@ -91,10 +91,10 @@ static bool apply_frame_pointer(struct walk *walk)
 }
 
 /* To the caller; false at the end. The stack must shrink, so that a damaged one cannot loop. */
-static bool step(struct walk *walk)
+static bool step(struct unwind_walk *walk)
 {
     uint64_t stack_pointer = walk->state.registers[REGISTER_RSP], inside = inside_of(walk);
-    struct place place = space__find(walk->space, inside, walk->tick);
+    struct address_place place = space__find(walk->space, inside, walk->tick);
     const struct unwind_rule *rule =
         place.image ? unwind_table__rule(place.image, place.address) : NULL;
     walk->is_sure = rule && !rule->is_missing;
@@ -103,10 +103,10 @@ static bool step(struct walk *walk)
            walk->state.registers[REGISTER_RSP] > stack_pointer;
 }
 
-static bool is_runtime(const struct walk *walk)
+static bool is_runtime(const struct unwind_walk *walk)
 {
     static const char name[] = "/libheurt.so";
-    struct place place = space__find(walk->space, inside_of(walk), walk->tick);
+    struct address_place place = space__find(walk->space, inside_of(walk), walk->tick);
     size_t length = place.module ? strlen(place.module->path) : 0;
     return length >= sizeof name - 1 &&
            strcmp(place.module->path + length - (sizeof name - 1), name) == 0;
@@ -118,7 +118,7 @@ enum { STEPS_MAX = 4 * UNWIND_FRAMES_MAX };
 size_t unwind__frames(struct space *space, const struct snapshot *snapshot,
                       struct unwound_frame frames[UNWIND_FRAMES_MAX])
 {
-    struct walk walk;
+    struct unwind_walk walk;
     size_t count = 0, steps = 0;
     bool moved;
     start(&walk, space, snapshot);

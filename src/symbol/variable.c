@@ -13,17 +13,17 @@
 
 /* Which DIEs have been read: those of functions, of which there are many, only when an object was
  * not found among the others. */
-enum level { LEVEL_NONE, LEVEL_GLOBAL, LEVEL_LOCAL };
+enum variable_level { LEVEL_NONE, LEVEL_GLOBAL, LEVEL_LOCAL };
 
 struct variables {
     Dwfl_Module *module;
     bool has_symbol_table;
     struct vec names;   /* const char *: of the symbols, as they stand in the file */
-    struct vec symbols; /* struct interval: values are indices into names */
-    enum level level;
+    struct vec symbols; /* struct address_interval: values are indices into names */
+    enum variable_level level;
     Dwarf_Addr bias;  /* what to subtract from an address for the Dwarf's own */
     struct vec dies;  /* Dwarf_Die */
-    struct vec found; /* struct interval: values are indices into dies */
+    struct vec found; /* struct address_interval: values are indices into dies */
 };
 
 /* ---- the symbol table ------------------------------------------------------------------------ */
@@ -111,7 +111,7 @@ static void add_variable(struct variables *variables, Dwarf_Die *die)
 }
 
 /* Whether variables of that level stand in such a DIE. */
-static bool holds_variables(int tag, enum level level)
+static bool holds_variables(int tag, enum variable_level level)
 {
     switch (tag) {
     case DW_TAG_namespace:
@@ -128,7 +128,7 @@ static bool holds_variables(int tag, enum level level)
 
 enum { DEPTH_MAX = 64 };
 
-static void add_variables(struct variables *variables, Dwarf_Die *parent, enum level level,
+static void add_variables(struct variables *variables, Dwarf_Die *parent, enum variable_level level,
                           unsigned depth)
 {
     Dwarf_Die die;
@@ -143,7 +143,7 @@ static void add_variables(struct variables *variables, Dwarf_Die *parent, enum l
     } while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static void read_level(struct variables *variables, enum level level)
+static void read_level(struct variables *variables, enum variable_level level)
 {
     Dwarf *dwarf = dwfl_module_getdwarf(variables->module, &variables->bias);
     Dwarf_CU *cu = NULL;
@@ -158,10 +158,10 @@ static void read_level(struct variables *variables, enum level level)
 }
 
 /* The DIE of the variable that holds address. */
-static const struct interval *find_die(struct variables *variables, uint64_t address)
+static const struct address_interval *find_die(struct variables *variables, uint64_t address)
 {
-    const struct interval *found = NULL;
-    for (enum level level = LEVEL_GLOBAL; level <= LEVEL_LOCAL && !found; level++) {
+    const struct address_interval *found = NULL;
+    for (enum variable_level level = LEVEL_GLOBAL; level <= LEVEL_LOCAL && !found; level++) {
         if (variables->level < level)
             read_level(variables, level);
         found = intervals__find(&variables->found, address - variables->bias);
@@ -183,8 +183,8 @@ static char *name_of(Dwarf_Die *die, const char *symbol)
     return memory__text(name);
 }
 
-static bool from_die(struct variables *variables, const struct interval *found, uint64_t address,
-                     const char *symbol, struct variable *variable)
+static bool from_die(struct variables *variables, const struct address_interval *found,
+                     uint64_t address, const char *symbol, struct variable *variable)
 {
     Dwarf_Die *die = VEC_AT(&variables->dies, Dwarf_Die, found->value);
     int line = 0;
@@ -211,11 +211,11 @@ static void from_symbol(const char *symbol, uint64_t offset, struct variable *va
 
 bool variables__find(struct variables *variables, uint64_t address, struct variable *variable)
 {
-    const struct interval *symbol = intervals__find(&variables->symbols, address);
+    const struct address_interval *symbol = intervals__find(&variables->symbols, address);
     if (!symbol && variables->has_symbol_table)
         return false;
     const char *name = symbol ? *VEC_AT(&variables->names, const char *, symbol->value) : NULL;
-    const struct interval *die = find_die(variables, address);
+    const struct address_interval *die = find_die(variables, address);
     if (die && from_die(variables, die, address, name, variable))
         return true;
     if (symbol)

@@ -51,19 +51,19 @@ static void tell(const struct loop *loop, const char *path, uint64_t weight_ns)
            loop->fault ? loop_fault__text(loop->fault) : "");
 }
 
-static void look_at(struct facts *facts, const struct code_function *code, const char *path,
+static void look_at(struct function_info *info, const struct code_function *code, const char *path,
                     const struct vec *places)
 {
-    const struct code_file *file = facts__file(facts);
+    const struct code_file *file = function_info__file(info);
     struct heurt_plan entry = {0};
-    struct fact_function *function =
-        VEC_AT(&facts->functions, struct fact_function,
+    struct info_function *function =
+        VEC_AT(&info->functions, struct info_function,
                code - (const struct code_function *)file->functions.items);
-    bool has_entry = facts__move(facts, function, &entry) == MOVE_DONE;
-    if (!facts->map)
-        facts->map = code_map__make(file);
+    bool has_entry = function_info__move(info, function, &entry) == MOVE_DONE;
+    if (!info->map)
+        info->map = code_map__make(file);
     struct loops loops;
-    if (loops__find(&loops, file, facts->map, code, has_entry ? &entry : NULL)) {
+    if (loops__find(&loops, file, info->map, code, has_entry ? &entry : NULL)) {
         uint64_t *weights_ns = memory__zeroed(loops.items.count + 1, sizeof *weights_ns);
         VEC_EACH (place, places, const struct hot_place) {
             if (strcmp(place->path, path) != 0 || place->address < code->start ||
@@ -90,23 +90,24 @@ static bool is_seen(const struct vec *seen, const void *what)
 
 static void look_at_file(const char *path, const struct vec *places)
 {
-    struct facts *facts;
+    struct function_info *info;
     struct error error;
     struct vec seen = VEC_OF(const void *);
-    if (facts__open(path, NULL, 0, NULL, &facts, &error) < 0)
+    if (function_info__open(path, NULL, 0, NULL, &info, &error) < 0)
         return;
     VEC_EACH (place, places, const struct hot_place) {
         const struct code_function *code =
-            strcmp(place->path, path) == 0 ? code_file__function(facts__file(facts), place->address)
-                                           : NULL;
+            strcmp(place->path, path) == 0
+                ? code_file__function(function_info__file(info), place->address)
+                : NULL;
         const void *key = code;
         if (!code || is_seen(&seen, key))
             continue;
         vec__push(&seen, &key);
-        look_at(facts, code, path, places);
+        look_at(info, code, path, places);
     }
     vec__free(&seen);
-    facts__close(facts);
+    function_info__close(info);
 }
 
 _Noreturn void out_of_memory(size_t bytes)
@@ -117,25 +118,25 @@ _Noreturn void out_of_memory(size_t bytes)
 
 int main(int argc, char **argv)
 {
-    struct choice *choice = NULL;
+    struct selection *choice = NULL;
     struct error error;
     int go, status;
     if (argc < 2)
         return 2;
     pid_t pid = start(argv + 1, &go);
-    if (choice__open(pid, UINT64_MAX, NULL, &choice, &error) < 0) {
+    if (selection__open(pid, UINT64_MAX, NULL, &choice, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         return 77;
     }
     if (write(go, "", 1) != 1)
         return 1;
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        choice__look(choice);
+        selection__look(choice);
         usleep(5000);
     }
-    choice__look(choice);
-    struct chosen chosen = choice__make(choice); /* opens the files */
-    struct vec places = choice__places(choice), seen = VEC_OF(const void *);
+    selection__look(choice);
+    struct chosen chosen = selection__make(choice); /* opens the files */
+    struct vec places = selection__places(choice), seen = VEC_OF(const void *);
     VEC_EACH (place, &places, const struct hot_place)
         all_ns += place->weight_ns;
     VEC_EACH (place, &places, const struct hot_place) {
@@ -149,6 +150,6 @@ int main(int argc, char **argv)
     vec__free(&seen);
     vec__free(&places);
     chosen__free(&chosen);
-    choice__close(choice);
+    selection__close(choice);
     return 0;
 }

@@ -149,8 +149,8 @@ static void classes_have_one_number_in_all_walks(void **state)
     const struct profile *profile = scene__profile(scene);
     struct counter counter = {.watcher = {.occurrence = count, .at_once = true},
                               .table = profile__table(profile)};
-    counter.watcher.nests = class_table__has_parts(counter.table);
-    assert_true(counter.watcher.nests);
+    counter.watcher.signatures = class_table__has_parts(counter.table);
+    assert_true(counter.watcher.signatures);
     for (unsigned walk = 1; walk <= 2; walk++) {
         for (uint32_t i = 0; i < trace__threads(scene->trace)->count; i++)
             thread__watch(counter.table, i, &counter.watcher);
@@ -394,7 +394,7 @@ static void a_difference_is_of_one_class(void **state)
 {
     struct scene *scene = *state;
     struct difference *difference;
-    const struct difference_choice choice = {.slow = 1, .fast = 1};
+    const struct difference_selection choice = {.slow = 1, .fast = 1};
     struct error error = {""};
     define_functions(scene);
     scene__end(scene, 0, either_g_or_h(scene, 0, 1000));

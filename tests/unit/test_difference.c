@@ -25,7 +25,7 @@ enum {
 #define SITE HEURT_SITE(0x7000, HEURT_LOCK_MUTEX)
 #define LOCK 0x9000
 
-static const struct difference_choice extremes = {.slow = 1, .fast = 1};
+static const struct difference_selection extremes = {.slow = 1, .fast = 1};
 
 static struct difference *found;
 static struct error error;
@@ -55,7 +55,7 @@ static int teardown(void **state)
 /* ---- what it finds --------------------------------------------------------------------------- */
 
 static int compare(struct scene *scene, enum class_kind kind, const char *function,
-                   const struct difference_choice *choice)
+                   const struct difference_selection *choice)
 {
     const struct profile_class *class = scene__class(scene, kind, function, 0, 0);
     difference__free(found);
@@ -88,11 +88,11 @@ static int64_t component_more(enum component component)
 static void assert_adds_up(void)
 {
     for (int side = 0; side < SIDES; side++) {
-        const struct difference_side_facts *facts = &found->sides[side];
+        const struct difference_side_info *info = &found->sides[side];
         uint64_t components = 0;
         int64_t own = 0, columns[COMPONENTS] = {0};
         for (unsigned i = 0; i < COMPONENTS; i++)
-            components += facts->component_ns[i];
+            components += info->component_ns[i];
         VEC_EACH (row, &found->rows, struct difference_row) {
             int64_t parts = 0;
             for (unsigned i = 0; i < COMPONENTS; i++) {
@@ -102,10 +102,10 @@ static void assert_adds_up(void)
             assert_int_equal(parts, row->own_ns[side]);
             own += parts;
         }
-        assert_int_equal(components, facts->duration_ns);
-        assert_int_equal(own, facts->duration_ns);
+        assert_int_equal(components, info->duration_ns);
+        assert_int_equal(own, info->duration_ns);
         for (unsigned i = 0; i < COMPONENTS; i++)
-            assert_int_equal(columns[i], facts->component_ns[i]);
+            assert_int_equal(columns[i], info->component_ns[i]);
     }
 }
 
@@ -201,14 +201,14 @@ static void who_ended_the_wait(void **state)
     assert_int_equal(wait->by_site, 0x7100);
     assert_int_equal(wait->waits, 1);
     assert_int_equal(wait->wait_ns, 400);
-    const struct difference_choice second = {.slow = 2, .fast = 1};
+    const struct difference_selection second = {.slow = 2, .fast = 1};
     assert_int_equal(compare(scene, CLASS_CALL, "work", &second), 0);
     assert_int_equal(found->waits.count, 0);
 }
 
 static void preempted(void **state)
 {
-    const struct difference_choice choice = {.slow = 2, .fast = 1};
+    const struct difference_selection choice = {.slow = 2, .fast = 1};
     known_causes(*state);
     assert_int_equal(compare(*state, CLASS_CALL, "work", &choice), 0);
     assert_int_equal(found->sides[SIDE_SLOW].thread, 1);
@@ -221,7 +221,7 @@ static void preempted(void **state)
 
 static void one_with_itself(void **state)
 {
-    const struct difference_choice choice = {.slow = 1, .fast = 20};
+    const struct difference_selection choice = {.slow = 1, .fast = 20};
     known_causes(*state);
     assert_int_equal(compare(*state, CLASS_CALL, "work", &choice), -ENOENT);
     assert_non_null(strstr(error.text, "same"));
@@ -247,19 +247,19 @@ static void all_took_as_long(void **state)
 static void at_a_time(void **state)
 {
     /* The wait is from 1000 + 6 * 101 to 500 later; thread 1 works from 1000 + 808 to 400 later. */
-    const struct difference_choice choice = {.at_ns = 1000 + 6 * 101 + 450, .fast = 0};
+    const struct difference_selection choice = {.at_ns = 1000 + 6 * 101 + 450, .fast = 0};
     known_causes(*state);
     assert_int_equal(compare(*state, CLASS_CALL, "work", &choice), 0);
     assert_int_equal(found->sides[SIDE_SLOW].duration_ns, 500);
     assert_int_equal(found->sides[SIDE_FAST].duration_ns, 100);
-    const struct difference_choice late = {.at_ns = 1000000, .fast = 1};
+    const struct difference_selection late = {.at_ns = 1000000, .fast = 1};
     assert_int_equal(compare(*state, CLASS_CALL, "work", &late), -ENOENT);
     assert_non_null(strstr(error.text, "at that time"));
 }
 
 static void nothing_to_compare_with(void **state)
 {
-    const struct difference_choice many = {.slow = 21, .fast = 1};
+    const struct difference_selection many = {.slow = 21, .fast = 1};
     known_causes(*state);
     assert_int_equal(compare(*state, CLASS_CALL, "once", &extremes), -ENOENT);
     assert_non_null(strstr(error.text, "once"));
@@ -395,7 +395,7 @@ static void parts_add_up_whatever_there_is(void **state)
         assert_adds_up();
         assert_int_equal(found->sides[SIDE_SLOW].duration_ns, class->max_ns);
         assert_int_equal(found->sides[SIDE_FAST].duration_ns, class->min_ns);
-        const struct difference_choice choice = {1 + below(4), 0, below(4)};
+        const struct difference_selection choice = {1 + below(4), 0, below(4)};
         if (compare(scene, CLASS_CALL, "work", &choice) < 0)
             fail_msg("seed %u: %s", seed, error.text);
         assert_adds_up();
@@ -404,7 +404,7 @@ static void parts_add_up_whatever_there_is(void **state)
     }
 }
 
-/* Turns of a loop, which are no occurrences: what is between calls is theirs. */
+/* Iterations of a loop, which are no occurrences: what is between calls is theirs. */
 static void iterations_add_up_too(void **state)
 {
     struct iterations *iterations;

@@ -527,17 +527,17 @@ static void put_text(struct string *string, const char *text)
         put(string, (uint32_t)*text);
 }
 
-/* The same loop in the same surroundings, other numbers of turns: wherever it was followed before,
- * its turns stay one item. */
-static void try_varying(const char *before, uint32_t least_turns, const char *after)
+/* The same loop in the same surroundings, other numbers of iterations: wherever it was followed
+ * before, its iterations stay one item. */
+static void try_varying(const char *before, uint32_t least_iterations, const char *after)
 {
     struct string string = empty_string();
-    struct vec turns = VEC_OF(uint32_t);
+    struct vec iterations = VEC_OF(uint32_t);
     uint64_t random = 1;
     for (size_t i = 0; i < 300; i++) {
         put_text(&string, before);
-        uint32_t more = i < 2 ? 2 : least_turns + random_below(&random, 5);
-        vec__push(&turns, &more);
+        uint32_t more = i < 2 ? 2 : least_iterations + random_below(&random, 5);
+        vec__push(&iterations, &more);
         while (more-- > 0)
             put_text(&string, "ab");
         put_text(&string, after);
@@ -555,9 +555,9 @@ static void try_varying(const char *before, uint32_t least_turns, const char *af
     size_t at = 0;
     VEC_EACH (item, &expanded, struct grammar_item)
         if (item->symbol == loop)
-            assert_int_equal(item->count, *VEC_AT(&turns, uint32_t, at++));
-    assert_int_equal(at, turns.count);
-    vec__free(&turns);
+            assert_int_equal(item->count, *VEC_AT(&iterations, uint32_t, at++));
+    assert_int_equal(at, iterations.count);
+    vec__free(&iterations);
     vec__free(&expanded);
     free_rules(&rules);
     vec__free(&string.symbols);
@@ -577,12 +577,12 @@ static void counts_that_vary(void **state)
 
 /* ---- nests of loops -------------------------------------------------------------------------- */
 
-/* A sequence of parts, each a symbol of its own or a loop around a sequence; `turns` of it.  A loop
- * around nothing but a loop would be one loop. */
-struct nest {
+/* A sequence of parts, each a symbol of its own or a loop around a sequence; `iterations` of it.  A
+ * loop around nothing but a loop would be one loop. */
+struct callee_signature {
     uint32_t symbol; /* when there are no parts */
-    uint64_t turns;
-    struct vec parts; /* struct nest */
+    uint64_t iterations;
+    struct vec parts; /* struct callee_signature */
 };
 
 struct nest_maker {
@@ -591,47 +591,50 @@ struct nest_maker {
     size_t items; /* of the nest's text */
 };
 
-static struct nest make_nest(struct nest_maker *maker, unsigned depth, uint64_t turns)
+static struct callee_signature make_nest(struct nest_maker *maker, unsigned depth,
+                                         uint64_t iterations)
 {
-    struct nest nest = {.turns = turns, .parts = VEC_OF(struct nest)};
+    struct callee_signature nest = {.iterations = iterations,
+                                    .parts = VEC_OF(struct callee_signature)};
     uint32_t parts = depth == 0 ? 0 : 2 + random_below(&maker->random, 4);
     if (parts == 0)
         nest.symbol = maker->symbols++;
     for (uint32_t i = 0; i < parts; i++) {
         bool loop = random_below(&maker->random, 2) == 0;
-        struct nest part = make_nest(maker, loop ? random_below(&maker->random, depth) : 0,
-                                     loop ? 2 + random_below(&maker->random, 6) : 1);
+        struct callee_signature part =
+            make_nest(maker, loop ? random_below(&maker->random, depth) : 0,
+                      loop ? 2 + random_below(&maker->random, 6) : 1);
         maker->items++;
         vec__push(&nest.parts, &part);
     }
     return nest;
 }
 
-static void free_nest(struct nest *nest)
+static void free_nest(struct callee_signature *nest)
 {
-    VEC_EACH (part, &nest->parts, struct nest)
+    VEC_EACH (part, &nest->parts, struct callee_signature)
         free_nest(part);
     vec__free(&nest->parts);
 }
 
-static void run_nest(const struct nest *nest, struct string *string)
+static void run_nest(const struct callee_signature *nest, struct string *string)
 {
-    for (uint64_t i = 0; i < nest->turns; i++) {
+    for (uint64_t i = 0; i < nest->iterations; i++) {
         if (nest->parts.count == 0)
             put(string, nest->symbol);
-        VEC_EACH (part, &nest->parts, struct nest)
+        VEC_EACH (part, &nest->parts, struct callee_signature)
             run_nest(part, string);
     }
 }
 
-static void assert_nest(const struct nest *nest, const struct rules *rules, size_t rule)
+static void assert_nest(const struct callee_signature *nest, const struct rules *rules, size_t rule)
 {
     size_t count;
     const struct grammar_item *items = items_of(rules, rule, &count);
     assert_int_equal(count, nest->parts.count);
     for (size_t i = 0; i < count; i++) {
-        const struct nest *part = VEC_AT(&nest->parts, struct nest, i);
-        assert_int_equal(items[i].count, part->turns);
+        const struct callee_signature *part = VEC_AT(&nest->parts, struct callee_signature, i);
+        assert_int_equal(items[i].count, part->iterations);
         if (part->parts.count == 0) {
             assert_int_equal(items[i].symbol, part->symbol);
             continue;
@@ -644,7 +647,7 @@ static void assert_nest(const struct nest *nest, const struct rules *rules, size
 static void try_nest(uint64_t seed, unsigned depth)
 {
     struct nest_maker maker = {.random = seed};
-    struct nest nest = make_nest(&maker, depth, 1);
+    struct callee_signature nest = make_nest(&maker, depth, 1);
     struct string string = empty_string();
     run_nest(&nest, &string);
     struct grammar *grammar = grammar__new();
@@ -668,7 +671,7 @@ static void nests(void **state)
         try_nest(seed, 1 + seed % 6);
 }
 
-/* A loop costs the same, however often it turns. */
+/* A loop costs the same, however often it iterations. */
 static void memory_of_loops(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The program's iterations: loops with known turns, and turns that are slow for known reasons. */
+/* The program's iterations: loops with known iterations, and iterations that are slow for known
+ * reasons. */
 #include "analysis/iterations/iterations.h"
 #include "analysis/run.h"
 #include "scene.h"
@@ -67,16 +68,16 @@ static uint64_t compute(struct scene *scene, uint32_t thread, uint64_t at, uint6
 }
 
 /* fetch for 10, compute for 80 and the wait: 91 and the wait, and 1 to the next one. */
-static uint64_t turn(struct scene *scene, uint32_t thread, uint64_t at, uint64_t wait)
+static uint64_t iteration(struct scene *scene, uint32_t thread, uint64_t at, uint64_t wait)
 {
     return compute(scene, thread, call(scene, thread, FETCH, at, 10), 80, wait);
 }
 
-static uint64_t turns(struct scene *scene, uint32_t thread, uint64_t at, int count, int slow,
-                      uint64_t wait)
+static uint64_t iterations(struct scene *scene, uint32_t thread, uint64_t at, int count, int slow,
+                           uint64_t wait)
 {
     for (int i = 0; i < count; i++)
-        at = turn(scene, thread, at, i == slow ? wait : 0);
+        at = iteration(scene, thread, at, i == slow ? wait : 0);
     return at;
 }
 
@@ -123,7 +124,7 @@ static void loops_in_a_row_are_phases(void **state)
 {
     struct scene *scene = *state;
     scene__start(scene, 0, 1000);
-    uint64_t at = turns(scene, 0, 2000, 20, 7, 300), middle = at;
+    uint64_t at = iterations(scene, 0, 2000, 20, 7, 300), middle = at;
     for (int i = 0; i < 500; i++)
         at = call(scene, 0, STORE, at, 5);
     scene__end(scene, 0, at);
@@ -133,7 +134,7 @@ static void loops_in_a_row_are_phases(void **state)
     const struct iteration_phase *first = phase_at(0), *second = phase_at(1);
     assert_body(first, "fetch", "compute");
     assert_false(first->is_marked || first->is_matched || first->is_choice);
-    assert_int_equal(first->turns, 20);
+    assert_int_equal(first->iterations, 20);
     assert_int_equal(first->start_ns, 1000);
     assert_int_equal(first->end_ns, middle - 1 - 1000);
     assert_int_equal(first->min_ns, 91);
@@ -145,16 +146,16 @@ static void loops_in_a_row_are_phases(void **state)
     assert_true(first->score > 0.99 * 300.0 / (double)(at - 1000) &&
                 first->score < 1.01 * 300.0 / (double)(at - 1000));
     assert_body(second, "store", NULL);
-    assert_int_equal(second->turns, 500);
+    assert_int_equal(second->iterations, 500);
     assert_int_equal(second->outliers.count, 0);
     assert_int_equal(second->outlier_count, 0);
 }
 
-static void a_wait_makes_a_turn_stand_out(void **state)
+static void a_wait_makes_a_iteration_stand_out(void **state)
 {
     struct scene *scene = *state;
     scene__start(scene, 0, 1000);
-    scene__end(scene, 0, turns(scene, 0, 2000, 20, 7, 300));
+    scene__end(scene, 0, iterations(scene, 0, 2000, 20, 7, 300));
     find(scene);
     const struct iteration_phase *phase = phase_at(0);
     assert_int_equal(phase->outlier_count, 1);
@@ -171,23 +172,23 @@ static void a_wait_makes_a_turn_stand_out(void **state)
     assert_parts_add_up(outlier);
 }
 
-/* A turn with more in it is of another shape, but stands between turns of the loop; what the kernel
- * took is between calls. */
+/* An iteration with more in it is of another shape, but stands between iterations of the loop; what
+ * the kernel took is between calls. */
 static void preempted_between_calls(void **state)
 {
     struct scene *scene = *state;
     scene__start(scene, 0, 1000);
     PUT(scene, 0, 1001, HEURT_EVENT_KERNEL, 3);
-    uint64_t at = turns(scene, 0, 2000, 20, -1, 0);
+    uint64_t at = iterations(scene, 0, 2000, 20, -1, 0);
     at = call(scene, 0, FETCH, at, 10);
     at += 700;
     PUT(scene, 0, at, HEURT_EVENT_OFF_CPU, HEURT_OFF(690, HEURT_OFF_PREEMPTED),
         HEURT_SITE(HEURT_NOT_KNOWN, 3), 0);
     at = compute(scene, 0, at, 80, 0);
-    scene__end(scene, 0, turns(scene, 0, at, 20, -1, 0));
+    scene__end(scene, 0, iterations(scene, 0, at, 20, -1, 0));
     find(scene);
     const struct iteration_phase *phase = phase_at(0);
-    assert_int_equal(phase->turns, 41);
+    assert_int_equal(phase->iterations, 41);
     assert_int_equal(phase->outliers.count, 1);
     const struct iteration_outlier *outlier = outlier_at(phase, 0);
     assert_int_equal(outlier->iteration.index, 20);
@@ -215,7 +216,7 @@ static void loops_in_open_calls(void **state)
     find(scene);
     assert_int_equal(found->phases.count, 1);
     assert_body(phase_at(0), "fetch", "compute");
-    assert_int_equal(phase_at(0)->turns, 30);
+    assert_int_equal(phase_at(0)->iterations, 30);
     assert_int_equal(outlier_at(phase_at(0), 0)->iteration.index, 11);
 }
 
@@ -238,7 +239,7 @@ static void variants_are_one_loop(void **state)
     find(scene);
     assert_int_equal(found->phases.count, 1);
     assert_body(phase_at(0), "fetch", "compute");
-    assert_int_equal(phase_at(0)->turns, 40);
+    assert_int_equal(phase_at(0)->iterations, 40);
     assert_int_equal(phase_at(0)->outliers.count, 1);
     assert_int_equal(outlier_at(phase_at(0), 0)->iteration.index, 21);
     assert_int_equal(outlier_at(phase_at(0), 0)->more_ns, 250);
@@ -262,7 +263,7 @@ static void threads_in_step_are_one_phase(void **state)
     assert_true(phase->is_matched);
     assert_false(phase->is_sample);
     assert_int_equal(phase->threads.count, 3);
-    assert_int_equal(phase->turns, 10);
+    assert_int_equal(phase->iterations, 10);
     assert_int_equal(phase->min_ns, 713);
     assert_int_equal(phase->max_ns, 912);
     assert_int_equal(phase->excess_ns, 200);
@@ -283,12 +284,12 @@ static void threads_out_of_step_are_not_matched(void **state)
     struct scene *scene = *state;
     for (uint32_t thread = 0; thread < 2; thread++) {
         scene__start(scene, thread, 1000);
-        scene__end(scene, thread, turns(scene, thread, 2000 + 2000 * thread, 20, -1, 0));
+        scene__end(scene, thread, iterations(scene, thread, 2000 + 2000 * thread, 20, -1, 0));
     }
     find(scene);
     assert_int_equal(found->phases.count, 1);
     assert_false(phase_at(0)->is_matched);
-    assert_int_equal(phase_at(0)->turns, 40);
+    assert_int_equal(phase_at(0)->iterations, 40);
     assert_int_equal(phase_at(0)->threads.count, 2);
 }
 
@@ -299,7 +300,7 @@ static void marks_win(void **state)
     uint64_t at = 2000;
     for (int i = 0; i < 6; i++) {
         PUT(scene, 0, at, MARK);
-        at = turns(scene, 0, at + 1, 10, 3, i == 2 ? 4000 : 0);
+        at = iterations(scene, 0, at + 1, 10, 3, i == 2 ? 4000 : 0);
         PUT(scene, 0, at, MARK + 1);
         at++;
     }
@@ -309,14 +310,15 @@ static void marks_win(void **state)
     const struct iteration_phase *phase = phase_at(0);
     assert_true(phase->is_marked);
     assert_body(phase, "step", NULL);
-    assert_int_equal(phase->turns, 6);
+    assert_int_equal(phase->iterations, 6);
     assert_int_equal(phase->outliers.count, 1);
     assert_int_equal(outlier_at(phase, 0)->iteration.index, 2);
     assert_int_equal(outlier_at(phase, 0)->more_ns, 4000);
     assert_int_equal(outlier_at(phase, 0)->place.at.kind, CLASS_LOCK);
 }
 
-/* A server: what it does between its waits depends on what came. The wait is no part of a turn. */
+/* A server: what it does between its waits depends on what came. The wait is no part of an
+ * iteration. */
 static void serve(struct scene *scene, bool by_events)
 {
     static const uint64_t poll_site = HEURT_SITE(0x8000, HEURT_IO_EPOLL_WAIT);
@@ -351,7 +353,7 @@ static void assert_served(const char *wait)
     const struct iteration_phase *phase = phase_at(0);
     assert_true(phase->is_between_waits);
     assert_body(phase, wait, NULL);
-    assert_int_equal(phase->turns, 199); /* no wait is behind the last */
+    assert_int_equal(phase->iterations, 199); /* no wait is behind the last */
     assert_int_equal(phase->min_ns, 100);
     assert_int_equal(phase->median_ns, 100);
     assert_int_equal(phase->outliers.count, 1);
@@ -374,17 +376,17 @@ static void work_between_sleeps(void **state)
     assert_served("nanosleep");
 }
 
-/* More turns than are kept one by one. */
-static void many_turns(void **state)
+/* More iterations than are kept one by one. */
+static void many_iterations(void **state)
 {
     struct scene *scene = *state;
     const int count = 4 * (int)ITERATIONS_EXACT + 17;
     scene__start(scene, 0, 1000);
-    uint64_t at = turns(scene, 0, 2000, count, 12345, 5000);
+    uint64_t at = iterations(scene, 0, 2000, count, 12345, 5000);
     scene__end(scene, 0, at);
     find(scene);
     const struct iteration_phase *phase = phase_at(0);
-    assert_int_equal(phase->turns, count);
+    assert_int_equal(phase->iterations, count);
     assert_int_equal(phase->min_ns, 91);
     assert_int_equal(phase->max_ns, 5091);
     assert_int_equal(phase->sum_ns, (uint64_t)count * 91 + 5000);
@@ -406,7 +408,8 @@ static uint64_t below(uint64_t bound)
     return (uint64_t)rand() % bound;
 }
 
-/* A turn of a program: its calls in a row, some of which call others, more or fewer of them. */
+/* An iteration of a program: its calls in a row, some of which call others, more or fewer of them.
+ */
 struct program {
     int calls;
     uint32_t ids[5];
@@ -427,8 +430,8 @@ static struct program random_program(void)
 }
 
 /* Returns the tick behind it. more: one of its calls takes so much longer. */
-static uint64_t random_turn(struct scene *scene, const struct program *program, uint64_t at,
-                            uint64_t more)
+static uint64_t random_iteration(struct scene *scene, const struct program *program, uint64_t at,
+                                 uint64_t more)
 {
     int slow = (int)below((uint64_t)program->calls);
     for (int i = 0; i < program->calls; i++) {
@@ -442,8 +445,8 @@ static uint64_t random_turn(struct scene *scene, const struct program *program, 
     return at;
 }
 
-/* Slow turns at random places of random programs: all of them stand out, and no other. */
-static void slow_turns_are_found(void **state)
+/* Slow iterations at random places of random programs: all of them stand out, and no other. */
+static void slow_iterations_are_found(void **state)
 {
     struct scene *scene = *state;
     scene__profile(scene); /* of nothing: it can be freed */
@@ -460,22 +463,22 @@ static void slow_turns_are_found(void **state)
             is_slow[below(300)] = true;
         scene__start(scene, 0, 1000);
         for (size_t i = 0; i < 300; i++)
-            at = random_turn(scene, &program, at, is_slow[i] ? 1000 + below(2000) : 0);
+            at = random_iteration(scene, &program, at, is_slow[i] ? 1000 + below(2000) : 0);
         scene__end(scene, 0, at);
         find(scene);
         assert_int_equal(found->phases.count, 1);
         const struct iteration_phase *phase = phase_at(0);
-        /* A body that is itself a repetition has more turns: then each is one of its calls. */
+        /* A body that is itself a repetition has more iterations: then each is one of its calls. */
         size_t expected = 0;
         for (size_t i = 0; i < 300; i++)
             expected += is_slow[i];
-        assert_int_equal(phase->turns % 300, 0);
+        assert_int_equal(phase->iterations % 300, 0);
         if (phase->outliers.count != expected || phase->outlier_count != expected)
             fail_msg("seed %u: %zu of %zu", seed, phase->outliers.count, expected);
         VEC_EACH (outlier, &phase->outliers, struct iteration_outlier) {
             /* Where a body ends as it begins, its last calls and the next one's first are one row,
              * which belongs to either. */
-            size_t index = outlier->iteration.index / (phase->turns / 300);
+            size_t index = outlier->iteration.index / (phase->iterations / 300);
             assert_true(is_slow[index] || (index < 299 && is_slow[index + 1]) ||
                         (index && is_slow[index - 1]));
             assert_parts_add_up(outlier);
@@ -485,7 +488,7 @@ static void slow_turns_are_found(void **state)
 }
 
 /* Calls at random: whatever is taken for iterations, no moment is in two phases, and what phases
- * tell of turns agrees. */
+ * tell of iterations agrees. */
 static void phases_do_not_overlap(void **state)
 {
     static const uint32_t ids[] = {FETCH, COMPUTE, STORE, MAIN};
@@ -513,8 +516,8 @@ static void phases_do_not_overlap(void **state)
         uint64_t sum_ns = 0;
         VEC_EACH (phase, &found->phases, struct iteration_phase) {
             sum_ns += phase->sum_ns;
-            assert_int_equal(phase->kept.count, phase->turns);
-            assert_true(phase->turns >= 3);
+            assert_int_equal(phase->kept.count, phase->iterations);
+            assert_true(phase->iterations >= 3);
             assert_true(phase->min_ns <= phase->median_ns && phase->median_ns <= phase->p99_ns &&
                         phase->p99_ns <= phase->max_ns);
             VEC_EACH (outlier, &phase->outliers, struct iteration_outlier)
@@ -528,7 +531,7 @@ static void no_loop_no_iterations(void **state)
 {
     struct scene *scene = *state;
     scene__start(scene, 0, 1000);
-    uint64_t at = turns(scene, 0, 2000, 2, -1, 0);
+    uint64_t at = iterations(scene, 0, 2000, 2, -1, 0);
     scene__end(scene, 0, call(scene, 0, STORE, at, 50));
     find(scene);
     assert_int_equal(found->phases.count, 0);
@@ -539,7 +542,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(loops_in_a_row_are_phases, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_wait_makes_a_turn_stand_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_wait_makes_a_iteration_stand_out, setup, teardown),
         cmocka_unit_test_setup_teardown(preempted_between_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(loops_in_open_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(variants_are_one_loop, setup, teardown),
@@ -548,8 +551,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(marks_win, setup, teardown),
         cmocka_unit_test_setup_teardown(work_between_events, setup, teardown),
         cmocka_unit_test_setup_teardown(work_between_sleeps, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_turns, setup, teardown),
-        cmocka_unit_test_setup_teardown(slow_turns_are_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_iterations, setup, teardown),
+        cmocka_unit_test_setup_teardown(slow_iterations_are_found, setup, teardown),
         cmocka_unit_test_setup_teardown(phases_do_not_overlap, setup, teardown),
         cmocka_unit_test_setup_teardown(no_loop_no_iterations, setup, teardown),
     };

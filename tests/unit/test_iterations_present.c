@@ -32,8 +32,8 @@ static const struct style to_file = {.columns = 0, .colour = false, .unicode = t
 static const struct style terminal_80 = {.columns = 80, .colour = false, .unicode = true};
 static const struct style terminal_ascii = {.columns = 80, .colour = true, .unicode = false};
 
-/* What is made once for all tests: two workers in step with a slow turn each, and a phase of one
- * thread before. */
+/* What is made once for all tests: two workers in step with a slow iteration each, and a phase of
+ * one thread before. */
 struct made {
     struct scene *scene;
     struct iterations *iterations;
@@ -47,8 +47,8 @@ static uint64_t call(struct scene *scene, uint32_t thread, uint32_t id, uint64_t
     return at + ticks;
 }
 
-/* A turn of 100 us; compute waits for the lock, or has so many more stores in it. */
-static void turn(struct scene *scene, uint32_t thread, uint64_t at, uint64_t wait, int stores)
+/* An iteration of 100 us; compute waits for the lock, or has so many more stores in it. */
+static void iteration(struct scene *scene, uint32_t thread, uint64_t at, uint64_t wait, int stores)
 {
     at = call(scene, thread, FETCH, at, 20 * US) + 100;
     PUT(scene, thread, at, COMPUTE, 64, 128 + 16 * (uint64_t)stores);
@@ -80,8 +80,8 @@ static void write_scene(struct scene *scene)
         if (thread)
             scene__start(scene, thread, 2000 * US);
         for (uint64_t i = 0; i < 40; i++)
-            turn(scene, thread, 2000 * US + i * 200 * US + thread * 100,
-                 thread == 0 && i == 11 ? 90 * US : 0, thread == 1 && i == 30 ? 6 : 0);
+            iteration(scene, thread, 2000 * US + i * 200 * US + thread * 100,
+                      thread == 0 && i == 11 ? 90 * US : 0, thread == 1 && i == 30 ? 6 : 0);
         scene__end(scene, thread, 10000 * US);
     }
 }
@@ -160,7 +160,7 @@ static char *difference_as(const struct difference_presenter *presenter,
     return text;
 }
 
-static const struct difference_choice slowest = {.slow = 1, .fast = 1};
+static const struct difference_selection slowest = {.slow = 1, .fast = 1};
 
 static void a_class(void **state)
 {
@@ -181,12 +181,12 @@ static void a_class(void **state)
     difference__free(difference);
 }
 
-static void a_turn(void **state)
+static void a_iteration(void **state)
 {
     const struct made *made = *state;
     struct error error;
     struct difference *difference;
-    const struct difference_choice second = {.slow = 2};
+    const struct difference_selection second = {.slow = 2};
     const struct iteration_phase *phase =
         VEC_AT(&made->iterations->phases, struct iteration_phase, 1);
     assert_int_equal(
@@ -208,7 +208,7 @@ int main(void)
         cmocka_unit_test(iterations_on_screens),
         cmocka_unit_test(iterations_as_json),
         cmocka_unit_test(a_class),
-        cmocka_unit_test(a_turn),
+        cmocka_unit_test(a_iteration),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

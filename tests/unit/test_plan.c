@@ -493,24 +493,24 @@ static void unreadable_modules_are_told(void **state)
 static void some_functions_are_never_touched(void **state)
 {
     (void)state;
-    assert_non_null(never__function("app", "_setjmp"));
-    assert_non_null(never__function("app", "_Unwind_Resume"));
-    assert_non_null(never__function("libc.so.6", "pthread_mutex_lock"));
-    assert_non_null(never__function("libc.so.6", "read@@GLIBC_2.2.5"));
-    assert_non_null(never__function("ld-linux-x86-64.so.2", "anything"));
-    assert_null(never__function("app", "read"));
-    assert_null(never__function("libc.so.6", "qsort"));
-    assert_non_null(never__chosen("libc.so.6", "__futex_abstimed_wait_common"));
-    assert_non_null(never__chosen("libc.so.6", "_int_malloc"));
-    assert_non_null(never__chosen("libc.so.6", NULL));
-    assert_non_null(never__chosen("libgomp.so.1.0.0", "gomp_team_barrier_wait_end"));
-    assert_null(never__chosen("libc.so.6", "__memmove_avx_unaligned_erms"));
-    assert_non_null(never__chosen("libjemalloc.so.2", "arena_bin_malloc"));
-    assert_null(never__chosen("app", "futex_wait"));
-    assert_null(never__chosen("app", NULL));
-    assert_non_null(never__module("libheurt.so"));
-    assert_non_null(never__module("[vdso]"));
-    assert_null(never__module("libc.so.6"));
+    assert_non_null(denylist__function("app", "_setjmp"));
+    assert_non_null(denylist__function("app", "_Unwind_Resume"));
+    assert_non_null(denylist__function("libc.so.6", "pthread_mutex_lock"));
+    assert_non_null(denylist__function("libc.so.6", "read@@GLIBC_2.2.5"));
+    assert_non_null(denylist__function("ld-linux-x86-64.so.2", "anything"));
+    assert_null(denylist__function("app", "read"));
+    assert_null(denylist__function("libc.so.6", "qsort"));
+    assert_non_null(denylist__chosen("libc.so.6", "__futex_abstimed_wait_common"));
+    assert_non_null(denylist__chosen("libc.so.6", "_int_malloc"));
+    assert_non_null(denylist__chosen("libc.so.6", NULL));
+    assert_non_null(denylist__chosen("libgomp.so.1.0.0", "gomp_team_barrier_wait_end"));
+    assert_null(denylist__chosen("libc.so.6", "__memmove_avx_unaligned_erms"));
+    assert_non_null(denylist__chosen("libjemalloc.so.2", "arena_bin_malloc"));
+    assert_null(denylist__chosen("app", "futex_wait"));
+    assert_null(denylist__chosen("app", NULL));
+    assert_non_null(denylist__module("libheurt.so"));
+    assert_non_null(denylist__module("[vdso]"));
+    assert_null(denylist__module("libc.so.6"));
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */

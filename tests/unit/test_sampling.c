@@ -1,6 +1,6 @@
 /* The estimator that stands behind --overhead (docs/accuracy.md), by construction: the runtime's
  * own drawing over known durations, and its division of what may be spent. */
-#include "runtime/drawing.h"
+#include "runtime/block_sampling.h"
 #include "runtime/share.h"
 
 #include <math.h>
@@ -42,17 +42,17 @@ struct estimate {
 static struct estimate run(const struct schedule *schedule, uint64_t seed)
 {
     struct estimate estimate = {0};
-    struct drawing drawing;
+    struct block_sampling drawing;
     uint64_t random = seed;
     unsigned number = 0;
-    uint32_t gap = drawing__begin(&drawing, block_at(schedule, number++), &random);
+    uint32_t gap = block_sampling__begin(&drawing, block_at(schedule, number++), &random);
     for (unsigned i = 0; i < OCCURRENCES; i++) {
         if (--gap > 0)
             continue;
         estimate.count += drawing.block;
         estimate.sum += drawing.block * duration_of(i);
         estimate.recorded++;
-        gap = drawing__next(&drawing, block_at(schedule, number++), &random);
+        gap = block_sampling__next(&drawing, block_at(schedule, number++), &random);
     }
     return estimate;
 }
@@ -129,11 +129,11 @@ static void every_occurrence_is_as_probable(void **state)
     unsigned drawn[2 * BLOCK] = {0};
     uint64_t random = 12345;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct drawing drawing;
-        uint32_t at = drawing__begin(&drawing, BLOCK, &random) - 1;
+        struct block_sampling drawing;
+        uint32_t at = block_sampling__begin(&drawing, BLOCK, &random) - 1;
         assert_true(at < BLOCK);
         drawn[at]++;
-        at += drawing__next(&drawing, BLOCK, &random);
+        at += block_sampling__next(&drawing, BLOCK, &random);
         assert_in_range(at, BLOCK, 2 * BLOCK - 1);
         drawn[at]++;
     }

@@ -78,13 +78,13 @@ static void loops_are_found(void **state)
     uint32_t root = end(made);
     assert_shape(made, root, "R({a{b}c})");
     const struct shape_item *loop = shapes__items(made->shapes, root);
-    assert_int_equal(loop->turns.sum, 3);
+    assert_int_equal(loop->iterations.sum, 3);
     assert_int_equal(loop->time.sum, 150);
     assert_int_equal(shapes__get(made->shapes, loop->shape)->time.max, 60);
     const struct shape_item *inner = shapes__items(made->shapes, loop->shape) + 1;
-    assert_int_equal(inner->turns.sum, 9);
-    assert_int_equal(inner->turns.min, 2);
-    assert_int_equal(inner->turns.max, 4);
+    assert_int_equal(inner->iterations.sum, 9);
+    assert_int_equal(inner->iterations.min, 2);
+    assert_int_equal(inner->iterations.max, 4);
     assert_int_equal(inner->time.count, 3);
 }
 

@@ -1,5 +1,5 @@
 /* Shapes of long and irregular bodies: nothing is lost of any string, equal ones have equal shapes
- * whatever was before, turns of several kinds become a choice, and room is bounded. */
+ * whatever was before, iterations of several kinds become a choice, and room is bounded. */
 #include "analysis/structure/shape.h"
 
 #include <setjmp.h>
@@ -211,7 +211,7 @@ static void equal_strings_have_equal_shapes(void **state)
 
 enum { POLL, FIRST, BODY, LAST, KINDS = 10, INIT = 60, EXIT = 70 };
 
-/* A request of that kind: of 1 + kind calls, the second of which turn a while in some. */
+/* A request of that kind: of 1 + kind calls, the second of which iteration a while in some. */
 static void put_request(struct made *made, uint32_t kind)
 {
     put(made, POLL);
@@ -224,26 +224,26 @@ static void put_request(struct made *made, uint32_t kind)
 #define REQUESTS 20000u
 
 /* Of choices, by their items; of all choices; of loops with two items. */
-static uint64_t *told_turns(void)
+static uint64_t *told_iterations(void)
 {
-    static uint64_t turns[5];
-    return turns;
+    static uint64_t iterations[5];
+    return iterations;
 }
 
-static void count_turn(void *context, const struct shape_turn *turn)
+static void count_iteration(void *context, const struct shape_iteration *iteration)
 {
     const struct made *made = context;
-    const struct shape *loop = shapes__get(made->shapes, turn->loop);
-    told_turns()[4] += loop->kind == SHAPE_LOOP && loop->item_count == 2;
+    const struct shape *loop = shapes__get(made->shapes, iteration->loop);
+    told_iterations()[4] += loop->kind == SHAPE_LOOP && loop->item_count == 2;
     if (loop->kind != SHAPE_CHOICE)
         return;
-    const struct shape *alternative = shapes__get(made->shapes, turn->alternative);
+    const struct shape *alternative = shapes__get(made->shapes, iteration->alternative);
     assert_int_equal(alternative->kind, SHAPE_SEQUENCE);
     assert_int_equal(alternative->symbol, POLL);
-    assert_int_equal(turn->first, !told_turns()[3]);
-    assert_true(turn->end - turn->start >= (TICKS + 1) * alternative->item_count - 1);
-    told_turns()[alternative->item_count - 2]++;
-    told_turns()[3]++;
+    assert_int_equal(iteration->first, !told_iterations()[3]);
+    assert_true(iteration->end - iteration->start >= (TICKS + 1) * alternative->item_count - 1);
+    told_iterations()[alternative->item_count - 2]++;
+    told_iterations()[3]++;
 }
 
 static void serve(struct made *made, uint64_t counts[3], uint32_t one_in)
@@ -262,9 +262,9 @@ static void serve(struct made *made, uint64_t counts[3], uint32_t one_in)
 static void requests_are_a_choice(void **state)
 {
     struct made *made = *state;
-    uint64_t counts[3] = {0}, *told = told_turns();
+    uint64_t counts[3] = {0}, *told = told_iterations();
     memset(told, 0, 5 * sizeof *told);
-    shape_builder__tell_turns(made->builder, 0, count_turn, made);
+    shape_builder__tell_iterations(made->builder, 0, count_iteration, made);
     serve(made, counts, 2);
     uint32_t root = end(made);
     assert_int_equal(shapes__get(made->shapes, root)->item_count, 5);
@@ -272,7 +272,7 @@ static void requests_are_a_choice(void **state)
     assert_int_equal(kind_of(made, place->shape), SHAPE_CHOICE);
     assert_int_equal(shapes__get(made->shapes, place->shape)->symbol, POLL);
     assert_int_equal(place->time.count, 1);
-    assert_int_equal(place->turns.sum, REQUESTS);
+    assert_int_equal(place->iterations.sum, REQUESTS);
     assert_int_equal(shapes__get(made->shapes, place->shape)->time.count, REQUESTS);
     assert_int_equal(shapes__get(made->shapes, place->shape)->item_count, 3);
     uint64_t found[3] = {0};
@@ -311,21 +311,21 @@ static void servers_are_alike(void **state)
 static void a_phase_ends_a_choice(void **state)
 {
     struct made *made = *state;
-    memset(told_turns(), 0, 5 * sizeof *told_turns());
-    shape_builder__tell_turns(made->builder, 0, count_turn, made);
+    memset(told_iterations(), 0, 5 * sizeof *told_iterations());
+    shape_builder__tell_iterations(made->builder, 0, count_iteration, made);
     for (uint32_t i = 0; i < REQUESTS; i++)
         put_request(made, (uint32_t)draw(made, 3));
     for (uint32_t i = 0; i < 10000; i++) {
         put(made, FIRST);
         put(made, LAST);
     }
-    assert_true(told_turns()[4] > 1000);
+    assert_true(told_iterations()[4] > 1000);
     uint32_t root = end(made);
     assert_int_equal(shapes__get(made->shapes, root)->item_count, 2);
     assert_int_equal(kind_of(made, item_at(made, root, 0)->shape), SHAPE_CHOICE);
-    assert_int_equal(item_at(made, root, 0)->turns.sum, REQUESTS);
+    assert_int_equal(item_at(made, root, 0)->iterations.sum, REQUESTS);
     assert_int_equal(kind_of(made, item_at(made, root, 1)->shape), SHAPE_LOOP);
-    assert_int_equal(item_at(made, root, 1)->turns.sum, 10000);
+    assert_int_equal(item_at(made, root, 1)->iterations.sum, 10000);
     assert_all_there(made);
 }
 
@@ -344,18 +344,18 @@ static void rare_alternatives_are_one(void **state)
             choice = item_at(made, root, i)->shape;
     assert_int_not_equal(choice, SHAPE_NONE);
     const struct shape *what = shapes__get(made->shapes, choice);
-    uint64_t turns = 0;
+    uint64_t iterations = 0;
     assert_true(what->item_count >= SHAPE_ALTERNATIVES_MAX - 1);
     assert_true(what->item_count <= SHAPE_ALTERNATIVES_MAX);
     for (uint32_t i = 0; i < what->item_count; i++) {
         const struct shape_item *alternative = item_at(made, choice, i);
         others += shapes__get(made->shapes, alternative->shape)->other;
-        turns += alternative->time.count;
+        iterations += alternative->time.count;
         assert_true(alternative->time.count > 0);
     }
     assert_int_equal(others, 1);
-    assert_int_equal(turns, what->time.count);
-    assert_true(turns > REQUESTS / 2);
+    assert_int_equal(iterations, what->time.count);
+    assert_true(iterations > REQUESTS / 2);
     assert_true(shapes__get(made->shapes, root)->item_count < 100);
 }
 

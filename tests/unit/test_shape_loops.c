@@ -1,5 +1,6 @@
 /* Shapes of what was made with loops: random nests of loops, sequences and calls over symbols that
- * stand at one place each, carried out with random counts, are found again, with turns and times.
+ * stand at one place each, carried out with random counts, are found again, with iterations and
+ * times.
  */
 #include "analysis/structure/shape.h"
 
@@ -18,9 +19,9 @@ struct item {
     uint32_t symbol; /* of ATOM and CALL */
     struct item *body;
     uint32_t body_count;
-    uint32_t least, most; /* turns of a LOOP */
-    struct shape_time time, turn_time;
-    struct shape_turns turns;
+    uint32_t least, most; /* iterations of a LOOP */
+    struct shape_time time, iteration_time;
+    struct shape_iterations iterations;
 };
 
 struct made {
@@ -28,7 +29,7 @@ struct made {
     struct shape_builder *builder;
     uint64_t now, random;
     uint32_t symbols;
-    uint64_t told;     /* turns */
+    uint64_t told;     /* iterations */
     uint64_t occurred; /* occurrences */
 };
 
@@ -100,13 +101,13 @@ static void count_time(struct shape_time *time, uint64_t duration)
     time->sum += duration;
 }
 
-static void count_turns(struct shape_turns *turns, uint64_t count)
+static void count_iterations(struct shape_iterations *iterations, uint64_t count)
 {
-    if (!turns->sum || count < turns->min)
-        turns->min = count;
-    if (count > turns->max)
-        turns->max = count;
-    turns->sum += count;
+    if (!iterations->sum || count < iterations->min)
+        iterations->min = count;
+    if (count > iterations->max)
+        iterations->max = count;
+    iterations->sum += count;
 }
 
 /* ---- carrying them out ----------------------------------------------------------------------- */
@@ -124,12 +125,12 @@ static void carry_out_loop(struct made *made, struct item *item, uint32_t depth)
 {
     uint64_t count = item->least + draw(made, item->most - item->least + 1), begin = made->now;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t turn = made->now;
+        uint64_t iteration = made->now;
         carry_out_body(made, item, depth);
-        count_time(&item->turn_time, made->now - 1 - turn);
+        count_time(&item->iteration_time, made->now - 1 - iteration);
     }
     count_time(&item->time, made->now - 1 - begin);
-    count_turns(&item->turns, count);
+    count_iterations(&item->iterations, count);
 }
 
 static void carry_out(struct made *made, struct item *item, uint32_t depth)
@@ -171,7 +172,7 @@ static uint32_t assert_body(const struct made *made, uint32_t shape, uint32_t at
 {
     for (uint32_t i = 0; i < item->body_count; i++) {
         const struct item *inner = &item->body[i];
-        if (inner->kind == LOOP && inner->turns.max < 2) { /* nobody can see that it is one */
+        if (inner->kind == LOOP && inner->iterations.max < 2) { /* nobody can see that it is one */
             at = assert_body(made, shape, at, inner, exact);
             continue;
         }
@@ -188,26 +189,27 @@ static void assert_found(const struct made *made, const struct shape_item *place
     assert_int_equal(shape->kind, item->kind == LOOP ? SHAPE_LOOP : SHAPE_OCCURRENCE);
     assert_int_equal(shape->symbol, item->symbol);
     assert_time(&place->time, &item->time, exact);
-    assert_int_equal(place->turns.sum, item->turns.sum);
-    assert_int_equal(place->turns.min, item->turns.min);
-    assert_int_equal(place->turns.max, item->turns.max);
-    assert_time(&shape->time, item->kind == LOOP ? &item->turn_time : &item->time, exact);
+    assert_int_equal(place->iterations.sum, item->iterations.sum);
+    assert_int_equal(place->iterations.min, item->iterations.min);
+    assert_int_equal(place->iterations.max, item->iterations.max);
+    assert_time(&shape->time, item->kind == LOOP ? &item->iteration_time : &item->time, exact);
     assert_int_equal(assert_body(made, place->shape, 0, item, exact), shape->item_count);
 }
 
-static void count_told(void *context, const struct shape_turn *turn)
+static void count_told(void *context, const struct shape_iteration *iteration)
 {
     struct made *made = context;
-    assert_true(turn->start < turn->end);
+    assert_true(iteration->start < iteration->end);
     made->told++;
 }
 
-static uint64_t turns_in(const struct item *item)
+static uint64_t iterations_in(const struct item *item)
 {
-    uint64_t turns = item->kind == LOOP && item->turns.max >= 2 ? item->turns.sum : 0;
+    uint64_t iterations =
+        item->kind == LOOP && item->iterations.max >= 2 ? item->iterations.sum : 0;
     for (uint32_t i = 0; i < item->body_count; i++)
-        turns += item->body[i].kind == CALL ? 0 : turns_in(&item->body[i]);
-    return turns;
+        iterations += item->body[i].kind == CALL ? 0 : iterations_in(&item->body[i]);
+    return iterations;
 }
 
 /* Returns how many occurrences that were. */
@@ -218,13 +220,13 @@ static uint64_t make_and_find(uint64_t seed, const struct manner *manner, bool e
     start(&made, seed);
     root.symbol = made.symbols++;
     make_body(&made, &root, manner, manner->deep);
-    shape_builder__tell_turns(made.builder, 0, count_told, &made);
+    shape_builder__tell_iterations(made.builder, 0, count_told, &made);
     carry_out_body(&made, &root, 0);
     uint32_t shape = shape_builder__end(made.builder, root.symbol, 0, made.now);
     assert_int_equal(assert_body(&made, shape, 0, &root, exact),
                      shapes__get(made.shapes, shape)->item_count);
     if (exact)
-        assert_int_equal(made.told, turns_in(&root));
+        assert_int_equal(made.told, iterations_in(&root));
     free_item(&root);
     stop(&made);
     return made.occurred;
@@ -245,7 +247,7 @@ static void nests_are_found_again(void **state)
 }
 
 /* Also when loops turned once here and there: of these, only Σ is known when it shows late. */
-static void single_turns_are_turns(void **state)
+static void single_iterations_are_iterations(void **state)
 {
     const struct manner manner = {.deep = 4, .least = 1, .most = 9};
     uint64_t longest = 0;
@@ -261,7 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nests_are_found_again),
-        cmocka_unit_test(single_turns_are_turns),
+        cmocka_unit_test(single_iterations_are_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,14 +45,14 @@ static uint64_t put_f(struct scene *scene, uint64_t tick, bool waits, bool early
     return tick + 10;
 }
 
-/* Checks that the thread's shape is a loop of that many turns of f. */
-static void expect_loop(const struct structure *structure, uint64_t turns)
+/* Checks that the thread's shape is a loop of that many iterations of f. */
+static void expect_loop(const struct structure *structure, uint64_t iterations)
 {
     assert_int_equal(structure->threads.count, 1);
     uint32_t root = VEC_AT(&structure->threads, struct structure_thread, 0)->root;
     assert_int_equal(shapes__get(structure->shapes, root)->item_count, 1);
     const struct shape_item *loop = shapes__items(structure->shapes, root);
-    assert_int_equal(loop->turns.sum, turns);
+    assert_int_equal(loop->iterations.sum, iterations);
     assert_int_equal(shapes__get(structure->shapes, loop->shape)->item_count, 1);
     const struct shape_item *f = shapes__items(structure->shapes, loop->shape);
     assert_int_equal(shapes__get(structure->shapes, f->shape)->item_count, 2);
@@ -63,17 +63,17 @@ static void pauses_take_nothing_out_of_its_place(void **state)
     struct scene *scene = *state;
     struct structure *structure;
     struct error error;
-    uint64_t tick = 1100, turns = 0;
+    uint64_t tick = 1100, iterations = 0;
     define_functions(scene);
     scene__start(scene, 0, 1000);
     for (unsigned pauses = 0; pauses < 4; pauses++)
-        for (unsigned waits = 0; waits < 2; waits++, turns++)
+        for (unsigned waits = 0; waits < 2; waits++, iterations++)
             tick = put_f(scene, tick, waits, pauses & 1, pauses & 2);
     scene__end(scene, 0, tick);
     scene__profile(scene);
     assert_int_equal(
         run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
-    expect_loop(structure, turns);
+    expect_loop(structure, iterations);
     structure__free(structure);
 }
 

@@ -31,7 +31,7 @@ struct outlined {
     struct fixture fixture;
     struct structure structure;
     struct outline outline;
-    struct outline_options options;
+    struct structure_options options;
     struct sequences sequences;
     struct structure_report shown;
 };
@@ -45,7 +45,7 @@ static void start(struct outlined *outlined)
     outlined->outline.groups = VEC_OF(struct outline_group);
     outlined->outline.rows = VEC_OF(struct outline_row);
     outlined->outline.folded = VEC_OF(uint32_t);
-    outlined->options = (struct outline_options){.least_share = 0.005};
+    outlined->options = (struct structure_options){.least_share = 0.005};
     outlined->sequences = (struct sequences){VEC_OF(struct sequence), 48 * SECOND};
     VEC_EACH (class, &outlined->fixture.profile.classes, struct profile_class) {
         struct structure_place *place = vec__push(&outlined->structure.places, NULL);
@@ -130,7 +130,7 @@ static struct outline_row *loop(struct outlined *outlined, uint32_t depth, uint6
                                 uint64_t least, uint64_t most, uint64_t count, uint64_t sum_ns)
 {
     struct outline_row *added = row(outlined, OUTLINE_LOOP, depth, count, sum_ns);
-    added->turns = (struct shape_turns){count, least, most};
+    added->iterations = (struct shape_iterations){count, least, most};
     added->loops = loops;
     return added;
 }

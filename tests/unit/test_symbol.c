@@ -350,7 +350,7 @@ static void is_unnamed(struct fixture *fixture, uint64_t address, const char *la
     assert_null(symbol->file);
     assert_int_equal(strncmp(symbol->function, label, strlen(label)), 0);
     char offset[32];
-    struct place place = space__find(&fixture->space, address, 0);
+    struct address_place place = space__find(&fixture->space, address, 0);
     snprintf(offset, sizeof offset, "+0x%" PRIx64 "]", address - place.module->bias);
     assert_string_equal(strchr(symbol->function, '+'), offset);
 }

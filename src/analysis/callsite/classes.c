@@ -20,7 +20,7 @@ struct recent_class {
 #define RECENT_CLASSES 4096u
 
 /* Everything that makes a class what it is. Compared as bytes: no padding. */
-struct identity {
+struct class_identity {
     uint64_t kind, variant;
     uint64_t module, offset; /* of the site or function; a marker: number of its name, line */
     uint64_t
@@ -67,7 +67,7 @@ void class_table__free(struct class_table *table)
     map__free(&table->modules);
     map__free(&table->names);
     map__free(&table->warned);
-    nests__free(table->nests);
+    callee_signatures__free(table->signatures);
     for (size_t i = 0; i < table->process_count; i++) {
         if (!table->whole)
             free(table->functions[i].slots);
@@ -114,7 +114,7 @@ static const struct trace_module *module_of(const struct trace_process *process,
 
 static const struct trace_module *place_code(struct class_table *table, size_t process,
                                              uint64_t address, uint64_t tick,
-                                             struct identity *identity)
+                                             struct class_identity *identity)
 {
     const struct trace_module *module = module_of(process_at(table, process), address, tick);
     identity->module =
@@ -125,17 +125,17 @@ static const struct trace_module *place_code(struct class_table *table, size_t p
     return module;
 }
 
-static uint32_t number_of_place(struct class_table *table, const struct identity *identity)
+static uint32_t number_of_place(struct class_table *table, const struct class_identity *identity)
 {
-    const struct identity place = {.kind = identity->kind,
-                                   .variant = identity->variant,
-                                   .module = identity->module,
-                                   .offset = identity->offset};
+    const struct class_identity place = {.kind = identity->kind,
+                                         .variant = identity->variant,
+                                         .module = identity->module,
+                                         .offset = identity->offset};
     return (uint32_t)map__put(&table->by_place, &place, sizeof place, table->by_place.count);
 }
 
-/* What was not recorded each time is part of no nest. */
-static bool is_structural(const struct class_table *table, const struct identity *identity)
+/* What was not recorded each time is part of no callee signature. */
+static bool is_structural(const struct class_table *table, const struct class_identity *identity)
 {
     const struct class_table *before = table->whole ? table->whole->before : table->before;
     uint64_t place =
@@ -148,7 +148,7 @@ static bool is_structural(const struct class_table *table, const struct identity
 /* A lane's classes find those of the whole when they are joined, and those that it meets afterwards
  * at once. Before, others may change the whole while the lane folds: it is not looked at. */
 static void find_whole(const struct class_table *table, struct class_entry *entry,
-                       const struct identity *identity)
+                       const struct class_identity *identity)
 {
     const struct class_table *whole = table->whole;
     if (!whole)
@@ -163,7 +163,8 @@ static void find_whole(const struct class_table *table, struct class_entry *entr
 }
 
 /* The class with that identity; what it is is copied from what when it is new. */
-static struct class_entry *class_of(struct class_table *table, const struct identity *identity,
+static struct class_entry *class_of(struct class_table *table,
+                                    const struct class_identity *identity,
                                     const struct class_definition *what)
 {
     uint64_t place =
@@ -309,7 +310,7 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
                                              const struct profile_key *keys, size_t key_count)
 {
     const struct trace_function *function = slot->function;
-    struct identity identity = {.kind = kind_of_function(function), .key_count = key_count};
+    struct class_identity identity = {.kind = kind_of_function(function), .key_count = key_count};
     struct class_definition what = {.at.kind = (enum class_kind)identity.kind,
                                     .at.process = process_at(table, process)->serial,
                                     .at.function = function->name,
@@ -433,11 +434,11 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
                                          const struct trace_module **module)
 {
     uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
-    struct identity identity = {.kind = call->kind,
-                                .variant = call->variant,
-                                .has_object = call->has_object,
-                                .object = call->object,
-                                .key_count = call->key_count};
+    struct class_identity identity = {.kind = call->kind,
+                                      .variant = call->variant,
+                                      .has_object = call->has_object,
+                                      .object = call->object,
+                                      .key_count = call->key_count};
     struct class_definition what = {.at.kind = call->kind,
                                     .at.process = process_at(table, process)->serial,
                                     .at.function = call->function,
@@ -508,7 +509,7 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
     const uint64_t variant = UINT64_MAX; /* of no call */
     if ((unsigned)kind >= CLASS_KINDS)
         return NULL;
-    struct identity identity = {.kind = kind, .variant = variant};
+    struct class_identity identity = {.kind = kind, .variant = variant};
     char *name = memory__format("(other %s classes)", class_kind__name(kind));
     if (map__get(&table->by_identity, &identity, sizeof identity) == MAP_ABSENT) {
         struct class_definition what = {.at.kind = kind,
@@ -547,7 +548,7 @@ void class_table__add_lanes(struct class_table *table, unsigned count)
 }
 
 /* What one class did on one thread. */
-struct class_row {
+struct class_table_row {
     struct class_entry *entry; /* of the lane */
     struct class_sums sums;
     struct vec stacks; /* struct class_stack */
@@ -556,10 +557,10 @@ struct class_row {
 
 struct vec class_table__take_thread(struct class_table *lane)
 {
-    struct vec rows = VEC_OF(struct class_row);
+    struct vec rows = VEC_OF(struct class_table_row);
     VEC_EACH (place, &lane->occupied, struct class_entry *) {
         struct class_entry *entry = *place;
-        const struct class_row row = {entry, entry->sums, entry->stacks, entry->has_calls};
+        const struct class_table_row row = {entry, entry->sums, entry->stacks, entry->has_calls};
         vec__push(&rows, &row);
         entry->stacks = VEC_OF(struct class_stack);
     }
@@ -586,10 +587,10 @@ static struct class_entry *whole_of(struct class_table *table, struct class_entr
 static uint32_t *places_of(const struct vec *rows)
 {
     uint32_t count = 0;
-    VEC_EACH (row, rows, struct class_row)
+    VEC_EACH (row, rows, struct class_table_row)
         count = row->entry->place >= count ? row->entry->place + 1 : count;
     uint32_t *places = memory__zeroed(count, sizeof *places);
-    VEC_EACH (row, rows, struct class_row)
+    VEC_EACH (row, rows, struct class_table_row)
         places[row->entry->place] = row->entry->whole->place;
     return places;
 }
@@ -598,8 +599,8 @@ static void join_sites(struct class_table *table, uint32_t thread, const struct 
                        struct thread_sites *sites)
 {
     uint32_t *places = places_of(rows);
-    if (!table->nests)
-        table->nests = nests__new();
+    if (!table->signatures)
+        table->signatures = callee_signatures__new();
     class_table__join_sites(table, thread, sites, places);
     free(places);
 }
@@ -607,7 +608,7 @@ static void join_sites(struct class_table *table, uint32_t thread, const struct 
 void class_table__join_thread(struct class_table *table, uint32_t thread, struct vec *rows,
                               struct thread_sites *sites)
 {
-    VEC_EACH (row, rows, struct class_row) {
+    VEC_EACH (row, rows, struct class_table_row) {
         struct class_entry *entry = whole_of(table, row->entry);
         entry->sums = row->sums;
         entry->thread_and_1 = thread + 1;
@@ -617,7 +618,7 @@ void class_table__join_thread(struct class_table *table, uint32_t thread, struct
             class_stacks__add(&entry->stacks, stack);
         vec__free(&row->stacks);
     }
-    if (sites->nests)
+    if (sites->signatures)
         join_sites(table, thread, rows, sites);
     vec__free(rows);
 }
@@ -645,10 +646,10 @@ void class_table__join_lanes(struct class_table *table)
 
 void class_table__share_nests(struct class_table *table)
 {
-    for (unsigned i = 0; table->nests && i < table->lane_count; i++) {
-        nests__free(table->lanes[i].nests);
-        table->lanes[i].nests = nests__new();
-        free(nests__join(table->lanes[i].nests, table->nests, NULL));
+    for (unsigned i = 0; table->signatures && i < table->lane_count; i++) {
+        callee_signatures__free(table->lanes[i].signatures);
+        table->lanes[i].signatures = callee_signatures__new();
+        free(callee_signatures__join(table->lanes[i].signatures, table->signatures, NULL));
     }
 }
 
@@ -719,13 +720,13 @@ void class_table__add_stack(const struct class_table *table, const struct symbol
 }
 
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
-                                      uint32_t nest)
+                                      uint32_t signature)
 {
-    if (!site->division || nest == NEST_NONE)
+    if (!site->division || signature == NEST_NONE)
         return site;
-    uint32_t cut = nests__cut(table->nests, nest, site->division->depth);
+    uint32_t cut = callee_signatures__cut(table->signatures, signature, site->division->depth);
     VEC_EACH (part, &site->division->parts, struct class_part)
-        if (part->nest == cut)
+        if (part->signature == cut)
             return part->entry;
     return site;
 }

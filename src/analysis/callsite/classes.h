@@ -50,9 +50,9 @@ struct class_blame {
     uint64_t doing[COMPONENTS];
 };
 
-/* A class of what has a certain nest, of a site that is divided into such. */
+/* A class of what has a certain callee signature, of a site that is divided into such. */
 struct class_part {
-    uint32_t nest; /* cut to the division's depth */
+    uint32_t signature; /* cut to the division's depth */
     struct class_entry *entry;
 };
 
@@ -81,7 +81,7 @@ struct class_entry {
         fastest; /* ticks of the fastest occurrence, once it is known what they are compared with */
     bool is_worth;                   /* a look at its occurrences */
     bool has_calls;                  /* hooked calls were just inside of it */
-    bool is_structural;              /* it is part of the nests that it is in */
+    bool is_structural;              /* it is part of the callee signatures that it is in */
     struct class_division *division; /* NULL: it is not divided */
     struct site *site; /* what was inside of its occurrences; NULL: that is not asked, or nothing */
     struct class_definition what;
@@ -91,7 +91,7 @@ struct class_entry {
     struct class_entry *joint; /* the one class of many uncontended ones (uncontended.h) that it is
                                   in, or is; NULL: it is itself alone */
     struct class_entry *whole; /* itself; of a lane's: the same class of the whole table */
-    struct identity *identity; /* of a lane's; else NULL */
+    struct class_identity *identity; /* of a lane's; else NULL */
 };
 
 /* A function or region of one process image. */
@@ -116,12 +116,12 @@ struct class_table {
     const struct trace *trace;
     size_t process_count;
     const struct vec *rules;
-    struct nests *nests;    /* NULL: no site is divided by them */
-    struct vec entries;     /* struct class_entry * */
-    struct map by_identity; /* what makes a class -> its place in entries */
-    struct map by_place;    /* the same without what it works on -> number */
-    struct map modules;     /* build-id or path -> number */
-    struct map names;       /* of markers: name and file -> number */
+    struct callee_signatures *signatures; /* NULL: no site is divided by them */
+    struct vec entries;                   /* struct class_entry * */
+    struct map by_identity;               /* what makes a class -> its place in entries */
+    struct map by_place;                  /* the same without what it works on -> number */
+    struct map modules;                   /* build-id or path -> number */
+    struct map names;                     /* of markers: name and file -> number */
     struct recent_class *recent;
     struct function_table *functions; /* by process */
     struct vec strings;               /* char *: owned, handed on to the profile */
@@ -131,7 +131,7 @@ struct class_table {
     struct vec occupied;              /* struct class_entry *: have its sums */
     struct class_table *whole;        /* of a lane: the table that it is a lane of; else NULL */
     const struct class_table *before; /* the trace was folded into it before: what was drawn there
-                                         is part of no nest. NULL: it was not */
+                                         is part of no callee signature. NULL: it was not */
     bool is_drawn;                    /* (atomic) of some occurrences not all were recorded */
     bool is_joined;                   /* a lane whose classes have those of the whole */
     struct class_table *lanes;
@@ -161,12 +161,12 @@ void class_entry__forget_results(struct class_entry *entry);
 void class_entry__merge(struct class_entry *into, const struct class_entry *from);
 /* Takes off what another class of the same site has of its call stacks. */
 void class_entry__forget_stacks(struct class_entry *entry, const struct class_entry *of);
-/* Whether any site is divided: only then nests have to be known to tell a class. */
+/* Whether any site is divided: only then callee signatures have to be known to tell a class. */
 bool class_table__has_parts(const struct class_table *table);
-/* The class of an occurrence at that site that has that nest (of the table's; NEST_NONE: not
- * known). */
+/* The class of an occurrence at that site that has that callee signature (of the table's;
+ * NEST_NONE: not known). */
 struct class_entry *class_table__part(struct class_table *table, struct class_entry *site,
-                                      uint32_t nest);
+                                      uint32_t signature);
 /* All is counted: what waits for threads is compared with no wait, everything else with its fastest
  * occurrence (fastest is set). */
 void class_entry__set_undisturbed(struct class_entry *entry);
@@ -204,7 +204,7 @@ void class_table__join_thread(struct class_table *table, uint32_t thread, struct
 /* All threads are joined: what is left in the lanes is the table's, too. From here on lanes may be
  * asked for classes, but know of no new ones. */
 void class_table__join_lanes(struct class_table *table);
-/* The lanes get the table's nests, under the same numbers. */
+/* The lanes get the table's callee signatures, under the same numbers. */
 void class_table__share_nests(struct class_table *table);
 void class_table__forget_lanes(struct class_table *table);
 

@@ -25,10 +25,10 @@ struct profile_inside {
 /* What the occurrences of a class have in common that other classes of the same site have not
  * (signature.h): what they call, in order. What is repeated in a row stands there once. */
 struct profile_structure {
-    unsigned depth;    /* levels that were looked at; more may be inside */
-    bool is_rest;      /* those whose structures are none of the others'; no inside is known */
-    struct vec inside; /* struct profile_inside */
-    uint64_t nest;     /* number: for analysis/ */
+    unsigned depth;     /* levels that were looked at; more may be inside */
+    bool is_rest;       /* those whose structures are none of the others'; no inside is known */
+    struct vec inside;  /* struct profile_inside */
+    uint64_t signature; /* number: for analysis/ */
 };
 void profile_structure__free(struct profile_structure *structure); /* NULL is allowed */
 

@@ -7,23 +7,24 @@
 
 /* ---- what was found -------------------------------------------------------------------------- */
 
-void nest_ranges__add(struct vec *inside, const struct vec *added)
+void callee_ranges__add(struct vec *inside, const struct vec *added)
 {
     for (size_t i = 0; i < inside->count && i < added->count; i++) {
-        struct nest_item *item = VEC_AT(inside, struct nest_item, i);
-        const struct nest_item *other = VEC_AT(added, struct nest_item, i);
+        struct callee_item *item = VEC_AT(inside, struct callee_item, i);
+        const struct callee_item *other = VEC_AT(added, struct callee_item, i);
         item->least = other->least < item->least ? other->least : item->least;
         item->most = other->most > item->most ? other->most : item->most;
     }
 }
 
-struct vec nest_items__cut(struct nests *nests, const struct vec *inside, unsigned depth)
+struct vec callee_items__cut(struct callee_signatures *signatures, const struct vec *inside,
+                             unsigned depth)
 {
-    struct vec items = VEC_OF(struct nest_item);
-    VEC_EACH (item, inside, struct nest_item) {
-        struct nest_item cut = *item;
-        cut.nest = nests__cut(nests, item->nest, depth - 1);
-        nest_items__append(&items, &cut);
+    struct vec items = VEC_OF(struct callee_item);
+    VEC_EACH (item, inside, struct callee_item) {
+        struct callee_item cut = *item;
+        cut.signature = callee_signatures__cut(signatures, item->signature, depth - 1);
+        callee_items__append(&items, &cut);
     }
     return items;
 }
@@ -35,13 +36,13 @@ static struct class_entry *odd_one(struct site *site)
     return site->odd;
 }
 
-static struct found_nest *find_nest(struct site *site, uint32_t nest)
+static struct found_signature *find_signature(struct site *site, uint32_t signature)
 {
-    struct found_nest *found = site->found.items;
-    if (site->last < site->found.count && found[site->last].nest == nest)
+    struct found_signature *found = site->found.items;
+    if (site->last < site->found.count && found[site->last].signature == signature)
         return &found[site->last];
     for (size_t i = 0; i < site->found.count; i++) {
-        if (found[i].nest != nest)
+        if (found[i].signature != signature)
             continue;
         site->last = i;
         return &found[i];
@@ -49,7 +50,7 @@ static struct found_nest *find_nest(struct site *site, uint32_t nest)
     return NULL;
 }
 
-static void free_found(struct found_nest *found)
+static void free_found(struct found_signature *found)
 {
     class_entry__free(found->entry);
     vec__free(&found->inside);
@@ -59,31 +60,32 @@ void site__free(struct site *site)
 {
     if (!site)
         return;
-    VEC_EACH (found, &site->found, struct found_nest)
+    VEC_EACH (found, &site->found, struct found_signature)
         free_found(found);
     vec__free(&site->found);
     class_entry__free(site->odd);
     free(site);
 }
 
-static void cut_found(struct nests *nests, struct found_nest *found, unsigned depth)
+static void cut_found(struct callee_signatures *signatures, struct found_signature *found,
+                      unsigned depth)
 {
-    struct vec inside = nest_items__cut(nests, &found->inside, depth);
+    struct vec inside = callee_items__cut(signatures, &found->inside, depth);
     vec__free(&found->inside);
     found->inside = inside;
-    found->nest = nests__cut(nests, found->nest, depth);
+    found->signature = callee_signatures__cut(signatures, found->signature, depth);
 }
 
-/* As one with the same nest, if there is one. */
-static void put_found(struct site *site, struct found_nest *found)
+/* As one with the same callee signature, if there is one. */
+static void put_found(struct site *site, struct found_signature *found)
 {
-    struct found_nest *same = find_nest(site, found->nest);
+    struct found_signature *same = find_signature(site, found->signature);
     if (!same) {
         vec__push(&site->found, found);
         return;
     }
     class_entry__merge(same->entry, found->entry);
-    nest_ranges__add(&same->inside, &found->inside);
+    callee_ranges__add(&same->inside, &found->inside);
     free_found(found);
 }
 
@@ -98,71 +100,73 @@ static void keep_reference(struct site *site)
 }
 
 /* Cuts what was found by one level more: some become one. */
-static void coarsen(struct nests *nests, struct site *site)
+static void coarsen(struct callee_signatures *signatures, struct site *site)
 {
     struct vec before = site->found;
     keep_reference(site);
-    site->found = VEC_OF(struct found_nest);
+    site->found = VEC_OF(struct found_signature);
     site->last = 0;
     site->depth--;
-    VEC_EACH (found, &before, struct found_nest) {
-        cut_found(nests, found, site->depth);
+    VEC_EACH (found, &before, struct found_signature) {
+        cut_found(signatures, found, site->depth);
         put_found(site, found);
     }
     vec__free(&before);
 }
 
-/* The one with that nest; NULL when there is none, and room for it if there can be. */
-static struct found_nest *make_room(struct nests *nests, struct site *site, uint32_t nest)
+/* The one with that callee signature; NULL when there is none, and room for it if there can be. */
+static struct found_signature *make_room(struct callee_signatures *signatures, struct site *site,
+                                         uint32_t signature)
 {
-    struct found_nest *found = find_nest(site, nests__cut(nests, nest, site->depth));
+    struct found_signature *found =
+        find_signature(site, callee_signatures__cut(signatures, signature, site->depth));
     while (!found && site->found.count >= NESTS_OF_SITE && site->depth > 1) {
-        coarsen(nests, site);
-        found = find_nest(site, nests__cut(nests, nest, site->depth));
+        coarsen(signatures, site);
+        found = find_signature(site, callee_signatures__cut(signatures, signature, site->depth));
     }
     return found;
 }
 
 /* ---- one thread ------------------------------------------------------------------------------ */
 
-static void add_inside(struct nests *nests, const struct site *site, struct found_nest *found,
-                       const struct vec *inside)
+static void add_inside(struct callee_signatures *signatures, const struct site *site,
+                       struct found_signature *found, const struct vec *inside)
 {
     if (site->depth == NEST_DEPTH) { /* as it comes */
-        nest_ranges__add(&found->inside, inside);
+        callee_ranges__add(&found->inside, inside);
         return;
     }
-    struct vec items = nest_items__cut(nests, inside, site->depth);
-    nest_ranges__add(&found->inside, &items);
+    struct vec items = callee_items__cut(signatures, inside, site->depth);
+    callee_ranges__add(&found->inside, &items);
     vec__free(&items);
 }
 
 /* NULL: there is no room for it. */
-static struct found_nest *find_or_add(struct nests *nests, struct site *site, uint32_t nest,
-                                      const struct vec *inside)
+static struct found_signature *find_or_add(struct callee_signatures *signatures, struct site *site,
+                                           uint32_t signature, const struct vec *inside)
 {
-    struct found_nest *found = make_room(nests, site, nest);
+    struct found_signature *found = make_room(signatures, site, signature);
     if (found) {
         if (inside->count)
-            add_inside(nests, site, found, inside);
+            add_inside(signatures, site, found, inside);
         return found;
     }
     if (site->found.count >= NESTS_OF_SITE)
         return NULL;
-    const struct found_nest fresh = {nests__cut(nests, nest, site->depth),
-                                     class_entry__like(site->entry),
-                                     nest_items__cut(nests, inside, site->depth)};
+    const struct found_signature fresh = {
+        callee_signatures__cut(signatures, signature, site->depth), class_entry__like(site->entry),
+        callee_items__cut(signatures, inside, site->depth)};
     return vec__push(&site->found, &fresh);
 }
 
-static const struct vec nothing = {.item_bytes = sizeof(struct nest_item)};
+static const struct vec nothing = {.item_bytes = sizeof(struct callee_item)};
 
 static struct site *new_site(struct class_entry *entry)
 {
     struct site *site = memory__zeroed(1, sizeof *site);
     site->entry = entry;
     site->depth = NEST_DEPTH;
-    site->found = VEC_OF(struct found_nest);
+    site->found = VEC_OF(struct found_signature);
     return site;
 }
 
@@ -174,7 +178,8 @@ static struct site *start_site(struct thread_sites *sites, struct class_entry *e
     vec__push(&sites->sites, &site);
     site->minimum = UINT64_MAX;
     if (before->count) {
-        find_or_add(sites->nests, site, nests__bare(sites->nests, entry->place), &nothing);
+        find_or_add(sites->signatures, site,
+                    callee_signatures__bare(sites->signatures, entry->place), &nothing);
         site->minimum = before->minimum;
         site->fastest = entry;
     }
@@ -187,7 +192,7 @@ static bool is_bare(const struct vec *inside)
 }
 
 struct class_entry *sites__class(struct thread_sites *sites, struct class_entry *entry,
-                                 uint32_t nest, const struct vec *inside, uint64_t duration,
+                                 uint32_t signature, const struct vec *inside, uint64_t duration,
                                  bool stacked)
 {
     struct site *site = entry->site;
@@ -195,7 +200,8 @@ struct class_entry *sites__class(struct thread_sites *sites, struct class_entry 
         return entry;
     if (!site)
         site = start_site(sites, entry);
-    struct found_nest *found = inside ? find_or_add(sites->nests, site, nest, inside) : NULL;
+    struct found_signature *found =
+        inside ? find_or_add(sites->signatures, site, signature, inside) : NULL;
     struct class_entry *into = !found ? odd_one(site) : is_bare(inside) ? entry : found->entry;
     if (duration < site->minimum) {
         site->minimum = duration;
@@ -209,7 +215,7 @@ struct class_entry *site__stacked(const struct class_entry *entry, struct class_
     struct site *site = entry->site;
     if (counted != entry)
         return counted;
-    VEC_EACH (found, &site->found, struct found_nest)
+    VEC_EACH (found, &site->found, struct found_signature)
         if (!found->inside.count)
             return found->entry;
     return counted;
@@ -223,7 +229,7 @@ static void add_up(struct site *site)
 {
     struct accumulator all = {0}, *own = &site->entry->sums.accumulator;
     keep_reference(site);
-    VEC_EACH (found, &site->found, struct found_nest) {
+    VEC_EACH (found, &site->found, struct found_signature) {
         struct accumulator *sums = &found->entry->sums.accumulator;
         if (!found->inside.count)
             *sums = *own;
@@ -247,15 +253,15 @@ void sites__give_up(struct thread_sites *sites)
 {
     sites__end_thread(sites);
     VEC_EACH (site, &sites->sites, struct site *) {
-        VEC_EACH (found, &(*site)->found, struct found_nest)
+        VEC_EACH (found, &(*site)->found, struct found_signature)
             class_entry__add_counts((*site)->entry, found->entry);
         if ((*site)->odd)
             class_entry__add_counts((*site)->entry, (*site)->odd);
         site__free(*site);
     }
     vec__free(&sites->sites);
-    nests__free(sites->nests);
-    sites->nests = NULL;
+    callee_signatures__free(sites->signatures);
+    sites->signatures = NULL;
 }
 
 /* ---- what threads found ---------------------------------------------------------------------- */
@@ -273,29 +279,30 @@ static void join_odd(struct site *site, struct class_entry *odd)
     class_entry__free(odd);
 }
 
-/* found: of the whole table's nests. */
-static void join_found(struct nests *nests, struct site *site, struct found_nest *found)
+/* found: of the whole table's callee signatures. */
+static void join_found(struct callee_signatures *signatures, struct site *site,
+                       struct found_signature *found)
 {
-    if (!make_room(nests, site, found->nest) && site->found.count >= NESTS_OF_SITE) {
+    if (!make_room(signatures, site, found->signature) && site->found.count >= NESTS_OF_SITE) {
         join_odd(site, found->entry);
         vec__free(&found->inside);
         return;
     }
-    cut_found(nests, found, site->depth);
+    cut_found(signatures, found, site->depth);
     put_found(site, found);
 }
 
-static void join_site(struct nests *nests, struct site *site, struct site *more,
+static void join_site(struct callee_signatures *signatures, struct site *site, struct site *more,
                       const uint32_t *joined, uint32_t thread)
 {
     while (site->depth > more->depth)
-        coarsen(nests, site);
-    VEC_EACH (found, &more->found, struct found_nest) {
+        coarsen(signatures, site);
+    VEC_EACH (found, &more->found, struct found_signature) {
         end_thread(site, found->entry, thread);
-        found->nest = joined[found->nest];
-        VEC_EACH (item, &found->inside, struct nest_item)
-            item->nest = joined[item->nest];
-        join_found(nests, site, found);
+        found->signature = joined[found->signature];
+        VEC_EACH (item, &found->inside, struct callee_item)
+            item->signature = joined[item->signature];
+        join_found(signatures, site, found);
     }
     more->found.count = 0;
     if (more->odd) {
@@ -308,16 +315,16 @@ static void join_site(struct nests *nests, struct site *site, struct site *more,
 void class_table__join_sites(struct class_table *table, uint32_t thread, struct thread_sites *sites,
                              const uint32_t *places)
 {
-    uint32_t *joined = nests__join(table->nests, sites->nests, places);
+    uint32_t *joined = callee_signatures__join(table->signatures, sites->signatures, places);
     VEC_EACH (more, &sites->sites, struct site *) {
         struct class_entry *entry = (*more)->entry->whole;
         if (!entry->site)
             entry->site = new_site(entry);
-        join_site(table->nests, entry->site, *more, joined, thread);
+        join_site(table->signatures, entry->site, *more, joined, thread);
         site__free(*more);
     }
     free(joined);
-    nests__free(sites->nests);
+    callee_signatures__free(sites->signatures);
     vec__free(&sites->sites);
 }
 
@@ -334,7 +341,7 @@ void site__complete(struct site *site)
     struct class_entry *bare = site->odd;
     struct class_entry *rest = class_entry__like(site->entry);
     class_entry__add_counts(rest, site->entry);
-    VEC_EACH (found, &site->found, struct found_nest) {
+    VEC_EACH (found, &site->found, struct found_signature) {
         bare = found->inside.count ? bare : found->entry;
         if (rest->histogram)
             take_off(rest->histogram, found->entry);

@@ -20,7 +20,7 @@ static struct class_blame *blame_of(struct class_entry *entry, const struct bloc
 }
 
 void entry__blame(struct class_entry *entry, const struct blocker *blocker,
-                  const struct doing *doing)
+                  const struct activity *doing)
 {
     uint64_t ticks = 0;
     for (unsigned i = 0; i < COMPONENTS; i++)
@@ -201,7 +201,7 @@ static void start_thread(struct blame_walk *walk, uint32_t index)
     const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, index);
     struct blame_thread *thread = &walk->threads[index];
     thread->serial = VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
-    thread->before = VEC_OF(struct doing);
+    thread->before = VEC_OF(struct activity);
     thread->doing = thread->in = thread->off = COMPONENT_RUNNING;
     thread->did_until = row->start_tick;
 }
@@ -211,7 +211,7 @@ static void free_walk(struct blame_walk *walk)
     for (size_t i = 0; i < walk->thread_count; i++)
         vec__free(&walk->threads[i].before);
     contentions__free(walk);
-    meetings__free(walk);
+    sync_objects__free(walk);
     idle_waits__free(&walk->idle);
     free(walk->threads);
     free(walk);
@@ -251,7 +251,7 @@ void *blame__start(struct class_table *table, const struct thread_result *result
                                 .last_wait = last,
                                 .thread_count = trace__threads(table->trace)->count,
                                 .contentions = VEC_OF(struct contention *),
-                                .meetings = VEC_OF(struct meeting *),
+                                .meetings = VEC_OF(struct meeting_object *),
                                 .idle = idle_waits__start()};
     walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
     for (uint32_t i = 0; i < walk->thread_count; i++)

@@ -11,8 +11,8 @@
 
 #define ASKED_AT_MOST 16 /* holders one behind the other; what is behind these stays LOCK */
 
-static const struct doing *did_until(struct blame_walk *walk, struct blame_thread *thread,
-                                     uint64_t tick, unsigned depth);
+static const struct activity *did_until(struct blame_walk *walk, struct blame_thread *thread,
+                                        uint64_t tick, unsigned depth);
 
 /* ---- locks ----------------------------------------------------------------------------------- */
 
@@ -45,8 +45,8 @@ static struct contention_site *site_of(struct contention *contention,
 
 /* What was done between two looks, in so many ticks; what does not fit is cut, what is missing is
  * LOCK. */
-static void part_of(const struct doing *now, const struct doing *before, uint64_t ticks,
-                    struct doing *part)
+static void part_of(const struct activity *now, const struct activity *before, uint64_t ticks,
+                    struct activity *part)
 {
     for (unsigned i = 0; i < COMPONENTS; i++) {
         uint64_t more = now->ticks[i] > before->ticks[i] ? now->ticks[i] - before->ticks[i] : 0;
@@ -60,8 +60,8 @@ static void add_holder(struct blame_walk *walk, struct contention *contention,
                        struct holder *holder, uint64_t ticks, unsigned depth)
 {
     struct blame_thread *thread = &walk->threads[holder->is.thread];
-    const struct doing *now = did_until(walk, thread, contention->tick, depth);
-    struct doing part;
+    const struct activity *now = did_until(walk, thread, contention->tick, depth);
+    struct activity part;
     struct contention_site *site = site_of(contention, &holder->is);
     size_t holders = contention->holders.count;
     if (holders == 1 && holder->before.changes == now->changes &&
@@ -98,7 +98,7 @@ static void add_lock_wait(struct blame_walk *walk, struct blame_thread *thread, 
                           unsigned depth)
 {
     struct contention *contention = contention_at(walk, thread->lock);
-    struct doing part;
+    struct activity part;
     thread->asked = true;
     bring_forward(walk, contention, tick, depth + 1);
     thread->asked = false;
@@ -108,8 +108,8 @@ static void add_lock_wait(struct blame_walk *walk, struct blame_thread *thread, 
         thread->did.ticks[i] += part.ticks[i];
 }
 
-static const struct doing *did_until(struct blame_walk *walk, struct blame_thread *thread,
-                                     uint64_t tick, unsigned depth)
+static const struct activity *did_until(struct blame_walk *walk, struct blame_thread *thread,
+                                        uint64_t tick, unsigned depth)
 {
     if (tick <= thread->did_until || thread->asked)
         return &thread->did;
@@ -121,7 +121,8 @@ static const struct doing *did_until(struct blame_walk *walk, struct blame_threa
     return &thread->did;
 }
 
-const struct doing *thread__did(struct blame_walk *walk, struct blame_thread *thread, uint64_t tick)
+const struct activity *thread__did(struct blame_walk *walk, struct blame_thread *thread,
+                                   uint64_t tick)
 {
     return did_until(walk, thread, tick, 0);
 }
@@ -252,14 +253,14 @@ static uint32_t process_of(const struct blame_walk *walk, const struct sync_obje
 static void blame_site(const struct blame_walk *walk, struct blame_thread *thread, size_t place,
                        uint64_t *left)
 {
-    static const struct doing nothing;
+    static const struct activity nothing;
     const struct contention *contention = contention_at(walk, thread->lock);
     const struct contention_site *site = VEC_AT(&contention->sites, struct contention_site, place);
-    const struct doing *before =
-        place < thread->before.count ? VEC_AT(&thread->before, struct doing, place) : &nothing;
+    const struct activity *before =
+        place < thread->before.count ? VEC_AT(&thread->before, struct activity, place) : &nothing;
     const struct sync_object *lock = sync_events__object(walk->sync_events, thread->lock);
     struct blocker blocker = {process_of(walk, lock, site), site->thread, false, site->site};
-    struct doing part;
+    struct activity part;
     for (unsigned i = 0; i < COMPONENTS; i++)
         part.ticks[i] = take_ticks(left, site->doing.ticks[i] - before->ticks[i]);
     entry__blame(thread->entry, &blocker, &part);

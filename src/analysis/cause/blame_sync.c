@@ -7,9 +7,9 @@
 
 #define PARTIES_AT_FIRST 64
 
-static struct meeting *meeting_of(struct blame_walk *walk, uint32_t object)
+static struct meeting_object *meeting_of(struct blame_walk *walk, uint32_t object)
 {
-    struct meeting **place = VEC_REACH(&walk->meetings, struct meeting *, object);
+    struct meeting_object **place = VEC_REACH(&walk->meetings, struct meeting_object *, object);
     if (!*place) {
         *place = memory__zeroed(1, sizeof **place);
         (*place)->arrivals = VEC_OF(struct arrival);
@@ -19,8 +19,8 @@ static struct meeting *meeting_of(struct blame_walk *walk, uint32_t object)
 }
 
 /* Divides ticks as what was done between two looks is divided. */
-static void divide(const struct doing *now, const struct doing *before, uint64_t ticks,
-                   struct doing *part)
+static void divide(const struct activity *now, const struct activity *before, uint64_t ticks,
+                   struct activity *part)
 {
     uint64_t sum = 0, left = ticks;
     unsigned most = 0;
@@ -40,7 +40,7 @@ static void divide(const struct doing *now, const struct doing *before, uint64_t
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-static void add_party(struct meeting *barrier, uint32_t thread)
+static void add_party(struct meeting_object *barrier, uint32_t thread)
 {
     struct watched party = {.thread = thread};
     vec__push(&barrier->parties, &party);
@@ -48,7 +48,7 @@ static void add_party(struct meeting *barrier, uint32_t thread)
 
 /* What those had done at the round's first arrival who may be its last ones: who was there the last
  * time; at first, any of the process. */
-static void start_round(struct blame_walk *walk, struct meeting *barrier, uint32_t process,
+static void start_round(struct blame_walk *walk, struct meeting_object *barrier, uint32_t process,
                         uint64_t tick)
 {
     for (uint32_t i = 0; i < walk->thread_count && !barrier->round; i++) {
@@ -63,7 +63,7 @@ static void start_round(struct blame_walk *walk, struct meeting *barrier, uint32
 void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
                           const struct sync_event *event)
 {
-    struct meeting *barrier = meeting_of(walk, event->object);
+    struct meeting_object *barrier = meeting_of(walk, event->object);
     if (!barrier->arrivals.count)
         start_round(walk, barrier, thread->serial, event->tick);
     struct arrival arrival = {.thread = event->thread,
@@ -73,9 +73,9 @@ void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
     vec__push(&barrier->arrivals, &arrival);
 }
 
-static const struct doing *before_round(const struct meeting *barrier, uint32_t thread)
+static const struct activity *before_round(const struct meeting_object *barrier, uint32_t thread)
 {
-    static const struct doing nothing; /* all its life will do */
+    static const struct activity nothing; /* all its life will do */
     VEC_EACH (party, &barrier->parties, struct watched) {
         if (party->thread == thread)
             return &party->before;
@@ -84,11 +84,11 @@ static const struct doing *before_round(const struct meeting *barrier, uint32_t 
 }
 
 /* tick: at which the first one leaves. */
-static void blame_last(struct blame_walk *walk, const struct meeting *barrier, uint64_t tick)
+static void blame_last(struct blame_walk *walk, const struct meeting_object *barrier, uint64_t tick)
 {
     const struct arrival *last =
         VEC_AT(&barrier->arrivals, struct arrival, barrier->arrivals.count - 1);
-    const struct doing *before = before_round(barrier, last->thread);
+    const struct activity *before = before_round(barrier, last->thread);
     struct blocker blocker = {walk->threads[last->thread].serial, last->thread, true, last->site};
     VEC_EACH (arrival, &barrier->arrivals, struct arrival) {
         const struct sync_event wait = {
@@ -96,7 +96,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier, u
             .since = arrival->tick,
             .paused = sync_events__paused(walk->sync_events, arrival->thread)};
         uint64_t ticks = last->tick - arrival->tick, most = wait__ticks(&wait);
-        struct doing part;
+        struct activity part;
         if (!walk->threads[arrival->thread].entry)
             continue;
         divide(&last->did, before, ticks < most ? ticks : most, &part);
@@ -104,7 +104,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting *barrier, u
     }
 }
 
-static void end_round(struct meeting *barrier)
+static void end_round(struct meeting_object *barrier)
 {
     barrier->parties.count = 0;
     VEC_EACH (arrival, &barrier->arrivals, struct arrival)
@@ -113,7 +113,7 @@ static void end_round(struct meeting *barrier)
     barrier->round++;
 }
 
-static void forget_arrival(struct meeting *barrier, uint32_t thread)
+static void forget_arrival(struct meeting_object *barrier, uint32_t thread)
 {
     size_t kept = 0;
     for (size_t i = 0; i < barrier->arrivals.count; i++) {
@@ -126,7 +126,7 @@ static void forget_arrival(struct meeting *barrier, uint32_t thread)
 
 void barrier__wait_ends(struct blame_walk *walk, const struct sync_event *event)
 {
-    struct meeting *barrier = meeting_of(walk, event->object);
+    struct meeting_object *barrier = meeting_of(walk, event->object);
     if (event->round != barrier->round)
         return; /* not the first one to leave */
     if (event->type == SYNC_EVENT_GAVE_UP) {
@@ -156,7 +156,7 @@ static void watch(struct blame_walk *walk, struct blame_thread *thread, uint32_t
 void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
                          const struct sync_event *event)
 {
-    const struct meeting *meeting = meeting_of(walk, event->object);
+    const struct meeting_object *meeting = meeting_of(walk, event->object);
     thread->watched_count = 0;
     for (uint32_t i = 0; i < meeting->recent_count; i++)
         watch(walk, thread, meeting->recent[i], event->tick);
@@ -170,22 +170,22 @@ void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
 void signal__blame(struct blame_walk *walk, struct blame_thread *thread,
                    const struct sync_event *event)
 {
-    static const struct doing nothing;
+    static const struct activity nothing;
     struct blame_thread *by = &walk->threads[event->by];
     struct blocker blocker = {by->serial, event->by, false, event->by_site};
-    const struct doing *before = &nothing;
+    const struct activity *before = &nothing;
     for (uint32_t i = 0; i < thread->watched_count; i++) {
         if (thread->watched[i].thread == event->by)
             before = &thread->watched[i].before;
     }
-    struct doing part;
+    struct activity part;
     divide(thread__did(walk, by, event->tick), before, wait__ticks(event), &part);
     entry__blame(thread->entry, &blocker, &part);
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static void keep_recent(struct meeting *meeting, uint32_t thread)
+static void keep_recent(struct meeting_object *meeting, uint32_t thread)
 {
     uint32_t place = 0;
     while (place < meeting->recent_count && meeting->recent[place] != thread)
@@ -206,9 +206,9 @@ void signal__given(struct blame_walk *walk, const struct sync_event *event)
     keep_recent(meeting_of(walk, event->object), event->thread);
 }
 
-void meetings__free(struct blame_walk *walk)
+void sync_objects__free(struct blame_walk *walk)
 {
-    VEC_EACH (meeting, &walk->meetings, struct meeting *) {
+    VEC_EACH (meeting, &walk->meetings, struct meeting_object *) {
         if (!*meeting)
             continue;
         vec__free(&(*meeting)->arrivals);

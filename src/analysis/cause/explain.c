@@ -340,15 +340,15 @@ static void explain_phases(const struct occurrences *all, struct look *looks, si
 /* ---- other threads --------------------------------------------------------------------------- */
 
 /* Occurrences that lie in one window from begin to end, and what is left of them. */
-struct asked {
+struct explain_request {
     struct class_occurrences class;
     double *left;
 };
 
 static void begin_asking(const struct occurrences *all, const struct look *look,
-                         struct asked *asked)
+                         struct explain_request *asked)
 {
-    *asked = (struct asked){.class = {.entry = look->class->entry}};
+    *asked = (struct explain_request){.class = {.entry = look->class->entry}};
     asked->class.occurrences = VEC_OF(struct occurrence);
     asked->left = memory__zeroed(look->count, sizeof *asked->left);
     for (size_t i = 0; i < look->count; i++) {
@@ -361,7 +361,7 @@ static void begin_asking(const struct occurrences *all, const struct look *look,
     }
 }
 
-static struct overlap_answer ask(const struct occurrences *all, const struct asked *asked,
+static struct overlap_answer ask(const struct occurrences *all, const struct explain_request *asked,
                                  bool preempted)
 {
     struct overlap_question question = {all, &asked->class, asked->left, preempted};
@@ -397,7 +397,7 @@ static void add_answer(const struct class_table *table, struct look *look, enum 
 static void explain_overlap(const struct class_table *table, const struct occurrences *all,
                             struct look *look, bool may_turn)
 {
-    struct asked asked;
+    struct explain_request asked;
     begin_asking(all, look, &asked);
     struct overlap_answer answer = ask(all, &asked, false), spin = {0};
     if (may_turn)

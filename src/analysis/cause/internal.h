@@ -16,7 +16,7 @@
 #define WATCHED 4
 
 /* Ticks by what was done in them. */
-struct doing {
+struct activity {
     uint64_t ticks[COMPONENTS];
     uint64_t changes; /* of a thread: how often it began to do something else */
 };
@@ -24,14 +24,14 @@ struct doing {
 /* A thread and what it had done when somebody began to wait. */
 struct watched {
     uint32_t thread;
-    struct doing before;
+    struct activity before;
 };
 
 /* One thread in the walk. */
 struct blame_thread {
     uint32_t serial; /* of the process */
     /* What it did until a tick. */
-    struct doing did;
+    struct activity did;
     uint64_t did_until;
     enum component doing;
     enum component in;  /* the wait or call that it is in; COMPONENT_RUNNING: none */
@@ -41,8 +41,8 @@ struct blame_thread {
     /* The wait that it is in: */
     struct class_entry *entry; /* NULL: of no class that is blamed */
     uint32_t lock;             /* object */
-    struct doing lock_did;     /* what the lock's holders had done when doing was last looked at */
-    struct vec before;         /* struct doing: of the lock's holder_sites when the wait began */
+    struct activity lock_did;  /* what the lock's holders had done when doing was last looked at */
+    struct vec before;         /* struct activity: of the lock's holder_sites when the wait began */
     struct watched watched[WATCHED];
     uint32_t watched_count;
 };
@@ -50,31 +50,31 @@ struct blame_thread {
 struct contention_site {
     uint64_t site;
     uint32_t thread; /* NOBODY: several */
-    struct doing doing;
+    struct activity doing;
 };
 
 struct holder {
     struct lock_holder is;
-    struct doing before; /* what it had done at contention.tick */
+    struct activity before; /* what it had done at contention.tick */
 };
 
 /* What is kept of a lock while threads wait for it. */
 struct contention {
     uint64_t waiters;
-    uint64_t tick;      /* up to which it is brought forward */
-    struct doing all;   /* what the holders did; what is missing: there was none */
-    struct vec sites;   /* struct contention_site, since there are waiters */
-    struct vec holders; /* struct holder */
+    uint64_t tick;       /* up to which it is brought forward */
+    struct activity all; /* what the holders did; what is missing: there was none */
+    struct vec sites;    /* struct contention_site, since there are waiters */
+    struct vec holders;  /* struct holder */
 };
 
 struct arrival {
     uint32_t thread;
     uint64_t tick, site;
-    struct doing did;
+    struct activity did;
 };
 
 /* A condition, semaphore or futex, or a barrier. */
-struct meeting {
+struct meeting_object {
     uint32_t recent[WATCHED]; /* who signalled lately, the last first */
     uint32_t recent_count;
     /* A barrier's round: */
@@ -92,7 +92,7 @@ struct blame_walk {
     uint64_t last_wait;     /* tick */
     size_t waiting;         /* threads that are in a wait that may be blamed on somebody */
     struct vec contentions; /* struct contention *, by object; NULL: nobody ever waited */
-    struct vec meetings;    /* struct meeting *, likewise; NULL: not met */
+    struct vec meetings;    /* struct meeting_object *, likewise; NULL: not met */
     struct idle_waits idle;
 };
 
@@ -107,7 +107,7 @@ struct blocker {
 
 /* Blames it for a wait of the class; doing adds up to the time. */
 void entry__blame(struct class_entry *entry, const struct blocker *blocker,
-                  const struct doing *doing);
+                  const struct activity *doing);
 
 /* Of a wait that has ended, without what the recording took of it. */
 static inline uint64_t wait__ticks(const struct sync_event *event)
@@ -127,8 +127,8 @@ static inline uint64_t take_ticks(uint64_t *left, uint64_t wanted)
 /* ---- blame_lock.c ---------------------------------------------------------------------------- */
 
 /* What the thread did until tick. */
-const struct doing *thread__did(struct blame_walk *walk, struct blame_thread *thread,
-                                uint64_t tick);
+const struct activity *thread__did(struct blame_walk *walk, struct blame_thread *thread,
+                                   uint64_t tick);
 /* What it is in, or its being off the CPU, may have changed at the tick. */
 void thread__does_else(struct blame_walk *walk, struct blame_thread *thread, uint64_t tick);
 
@@ -155,6 +155,6 @@ void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
 /* It ended by a signal. */
 void signal__blame(struct blame_walk *walk, struct blame_thread *thread,
                    const struct sync_event *event);
-void meetings__free(struct blame_walk *walk);
+void sync_objects__free(struct blame_walk *walk);
 
 #endif

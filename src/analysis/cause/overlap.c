@@ -20,7 +20,7 @@
 #define EQUAL 0.95 /* r² of classes that are told apart by nothing but their time */
 #define LEAST 0.02 /* quantile of the shares: what all have */
 
-struct candidate {
+struct overlap_candidate {
     struct class_entry *entry;
     size_t seen;       /* how many others before it */
     uint64_t total;    /* ticks on other threads */
@@ -42,12 +42,12 @@ static const struct vec *intervals_of(const struct overlap_question *question,
 /* ---- shares ---------------------------------------------------------------------------------- */
 
 /* Where the last answers were found. */
-struct place {
+struct overlap_place {
     size_t all, own;
 };
 
-static uint64_t covered_by_others(const struct candidate *candidate, size_t owner, uint64_t begin,
-                                  uint64_t end, struct place *place)
+static uint64_t covered_by_others(const struct overlap_candidate *candidate, size_t owner,
+                                  uint64_t begin, uint64_t end, struct overlap_place *place)
 {
     return cover__between(&candidate->all, begin, end, &place->all) -
            cover__between(&candidate->own[owner], begin, end, &place->own);
@@ -56,14 +56,14 @@ static uint64_t covered_by_others(const struct candidate *candidate, size_t owne
 /* The part of each occurrence's time on a CPU, or of its first at_most ticks there, in which the
  * class was on other threads. Several threads that are there at once count several times, since a
  * cache line that goes round among them takes the longer to come back. */
-static void find_shares(const struct samples *asked, const struct candidate *candidate,
+static void find_shares(const struct samples *asked, const struct overlap_candidate *candidate,
                         uint64_t at_most, double *shares)
 {
     const struct sample *items = asked->items.items;
-    struct place place = {0};
+    struct overlap_place place = {0};
     for (size_t i = 0; i < asked->items.count; i++) {
         if (i && items[i].owner != items[i - 1].owner)
-            place = (struct place){0};
+            place = (struct overlap_place){0};
         uint64_t length = items[i].length < at_most ? items[i].length : at_most, left = length;
         uint64_t ticks = 0;
         for (size_t piece = 0; piece < items[i].piece_count && left; piece++) {
@@ -93,9 +93,9 @@ struct turned_block {
 };
 
 /* Ticks of the part that the class covers in the turned time. */
-static uint64_t covered_when_turned(const struct candidate *candidate,
+static uint64_t covered_when_turned(const struct overlap_candidate *candidate,
                                     const struct turned_block *turned, size_t owner,
-                                    const struct interval *part, struct place *place)
+                                    const struct interval *part, struct overlap_place *place)
 {
     uint64_t begin = turned->block.begin, end = turned->block.end;
     uint64_t length = part->end - part->begin;
@@ -108,17 +108,18 @@ static uint64_t covered_when_turned(const struct candidate *candidate,
 }
 
 /* As find_shares, with the other threads' time turned round in each block. */
-static void find_shifted_shares(const struct samples *asked, const struct candidate *candidate,
-                                unsigned shift, uint64_t at_most, double *shares)
+static void find_shifted_shares(const struct samples *asked,
+                                const struct overlap_candidate *candidate, unsigned shift,
+                                uint64_t at_most, double *shares)
 {
     const uint64_t *numbers = asked->blocks[candidate->level];
     const struct sample *items = asked->items.items;
     struct turned_block turned = {0};
-    struct place place = {0};
+    struct overlap_place place = {0};
     for (size_t i = 0; i < asked->items.count; i++) {
         bool is_other = i && items[i].owner != items[i - 1].owner;
         if (is_other)
-            place = (struct place){0};
+            place = (struct overlap_place){0};
         if (!i || is_other || numbers[i] != numbers[i - 1]) {
             turned.block = sample__block(&items[i], numbers[i], candidate->level);
             turned.by = (uint64_t)turn(asked, shift, numbers[i],
@@ -153,16 +154,16 @@ static uint64_t length_of(const struct vec *intervals)
 /* What took the most time comes first; of equals, what was seen first. */
 static int compare_totals(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct overlap_candidate *x = a, *y = b;
     if (x->total != y->total)
         return x->total < y->total ? 1 : -1;
     return (x->seen > y->seen) - (x->seen < y->seen);
 }
 
-/* struct candidate, at most CANDIDATES_MAX, not yet covered. */
+/* struct overlap_candidate, at most CANDIDATES_MAX, not yet covered. */
 static struct vec find_candidates(const struct samples *asked)
 {
-    struct vec candidates = VEC_OF(struct candidate);
+    struct vec candidates = VEC_OF(struct overlap_candidate);
     struct map places = {0};
     VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
         uint64_t ticks = length_of(intervals_of(asked->question, timeline));
@@ -171,20 +172,20 @@ static struct vec find_candidates(const struct samples *asked)
         size_t place =
             (size_t)map__put(&places, &timeline->entry, sizeof timeline->entry, candidates.count);
         if (place == candidates.count) {
-            struct candidate new = {.entry = timeline->entry, .seen = place};
+            struct overlap_candidate new = {.entry = timeline->entry, .seen = place};
             vec__push(&candidates, &new);
         }
-        VEC_AT(&candidates, struct candidate, place)->total += ticks;
+        VEC_AT(&candidates, struct overlap_candidate, place)->total += ticks;
     }
     map__free(&places);
     if (candidates.count)
-        qsort(candidates.items, candidates.count, sizeof(struct candidate), compare_totals);
+        qsort(candidates.items, candidates.count, sizeof(struct overlap_candidate), compare_totals);
     if (candidates.count > CANDIDATES_MAX)
         candidates.count = CANDIDATES_MAX;
     return candidates;
 }
 
-static void cover(const struct samples *asked, struct candidate *candidate)
+static void cover(const struct samples *asked, struct overlap_candidate *candidate)
 {
     struct vec lines = VEC_OF(const struct vec *);
     candidate->own = memory__zeroed(asked->owners.count, sizeof *candidate->own);
@@ -203,7 +204,7 @@ static void cover(const struct samples *asked, struct candidate *candidate)
 
 /* The finest blocks within which shares still vary: what differs only from block to block, say
  * because both threads are in another phase of the program, is no sign of a coincidence. */
-static bool choose_level(const struct samples *asked, struct candidate *candidate)
+static bool choose_level(const struct samples *asked, struct overlap_candidate *candidate)
 {
     const double *x = candidate->shares;
     double whole = samples__deviations(asked, x, x, WHOLE_THREADS, NULL).xx;
@@ -230,7 +231,7 @@ static bool is_spread(const struct samples *asked, const double *shares)
     return most - least >= SPREAD_MIN && above >= SIDE_MIN && asked->fitted - above >= SIDE_MIN;
 }
 
-static void prepare(const struct samples *asked, struct candidate *candidate)
+static void prepare(const struct samples *asked, struct overlap_candidate *candidate)
 {
     size_t count = asked->items.count;
     cover(asked, candidate);
@@ -243,7 +244,7 @@ static void prepare(const struct samples *asked, struct candidate *candidate)
 
 static void free_candidates(const struct samples *asked, struct vec *candidates)
 {
-    VEC_EACH (candidate, candidates, struct candidate) {
+    VEC_EACH (candidate, candidates, struct overlap_candidate) {
         for (size_t i = 0; candidate->own && i < asked->owners.count; i++)
             cover__free(&candidate->own[i]);
         free(candidate->own);
@@ -268,7 +269,7 @@ static int compare_blocks(const void *a, const void *b)
  * begin in both threads at once do so in few blocks, and in those within a phase nothing follows
  * the other. And shares have to differ in several blocks: (Σ s)² / Σ s² of them, were they equal.
  */
-static bool is_everywhere(const struct samples *asked, const struct candidate *candidate)
+static bool is_everywhere(const struct samples *asked, const struct overlap_candidate *candidate)
 {
     unsigned level = candidate->level;
     if (asked->question->all->windows.count < 4 && level < BLOCKS_LEAST)
@@ -295,7 +296,7 @@ static bool is_everywhere(const struct samples *asked, const struct candidate *c
  * other does next. What it met in the time that nearly all occurrences last does not depend on how
  * long it went on then. So that has to tell nearly the same slope (the estimate by an instrumental
  * variable). early: room for shares. */
-static bool is_met_early(const struct samples *asked, const struct candidate *candidate,
+static bool is_met_early(const struct samples *asked, const struct overlap_candidate *candidate,
                          double *early)
 {
     find_shares(asked, candidate, asked->reference, early);
@@ -305,8 +306,8 @@ static bool is_met_early(const struct samples *asked, const struct candidate *ca
 }
 
 /* And it has to be related to the time more closely than when it is shifted. */
-static bool is_met_early_by_chance(const struct samples *asked, const struct candidate *candidate,
-                                   double *early)
+static bool is_met_early_by_chance(const struct samples *asked,
+                                   const struct overlap_candidate *candidate, double *early)
 {
     find_shares(asked, candidate, asked->reference, early);
     double explained = samples__fit(asked, early, candidate->level).explained;
@@ -319,7 +320,7 @@ static bool is_met_early_by_chance(const struct samples *asked, const struct can
     return false;
 }
 
-static bool is_possible(const struct samples *asked, const struct candidate *candidate,
+static bool is_possible(const struct samples *asked, const struct overlap_candidate *candidate,
                         double *room)
 {
     return candidate->varies && candidate->fit.slope > 0 && candidate->fit.explained >= MARGIN &&
@@ -329,18 +330,18 @@ static bool is_possible(const struct samples *asked, const struct candidate *can
 
 /* The one that explains most; of several that explain about as much, as nested ones do, the one
  * that took the least time. NULL: none. */
-static const struct candidate *choose(const struct samples *asked, const struct vec *candidates,
-                                      double *room)
+static const struct overlap_candidate *choose(const struct samples *asked,
+                                              const struct vec *candidates, double *room)
 {
-    const struct candidate *best = NULL;
+    const struct overlap_candidate *best = NULL;
     double most = 0;
-    VEC_EACH (candidate, candidates, struct candidate) {
+    VEC_EACH (candidate, candidates, struct overlap_candidate) {
         candidate->possible = is_possible(asked, candidate, room);
         if (candidate->possible && candidate->fit.explained > most)
             most = candidate->fit.explained;
     }
     /* They are in the order of their time, the largest first. */
-    VEC_EACH (candidate, candidates, struct candidate) {
+    VEC_EACH (candidate, candidates, struct overlap_candidate) {
         if (candidate->possible && candidate->fit.explained >= EQUAL * most)
             best = candidate;
     }
@@ -354,11 +355,11 @@ static double margin(const struct samples *asked)
 
 /* The largest r² by chance, of all that vary. slope: of the best, on average. */
 static double null_of(const struct samples *asked, const struct vec *candidates,
-                      const struct candidate *best, double *room, double *slope)
+                      const struct overlap_candidate *best, double *room, double *slope)
 {
     double largest = 0;
     *slope = 0;
-    VEC_EACH (candidate, candidates, struct candidate) {
+    VEC_EACH (candidate, candidates, struct overlap_candidate) {
         for (unsigned shift = 1; candidate->varies && shift <= OVERLAP_SHIFTS; shift++) {
             find_shifted_shares(asked, candidate, shift, UINT64_MAX, room);
             struct fit null = samples__fit(asked, room, candidate->level);
@@ -383,7 +384,7 @@ static double smallest_share(const struct samples *asked, const double *shares, 
     return quantile__of_sorted(room, count, LEAST);
 }
 
-static double share_of_excess(const struct samples *asked, const struct candidate *best,
+static double share_of_excess(const struct samples *asked, const struct overlap_candidate *best,
                               double slope, double *room)
 {
     double sum = 0, smallest = smallest_share(asked, best->shares, room);
@@ -393,7 +394,7 @@ static double share_of_excess(const struct samples *asked, const struct candidat
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
 
-static double met_of(const struct samples *asked, const struct candidate *best)
+static double met_of(const struct samples *asked, const struct overlap_candidate *best)
 {
     double all = 0, met = 0;
     for (size_t i = 0; i < asked->items.count; i++) {
@@ -477,7 +478,7 @@ static void add_meetings(const struct samples *asked, const struct slow *slows,
     }
 }
 
-static double meets_of(const struct samples *asked, const struct candidate *best)
+static double meets_of(const struct samples *asked, const struct overlap_candidate *best)
 {
     struct slow *slows = slow_of_owners(asked);
     uint64_t ticks[2] = {0};
@@ -491,7 +492,7 @@ static double meets_of(const struct samples *asked, const struct candidate *best
     return ticks[0] ? (double)ticks[1] / (double)ticks[0] : 0;
 }
 
-static uint32_t thread_of(const struct samples *asked, const struct candidate *best)
+static uint32_t thread_of(const struct samples *asked, const struct overlap_candidate *best)
 {
     uint32_t most = UINT32_MAX;
     uint64_t most_ticks = 0;
@@ -516,8 +517,8 @@ static uint32_t thread_of(const struct samples *asked, const struct candidate *b
     return most;
 }
 
-static void tell(const struct samples *asked, const struct candidate *best, double null_slope,
-                 double *room, struct overlap_answer *answer)
+static void tell(const struct samples *asked, const struct overlap_candidate *best,
+                 double null_slope, double *room, struct overlap_answer *answer)
 {
     answer->other = best->entry;
     answer->thread = thread_of(asked, best);
@@ -532,12 +533,12 @@ static void judge(const struct samples *asked, struct vec *candidates,
                   struct overlap_answer *answer)
 {
     double *room = memory__zeroed(asked->items.count, sizeof *room);
-    VEC_EACH (candidate, candidates, struct candidate) {
+    VEC_EACH (candidate, candidates, struct overlap_candidate) {
         prepare(asked, candidate);
         if (candidate->fit.slope > 0 && candidate->fit.explained > answer->explained)
             answer->explained = candidate->fit.explained;
     }
-    const struct candidate *best = choose(asked, candidates, room);
+    const struct overlap_candidate *best = choose(asked, candidates, room);
     if (best) {
         double null_slope;
         answer->explained = best->fit.explained;

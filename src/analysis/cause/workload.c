@@ -28,7 +28,7 @@ struct bin {
     double value, baseline; /* means of its fastest */
 };
 
-struct sample {
+struct workload_sample {
     struct item *items; /* by value */
     double *durations;  /* by item, as they were */
     double *baselines;  /* by item */
@@ -47,7 +47,7 @@ static int by_value(const void *a, const void *b)
 
 /* ---- bins ------------------------------------------------------------------------------------ */
 
-static void close_bin(struct sample *sample, size_t first, size_t end)
+static void close_bin(struct workload_sample *sample, size_t first, size_t end)
 {
     if (first == end)
         return;
@@ -57,7 +57,7 @@ static void close_bin(struct sample *sample, size_t first, size_t end)
     vec__push(&sample->bins, &bin);
 }
 
-static size_t run_end(const struct sample *sample, size_t first)
+static size_t run_end(const struct workload_sample *sample, size_t first)
 {
     size_t end = first + 1;
     while (end < sample->count && sample->items[end].value == sample->items[first].value)
@@ -66,7 +66,7 @@ static size_t run_end(const struct sample *sample, size_t first)
 }
 
 /* Values that come often have bins of their own, the others share bins with their neighbours. */
-static void make_bins(struct sample *sample)
+static void make_bins(struct workload_sample *sample)
 {
     size_t shared = sample->count / 64 > RUN_LEAST ? sample->count / 64 : RUN_LEAST, open = 0;
     size_t often = sample->sort == VALUE_LABEL ? RUN_LEAST : shared;
@@ -118,7 +118,7 @@ static void select_fastest(struct item *items, size_t count, size_t wanted)
     }
 }
 
-static void set_baseline(struct sample *sample, struct bin *bin)
+static void set_baseline(struct workload_sample *sample, struct bin *bin)
 {
     size_t count = bin->end - bin->first, wanted = 1 + count / FASTEST_PART;
     for (size_t i = 0; i < count; i++)
@@ -131,13 +131,13 @@ static void set_baseline(struct sample *sample, struct bin *bin)
     }
 }
 
-static const struct bin *bin_at(const struct sample *sample, size_t place)
+static const struct bin *bin_at(const struct workload_sample *sample, size_t place)
 {
     return VEC_AT(&sample->bins, struct bin, place);
 }
 
 /* The last bin that begins at or before the value; the first one when there is none. */
-static size_t bin_of(const struct sample *sample, uint64_t value)
+static size_t bin_of(const struct workload_sample *sample, uint64_t value)
 {
     size_t low = 0, high = sample->bins.count;
     while (high - low > 1) {
@@ -160,7 +160,7 @@ static double between(const struct bin *left, const struct bin *right, double va
 }
 
 /* Of a value in or near the bin. */
-static double baseline_of(const struct sample *sample, size_t place, uint64_t value)
+static double baseline_of(const struct workload_sample *sample, size_t place, uint64_t value)
 {
     const struct bin *bin = bin_at(sample, place);
     double exact = (double)value;
@@ -173,7 +173,7 @@ static double baseline_of(const struct sample *sample, size_t place, uint64_t va
     return bin->baseline;
 }
 
-static double least_baseline(const struct sample *sample)
+static double least_baseline(const struct workload_sample *sample)
 {
     double least = INFINITY;
     VEC_EACH (bin, &sample->bins, struct bin)
@@ -188,7 +188,7 @@ static double clamped(double baseline, double least, double duration)
 }
 
 /* Sets the bins' baselines. Returns the share of the differences that is theirs. */
-static double fit_bins(struct sample *sample)
+static double fit_bins(struct workload_sample *sample)
 {
     double sum = 0;
     VEC_EACH (bin, &sample->bins, struct bin)
@@ -206,7 +206,7 @@ static double fit_bins(struct sample *sample)
 }
 
 /* Squared correlation of the baselines with the durations. */
-static double squared_correlation(const struct sample *sample)
+static double squared_correlation(const struct workload_sample *sample)
 {
     double n = (double)sample->count, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
     for (size_t i = 0; i < sample->count; i++) {
@@ -232,7 +232,7 @@ static uint64_t random_of(uint64_t *seed)
     return *seed;
 }
 
-static void shuffle(struct sample *sample, uint64_t *seed)
+static void shuffle(struct workload_sample *sample, uint64_t *seed)
 {
     for (size_t i = sample->count; i > 1; i--) {
         size_t other = random_of(seed) % i;
@@ -243,7 +243,7 @@ static void shuffle(struct sample *sample, uint64_t *seed)
 }
 
 /* Of the pairs of bins from first on, how many more rise than fall, as a share (Kendall). */
-static double rise(const struct sample *sample, size_t first, size_t end)
+static double rise(const struct workload_sample *sample, size_t first, size_t end)
 {
     double rising = 0, pairs = 0;
     for (size_t i = first; i < end; i++) {
@@ -257,7 +257,7 @@ static double rise(const struct sample *sample, size_t first, size_t end)
 }
 
 /* Whatever changes with time also changes with a counter; a slope goes on. */
-static bool is_steady(const struct sample *sample)
+static bool is_steady(const struct workload_sample *sample)
 {
     size_t half = sample->bins.count / 2;
     double first = rise(sample, 0, half), second = rise(sample, half, sample->bins.count);
@@ -270,7 +270,7 @@ struct chance {
     double explained; /* the largest r² */
 };
 
-static struct chance chance_of(struct sample *sample)
+static struct chance chance_of(struct workload_sample *sample)
 {
     struct chance chance = {0};
     uint64_t seed = 0x9e3779b97f4a7c15u;
@@ -285,7 +285,7 @@ static struct chance chance_of(struct sample *sample)
 }
 
 /* Takes the baselines off the durations. */
-static void take_off(struct sample *sample)
+static void take_off(struct workload_sample *sample)
 {
     double least = least_baseline(sample);
     for (size_t i = 0; i < sample->count; i++)
@@ -295,7 +295,7 @@ static void take_off(struct sample *sample)
 /* Whether that share, which the baselines have, is more than chance; fit then has what is beyond
  * it. How much chance makes of it is seen from what the baselines leave: were the value's own
  * differences still in it, it would be too much. */
-static bool beats_chance(struct sample *sample, double share, struct workload_fit *fit)
+static bool beats_chance(struct workload_sample *sample, double share, struct workload_fit *fit)
 {
     struct item *kept = memory__zeroed(sample->count, sizeof *kept);
     fit->explained = squared_correlation(sample);
@@ -316,10 +316,11 @@ static bool beats_chance(struct sample *sample, double share, struct workload_fi
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void take_sample(struct sample *sample, const struct workload_values *values)
+static void take_sample(struct workload_sample *sample, const struct workload_values *values)
 {
     size_t count = values->count < SAMPLE_MOST ? values->count : SAMPLE_MOST;
-    *sample = (struct sample){.count = count, .bins = VEC_OF(struct bin), .sort = values->sort};
+    *sample =
+        (struct workload_sample){.count = count, .bins = VEC_OF(struct bin), .sort = values->sort};
     sample->items = memory__zeroed(count, sizeof *sample->items);
     sample->room = memory__zeroed(count, sizeof *sample->room);
     sample->baselines = memory__zeroed(count, sizeof *sample->baselines);
@@ -338,7 +339,7 @@ static void take_sample(struct sample *sample, const struct workload_values *val
     make_bins(sample);
 }
 
-static void free_sample(struct sample *sample)
+static void free_sample(struct workload_sample *sample)
 {
     free(sample->items);
     free(sample->room);
@@ -347,7 +348,7 @@ static void free_sample(struct sample *sample)
     vec__free(&sample->bins);
 }
 
-static void give_parts(const struct sample *sample, const struct workload_values *values,
+static void give_parts(const struct workload_sample *sample, const struct workload_values *values,
                        double *parts)
 {
     double least = least_baseline(sample);
@@ -359,7 +360,7 @@ static void give_parts(const struct sample *sample, const struct workload_values
 
 bool workload__fit(const struct workload_values *values, double *parts, struct workload_fit *fit)
 {
-    struct sample sample;
+    struct workload_sample sample;
     *fit = (struct workload_fit){0};
     if (values->count < WORKLOAD_LEAST)
         return false;

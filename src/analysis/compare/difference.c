@@ -12,7 +12,7 @@
 /* ---- which two ------------------------------------------------------------------------------- */
 
 /* All occurrences of a class go by; which are wanted is kept. */
-struct search {
+struct difference_search {
     struct thread_watcher watcher; /* first: the watch gives this */
     struct class_table *table;
     uint32_t number; /* of the class */
@@ -25,14 +25,14 @@ struct search {
     struct extremes slow, fast;
 };
 
-static void offer_slow(struct search *search, struct extreme *one)
+static void offer_slow(struct difference_search *search, struct extreme *one)
 {
     one->key = one->duration;
     if (!search->is_at || (one->start <= search->at && search->at <= one->end))
         extremes__offer(&search->slow, one);
 }
 
-static void offer_fast(struct search *search, struct extreme *one)
+static void offer_fast(struct difference_search *search, struct extreme *one)
 {
     uint64_t away = one->duration > search->median ? one->duration - search->median
                                                    : search->median - one->duration;
@@ -44,7 +44,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
-    struct search *search = (struct search *)watcher;
+    struct difference_search *search = (struct difference_search *)watcher;
     (void)arguments, (void)argument_count;
     if (occurrence->inner ||
         class_entry__number(watcher__class(watcher, search->table, entry)) != search->number)
@@ -59,7 +59,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     offer_fast(search, &one);
 }
 
-static void search_all(struct search *search, const struct trace *trace)
+static void search_all(struct difference_search *search, const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace__threads(trace)->count; i++) {
         search->thread = i;
@@ -69,10 +69,12 @@ static void search_all(struct search *search, const struct trace *trace)
     extremes__sort(&search->fast);
 }
 
-static struct search search_of(const struct trace *trace, const struct profile_class *class,
-                               const struct difference_choice *choice, struct class_table *table)
+static struct difference_search search_of(const struct trace *trace,
+                                          const struct profile_class *class,
+                                          const struct difference_selection *choice,
+                                          struct class_table *table)
 {
-    return (struct search){
+    return (struct difference_search){
         .watcher = {.at_once = true, .occurrence = occurrence},
         .table = table,
         .number = class ? class->number : CLASS_NOT_NUMBERED,
@@ -86,7 +88,7 @@ static struct search search_of(const struct trace *trace, const struct profile_c
     };
 }
 
-static int refuse(const struct search *search, const struct difference_choice *choice,
+static int refuse(const struct difference_search *search, const struct difference_selection *choice,
                   struct error *error)
 {
     if (search->count == 0)
@@ -113,8 +115,9 @@ static bool is_same(const struct extreme *left, const struct extreme *right)
 }
 
 /* The two, sides SLOW and FAST. */
-static int take_two(const struct search *search, const struct difference_choice *choice,
-                    struct extreme two[SIDES], struct error *error)
+static int take_two(const struct difference_search *search,
+                    const struct difference_selection *choice, struct extreme two[SIDES],
+                    struct error *error)
 {
     const struct vec *slow = &search->slow.kept, *fast = &search->fast.kept;
     if (search->count < 2 || slow->count < (choice->slow ? choice->slow : 1) ||
@@ -163,7 +166,7 @@ static uint32_t add_row(struct making *making, uint32_t parent, const struct cla
     return (uint32_t)making->difference->rows.count - 1;
 }
 
-static uint32_t row_of(struct making *making, uint32_t parent, const struct inside_call *call)
+static uint32_t row_of(struct making *making, uint32_t parent, const struct call_tree_node *call)
 {
     const uint32_t key[2] = {parent, call->entry->place};
     uint32_t row =
@@ -190,10 +193,11 @@ static void add_components(const struct making *making, enum difference_side sid
         own[i] -= (int64_t)components[i];
 }
 
-static void add_calls(struct making *making, enum difference_side side, const struct inside *inside)
+static void add_calls(struct making *making, enum difference_side side,
+                      const struct call_tree *inside)
 {
     uint32_t *rows = memory__zeroed(inside->calls.count, sizeof *rows);
-    const struct inside_call *calls = inside->calls.items;
+    const struct call_tree_node *calls = inside->calls.items;
     for (size_t i = 0; i < inside->calls.count; i++) {
         uint32_t parent = calls[i].parent == INSIDE_NONE ? 0 : rows[calls[i].parent];
         rows[i] = row_of(making, parent, &calls[i]);
@@ -216,7 +220,7 @@ static int64_t ns_of(const struct trace *trace, int64_t ticks)
 static void convert(struct making *making, enum difference_side side)
 {
     struct difference *difference = making->difference;
-    struct difference_side_facts *facts = &difference->sides[side];
+    struct difference_side_info *info = &difference->sides[side];
     int64_t sum = 0, sum_ns = 0;
     for (unsigned c = 0; c < COMPONENTS; c++) {
         int64_t before_ns = sum_ns;
@@ -227,16 +231,17 @@ static void convert(struct making *making, enum difference_side side)
             row->own_ns[side] += row->component_ns[side][c];
             sum_ns += row->component_ns[side][c];
         }
-        facts->component_ns[c] = (uint64_t)(sum_ns - before_ns);
+        info->component_ns[c] = (uint64_t)(sum_ns - before_ns);
     }
-    facts->duration_ns = (uint64_t)sum_ns;
-    row_at(making, 0)->time_ns[side] = facts->duration_ns;
+    info->duration_ns = (uint64_t)sum_ns;
+    row_at(making, 0)->time_ns[side] = info->duration_ns;
 }
 
-static void add_side(struct making *making, enum difference_side side, const struct inside *inside)
+static void add_side(struct making *making, enum difference_side side,
+                     const struct call_tree *inside)
 {
-    struct difference_side_facts *facts = &making->difference->sides[side];
-    *facts = (struct difference_side_facts){
+    struct difference_side_info *info = &making->difference->sides[side];
+    *info = (struct difference_side_info){
         .thread = inside->thread,
         .index = UINT64_MAX,
         .start_ns = trace__since_start_ns(making->trace, inside->start),
@@ -245,7 +250,7 @@ static void add_side(struct making *making, enum difference_side side, const str
         .argument_count = inside->argument_count,
     };
     for (size_t i = 0; i < inside->argument_count; i++)
-        facts->arguments[i] = inside->arguments[i];
+        info->arguments[i] = inside->arguments[i];
     row_at(making, 0)->count[side] = 1;
     add_components(making, side, 0, DIFFERENCE_NONE, inside->components);
     add_calls(making, side, inside);
@@ -253,13 +258,13 @@ static void add_side(struct making *making, enum difference_side side, const str
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static struct inside inside_of(const struct extreme *one, bool is_stretch)
+static struct call_tree inside_of(const struct extreme *one, bool is_stretch)
 {
-    return (struct inside){.thread = one->thread,
-                           .start = one->start,
-                           .end = one->end,
-                           .depth = one->depth,
-                           .is_stretch = is_stretch};
+    return (struct call_tree){.thread = one->thread,
+                              .start = one->start,
+                              .end = one->end,
+                              .depth = one->depth,
+                              .is_stretch = is_stretch};
 }
 
 static bool comes_before(const struct extreme *left, const struct extreme *right)
@@ -270,9 +275,9 @@ static bool comes_before(const struct extreme *left, const struct extreme *right
 
 /* None where it waited for nobody. */
 static struct vec waits_of(const struct trace *trace, const struct extreme *slow,
-                           const struct difference_side_facts *facts)
+                           const struct difference_side_info *info)
 {
-    const uint64_t *ns = facts->component_ns;
+    const uint64_t *ns = info->component_ns;
     if (!ns[COMPONENT_LOCK] && !ns[COMPONENT_CONDITION] && !ns[COMPONENT_BARRIER])
         return VEC_OF(struct difference_wait);
     return difference__waits(trace, slow->thread, slow->start, slow->end);
@@ -286,9 +291,9 @@ static struct difference *make(struct class_table *table, const struct class_def
     struct making making = {
         .trace = table->trace, .difference = difference, .ticks = VEC_OF(struct own_ticks)};
     enum difference_side first = comes_before(&two[SIDE_FAST], &two[SIDE_SLOW]);
-    struct inside insides[SIDES] = {inside_of(&two[first], is_stretch),
-                                    inside_of(&two[!first], is_stretch)};
-    insides__collect(table, insides, SIDES);
+    struct call_tree insides[SIDES] = {inside_of(&two[first], is_stretch),
+                                       inside_of(&two[!first], is_stretch)};
+    call_trees__collect(table, insides, SIDES);
     difference->rows = VEC_OF(struct difference_row);
     add_row(&making, DIFFERENCE_NONE, what);
     add_side(&making, SIDE_SLOW, &insides[first == SIDE_SLOW ? 0 : 1]);
@@ -297,7 +302,7 @@ static struct difference *make(struct class_table *table, const struct class_def
     convert(&making, SIDE_FAST);
     difference->waits = waits_of(table->trace, &two[SIDE_SLOW], &difference->sides[SIDE_SLOW]);
     for (int i = 0; i < SIDES; i++)
-        inside__free(&insides[i]);
+        call_tree__free(&insides[i]);
     vec__free(&making.ticks);
     map__free(&making.rows);
     return difference;
@@ -328,8 +333,9 @@ static void describe(struct difference *difference, const struct trace *trace,
 }
 
 int difference__of_class(const struct trace *trace, const struct profile *profile,
-                         const struct profile_class *class, const struct difference_choice *choice,
-                         struct difference **difference, struct error *error)
+                         const struct profile_class *class,
+                         const struct difference_selection *choice, struct difference **difference,
+                         struct error *error)
 {
     struct class_table *table = profile__table(profile);
     struct extreme two[SIDES];
@@ -337,8 +343,8 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
         return error__set(error, -ENOTSUP,
                           "the run was recorded with --aggregate, which keeps no single "
                           "occurrences; record it without to compare two");
-    struct search search = search_of(trace, class, choice, table);
-    search.watcher.nests = class_table__has_parts(table);
+    struct difference_search search = search_of(trace, class, choice, table);
+    search.watcher.signatures = class_table__has_parts(table);
     search_all(&search, trace);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {
@@ -352,14 +358,14 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-static struct extreme extreme_of(const struct iteration *turn, uint64_t place)
+static struct extreme extreme_of(const struct iteration *iteration, uint64_t place)
 {
-    return (struct extreme){.start = turn->start_tick,
-                            .end = turn->end_tick,
-                            .duration = turn->end_tick - turn->start_tick,
+    return (struct extreme){.start = iteration->start_tick,
+                            .end = iteration->end_tick,
+                            .duration = iteration->end_tick - iteration->start_tick,
                             .index = place,
-                            .thread = turn->thread,
-                            .depth = turn->depth};
+                            .thread = iteration->thread,
+                            .depth = iteration->depth};
 }
 
 static const struct iteration *kept_at(const struct iteration_phase *phase, uint64_t place)
@@ -367,18 +373,19 @@ static const struct iteration *kept_at(const struct iteration_phase *phase, uint
     return VEC_AT(&phase->kept, struct iteration, place);
 }
 
-/* Of the thread's turns, or of all threads' when thread is UINT32_MAX. */
+/* Of the thread's iterations, or of all threads' when thread is UINT32_MAX. */
 static struct vec durations_of(const struct iteration_phase *phase, uint32_t thread)
 {
     struct vec durations = VEC_OF(uint64_t);
-    VEC_EACH (turn, &phase->kept, struct iteration)
-        if (thread == UINT32_MAX || turn->thread == thread)
-            vec__push(&durations, &(uint64_t){turn->end_tick - turn->start_tick});
+    VEC_EACH (iteration, &phase->kept, struct iteration)
+        if (thread == UINT32_MAX || iteration->thread == thread)
+            vec__push(&durations, &(uint64_t){iteration->end_tick - iteration->start_tick});
     vec__sort(&durations, order__u64);
     return durations;
 }
 
-static void offer_slow_turns(struct search *search, const struct iteration_phase *phase)
+static void offer_slow_iterations(struct difference_search *search,
+                                  const struct iteration_phase *phase)
 {
     for (size_t i = 0; i < phase->kept.count; i++) {
         struct extreme one = extreme_of(kept_at(phase, i), i);
@@ -389,7 +396,8 @@ static void offer_slow_turns(struct search *search, const struct iteration_phase
 }
 
 /* Those of the thread of the slow one; of all when it has no other. */
-static void offer_fast_turns(struct search *search, const struct iteration_phase *phase)
+static void offer_fast_iterations(struct difference_search *search,
+                                  const struct iteration_phase *phase)
 {
     const struct vec *slow = &search->slow.kept;
     if (!slow->count)
@@ -418,7 +426,7 @@ static void describe_iterations(struct difference *difference, const struct trac
     struct vec durations = durations_of(phase, UINT32_MAX);
     const uint64_t *ticks = durations.items;
     VEC_EACH (thread, &phase->threads, struct iteration_thread)
-        difference->count += thread->turns;
+        difference->count += thread->iterations;
     difference->min_ns = trace__ns(trace, ticks[0]);
     difference->median_ns = trace__ns(trace, ticks[(durations.count - 1) / 2]);
     difference->max_ns = trace__ns(trace, ticks[durations.count - 1]);
@@ -428,15 +436,15 @@ static void describe_iterations(struct difference *difference, const struct trac
 }
 
 int difference__of_iterations(const struct trace *trace, const struct iteration_phase *phase,
-                              const struct difference_choice *choice,
+                              const struct difference_selection *choice,
                               struct difference **difference, struct error *error)
 {
     struct class_table table;
     struct extreme two[SIDES];
     const struct class_definition none = {0};
-    struct search search = search_of(trace, NULL, choice, NULL);
-    offer_slow_turns(&search, phase);
-    offer_fast_turns(&search, phase);
+    struct difference_search search = search_of(trace, NULL, choice, NULL);
+    offer_slow_iterations(&search, phase);
+    offer_fast_iterations(&search, phase);
     int code = take_two(&search, choice, two, error);
     if (code == 0) {
         class_table__start(&table, trace, NULL);

@@ -1,5 +1,5 @@
-/* difference.h: one slow against one fast occurrence of a class, or turn of a loop: what makes the
- * difference.
+/* difference.h: one slow against one fast occurrence of a class, or iteration of a loop: what makes
+ * the difference.
  *
  *     duration = Σ components = Σ own times of all calls in it, and its own
  *
@@ -24,7 +24,7 @@ struct difference_row {
     int64_t component_ns[SIDES][COMPONENTS]; /* add up to own_ns */
 };
 
-struct difference_side_facts {
+struct difference_side_info {
     uint32_t thread;   /* index into trace__threads */
     uint64_t index;    /* of an iteration: 0, 1, 2 … in its thread; else UINT64_MAX */
     uint64_t start_ns; /* since the session's start */
@@ -52,14 +52,14 @@ struct difference {
     const struct trace_function *definition; /* with the arguments' names, or NULL */
     uint64_t count;                          /* its occurrences that can be compared */
     uint64_t min_ns, median_ns, max_ns;
-    struct difference_side_facts sides[SIDES];
+    struct difference_side_info sides[SIDES];
     /* struct difference_row: the first is the whole itself; parents before what is in them. */
     struct vec rows;
     struct vec waits; /* struct difference_wait, by wait_ns */
 };
 
 /* Which two. Of equal durations the one of the first thread, and the one that ended first. */
-struct difference_choice {
+struct difference_selection {
     uint64_t slow;  /* the so many-th slowest, from 1; 0: the slowest one at at_ns */
     uint64_t at_ns; /* since the session's start */
     uint64_t fast;  /* the so many-th fastest, from 1; 0: the one nearest to the median */
@@ -69,12 +69,13 @@ struct difference_choice {
  * of their own class do not count. -ENOENT and a sentence: there are not two, or none at at_ns.
  * -ENOTSUP: the run was aggregated. Two walks over the trace. free: difference__free. */
 int difference__of_class(const struct trace *trace, const struct profile *profile,
-                         const struct profile_class *class, const struct difference_choice *choice,
-                         struct difference **difference, struct error *error);
-/* Of a phase's turns of single threads; both are of one thread unless it has only one. The result's
- * what.function is NULL. Errors likewise. */
+                         const struct profile_class *class,
+                         const struct difference_selection *choice, struct difference **difference,
+                         struct error *error);
+/* Of a phase's iterations of single threads; both are of one thread unless it has only one. The
+ * result's what.function is NULL. Errors likewise. */
 int difference__of_iterations(const struct trace *trace, const struct iteration_phase *phase,
-                              const struct difference_choice *choice,
+                              const struct difference_selection *choice,
                               struct difference **difference, struct error *error);
 void difference__free(struct difference *difference); /* NULL is allowed */
 

@@ -65,27 +65,27 @@ static struct critical_path in_ns(const struct trace *trace, const struct sync_e
     return critical;
 }
 
-struct finding {
+struct path_finding {
     struct run *run;
     struct path *path;
 };
 
 static void *start(struct run *run)
 {
-    struct finding *finding = memory__zeroed(1, sizeof *finding);
-    *finding = (struct finding){run, path__start(run->trace, run->sync_events, true)};
+    struct path_finding *finding = memory__zeroed(1, sizeof *finding);
+    *finding = (struct path_finding){run, path__start(run->trace, run->sync_events, true)};
     return finding;
 }
 
 static bool take(void *self, const struct sync_event *event)
 {
-    path__take(((struct finding *)self)->path, event);
+    path__take(((struct path_finding *)self)->path, event);
     return true;
 }
 
 static void *finish(void *self)
 {
-    struct finding *finding = self;
+    struct path_finding *finding = self;
     struct critical_path *critical = memory__zeroed(1, sizeof *critical);
     struct path_result path;
     path__finish(finding->path, &path);

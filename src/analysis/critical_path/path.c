@@ -10,7 +10,7 @@
 
 /* A place at which a thread's chain was closed, and from which another thread may go on. It holds
  * the branch. */
-struct cut {
+struct path_cut {
     uint32_t thread;
     uint64_t tick;
     uint64_t round; /* barriers */
@@ -18,7 +18,7 @@ struct cut {
 };
 
 /* A lock that a thread has. */
-struct section {
+struct path_section {
     uint32_t object, weight;
     bool contended;
     uint64_t since, wait;
@@ -29,10 +29,10 @@ struct path_thread {
     struct branch *open; /* NULL: it has not begun, or has ended */
     uint64_t from;       /* what is later is not yet in the sums */
     uint64_t covered;    /* it has had a lock since then, when it has any */
-    struct vec sections; /* struct section: what it has now */
+    struct vec sections; /* struct path_section: what it has now */
     bool waits;
     uint32_t waits_at;    /* object */
-    struct vec creations; /* struct cut */
+    struct vec creations; /* struct path_cut */
     bool has_created;     /* a thread that has begun: it tells of it next */
     bool came;            /* the open piece is its first one, which came to it like this: */
     struct path_piece piece;
@@ -41,7 +41,7 @@ struct path_thread {
 /* Of an object; the last cuts are kept while somebody waits there. */
 struct path_object {
     uint64_t waiting;
-    struct vec cuts; /* struct cut */
+    struct vec cuts; /* struct path_cut */
 };
 
 /* The thread that ended last until now. */
@@ -62,7 +62,7 @@ struct path {
     uint64_t not_begun;   /* threads */
     struct vec objects;   /* struct path_object */
     uint64_t joining;     /* threads that wait for another one's end */
-    struct vec ended;     /* struct cut: since somebody has been joining */
+    struct vec ended;     /* struct path_cut: since somebody has been joining */
     struct path_end end;  /* of those that ended until now */
     uint64_t sync_events; /* taken */
 };
@@ -79,10 +79,10 @@ struct path *path__start(const struct trace *trace, const struct sync_events *wa
     path->main = SYNC_EVENT_NOBODY;
     path->not_begun = path->thread_count;
     path->objects = VEC_OF(struct path_object);
-    path->ended = VEC_OF(struct cut);
+    path->ended = VEC_OF(struct path_cut);
     for (uint32_t i = 0; i < path->thread_count; i++) {
-        path->threads[i].sections = VEC_OF(struct section);
-        path->threads[i].creations = VEC_OF(struct cut);
+        path->threads[i].sections = VEC_OF(struct path_section);
+        path->threads[i].creations = VEC_OF(struct path_cut);
     }
     return path;
 }
@@ -96,7 +96,7 @@ size_t path__branches(const struct path *path)
 
 static void drop_cut(struct path *path, struct vec *cuts, size_t place)
 {
-    struct cut *cut = VEC_AT(cuts, struct cut, place);
+    struct path_cut *cut = VEC_AT(cuts, struct path_cut, place);
     tree__drop(&path->tree, cut->branch);
     cuts->count--;
     memmove(cut, cut + 1, (cuts->count - place) * sizeof *cut);
@@ -104,7 +104,7 @@ static void drop_cut(struct path *path, struct vec *cuts, size_t place)
 
 static void drop_cuts(struct path *path, struct vec *cuts)
 {
-    VEC_EACH (cut, cuts, struct cut) {
+    VEC_EACH (cut, cuts, struct path_cut) {
         tree__drop(&path->tree, cut->branch);
     }
     cuts->count = 0;
@@ -114,7 +114,7 @@ static void drop_cuts(struct path *path, struct vec *cuts)
 static size_t find_cut(const struct vec *cuts, uint32_t thread, uint64_t tick)
 {
     for (size_t i = cuts->count; i-- > 0;) {
-        const struct cut *cut = VEC_AT(cuts, struct cut, i);
+        const struct path_cut *cut = VEC_AT(cuts, struct path_cut, i);
         if (cut->thread == thread && cut->tick == tick)
             return i;
     }
@@ -124,7 +124,7 @@ static size_t find_cut(const struct vec *cuts, uint32_t thread, uint64_t tick)
 static struct path_object *object_at(struct path *path, uint32_t object)
 {
     while (path->objects.count <= object) {
-        struct path_object fresh = {.cuts = VEC_OF(struct cut)};
+        struct path_object fresh = {.cuts = VEC_OF(struct path_cut)};
         vec__push(&path->objects, &fresh);
     }
     return VEC_AT(&path->objects, struct path_object, object);
@@ -142,7 +142,7 @@ static uint64_t ticks_between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-static void count_section(struct branch *branch, const struct section *section)
+static void count_section(struct branch *branch, const struct path_section *section)
 {
     struct path_sum *sum = path_sums__at(&branch->locks, section->object);
     sum->acquisitions += section->weight;
@@ -151,7 +151,8 @@ static void count_section(struct branch *branch, const struct section *section)
 }
 
 /* What of the section is on the open piece until tick. */
-static void charge_section(struct path_thread *thread, const struct section *section, uint64_t tick)
+static void charge_section(struct path_thread *thread, const struct path_section *section,
+                           uint64_t tick)
 {
     uint64_t ticks = ticks_between(later(section->since, thread->from), tick);
     path_sums__at(&thread->open->locks, section->object)->ticks += ticks * section->weight;
@@ -176,7 +177,7 @@ static void keep_piece(struct path *path, struct path_thread *thread, uint64_t t
 static void charge(struct path *path, uint32_t index, uint64_t tick)
 {
     struct path_thread *thread = &path->threads[index];
-    VEC_EACH (section, &thread->sections, struct section) {
+    VEC_EACH (section, &thread->sections, struct path_section) {
         charge_section(thread, section, tick);
     }
     if (thread->sections.count)
@@ -190,10 +191,11 @@ static void charge(struct path *path, uint32_t index, uint64_t tick)
 
 /* Closes the chain at that tick, no earlier than its last piece's start, and goes on with it. The
  * cut's branch is the caller's. */
-static struct cut cut_chain(struct path *path, uint32_t index, uint64_t tick)
+static struct path_cut cut_chain(struct path *path, uint32_t index, uint64_t tick)
 {
     struct path_thread *thread = &path->threads[index];
-    struct cut cut = {.thread = index, .tick = later(tick, thread->from), .branch = thread->open};
+    struct path_cut cut = {
+        .thread = index, .tick = later(tick, thread->from), .branch = thread->open};
     charge(path, index, cut.tick);
     cut.branch->closed = path->sync_events;
     thread->open = tree__branch(&path->tree, cut.branch);
@@ -203,7 +205,7 @@ static struct cut cut_chain(struct path *path, uint32_t index, uint64_t tick)
 /* From that tick on the thread is on a new chain: the one that was closed at the cut, whose branch
  * stays the caller's. NULL: a chain of its own. */
 static void begin_chain(struct path *path, const struct sync_event *sync_event,
-                        const struct cut *cut)
+                        const struct path_cut *cut)
 {
     struct path_thread *thread = &path->threads[sync_event->thread];
     tree__drop(&path->tree, thread->open);
@@ -221,7 +223,7 @@ static void begin_chain(struct path *path, const struct sync_event *sync_event,
     }
     thread->open->hand_overs = 1;
     thread->open->hand_over = ticks_between(cut->tick, sync_event->tick);
-    VEC_EACH (section, &thread->sections, struct section) {
+    VEC_EACH (section, &thread->sections, struct path_section) {
         if (!branch__was_on(cut->branch, sync_event->thread, section->sync_event))
             count_section(thread->open, section);
     }
@@ -236,7 +238,7 @@ static void thread__created(struct path *path, const struct sync_event *sync_eve
     thread->has_created = false;
     if (has_begun || !path->not_begun)
         return;
-    struct cut cut = cut_chain(path, sync_event->thread, sync_event->tick);
+    struct path_cut cut = cut_chain(path, sync_event->thread, sync_event->tick);
     if (thread->creations.count >= path->not_begun)
         drop_cut(path, &thread->creations, 0);
     vec__push(&thread->creations, &cut);
@@ -244,7 +246,7 @@ static void thread__created(struct path *path, const struct sync_event *sync_eve
 
 /* The thread's chain as it is now, or was not long ago: for what is told only later. */
 static bool cut_now(struct path *path, uint32_t thread, uint64_t tick, uint64_t now,
-                    struct cut *cut)
+                    struct path_cut *cut)
 {
     if (!path->threads[thread].open)
         return false;
@@ -259,12 +261,13 @@ static uint32_t process_of(const struct path *path, uint32_t thread)
 
 /* The creator's chain when it created the thread. Mostly the thread begins before its creator
  * tells of it. */
-static bool creation_of(struct path *path, const struct sync_event *sync_event, struct cut *cut)
+static bool creation_of(struct path *path, const struct sync_event *sync_event,
+                        struct path_cut *cut)
 {
     struct path_thread *creator = &path->threads[sync_event->by];
     size_t place = find_cut(&creator->creations, sync_event->by, sync_event->by_tick);
     if (place < creator->creations.count) {
-        *cut = *VEC_AT(&creator->creations, struct cut, place);
+        *cut = *VEC_AT(&creator->creations, struct path_cut, place);
         branch__hold(cut->branch);
         drop_cut(path, &creator->creations, place);
         return true;
@@ -276,7 +279,7 @@ static bool creation_of(struct path *path, const struct sync_event *sync_event, 
 
 static void thread__started(struct path *path, const struct sync_event *sync_event)
 {
-    struct cut cut;
+    struct path_cut cut;
     bool is_created = sync_event->by < path->thread_count && sync_event->by != sync_event->thread &&
                       creation_of(path, sync_event, &cut);
     begin_chain(path, sync_event, is_created ? &cut : NULL);
@@ -294,7 +297,7 @@ static bool is_better_end(const struct path_end *end, const struct path_end *tha
     return !than->branch || end->tick > than->tick || (end->tick == than->tick && end->is_main);
 }
 
-static void consider_end(struct path *path, const struct cut *cut)
+static void consider_end(struct path *path, const struct path_cut *cut)
 {
     struct path_end end = {cut->branch, cut->tick, cut->thread == path->main};
     if (!is_better_end(&end, &path->end))
@@ -308,9 +311,9 @@ static void consider_end(struct path *path, const struct cut *cut)
 static void thread__ended(struct path *path, const struct sync_event *sync_event)
 {
     struct path_thread *thread = &path->threads[sync_event->thread];
-    struct cut cut = {.thread = sync_event->thread,
-                      .tick = later(sync_event->tick, thread->from),
-                      .branch = thread->open};
+    struct path_cut cut = {.thread = sync_event->thread,
+                           .tick = later(sync_event->tick, thread->from),
+                           .branch = thread->open};
     charge(path, cut.thread, cut.tick);
     cut.branch->closed = path->sync_events;
     thread->open = NULL;
@@ -342,10 +345,10 @@ static bool is_of_kind(const struct path *path, uint32_t object, enum class_kind
 static void cut_at(struct path *path, const struct sync_event *sync_event)
 {
     struct path_object *object = object_at(path, sync_event->object);
-    struct cut cut = cut_chain(path, sync_event->thread, sync_event->tick);
+    struct path_cut cut = cut_chain(path, sync_event->thread, sync_event->tick);
     cut.round = sync_event->round;
-    struct cut *last =
-        object->cuts.count ? VEC_AT(&object->cuts, struct cut, object->cuts.count - 1) : NULL;
+    struct path_cut *last =
+        object->cuts.count ? VEC_AT(&object->cuts, struct path_cut, object->cuts.count - 1) : NULL;
     if (sync_event->type == SYNC_EVENT_WAITS && last && last->round == cut.round)
         drop_cut(path, &object->cuts, object->cuts.count - 1); /* it was not the last to arrive */
     else if (object->cuts.count == CUTS_KEPT)
@@ -386,14 +389,14 @@ static void wait__ends(struct path *path, const struct sync_event *sync_event)
 
 /* The chain of who ended the wait, as it was then; a thread whose end is not in the trace is joined
  * as it is. */
-static bool waker_of(struct path *path, const struct sync_event *sync_event, struct cut *cut)
+static bool waker_of(struct path *path, const struct sync_event *sync_event, struct path_cut *cut)
 {
     bool is_join = sync_event->object == SYNC_EVENT_NO_OBJECT;
     const struct vec *cuts = is_join ? &path->ended : &object_at(path, sync_event->object)->cuts;
     size_t place = find_cut(cuts, sync_event->by, sync_event->by_tick);
     if (place == cuts->count)
         return is_join && cut_now(path, sync_event->by, sync_event->by_tick, sync_event->tick, cut);
-    *cut = *VEC_AT(cuts, struct cut, place);
+    *cut = *VEC_AT(cuts, struct path_cut, place);
     branch__hold(cut->branch);
     return true;
 }
@@ -401,7 +404,7 @@ static bool waker_of(struct path *path, const struct sync_event *sync_event, str
 /* Goes over to the chain of who ended the wait, if anybody did. */
 static void follow(struct path *path, const struct sync_event *sync_event)
 {
-    struct cut cut;
+    struct path_cut cut;
     if (!sync_event->since || sync_event->by >= path->thread_count ||
         sync_event->by == sync_event->thread || sync_event->by_tick <= sync_event->since ||
         !waker_of(path, sync_event, &cut))
@@ -414,7 +417,7 @@ static void follow(struct path *path, const struct sync_event *sync_event)
 
 static void end_section(struct path_thread *thread, size_t place, uint64_t tick)
 {
-    struct section *section = VEC_AT(&thread->sections, struct section, place);
+    struct path_section *section = VEC_AT(&thread->sections, struct path_section, place);
     charge_section(thread, section, tick);
     thread->sections.count--;
     memmove(section, section + 1, (thread->sections.count - place) * sizeof *section);
@@ -439,7 +442,7 @@ static void end_lost_sections(struct path *path, const struct sync_event *sync_e
         return;
     for (size_t i = thread->sections.count; i-- > 0;) {
         if (!is_held(path, sync_event->thread,
-                     VEC_AT(&thread->sections, struct section, i)->object))
+                     VEC_AT(&thread->sections, struct path_section, i)->object))
             end_section(thread, i, sync_event->tick);
     }
 }
@@ -447,7 +450,7 @@ static void end_lost_sections(struct path *path, const struct sync_event *sync_e
 static void lock__acquired(struct path *path, const struct sync_event *sync_event)
 {
     struct path_thread *thread = &path->threads[sync_event->thread];
-    struct section section = {
+    struct path_section section = {
         .object = sync_event->object,
         .weight = sync_event->weight,
         .contended = sync_event->since != 0,
@@ -469,7 +472,7 @@ static void section__released(struct path *path, const struct sync_event *sync_e
 {
     struct path_thread *thread = &path->threads[sync_event->thread];
     for (size_t i = thread->sections.count; i-- > 0;) {
-        if (VEC_AT(&thread->sections, struct section, i)->object != sync_event->object)
+        if (VEC_AT(&thread->sections, struct path_section, i)->object != sync_event->object)
             continue;
         end_section(thread, i, sync_event->tick);
         break;

@@ -194,13 +194,14 @@ static bool leads_away(const struct moment *moment)
 }
 
 /* Where the walk is: on that thread, before that synchronisation event and tick. */
-struct place {
+struct path_place {
     uint32_t thread;
     uint64_t number, tick;
 };
 
 /* Goes on to who ended the wait. False: nobody did, or nobody knows who. */
-static bool go_over(const struct marking *marking, const struct moment *moment, struct place *place)
+static bool go_over(const struct marking *marking, const struct moment *moment,
+                    struct path_place *place)
 {
     if (moment->by == SYNC_EVENT_NOBODY || moment->by >= marking->count)
         return false;
@@ -208,7 +209,7 @@ static bool go_over(const struct marking *marking, const struct moment *moment, 
     if (!source && moment->type != SYNC_EVENT_STARTED)
         return false;
     bool is_told = moment->by_tick && moment->by_tick < moment->tick;
-    *place = (struct place){
+    *place = (struct path_place){
         .thread = moment->by,
         .number = source ? source->number : moment->number,
         .tick = is_told ? moment->by_tick : moment->tick,
@@ -218,10 +219,10 @@ static bool go_over(const struct marking *marking, const struct moment *moment, 
 
 static void walk_back(struct marking *marking)
 {
-    struct place place = {marking->last, marking->number + 1, marking->end};
+    struct path_place place = {marking->last, marking->number + 1, marking->end};
     for (size_t i = moments_before(marking, place.thread, place.number); i-- > 0;) {
         const struct moment *moment = moment_at(marking, place.thread, i);
-        struct place next;
+        struct path_place next;
         if (!leads_away(moment) ||
             (!go_over(marking, moment, &next) && moment->type != SYNC_EVENT_STARTED))
             continue;

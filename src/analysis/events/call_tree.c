@@ -6,7 +6,7 @@
 
 /* A call in the tree that grows. Siblings are in the order in which they ended first. */
 struct call_node {
-    struct inside_call call;
+    struct call_tree_node call;
     uint32_t first_child, last_child, next; /* next: sibling, or unused node */
 };
 
@@ -21,9 +21,9 @@ struct kernel_record {
     uint64_t parts[PARTS];
 };
 
-struct collector {
+struct call_tree_collector {
     struct thread_watcher watcher; /* first: the watch gives this */
-    struct inside *insides;        /* of the thread */
+    struct call_tree *insides;     /* of the thread */
     size_t count;
     size_t current; /* the first that has not ended */
     struct vec nodes;
@@ -37,12 +37,12 @@ struct collector {
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static struct call_node *call_node_at(struct collector *self, uint32_t node)
+static struct call_node *call_node_at(struct call_tree_collector *self, uint32_t node)
 {
     return VEC_AT(&self->nodes, struct call_node, node);
 }
 
-static uint32_t node__new(struct collector *self, const struct inside_call *call)
+static uint32_t node__new(struct call_tree_collector *self, const struct call_tree_node *call)
 {
     uint32_t number = self->unused;
     if (number == NONE) {
@@ -55,19 +55,19 @@ static uint32_t node__new(struct collector *self, const struct inside_call *call
     return number;
 }
 
-static void node__drop(struct collector *self, uint32_t node)
+static void node__drop(struct call_tree_collector *self, uint32_t node)
 {
     call_node_at(self, node)->next = self->unused;
     self->unused = node;
 }
 
-static struct call_row children_of(struct collector *self, uint32_t node)
+static struct call_row children_of(struct call_tree_collector *self, uint32_t node)
 {
     return (struct call_row){call_node_at(self, node)->first_child,
                              call_node_at(self, node)->last_child};
 }
 
-static void row__append(struct collector *self, struct call_row *row, uint32_t node)
+static void row__append(struct call_tree_collector *self, struct call_row *row, uint32_t node)
 {
     call_node_at(self, node)->next = NONE;
     if (row->first == NONE)
@@ -77,7 +77,8 @@ static void row__append(struct collector *self, struct call_row *row, uint32_t n
     row->last = node;
 }
 
-static uint32_t row__find(struct collector *self, const struct call_row *row, uint32_t place)
+static uint32_t row__find(struct call_tree_collector *self, const struct call_row *row,
+                          uint32_t place)
 {
     uint32_t node = row->first;
     while (node != NONE && call_node_at(self, node)->call.entry->place != place)
@@ -85,10 +86,10 @@ static uint32_t row__find(struct collector *self, const struct call_row *row, ui
     return node;
 }
 
-static void row__add(struct collector *self, struct call_row *row, uint32_t node);
+static void row__add(struct call_tree_collector *self, struct call_row *row, uint32_t node);
 
 /* Each node of from goes into the row, or to the node of its place there. */
-static void row__take(struct collector *self, struct call_row *row, struct call_row from)
+static void row__take(struct call_tree_collector *self, struct call_row *row, struct call_row from)
 {
     for (uint32_t node = from.first, next; node != NONE; node = next) {
         next = call_node_at(self, node)->next;
@@ -96,7 +97,7 @@ static void row__take(struct collector *self, struct call_row *row, struct call_
     }
 }
 
-static void call__join(struct inside_call *into, const struct inside_call *from)
+static void call__join(struct call_tree_node *into, const struct call_tree_node *from)
 {
     into->has_object &= from->has_object && from->entry->what.object == into->entry->what.object;
     into->count += from->count;
@@ -105,7 +106,7 @@ static void call__join(struct inside_call *into, const struct inside_call *from)
         into->components[i] += from->components[i];
 }
 
-static void row__add(struct collector *self, struct call_row *row, uint32_t node)
+static void row__add(struct call_tree_collector *self, struct call_row *row, uint32_t node)
 {
     uint32_t same = row__find(self, row, call_node_at(self, node)->call.entry->place);
     if (same == NONE) {
@@ -120,7 +121,7 @@ static void row__add(struct collector *self, struct call_row *row, uint32_t node
     node__drop(self, node);
 }
 
-static struct call_row *row_at(struct collector *self, size_t level)
+static struct call_row *row_at(struct call_tree_collector *self, size_t level)
 {
     while (self->rows.count <= level)
         vec__push(&self->rows, &(struct call_row){NONE, NONE});
@@ -128,7 +129,7 @@ static struct call_row *row_at(struct collector *self, size_t level)
 }
 
 /* All that ended on that level and deeper: what was around the deeper ones had no end. */
-static struct call_row rows__take(struct collector *self, size_t level)
+static struct call_row rows__take(struct call_tree_collector *self, size_t level)
 {
     struct call_row all = *row_at(self, level);
     for (size_t i = level + 1; i < self->rows.count; i++) {
@@ -164,8 +165,8 @@ static struct kernel_record page_fault(const struct event *event)
 }
 
 /* What began from start to end was in a call, unless it is a gap; what began before was in none. */
-static void sort_records(struct collector *self, const struct inside *inside, uint64_t start,
-                         uint64_t end)
+static void sort_records(struct call_tree_collector *self, const struct call_tree *inside,
+                         uint64_t start, uint64_t end)
 {
     size_t left = 0;
     VEC_EACH (record, &self->kernel, struct kernel_record) {
@@ -180,8 +181,8 @@ static void sort_records(struct collector *self, const struct inside *inside, ui
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-static void write_calls(struct collector *self, struct inside *inside, struct call_row row,
-                        uint32_t parent)
+static void write_calls(struct call_tree_collector *self, struct call_tree *inside,
+                        struct call_row row, uint32_t parent)
 {
     for (uint32_t node = row.first, next; node != NONE; node = next) {
         uint32_t number = (uint32_t)inside->calls.count;
@@ -195,10 +196,10 @@ static void write_calls(struct collector *self, struct inside *inside, struct ca
 }
 
 /* What calls had, and what the kernel told of the time between them; the rest ran. */
-static void divide_stretch(struct collector *self, struct inside *inside)
+static void divide_stretch(struct call_tree_collector *self, struct call_tree *inside)
 {
     uint64_t in_calls = 0, left;
-    VEC_EACH (call, &inside->calls, struct inside_call) {
+    VEC_EACH (call, &inside->calls, struct call_tree_node) {
         if (call->parent != INSIDE_NONE)
             continue;
         in_calls += call->time;
@@ -219,9 +220,9 @@ static void divide_stretch(struct collector *self, struct inside *inside)
     inside->components[COMPONENT_RUNNING] += left - recording;
 }
 
-static void find_own(struct inside *inside)
+static void find_own(struct call_tree *inside)
 {
-    struct inside_call *calls = inside->calls.items;
+    struct call_tree_node *calls = inside->calls.items;
     inside->own = (int64_t)inside->duration;
     for (size_t i = 0; i < inside->calls.count; i++) {
         calls[i].own = (int64_t)calls[i].time;
@@ -230,9 +231,9 @@ static void find_own(struct inside *inside)
     }
 }
 
-static void finish(struct collector *self)
+static void finish(struct call_tree_collector *self)
 {
-    struct inside *inside = &self->insides[self->current++];
+    struct call_tree *inside = &self->insides[self->current++];
     write_calls(self, inside, rows__take(self, 0), INSIDE_NONE);
     inside->cpu = self->cpu;
     sort_records(self, inside, inside->end, inside->end);
@@ -245,10 +246,10 @@ static void finish(struct collector *self)
 }
 
 /* The one that is current when a thing begins and ends then, or NULL. */
-static struct inside *current_at(struct collector *self, uint64_t start, uint64_t end)
+static struct call_tree *current_at(struct call_tree_collector *self, uint64_t start, uint64_t end)
 {
     for (; self->current < self->count; finish(self)) {
-        struct inside *inside = &self->insides[self->current];
+        struct call_tree *inside = &self->insides[self->current];
         if (start < inside->start)
             return NULL;
         if (start < inside->end || end == inside->end)
@@ -259,7 +260,7 @@ static struct inside *current_at(struct collector *self, uint64_t start, uint64_
 
 static void kernel(struct thread_watcher *watcher, const struct event *event)
 {
-    struct collector *self = (struct collector *)watcher;
+    struct call_tree_collector *self = (struct call_tree_collector *)watcher;
     struct kernel_record record;
     if (event->id == HEURT_EVENT_KERNEL && event->words)
         self->cpu = (uint16_t)event->payload[0];
@@ -271,19 +272,19 @@ static void kernel(struct thread_watcher *watcher, const struct event *event)
     } else {
         return;
     }
-    const struct inside *inside = current_at(self, record.begin, record.begin);
+    const struct call_tree *inside = current_at(self, record.begin, record.begin);
     if (inside && inside->is_stretch)
         vec__push(&self->kernel, &record);
 }
 
-static bool is_asked_for(const struct inside *inside, uint64_t start,
+static bool is_asked_for(const struct call_tree *inside, uint64_t start,
                          const struct fold_occurrence *occurrence)
 {
     return !inside->is_stretch && occurrence->depth == inside->depth && start == inside->start &&
            occurrence->end == inside->end;
 }
 
-static void take_whole(struct inside *inside, const struct fold_occurrence *occurrence,
+static void take_whole(struct call_tree *inside, const struct fold_occurrence *occurrence,
                        const uint64_t *arguments, size_t argument_count)
 {
     inside->duration = occurrence->duration;
@@ -294,16 +295,16 @@ static void take_whole(struct inside *inside, const struct fold_occurrence *occu
         inside->arguments[i] = arguments[i];
 }
 
-static void take_call(struct collector *self, struct inside *inside,
+static void take_call(struct call_tree_collector *self, struct call_tree *inside,
                       const struct class_entry *entry, const struct fold_occurrence *occurrence)
 {
     uint32_t level = occurrence->depth - inside->depth - !inside->is_stretch;
     if (level >= INSIDE_LEVELS)
         return;
-    struct inside_call call = {.entry = entry,
-                               .has_object = entry->what.has_object,
-                               .count = 1,
-                               .time = occurrence->duration};
+    struct call_tree_node call = {.entry = entry,
+                                  .has_object = entry->what.has_object,
+                                  .count = 1,
+                                  .time = occurrence->duration};
     for (unsigned i = 0; i < COMPONENTS; i++)
         call.components[i] = occurrence->components[i];
     struct call_row children = rows__take(self, level + 1);
@@ -324,8 +325,8 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
-    struct collector *self = (struct collector *)watcher;
-    struct inside *inside = current_at(self, watcher->entered, occurrence->end);
+    struct call_tree_collector *self = (struct call_tree_collector *)watcher;
+    struct call_tree *inside = current_at(self, watcher->entered, occurrence->end);
     if (!inside)
         return;
     if (is_asked_for(inside, watcher->entered, occurrence)) {
@@ -337,9 +338,10 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     }
 }
 
-static void collect_thread(struct class_table *table, struct inside *insides, size_t count)
+static void collect_thread(struct class_table *table, struct call_tree *insides, size_t count)
 {
-    struct collector self = {.insides = insides, .count = count, .unused = NONE, .cpu = UINT16_MAX};
+    struct call_tree_collector self = {
+        .insides = insides, .count = count, .unused = NONE, .cpu = UINT16_MAX};
     self.watcher = (struct thread_watcher){
         .at_once = true, .unfinished = true, .occurrence = occurrence, .kernel = kernel};
     self.nodes = VEC_OF(struct call_node);
@@ -353,10 +355,10 @@ static void collect_thread(struct class_table *table, struct inside *insides, si
     vec__free(&self.kernel);
 }
 
-void insides__collect(struct class_table *table, struct inside *insides, size_t count)
+void call_trees__collect(struct class_table *table, struct call_tree *insides, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        insides[i].calls = VEC_OF(struct inside_call);
+        insides[i].calls = VEC_OF(struct call_tree_node);
     for (size_t first = 0, next; first < count; first = next) {
         next = first;
         while (next < count && insides[next].thread == insides[first].thread)
@@ -365,7 +367,7 @@ void insides__collect(struct class_table *table, struct inside *insides, size_t 
     }
 }
 
-void inside__free(struct inside *inside)
+void call_tree__free(struct call_tree *inside)
 {
     vec__free(&inside->calls);
 }

@@ -1,5 +1,5 @@
-/* call_tree.h: what was in single occurrences, or in stretches of a thread's time such as turns of
- * a loop: a tree of calls, and what each was made of.
+/* call_tree.h: what was in single occurrences, or in stretches of a thread's time such as
+ * iterations of a loop: a tree of calls, and what each was made of.
  *
  * Calls of one place (struct class_entry.place) in the same call are one node with a count. Times
  * are what was recorded: an occurrence that stands for others counts as one. For analysis/ only.
@@ -14,8 +14,8 @@
 #define INSIDE_LEVELS 500u
 
 /* Calls of one place within one call. Ticks. */
-struct inside_call {
-    uint32_t parent; /* index into struct inside.calls; INSIDE_NONE: just in the whole */
+struct call_tree_node {
+    uint32_t parent; /* index into struct call_tree.calls; INSIDE_NONE: just in the whole */
     const struct class_entry *entry; /* the first one's */
     bool has_object;                 /* all had the one of entry */
     uint64_t count;
@@ -25,7 +25,7 @@ struct inside_call {
     uint64_t components[COMPONENTS]; /* add up to time */
 };
 
-struct inside {
+struct call_tree {
     /* What is asked for. */
     uint32_t thread;     /* index into trace__threads */
     uint64_t start, end; /* ticks */
@@ -36,7 +36,7 @@ struct inside {
     uint64_t duration;
     int64_t own; /* as of a call: own and those of all calls add up to duration */
     uint64_t components[COMPONENTS]; /* add up to duration */
-    struct vec calls; /* struct inside_call: parents before what is in them, in their order */
+    struct vec calls; /* struct call_tree_node: parents before what is in them, in their order */
     uint16_t cpu;     /* on which it ended; UINT16_MAX: not known */
     bool is_sampled;  /* calls in it stand for others that were not recorded */
     uint64_t argument_count;
@@ -45,7 +45,7 @@ struct inside {
 
 /* Fills count of them, which the caller has sorted by thread, then by start, and which do not
  * overlap. One walk over each of their threads. Numbers of places are the table's. */
-void insides__collect(struct class_table *table, struct inside *insides, size_t count);
-void inside__free(struct inside *inside);
+void call_trees__collect(struct class_table *table, struct call_tree *insides, size_t count);
+void call_tree__free(struct call_tree *inside);
 
 #endif

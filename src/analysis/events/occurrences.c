@@ -16,7 +16,7 @@ struct off_period {
 };
 
 /* What ended so deep (open spans around it) and not yet in what encloses it. */
-struct inside {
+struct open_occurrence {
     uint32_t count;
     bool locks;
 };
@@ -30,7 +30,7 @@ struct class_slot {
 };
 
 /* What is kept of one thread, or of all that are joined. */
-struct collector {
+struct occurrence_collector {
     struct thread_watcher watcher; /* first: the watch gets this */
     struct occurrences all;
     struct class_table *table; /* the lane of the thread */
@@ -42,30 +42,30 @@ struct collector {
     size_t kept, intervals; /* how many there are now */
     /* The thread. */
     uint32_t thread;
-    uint32_t divided_depth; /* spans around the outermost open one of a divided site, whose nest is
-                               not known before its end; NONE: none is open */
+    uint32_t divided_depth; /* spans around the outermost open one of a divided site, whose callee
+                               signature is not known before its end; NONE: none is open */
     uint16_t cpu;
     bool has_kernel;
     uint32_t *timeline; /* by number of the class: place in all.timelines, or NONE */
     struct vec off;     /* struct off_period */
-    struct vec inside;  /* struct inside, by depth */
+    struct vec inside;  /* struct open_occurrence, by depth */
 };
 
 /* What there is to be done, for all threads. */
-struct plan {
+struct collection_plan {
     struct class_table *table;
     struct class_slot *slots;
     size_t slot_count;
     uint64_t length; /* of the windows, to begin with */
     bool *nested;    /* by thread: whether it has occurrences of divided sites */
-    struct collector joined;
+    struct occurrence_collector joined;
 };
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* How many steps from the first window on a tick (not before it) is. Those that are asked for
  * follow one another: mostly it is the one of the last time. */
-static uint64_t step_of(struct collector *self, uint64_t tick)
+static uint64_t step_of(struct occurrence_collector *self, uint64_t tick)
 {
     uint64_t since = tick - self->begin;
     if (since - self->recent * self->step >= self->step)
@@ -74,7 +74,7 @@ static uint64_t step_of(struct collector *self, uint64_t tick)
 }
 
 /* The window with that tick, or NONE. */
-static uint32_t window_of(struct collector *self, uint64_t tick)
+static uint32_t window_of(struct occurrence_collector *self, uint64_t tick)
 {
     if (tick < self->begin)
         return NONE;
@@ -84,13 +84,13 @@ static uint32_t window_of(struct collector *self, uint64_t tick)
     return (uint32_t)place;
 }
 
-static const struct window *window_at(const struct collector *self, size_t place)
+static const struct window *window_at(const struct occurrence_collector *self, size_t place)
 {
     return VEC_AT(&self->all.windows, struct window, place);
 }
 
 /* The first window that ends after tick. */
-static size_t first_window(struct collector *self, uint64_t tick)
+static size_t first_window(struct occurrence_collector *self, uint64_t tick)
 {
     size_t place = tick > self->begin ? (size_t)step_of(self, tick) : 0;
     if (place < self->all.windows.count && window_at(self, place)->end <= tick)
@@ -98,7 +98,8 @@ static size_t first_window(struct collector *self, uint64_t tick)
     return place;
 }
 
-static void lay_windows(struct collector *self, uint64_t begin, uint64_t end, double share)
+static void lay_windows(struct occurrence_collector *self, uint64_t begin, uint64_t end,
+                        double share)
 {
     uint32_t count = share < 1 ? OCCURRENCE_WINDOWS : 1;
     self->begin = begin;
@@ -114,7 +115,7 @@ static void lay_windows(struct collector *self, uint64_t begin, uint64_t end, do
 /* ---- less of it ------------------------------------------------------------------------------ */
 
 /* Cuts what is behind its window. */
-static void clip_intervals(struct collector *self, struct vec *intervals)
+static void clip_intervals(struct occurrence_collector *self, struct vec *intervals)
 {
     size_t left = 0;
     VEC_EACH (interval, intervals, struct interval) {
@@ -130,7 +131,7 @@ static void clip_intervals(struct collector *self, struct vec *intervals)
     intervals->count = left;
 }
 
-static void drop_outside(struct collector *self, struct class_occurrences *class)
+static void drop_outside(struct occurrence_collector *self, struct class_occurrences *class)
 {
     struct vec *occurrences = &class->occurrences;
     bool whole = self->slots[class->entry->number].whole;
@@ -144,13 +145,13 @@ static void drop_outside(struct collector *self, struct class_occurrences *class
     occurrences->count = left;
 }
 
-static bool meets_window(struct collector *self, const struct interval *interval)
+static bool meets_window(struct occurrence_collector *self, const struct interval *interval)
 {
     size_t place = first_window(self, interval->begin);
     return place < self->all.windows.count && window_at(self, place)->begin < interval->end;
 }
 
-static void drop_periods(struct collector *self)
+static void drop_periods(struct occurrence_collector *self)
 {
     size_t left = 0;
     VEC_EACH (period, &self->off, struct off_period) {
@@ -162,7 +163,7 @@ static void drop_periods(struct collector *self)
 }
 
 /* The windows become half as long. */
-static void shorten_windows(struct collector *self)
+static void shorten_windows(struct occurrence_collector *self)
 {
     self->length /= 2;
     VEC_EACH (window, &self->all.windows, struct window)
@@ -177,7 +178,7 @@ static void shorten_windows(struct collector *self)
 }
 
 /* More begins in the windows than was to be expected of even ones. */
-static void keep_within_bounds(struct collector *self)
+static void keep_within_bounds(struct occurrence_collector *self)
 {
     while ((self->kept > OCCURRENCES_MAX * 5 / 4 || self->intervals > INTERVALS_MAX) &&
            self->length)
@@ -186,7 +187,8 @@ static void keep_within_bounds(struct collector *self)
 
 /* ---- what happens on a thread ---------------------------------------------------------------- */
 
-static void add_period(struct collector *self, uint64_t begin, uint64_t end, bool preempted)
+static void add_period(struct occurrence_collector *self, uint64_t begin, uint64_t end,
+                       bool preempted)
 {
     struct off_period period = {{begin, end}, preempted};
     if (begin >= end || !meets_window(self, &period.interval))
@@ -197,7 +199,7 @@ static void add_period(struct collector *self, uint64_t begin, uint64_t end, boo
 
 static void kernel(struct thread_watcher *watcher, const struct event *event)
 {
-    struct collector *self = (struct collector *)watcher;
+    struct occurrence_collector *self = (struct occurrence_collector *)watcher;
     const struct off_cpu off = off_cpu__of(event);
     if (event->id == HEURT_EVENT_KERNEL) {
         self->has_kernel = true;
@@ -211,20 +213,22 @@ static void kernel(struct thread_watcher *watcher, const struct event *event)
 }
 
 /* The occurrences that are in one that ends at that depth, which is then counted, too. */
-static struct inside end_at(struct collector *self, uint32_t depth, enum class_kind kind)
+static struct open_occurrence end_at(struct occurrence_collector *self, uint32_t depth,
+                                     enum class_kind kind)
 {
     while (self->inside.count < depth + 2)
         vec__push(&self->inside, NULL);
-    struct inside *same = VEC_AT(&self->inside, struct inside, depth);
-    struct inside deeper = same[1];
+    struct open_occurrence *same = VEC_AT(&self->inside, struct open_occurrence, depth);
+    struct open_occurrence deeper = same[1];
     bool is_of_lock = kind == CLASS_LOCK || kind == CLASS_SEMAPHORE;
-    same[1] = (struct inside){0};
+    same[1] = (struct open_occurrence){0};
     same->count += deeper.count + !is_of_lock;
     same->locks |= deeper.locks || kind == CLASS_LOCK;
     return deeper;
 }
 
-static struct class_timeline *timeline_of(struct collector *self, struct class_entry *entry)
+static struct class_timeline *timeline_of(struct occurrence_collector *self,
+                                          struct class_entry *entry)
 {
     struct vec *timelines = &self->all.timelines;
     uint32_t *place = &self->timeline[entry->number];
@@ -238,8 +242,8 @@ static struct class_timeline *timeline_of(struct collector *self, struct class_e
 }
 
 /* What of it lies in windows. */
-static void add_to_timeline(struct collector *self, struct class_entry *entry, uint64_t start,
-                            uint64_t end)
+static void add_to_timeline(struct occurrence_collector *self, struct class_entry *entry,
+                            uint64_t start, uint64_t end)
 {
     for (size_t i = first_window(self, start); i < self->all.windows.count; i++) {
         const struct window *window = window_at(self, i);
@@ -261,8 +265,8 @@ static bool is_clean(const struct fold_occurrence *from)
     return true;
 }
 
-static void keep(struct collector *self, struct class_occurrences *class,
-                 const struct fold_occurrence *from, const struct inside *inside,
+static void keep(struct occurrence_collector *self, struct class_occurrences *class,
+                 const struct fold_occurrence *from, const struct open_occurrence *inside,
                  const uint64_t *arguments, size_t argument_count)
 {
     struct occurrence *kept = vec__push(&class->occurrences, NULL);
@@ -289,10 +293,10 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        const struct fold_occurrence *from, const uint64_t *arguments,
                        size_t argument_count)
 {
-    struct collector *self = (struct collector *)watcher;
-    entry = class_table__part(self->table, entry, watcher->nest);
+    struct occurrence_collector *self = (struct occurrence_collector *)watcher;
+    entry = class_table__part(self->table, entry, watcher->signature);
     const struct class_slot *slot = &self->slots[entry->number];
-    struct inside inside = end_at(self, from->depth, entry->what.at.kind);
+    struct open_occurrence inside = end_at(self, from->depth, entry->what.at.kind);
     if (slot->has_timelines && !from->inner)
         add_to_timeline(self, entry, from->start, from->end);
     if (entry->fold.component != COMPONENT_RUNNING && !self->has_kernel)
@@ -305,7 +309,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 
 static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
 {
-    struct collector *self = (struct collector *)watcher;
+    struct occurrence_collector *self = (struct occurrence_collector *)watcher;
     if (depth <= self->divided_depth)
         self->divided_depth = entry->division ? depth : NONE;
 }
@@ -314,17 +318,17 @@ static void opened(struct thread_watcher *watcher, struct class_entry *entry, ui
 static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
                         uint64_t tick, uint32_t depth)
 {
-    struct collector *self = (struct collector *)watcher;
+    struct occurrence_collector *self = (struct occurrence_collector *)watcher;
     return self->slots[entry->number].many && window_of(self, tick) == NONE &&
            self->divided_depth >= depth;
 }
 
 static void passed_over(struct thread_watcher *watcher, uint32_t depth)
 {
-    struct collector *self = (struct collector *)watcher;
+    struct occurrence_collector *self = (struct occurrence_collector *)watcher;
     while (self->inside.count < depth + 1)
         vec__push(&self->inside, NULL);
-    VEC_AT(&self->inside, struct inside, depth)->count++;
+    VEC_AT(&self->inside, struct open_occurrence, depth)->count++;
 }
 
 /* ---- when it was on a CPU -------------------------------------------------------------------- */
@@ -351,7 +355,7 @@ static uint64_t cut_period(struct class_timeline *cut, const struct off_period *
     return period->interval.end > from ? period->interval.end : from;
 }
 
-static void cut_timeline(struct collector *self, struct class_timeline *timeline)
+static void cut_timeline(struct occurrence_collector *self, struct class_timeline *timeline)
 {
     struct class_timeline cut = {.entry = timeline->entry, .thread = timeline->thread};
     const struct off_period *period = self->off.items;
@@ -375,7 +379,7 @@ static void cut_timeline(struct collector *self, struct class_timeline *timeline
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void end_thread(struct collector *self)
+static void end_thread(struct occurrence_collector *self)
 {
     if (self->off.count) {
         qsort(self->off.items, self->off.count, sizeof(struct off_period), by_begin);
@@ -387,7 +391,8 @@ static void end_thread(struct collector *self)
     keep_within_bounds(self);
 }
 
-static void copy_windows(struct collector *part, const struct collector *joined)
+static void copy_windows(struct occurrence_collector *part,
+                         const struct occurrence_collector *joined)
 {
     part->all.windows = VEC_OF(struct window);
     part->all.classes = VEC_OF(struct class_occurrences);
@@ -401,25 +406,26 @@ static void copy_windows(struct collector *part, const struct collector *joined)
                                               .occurrences = VEC_OF(struct occurrence)});
 }
 
-static struct collector *new_part(const struct plan *plan, unsigned lane, uint32_t thread)
+static struct occurrence_collector *new_part(const struct collection_plan *plan, unsigned lane,
+                                             uint32_t thread)
 {
-    struct collector *part = memory__zeroed(1, sizeof *part);
-    *part = (struct collector){.watcher = {.occurrence = occurrence,
-                                           .opened = opened,
-                                           .kernel = kernel,
-                                           .passes_over = passes_over,
-                                           .passed_over = passed_over,
-                                           .nests = plan->nested[thread]},
-                               .table = &plan->table->lanes[lane],
-                               .slots = plan->slots,
-                               .begin = plan->joined.begin,
-                               .step = plan->joined.step,
-                               .length = plan->length,
-                               .thread = thread,
-                               .divided_depth = NONE,
-                               .cpu = UINT16_MAX,
-                               .off = VEC_OF(struct off_period),
-                               .inside = VEC_OF(struct inside)};
+    struct occurrence_collector *part = memory__zeroed(1, sizeof *part);
+    *part = (struct occurrence_collector){.watcher = {.occurrence = occurrence,
+                                                      .opened = opened,
+                                                      .kernel = kernel,
+                                                      .passes_over = passes_over,
+                                                      .passed_over = passed_over,
+                                                      .signatures = plan->nested[thread]},
+                                          .table = &plan->table->lanes[lane],
+                                          .slots = plan->slots,
+                                          .begin = plan->joined.begin,
+                                          .step = plan->joined.step,
+                                          .length = plan->length,
+                                          .thread = thread,
+                                          .divided_depth = NONE,
+                                          .cpu = UINT16_MAX,
+                                          .off = VEC_OF(struct off_period),
+                                          .inside = VEC_OF(struct open_occurrence)};
     copy_windows(part, &plan->joined);
     part->timeline = memory__resize(NULL, plan->slot_count, sizeof *part->timeline);
     memset(part->timeline, 0xff, plan->slot_count * sizeof *part->timeline);
@@ -428,24 +434,24 @@ static struct collector *new_part(const struct plan *plan, unsigned lane, uint32
 
 void *occurrences__thread(void *plan, unsigned lane, uint32_t thread)
 {
-    struct collector *part = new_part(plan, lane, thread);
+    struct occurrence_collector *part = new_part(plan, lane, thread);
     part->watch = thread_watch__start(part->table, thread, &part->watcher);
     return part;
 }
 
 void occurrences__event(void *part, const struct event *event)
 {
-    thread_watch__event(((struct collector *)part)->watch, event);
+    thread_watch__event(((struct occurrence_collector *)part)->watch, event);
 }
 
 void occurrences__events(void *part, struct event_words *words)
 {
-    thread_watch__functions(((struct collector *)part)->watch, words);
+    thread_watch__functions(((struct occurrence_collector *)part)->watch, words);
 }
 
 void occurrences__end_thread(void *argument)
 {
-    struct collector *part = argument;
+    struct occurrence_collector *part = argument;
     thread_watch__end(part->watch);
     end_thread(part);
     free(part->timeline);
@@ -470,7 +476,7 @@ static void join_class(struct class_occurrences *into, struct class_occurrences 
 /* Both are kept from the shorter windows of the two. */
 void occurrences__join(void *plan, uint32_t thread, void *argument)
 {
-    struct collector *all = &((struct plan *)plan)->joined, *part = argument;
+    struct occurrence_collector *all = &((struct collection_plan *)plan)->joined, *part = argument;
     (void)thread;
     while (part->length > all->length)
         shorten_windows(part);
@@ -498,7 +504,7 @@ static bool has_timelines(enum class_kind kind)
            kind == CLASS_LOOP;
 }
 
-static void choose_class(struct plan *plan, struct class_entry *entry, bool worth)
+static void choose_class(struct collection_plan *plan, struct class_entry *entry, bool worth)
 {
     struct vec *classes = &plan->joined.all.classes;
     struct class_slot *slot = &plan->slots[entry->number];
@@ -514,7 +520,7 @@ static void choose_class(struct plan *plan, struct class_entry *entry, bool wort
 }
 
 /* Which share of the run has as many occurrences as there is room for, were they even. */
-static double share_of_run(const struct plan *plan)
+static double share_of_run(const struct collection_plan *plan)
 {
     double kept = 1, intervals = 1;
     VEC_EACH (entry, &plan->table->entries, struct class_entry *) {
@@ -527,7 +533,7 @@ static double share_of_run(const struct plan *plan)
     return share < other ? share : other;
 }
 
-static void choose_windows(struct plan *plan)
+static void choose_windows(struct collection_plan *plan)
 {
     uint64_t begin = UINT64_MAX, end = 0;
     VEC_EACH (thread, trace__threads(plan->table->trace), struct trace_thread) {
@@ -541,14 +547,14 @@ static void choose_windows(struct plan *plan)
     plan->length = plan->joined.length;
 }
 
-static bool is_kept_whole(const struct plan *plan, const struct class_entry *entry)
+static bool is_kept_whole(const struct collection_plan *plan, const struct class_entry *entry)
 {
     const struct class_slot *slot = &plan->slots[entry->number];
     return slot->kept != NONE && slot->whole;
 }
 
 /* A site is passed over when none of its parts is kept whole. */
-static bool may_pass_over(const struct plan *plan, const struct class_entry *site)
+static bool may_pass_over(const struct collection_plan *plan, const struct class_entry *site)
 {
     VEC_EACH (part, &site->division->parts, struct class_part)
         if (is_kept_whole(plan, part->entry))
@@ -556,7 +562,7 @@ static bool may_pass_over(const struct plan *plan, const struct class_entry *sit
     return !is_kept_whole(plan, site);
 }
 
-static void choose(struct plan *plan, bool (*worth)(const struct class_entry *entry))
+static void choose(struct collection_plan *plan, bool (*worth)(const struct class_entry *entry))
 {
     VEC_EACH (entry, &plan->table->entries, struct class_entry *)
         choose_class(plan, *entry, worth(*entry));
@@ -572,11 +578,11 @@ static void choose(struct plan *plan, bool (*worth)(const struct class_entry *en
     choose_windows(plan);
 }
 
-struct plan *occurrences__start(struct class_table *table,
-                                bool (*worth)(const struct class_entry *entry))
+struct collection_plan *occurrences__start(struct class_table *table,
+                                           bool (*worth)(const struct class_entry *entry))
 {
     uint32_t threads = (uint32_t)trace__threads(table->trace)->count;
-    struct plan *plan = memory__zeroed(1, sizeof *plan);
+    struct collection_plan *plan = memory__zeroed(1, sizeof *plan);
     plan->table = table;
     plan->slot_count = table->entries.count;
     plan->joined.all = (struct occurrences){.table = table,
@@ -592,7 +598,7 @@ struct plan *occurrences__start(struct class_table *table,
     return plan;
 }
 
-struct occurrences occurrences__end(struct plan *plan)
+struct occurrences occurrences__end(struct collection_plan *plan)
 {
     struct occurrences all = plan->joined.all;
     free(plan->nested);

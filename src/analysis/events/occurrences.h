@@ -73,16 +73,16 @@ struct occurrences {
 
 /* The parts of an analysis by threads (analysis.h) that keeps them: whose table was folded on as
  * many lanes. worth: whether a class's occurrences are to be kept. Numbers the classes. */
-struct plan;
+struct collection_plan;
 
-struct plan *occurrences__start(struct class_table *table,
-                                bool (*worth)(const struct class_entry *entry));
+struct collection_plan *occurrences__start(struct class_table *table,
+                                           bool (*worth)(const struct class_entry *entry));
 void *occurrences__thread(void *plan, unsigned lane, uint32_t thread);
 void occurrences__event(void *part, const struct event *event);
 void occurrences__events(void *part, struct event_words *words);
 void occurrences__end_thread(void *part);
 void occurrences__join(void *plan, uint32_t thread, void *part);
-struct occurrences occurrences__end(struct plan *plan); /* occurrences__free it */
+struct occurrences occurrences__end(struct collection_plan *plan); /* occurrences__free it */
 void occurrences__free(struct occurrences *occurrences);
 
 #endif

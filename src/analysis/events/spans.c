@@ -11,8 +11,8 @@ struct thread_fold {
     struct class_table *table;
     const struct symbols *symbols;
     const struct trace_thread *thread;
-    uint64_t last_wait;      /* as in struct thread_result */
-    struct nest_walk *nests; /* NULL: nobody wants them */
+    uint64_t last_wait;             /* as in struct thread_result */
+    struct callee_walk *signatures; /* NULL: nobody wants them */
     struct thread_sites sites;
     struct vec stacks; /* uint64_t: by place of the open span: tick of its call stack; 0: none. Of
                           those that are not open there is none */
@@ -247,12 +247,12 @@ static struct fold_class *class_by_nest(struct fold *fold, struct fold_class *cl
     const struct nested nested = {
         .place = entry->place, .depth = fold->state->depth, .counts = entry->is_structural};
     const struct vec *inside;
-    uint32_t nest = nest_walk__end(self->nests, &nested, &inside);
+    uint32_t signature = callee_walk__end(self->signatures, &nested, &inside);
     uint64_t stack = stack_at(self, nested.depth);
     forget_stacks(self, nested.depth);
     if (class->component != COMPONENT_RUNNING)
         return class;
-    into = sites__class(&self->sites, entry, nest, inside, duration, stack > 0);
+    into = sites__class(&self->sites, entry, signature, inside, duration, stack > 0);
     if (stack)
         class_table__add_stack(self->table, self->symbols, site__stacked(entry, into),
                                self->table->thread, stack);
@@ -264,17 +264,17 @@ static void start_nests(struct thread_fold *self)
     const struct class_table *whole = self->table->whole;
     if (!whole->before && __atomic_load_n(&whole->is_drawn, __ATOMIC_RELAXED))
         return;
-    self->sites = (struct thread_sites){nests__new(), VEC_OF(struct site *)};
-    self->nests = nest_walk__new(self->sites.nests);
+    self->sites = (struct thread_sites){callee_signatures__new(), VEC_OF(struct site *)};
+    self->signatures = callee_walk__new(self->sites.signatures);
     self->stacks = VEC_OF(uint64_t);
     self->fold.divide = class_by_nest;
 }
 
 static void end_nests(struct thread_fold *self)
 {
-    nest_walk__free(self->nests);
+    callee_walk__free(self->signatures);
     vec__free(&self->stacks);
-    self->nests = NULL;
+    self->signatures = NULL;
     self->fold.divide = NULL;
 }
 
@@ -289,8 +289,8 @@ static void keep_stack(struct thread_fold *self, uint64_t stack)
         vec__push(&self->stacks, &stack);
 }
 
-/* What is drawn would be in some nests and not in others: of which classes that is has to be known
- * before. */
+/* What is drawn would be in some callee signatures and not in others: of which classes that is has
+ * to be known before. */
 static void note_drawn(struct thread_fold *self, const struct event *event)
 {
     struct class_table *whole = self->table->whole;
@@ -313,7 +313,7 @@ static void fold_by_nests(struct thread_fold *self, const struct event *event)
     if (fold->state->depth > depth)
         keep_stack(self, stack);
     else if (event->id == HEURT_EVENT_LOST)
-        nest_walk__forget(self->nests);
+        callee_walk__forget(self->signatures);
     else if (event->id == HEURT_EVENT_SAMPLED)
         note_drawn(self, event);
 }
@@ -321,7 +321,8 @@ static void fold_by_nests(struct thread_fold *self, const struct event *event)
 /* ---- one thread, counted --------------------------------------------------------------------- */
 
 struct thread_fold *thread_fold__start(struct class_table *lane, const struct symbols *symbols,
-                                       uint32_t thread, bool by_nests, struct thread_result *result)
+                                       uint32_t thread, bool by_signature,
+                                       struct thread_result *result)
 {
     struct thread_fold *self = memory__zeroed(1, sizeof *self);
     *result = (struct thread_result){0};
@@ -330,7 +331,7 @@ struct thread_fold *thread_fold__start(struct class_table *lane, const struct sy
     result->end = self->thread->end_tick;
     if (self->thread->aggregate)
         fold__resume(&self->fold, lane, self->thread, add_stack);
-    if (by_nests)
+    if (by_signature)
         start_nests(self);
     return self;
 }
@@ -338,7 +339,7 @@ struct thread_fold *thread_fold__start(struct class_table *lane, const struct sy
 void thread_fold__event(void *part, const struct event *event)
 {
     struct thread_fold *self = part;
-    if (self->nests)
+    if (self->signatures)
         fold_by_nests(self, event);
     else
         fold__event(&self->fold, event);
@@ -357,7 +358,7 @@ void thread_fold__end(void *part)
     fold__close(&self->fold, 0);
     free(self->fold.spans);
     free(self->pages);
-    if (self->nests) {
+    if (self->signatures) {
         sites__end_thread(&self->sites);
         end_nests(self);
     }
@@ -380,25 +381,25 @@ static bool is_of_function(const struct class_entry *entry)
     return entry->fold.component == COMPONENT_RUNNING;
 }
 
-static void find_nest(struct thread_fold *self, struct class_entry *entry,
-                      const struct fold_occurrence *occurrence)
+static void find_signature(struct thread_fold *self, struct class_entry *entry,
+                           const struct fold_occurrence *occurrence)
 {
     struct thread_watcher *watcher = self->watcher;
-    watcher->nest = NEST_NONE;
+    watcher->signature = NEST_NONE;
     watcher->inside = NULL;
-    if (!self->nests)
+    if (!self->signatures)
         return;
     const struct nested nested = {
         .place = entry->place, .depth = occurrence->depth, .counts = entry->is_structural};
-    uint32_t nest = nest_walk__end(self->nests, &nested, &watcher->inside);
+    uint32_t signature = callee_walk__end(self->signatures, &nested, &watcher->inside);
     if (is_of_function(entry))
-        watcher->nest = nest;
+        watcher->signature = signature;
 }
 
 static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    find_nest(self, whole_of(occurrence->class), occurrence);
+    find_signature(self, whole_of(occurrence->class), occurrence);
     const struct open_arguments *arguments = &self->arguments[occurrence->depth];
     uint64_t before = arguments->instructions, now = self->instructions;
     self->watcher->instructions = before && now > before ? now - before : 0;
@@ -410,7 +411,7 @@ static void watched(struct fold *fold, const struct fold_occurrence *occurrence)
 static void watched_at_once(struct fold *fold, const struct fold_occurrence *occurrence)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    find_nest(self, whole_of(occurrence->class), occurrence);
+    find_signature(self, whole_of(occurrence->class), occurrence);
     if (!self->watcher->at_once)
         return;
     self->watcher->instructions = 0;
@@ -577,7 +578,7 @@ static bool is_of_kernel(uint32_t id)
 struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
                                    struct class_entry *entry)
 {
-    return class_table__part(table, entry, watcher->inside ? watcher->nest : NEST_NONE);
+    return class_table__part(table, entry, watcher->inside ? watcher->signature : NEST_NONE);
 }
 
 struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thread,
@@ -587,8 +588,8 @@ struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thre
     start_fold(self, table, NULL, thread, &self->state);
     self->watcher = watcher;
     self->fold.watch = watched;
-    self->fold.watch_at_once = watcher->at_once || watcher->nests ? watched_at_once : NULL;
-    self->nests = watcher->nests ? nest_walk__new(table->nests) : NULL;
+    self->fold.watch_at_once = watcher->at_once || watcher->signatures ? watched_at_once : NULL;
+    self->signatures = watcher->signatures ? callee_walk__new(table->signatures) : NULL;
     self->passed = VEC_OF(struct passed_call);
     watcher->now = (struct watched_event){0};
     return self;
@@ -597,8 +598,8 @@ struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thre
 /* What the fold made of the event. */
 static void has_folded(struct thread_fold *self, const struct event *event, uint32_t depth)
 {
-    if (self->nests && event->id == HEURT_EVENT_LOST)
-        nest_walk__forget(self->nests);
+    if (self->signatures && event->id == HEURT_EVENT_LOST)
+        callee_walk__forget(self->signatures);
     forget_passed(self);
     if (self->state.depth > depth) {
         keep_arguments(self, event);
@@ -635,7 +636,7 @@ void thread_watch__end(struct thread_fold *self)
     free(self->pages);
     free(self->arguments);
     vec__free(&self->passed);
-    nest_walk__free(self->nests);
+    callee_walk__free(self->signatures);
     free(self);
 }
 

@@ -25,12 +25,12 @@ bool class_entry__has_score(const struct class_entry *entry, const struct trace 
 /* One thread's events, folded into the classes of a lane: start, each event, end; then joined, in
  * the order of threads, to those of the whole table. Spans that are open at the end become
  * unfinished. symbols: NULL: none are known.
- * by_nests: the table's classes have sites afterwards; where occurrences were drawn
+ * by_signature: the table's classes have sites afterwards; where occurrences were drawn
  * (table->is_drawn), only if the table knows from one before of which classes. */
 struct thread_fold;
 
 struct thread_fold *thread_fold__start(struct class_table *lane, const struct symbols *symbols,
-                                       uint32_t thread, bool by_nests,
+                                       uint32_t thread, bool by_signature,
                                        struct thread_result *result);
 void thread_fold__event(void *fold, const struct event *event);
 void thread_fold__functions(void *fold, struct event_words *words); /* fold__functions */
@@ -68,13 +68,14 @@ struct thread_watcher {
     /* The tick of its enter event. occurrence->start is later by what pauses took of it. */
     uint64_t entered;
     struct watched_event now; /* what is told of; not for who passes over calls */
-    bool nests;    /* the nests of what is told are wanted; the table has room for them: */
-    uint32_t nest; /* of the occurrence; NEST_NONE: not told of hooked calls */
-    const struct vec *inside; /* struct nest_item: what was just inside; NULL: not known */
+    bool signatures;    /* the callee signatures of what is told are wanted; the table has room for
+                           them: */
+    uint32_t signature; /* of the occurrence; NEST_NONE: not told of hooked calls */
+    const struct vec *inside; /* struct callee_item: what was just inside; NULL: not known */
 };
 
-/* The class of the occurrence that the watcher is told of, which wants nests if the table has
- * parts. */
+/* The class of the occurrence that the watcher is told of, which wants callee signatures if the
+ * table has parts. */
 struct class_entry *watcher__class(const struct thread_watcher *watcher, struct class_table *table,
                                    struct class_entry *entry);
 /* Event by event. table: a lane, or one that has none; the watcher lives until the end. */

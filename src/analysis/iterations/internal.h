@@ -3,7 +3,7 @@
  *     iterations_search.c     loops of a thread
  *     iterations.c            loops of the threads become phases
  *     iterations_figures.c    their figures
- *     iterations_outliers.c   turns that stand out, and what is in them */
+ *     iterations_outliers.c   iterations that stand out, and what is in them */
 #ifndef HEURT_ANALYSIS_ITERATIONS_INTERNAL_H
 #define HEURT_ANALYSIS_ITERATIONS_INTERNAL_H
 
@@ -16,11 +16,11 @@
 struct phase_part {
     uint32_t thread;   /* index into trace__threads */
     uint64_t lifetime; /* ticks */
-    uint32_t head;     /* place of the first occurrence of a turn */
+    uint32_t head;     /* place of the first occurrence of an iteration */
     struct loop_key key;
     uint64_t outermost; /* ticks */
-    struct turn_series turns;
-    const struct turn_sample *usual; /* one that took about as long as most; NULL: none */
+    struct iteration_series iterations;
+    const struct iteration_sample *usual; /* one that took about as long as most; NULL: none */
 };
 
 struct phase_draft {
@@ -33,26 +33,27 @@ static inline struct phase_part *part_at(const struct phase_draft *draft, size_t
     return VEC_AT(&draft->parts, struct phase_part, part);
 }
 
-static inline const struct turn_sample *sample_at(const struct phase_part *part, size_t sample)
+static inline const struct iteration_sample *sample_at(const struct phase_part *part, size_t sample)
 {
-    return VEC_AT(&part->turns.samples, struct turn_sample, sample);
+    return VEC_AT(&part->iterations.samples, struct iteration_sample, sample);
 }
 
 /* One thread, event by event; shapes: for all threads the same. */
-struct search;
+struct loop_search;
 
-struct search *search__start(struct class_table *table, struct shapes *shapes, uint32_t thread);
+struct loop_search *search__start(struct class_table *table, struct shapes *shapes,
+                                  uint32_t thread);
 void search__event(void *search, const struct event *event);
 /* Adds the loops that may be iterations to the parts (struct phase_part); the thread's lifetime
  * decides. Frees it. */
-void search__end(struct search *search, struct vec *parts);
+void search__end(struct loop_search *search, struct vec *parts);
 
 /* From the first begin to the last end of that sample in all parts of a matched phase. */
-struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample);
+struct iteration_sample matched__iteration(const struct phase_draft *draft, size_t sample);
 
-/* Whether turns of equal number belong together: as many in each thread, and they overlap. */
+/* Whether iterations of equal number belong together: as many in each thread, and they overlap. */
 bool draft__is_matched(const struct phase_draft *draft);
-/* Fills everything but body and outliers, and the parts' usual turns. */
+/* Fills everything but body and outliers, and the parts' usual iterations. */
 void draft__figures(struct phase_draft *draft, const struct trace *trace,
                     struct iteration_phase *phase);
 

@@ -50,8 +50,8 @@ static uint64_t start_of(const struct phase_draft *draft)
 {
     uint64_t start = UINT64_MAX;
     VEC_EACH (part, &draft->parts, struct phase_part)
-        if (part->turns.first_start < start)
-            start = part->turns.first_start;
+        if (part->iterations.first_start < start)
+            start = part->iterations.first_start;
     return start;
 }
 
@@ -76,7 +76,7 @@ static struct vec drafts_of(struct iteration_search *search)
     bool only_marks = has_marks(&search->parts);
     VEC_EACH (part, &search->parts, struct phase_part) {
         if (only_marks && part->key.kind != LOOP_OF_MARKS)
-            turn_series__free(&part->turns);
+            iteration_series__free(&part->iterations);
         else
             vec__push(&draft_of(&drafts, part)->parts, part);
     }
@@ -161,7 +161,7 @@ static void phase__free(struct iteration_phase *phase)
 static void draft__free(struct phase_draft *draft)
 {
     VEC_EACH (part, &draft->parts, struct phase_part)
-        turn_series__free(&part->turns);
+        iteration_series__free(&part->iterations);
     vec__free(&draft->parts);
 }
 

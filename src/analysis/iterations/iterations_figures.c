@@ -5,42 +5,42 @@
 
 #include <stdlib.h>
 
-#define OVERLAP_LEAST 1.5 /* matched turns may take so much longer than a thread's own */
+#define OVERLAP_LEAST 1.5 /* matched iterations may take so much longer than a thread's own */
 
-/* ---- turns that belong together -------------------------------------------------------------- */
+/* ---- iterations that belong together --------------------------------------------------------- */
 
-struct turn_sample matched__turn(const struct phase_draft *draft, size_t sample)
+struct iteration_sample matched__iteration(const struct phase_draft *draft, size_t sample)
 {
-    struct turn_sample turn = *sample_at(part_at(draft, 0), sample);
+    struct iteration_sample iteration = *sample_at(part_at(draft, 0), sample);
     for (size_t i = 1; i < draft->parts.count; i++) {
-        const struct turn_sample *other = sample_at(part_at(draft, i), sample);
-        turn.start = other->start < turn.start ? other->start : turn.start;
-        turn.end = other->end > turn.end ? other->end : turn.end;
+        const struct iteration_sample *other = sample_at(part_at(draft, i), sample);
+        iteration.start = other->start < iteration.start ? other->start : iteration.start;
+        iteration.end = other->end > iteration.end ? other->end : iteration.end;
     }
-    turn.longest = turn.end - turn.start;
-    return turn;
+    iteration.longest = iteration.end - iteration.start;
+    return iteration;
 }
 
-static bool turn_equally_often(const struct phase_draft *draft)
+static bool iteration_equally_often(const struct phase_draft *draft)
 {
-    uint64_t count = part_at(draft, 0)->turns.count;
+    uint64_t count = part_at(draft, 0)->iterations.count;
     VEC_EACH (part, &draft->parts, struct phase_part)
-        if (part->turns.count != count)
+        if (part->iterations.count != count)
             return false;
     return count > 0;
 }
 
 bool draft__is_matched(const struct phase_draft *draft)
 {
-    if (draft->parts.count < 2 || !turn_equally_often(draft))
+    if (draft->parts.count < 2 || !iteration_equally_often(draft))
         return false;
     uint64_t together = 0, longest = 0;
-    size_t samples = part_at(draft, 0)->turns.samples.count;
+    size_t samples = part_at(draft, 0)->iterations.samples.count;
     for (size_t i = 0; i < samples; i++)
-        together += matched__turn(draft, i).longest;
+        together += matched__iteration(draft, i).longest;
     VEC_EACH (part, &draft->parts, struct phase_part) {
         uint64_t sum = 0;
-        VEC_EACH (sample, &part->turns.samples, struct turn_sample)
+        VEC_EACH (sample, &part->iterations.samples, struct iteration_sample)
             sum += sample->end - sample->start;
         longest = sum > longest ? sum : longest;
     }
@@ -59,34 +59,34 @@ struct durations {
 static void add_exact(struct durations *durations, const struct phase_draft *draft)
 {
     if (draft->is_matched) {
-        for (size_t i = 0; i < part_at(draft, 0)->turns.samples.count; i++)
-            vec__push(&durations->exact, &(uint64_t){matched__turn(draft, i).longest});
+        for (size_t i = 0; i < part_at(draft, 0)->iterations.samples.count; i++)
+            vec__push(&durations->exact, &(uint64_t){matched__iteration(draft, i).longest});
         return;
     }
     VEC_EACH (part, &draft->parts, struct phase_part)
-        VEC_EACH (sample, &part->turns.samples, struct turn_sample)
+        VEC_EACH (sample, &part->iterations.samples, struct iteration_sample)
             vec__push(&durations->exact, &sample->longest);
 }
 
-static void add_to_histogram(struct durations *durations, const struct turn_series *turns)
+static void add_to_histogram(struct durations *durations, const struct iteration_series *iterations)
 {
-    for (unsigned i = 0; turns->histogram && i < HISTOGRAM_BUCKETS; i++)
-        durations->histogram[i] += turns->histogram[i];
-    VEC_EACH (sample, &turns->samples, struct turn_sample)
-        if (!turns->histogram)
+    for (unsigned i = 0; iterations->histogram && i < HISTOGRAM_BUCKETS; i++)
+        durations->histogram[i] += iterations->histogram[i];
+    VEC_EACH (sample, &iterations->samples, struct iteration_sample)
+        if (!iterations->histogram)
             durations->histogram[histogram__bucket(sample->longest)]++;
     struct accumulator *bounds = &durations->bounds;
-    if (!bounds->count || turns->min < bounds->minimum)
-        bounds->minimum = turns->min;
-    if (turns->max > bounds->maximum)
-        bounds->maximum = turns->max;
-    bounds->count += turns->count;
+    if (!bounds->count || iterations->min < bounds->minimum)
+        bounds->minimum = iterations->min;
+    if (iterations->max > bounds->maximum)
+        bounds->maximum = iterations->max;
+    bounds->count += iterations->count;
 }
 
 static bool needs_histogram(const struct phase_draft *draft)
 {
     VEC_EACH (part, &draft->parts, struct phase_part)
-        if (part->turns.histogram && !draft->is_matched)
+        if (part->iterations.histogram && !draft->is_matched)
             return true;
     return false;
 }
@@ -97,7 +97,7 @@ static struct durations durations_of(const struct phase_draft *draft)
     if (needs_histogram(draft)) {
         durations.histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *durations.histogram);
         VEC_EACH (part, &draft->parts, struct phase_part)
-            add_to_histogram(&durations, &part->turns);
+            add_to_histogram(&durations, &part->iterations);
     } else {
         add_exact(&durations, draft);
         vec__sort(&durations.exact, order__u64);
@@ -160,9 +160,9 @@ static void fill_durations(struct phase_draft *draft, const struct trace *trace,
         sum += *duration;
     if (durations.histogram) {
         VEC_EACH (part, &draft->parts, struct phase_part)
-            sum += part->turns.sum;
+            sum += part->iterations.sum;
     } else if (draft->is_matched) {
-        stride = part_at(draft, 0)->turns.stride;
+        stride = part_at(draft, 0)->iterations.stride;
     }
     phase->sum_ns = trace__ns(trace, sum * stride);
     phase->outlier_count = count_above(&durations, threshold) * stride;
@@ -173,33 +173,33 @@ static void add_thread(const struct phase_part *part, const struct trace *trace,
                        struct iteration_phase *phase)
 {
     const struct iteration_thread row = {.thread = part->thread,
-                                         .turns = part->turns.count,
-                                         .min_ns = trace__ns(trace, part->turns.min),
-                                         .max_ns = trace__ns(trace, part->turns.max),
-                                         .sum_ns = trace__ns(trace, part->turns.sum)};
+                                         .iterations = part->iterations.count,
+                                         .min_ns = trace__ns(trace, part->iterations.min),
+                                         .max_ns = trace__ns(trace, part->iterations.max),
+                                         .sum_ns = trace__ns(trace, part->iterations.sum)};
     vec__push(&phase->threads, &row);
 }
 
-static uint64_t fastest_turn(const struct phase_draft *draft)
+static uint64_t fastest_iteration(const struct phase_draft *draft)
 {
     uint64_t min = UINT64_MAX;
     VEC_EACH (part, &draft->parts, struct phase_part)
-        min = part->turns.min < min ? part->turns.min : min;
+        min = part->iterations.min < min ? part->iterations.min : min;
     return min;
 }
 
-/* Over the turns of threads, as in the ledger. */
+/* Over the iterations of threads, as in the ledger. */
 static void fill_score(const struct phase_draft *draft, const struct trace *trace,
                        struct iteration_phase *phase)
 {
-    uint64_t min = fastest_turn(draft), lost = 0, lived = 0, spent = 0;
+    uint64_t min = fastest_iteration(draft), lost = 0, lived = 0, spent = 0;
     VEC_EACH (part, &draft->parts, struct phase_part) {
-        uint64_t excess = part->turns.sum - part->turns.count * min;
+        uint64_t excess = part->iterations.sum - part->iterations.count * min;
         double score = part->lifetime ? (double)excess / (double)part->lifetime : 0;
         phase->score = score > phase->score ? score : phase->score;
         lost += excess;
         lived += part->lifetime;
-        spent += part->turns.sum;
+        spent += part->iterations.sum;
         add_thread(part, trace, phase);
     }
     phase->excess_ns = trace__ns(trace, lost);
@@ -210,8 +210,8 @@ static uint64_t imbalance_of(const struct phase_draft *draft, size_t sample)
 {
     uint64_t longest = 0, sum = 0;
     VEC_EACH (part, &draft->parts, struct phase_part) {
-        const struct turn_sample *turn = sample_at(part, sample);
-        uint64_t duration = turn->end - turn->start;
+        const struct iteration_sample *iteration = sample_at(part, sample);
+        uint64_t duration = iteration->end - iteration->start;
         longest = duration > longest ? duration : longest;
         sum += duration;
     }
@@ -221,14 +221,14 @@ static uint64_t imbalance_of(const struct phase_draft *draft, size_t sample)
 static void fill_imbalance(const struct phase_draft *draft, const struct trace *trace,
                            struct iteration_phase *phase)
 {
-    const struct turn_series *turns = &part_at(draft, 0)->turns;
+    const struct iteration_series *iterations = &part_at(draft, 0)->iterations;
     uint64_t sum = 0;
     if (!draft->is_matched)
         return;
-    for (size_t i = 0; i < turns->samples.count; i++)
+    for (size_t i = 0; i < iterations->samples.count; i++)
         sum += imbalance_of(draft, i);
-    phase->is_sample = turns->stride > 1;
-    phase->imbalance_ns = trace__ns(trace, sum * turns->stride);
+    phase->is_sample = iterations->stride > 1;
+    phase->imbalance_ns = trace__ns(trace, sum * iterations->stride);
 }
 
 /* ---- the strip ------------------------------------------------------------------------------- */
@@ -240,11 +240,11 @@ static unsigned cell_of(uint64_t tick, uint64_t begin, uint64_t length)
 }
 
 static void add_to_strip(struct iteration_phase *phase, uint64_t begin, uint64_t length,
-                         const struct turn_sample *turn, const struct trace *trace)
+                         const struct iteration_sample *iteration, const struct trace *trace)
 {
-    uint64_t ns = trace__ns(trace, turn->longest);
-    unsigned last = cell_of(turn->end, begin, length);
-    for (unsigned cell = cell_of(turn->start, begin, length); cell <= last; cell++)
+    uint64_t ns = trace__ns(trace, iteration->longest);
+    unsigned last = cell_of(iteration->end, begin, length);
+    for (unsigned cell = cell_of(iteration->start, begin, length); cell <= last; cell++)
         if (ns > phase->strip[cell].longest_ns)
             phase->strip[cell].longest_ns = ns;
 }
@@ -254,22 +254,22 @@ static void fill_strip(const struct phase_draft *draft, const struct trace *trac
 {
     uint64_t begin = UINT64_MAX, end = 0;
     VEC_EACH (part, &draft->parts, struct phase_part) {
-        begin = part->turns.first_start < begin ? part->turns.first_start : begin;
-        end = part->turns.last_end > end ? part->turns.last_end : end;
+        begin = part->iterations.first_start < begin ? part->iterations.first_start : begin;
+        end = part->iterations.last_end > end ? part->iterations.last_end : end;
     }
     phase->start_ns = trace__since_start_ns(trace, begin);
     phase->end_ns = trace__since_start_ns(trace, end);
-    for (size_t i = 0; draft->is_matched && i < part_at(draft, 0)->turns.samples.count; i++) {
-        struct turn_sample turn = matched__turn(draft, i);
-        add_to_strip(phase, begin, end - begin + 1, &turn, trace);
+    for (size_t i = 0; draft->is_matched && i < part_at(draft, 0)->iterations.samples.count; i++) {
+        struct iteration_sample iteration = matched__iteration(draft, i);
+        add_to_strip(phase, begin, end - begin + 1, &iteration, trace);
     }
     VEC_EACH (part, &draft->parts, struct phase_part)
-        VEC_EACH (sample, &part->turns.samples, struct turn_sample)
+        VEC_EACH (sample, &part->iterations.samples, struct iteration_sample)
             if (!draft->is_matched)
                 add_to_strip(phase, begin, end - begin + 1, sample, trace);
 }
 
-/* ---- where turns are ------------------------------------------------------------------------- */
+/* ---- where iterations are -------------------------------------------------------------------- */
 
 static struct iteration iteration_of(const struct phase_part *part, const struct trace *trace,
                                      uint64_t index, uint64_t start, uint64_t end)
@@ -283,18 +283,19 @@ static struct iteration iteration_of(const struct phase_part *part, const struct
                               .end_tick = end};
 }
 
-static void keep_turns(const struct phase_draft *draft, const struct trace *trace,
-                       struct iteration_phase *phase)
+static void keep_iterations(const struct phase_draft *draft, const struct trace *trace,
+                            struct iteration_phase *phase)
 {
     phase->kept = VEC_OF(struct iteration);
     VEC_EACH (part, &draft->parts, struct phase_part) {
-        uint64_t stride = part->turns.stride;
-        for (size_t i = 0; i < part->turns.samples.count; i++) {
-            const struct turn_sample *turn = sample_at(part, i);
-            struct iteration one = iteration_of(part, trace, i * stride, turn->start, turn->end);
+        uint64_t stride = part->iterations.stride;
+        for (size_t i = 0; i < part->iterations.samples.count; i++) {
+            const struct iteration_sample *iteration = sample_at(part, i);
+            struct iteration one =
+                iteration_of(part, trace, i * stride, iteration->start, iteration->end);
             vec__push(&phase->kept, &one);
         }
-        VEC_EACH (worst, &part->turns.worst.kept, struct extreme) {
+        VEC_EACH (worst, &part->iterations.worst.kept, struct extreme) {
             struct iteration one =
                 iteration_of(part, trace, worst->index, worst->start, worst->end);
             if (worst->index % stride)
@@ -312,12 +313,12 @@ void draft__figures(struct phase_draft *draft, const struct trace *trace,
     phase->threads = VEC_OF(struct iteration_thread);
     phase->outliers = VEC_OF(struct iteration_outlier);
     VEC_EACH (part, &draft->parts, struct phase_part)
-        phase->turns += part->turns.count;
+        phase->iterations += part->iterations.count;
     if (draft->is_matched)
-        phase->turns = part_at(draft, 0)->turns.count;
+        phase->iterations = part_at(draft, 0)->iterations.count;
     fill_durations(draft, trace, phase);
     fill_score(draft, trace, phase);
     fill_imbalance(draft, trace, phase);
     fill_strip(draft, trace, phase);
-    keep_turns(draft, trace, phase);
+    keep_iterations(draft, trace, phase);
 }

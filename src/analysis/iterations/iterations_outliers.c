@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#define INSIDES_MAX 4096u /* turns of a phase that are looked into, at most */
+#define INSIDES_MAX 4096u /* iterations of a phase that are looked into, at most */
 
-/* ---- usual turns ----------------------------------------------------------------------------- */
+/* ---- usual iterations ------------------------------------------------------------------------ */
 
 static uint64_t distance(uint64_t left, uint64_t right)
 {
@@ -20,9 +20,10 @@ static size_t usual_sample(const struct phase_draft *draft, const struct phase_p
 {
     size_t nearest = 0;
     uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < part->turns.samples.count; i++) {
-        struct turn_sample turn = draft->is_matched ? matched__turn(draft, i) : *sample_at(part, i);
-        uint64_t away = distance(trace__ns(trace, turn.end - turn.start), median_ns);
+    for (size_t i = 0; i < part->iterations.samples.count; i++) {
+        struct iteration_sample iteration =
+            draft->is_matched ? matched__iteration(draft, i) : *sample_at(part, i);
+        uint64_t away = distance(trace__ns(trace, iteration.end - iteration.start), median_ns);
         if (away < least) {
             least = away;
             nearest = i;
@@ -42,15 +43,15 @@ static bool stands_out(const struct trace *trace, const struct iteration_phase *
 static void offer_matched(const struct phase_draft *draft, const struct trace *trace,
                           const struct iteration_phase *phase, struct extremes *worst)
 {
-    const struct turn_series *turns = &part_at(draft, 0)->turns;
-    for (size_t i = 0; i < turns->samples.count; i++) {
-        struct turn_sample turn = matched__turn(draft, i);
-        const struct extreme one = {.key = turn.longest,
-                                    .start = turn.start,
-                                    .end = turn.end,
-                                    .duration = turn.longest,
-                                    .index = i * turns->stride};
-        if (stands_out(trace, phase, turn.longest))
+    const struct iteration_series *iterations = &part_at(draft, 0)->iterations;
+    for (size_t i = 0; i < iterations->samples.count; i++) {
+        struct iteration_sample iteration = matched__iteration(draft, i);
+        const struct extreme one = {.key = iteration.longest,
+                                    .start = iteration.start,
+                                    .end = iteration.end,
+                                    .duration = iteration.longest,
+                                    .index = i * iterations->stride};
+        if (stands_out(trace, phase, iteration.longest))
             extremes__offer(worst, &one);
     }
 }
@@ -59,15 +60,16 @@ static void offer_single(const struct phase_draft *draft, const struct trace *tr
                          const struct iteration_phase *phase, struct extremes *worst)
 {
     VEC_EACH (part, &draft->parts, struct phase_part)
-        VEC_EACH (turn, &part->turns.worst.kept, struct extreme)
-            if (stands_out(trace, phase, turn->duration))
-                extremes__offer(worst, turn);
+        VEC_EACH (iteration, &part->iterations.worst.kept, struct extreme)
+            if (stands_out(trace, phase, iteration->duration))
+                extremes__offer(worst, iteration);
 }
 
 static size_t at_most(const struct phase_draft *draft)
 {
-    size_t turns = draft->is_matched ? INSIDES_MAX / (draft->parts.count + 1) : ITERATIONS_OUTLIERS;
-    return turns > ITERATIONS_OUTLIERS ? ITERATIONS_OUTLIERS : turns ? turns : 1;
+    size_t iterations =
+        draft->is_matched ? INSIDES_MAX / (draft->parts.count + 1) : ITERATIONS_OUTLIERS;
+    return iterations > ITERATIONS_OUTLIERS ? ITERATIONS_OUTLIERS : iterations ? iterations : 1;
 }
 
 static struct extremes worst_of(const struct phase_draft *draft, const struct trace *trace,
@@ -82,13 +84,13 @@ static struct extremes worst_of(const struct phase_draft *draft, const struct tr
     return worst;
 }
 
-/* None of a thread of which all turns stand out. */
+/* None of a thread of which all iterations stand out. */
 static void find_usual(struct phase_draft *draft, const struct trace *trace,
                        const struct iteration_phase *phase)
 {
     VEC_EACH (part, &draft->parts, struct phase_part) {
         size_t nearest = usual_sample(draft, part, trace, phase->median_ns);
-        const struct turn_sample *usual = sample_at(part, nearest);
+        const struct iteration_sample *usual = sample_at(part, nearest);
         if (draft->is_matched || !stands_out(trace, phase, usual->end - usual->start))
             part->usual = usual;
     }
@@ -96,11 +98,11 @@ static void find_usual(struct phase_draft *draft, const struct trace *trace,
 
 /* ---- what is in them ------------------------------------------------------------------------- */
 
-/* A turn that is looked into. */
-struct look {
-    struct inside inside; /* first: sorted by it */
+/* An iteration that is looked into. */
+struct outlier_look {
+    struct call_tree inside; /* first: sorted by it */
     size_t phase, part;
-    size_t outlier; /* SIZE_MAX: the part's usual turn */
+    size_t outlier; /* SIZE_MAX: the part's usual iteration */
     uint64_t index;
 };
 
@@ -108,15 +110,15 @@ static void add_look(struct vec *looks, const struct phase_draft *draft, size_t 
                      size_t outlier, uint64_t index, uint64_t start, uint64_t end)
 {
     const struct phase_part *of = part_at(draft, part);
-    const struct look look = {.inside = {.thread = of->thread,
-                                         .start = start,
-                                         .end = end,
-                                         .depth = of->key.depth,
-                                         .is_stretch = true},
-                              .phase = phase,
-                              .part = part,
-                              .outlier = outlier,
-                              .index = index};
+    const struct outlier_look look = {.inside = {.thread = of->thread,
+                                                 .start = start,
+                                                 .end = end,
+                                                 .depth = of->key.depth,
+                                                 .is_stretch = true},
+                                      .phase = phase,
+                                      .part = part,
+                                      .outlier = outlier,
+                                      .index = index};
     vec__push(looks, &look);
 }
 
@@ -129,17 +131,18 @@ static size_t part_of_thread(const struct phase_draft *draft, uint32_t thread)
 }
 
 static void look_at(struct vec *looks, const struct phase_draft *draft, size_t phase,
-                    size_t outlier, const struct extreme *turn)
+                    size_t outlier, const struct extreme *iteration)
 {
     if (!draft->is_matched) {
-        add_look(looks, draft, phase, part_of_thread(draft, turn->thread), outlier, turn->index,
-                 turn->start, turn->end);
+        add_look(looks, draft, phase, part_of_thread(draft, iteration->thread), outlier,
+                 iteration->index, iteration->start, iteration->end);
         return;
     }
     for (size_t i = 0; i < draft->parts.count; i++) {
         const struct phase_part *part = part_at(draft, i);
-        const struct turn_sample *own = sample_at(part, turn->index / part->turns.stride);
-        add_look(looks, draft, phase, i, outlier, turn->index, own->start, own->end);
+        const struct iteration_sample *own =
+            sample_at(part, iteration->index / part->iterations.stride);
+        add_look(looks, draft, phase, i, outlier, iteration->index, own->start, own->end);
     }
 }
 
@@ -149,27 +152,27 @@ static void look_at_usual(struct vec *looks, const struct phase_draft *draft, si
         const struct phase_part *part = part_at(draft, i);
         if (!part->usual)
             continue;
-        uint64_t index = (uint64_t)(part->usual - sample_at(part, 0)) * part->turns.stride;
+        uint64_t index = (uint64_t)(part->usual - sample_at(part, 0)) * part->iterations.stride;
         add_look(looks, draft, phase, i, SIZE_MAX, index, part->usual->start, part->usual->end);
     }
 }
 
-static void start_outlier(struct iteration_phase *phase, const struct extreme *turn,
+static void start_outlier(struct iteration_phase *phase, const struct extreme *iteration,
                           const struct trace *trace)
 {
     const struct iteration_outlier outlier = {
-        .iteration = {.index = turn->index,
-                      .thread = turn->thread,
-                      .start_ns = trace__since_start_ns(trace, turn->start),
-                      .duration_ns = trace__ns(trace, turn->duration),
-                      .depth = turn->depth,
-                      .start_tick = turn->start,
-                      .end_tick = turn->end},
+        .iteration = {.index = iteration->index,
+                      .thread = iteration->thread,
+                      .start_ns = trace__since_start_ns(trace, iteration->start),
+                      .duration_ns = trace__ns(trace, iteration->duration),
+                      .depth = iteration->depth,
+                      .start_tick = iteration->start,
+                      .end_tick = iteration->end},
         .more_ns = INT64_MIN};
     vec__push(&phase->outliers, &outlier);
 }
 
-/* Which turns are looked into: the phase's outliers, and the usual ones of its threads. */
+/* Which iterations are looked into: the phase's outliers, and the usual ones of its threads. */
 static void choose_looks(struct phase_draft *draft, const struct trace *trace, size_t phase,
                          struct iteration_phase *shown, struct vec *looks)
 {
@@ -178,26 +181,26 @@ static void choose_looks(struct phase_draft *draft, const struct trace *trace, s
         find_usual(draft, trace, shown);
         look_at_usual(looks, draft, phase);
     }
-    VEC_EACH (turn, &worst.kept, struct extreme) {
-        look_at(looks, draft, phase, shown->outliers.count, turn);
-        start_outlier(shown, turn, trace);
+    VEC_EACH (iteration, &worst.kept, struct extreme) {
+        look_at(looks, draft, phase, shown->outliers.count, iteration);
+        start_outlier(shown, iteration, trace);
     }
     extremes__free(&worst);
 }
 
 /* ---- against the usual one ------------------------------------------------------------------- */
 
-/* What a place did in one turn more than in the other. Ticks. */
+/* What a place did in one iteration more than in the other. Ticks. */
 struct place_more {
-    const struct class_entry *entry; /* NULL: the turn's own */
+    const struct class_entry *entry; /* NULL: the iteration's own */
     int64_t own, calls;
 };
 
-static void add_places(struct vec *places, struct map *by_place, const struct inside *inside,
+static void add_places(struct vec *places, struct map *by_place, const struct call_tree *inside,
                        int sign)
 {
     VEC_AT(places, struct place_more, 0)->own += sign * inside->own;
-    VEC_EACH (call, &inside->calls, struct inside_call) {
+    VEC_EACH (call, &inside->calls, struct call_tree_node) {
         size_t place =
             map__put(by_place, &call->entry->place, sizeof call->entry->place, places->count);
         if (place == places->count)
@@ -208,7 +211,7 @@ static void add_places(struct vec *places, struct map *by_place, const struct in
     }
 }
 
-static struct place_more most_of(const struct inside *slow, const struct inside *usual)
+static struct place_more most_of(const struct call_tree *slow, const struct call_tree *usual)
 {
     struct vec places = VEC_OF(struct place_more);
     struct map by_place = {0};
@@ -230,8 +233,8 @@ static int64_t ns_of(const struct trace *trace, int64_t ticks)
                      : (int64_t)trace__ns(trace, (uint64_t)ticks);
 }
 
-static void fill_outlier(struct iteration_outlier *outlier, const struct look *slow,
-                         const struct look *usual, const struct trace *trace)
+static void fill_outlier(struct iteration_outlier *outlier, const struct outlier_look *slow,
+                         const struct outlier_look *usual, const struct trace *trace)
 {
     int64_t sum = 0, sum_ns = 0;
     for (unsigned i = 0; i < COMPONENTS; i++) {
@@ -256,7 +259,7 @@ static void fill_outlier(struct iteration_outlier *outlier, const struct look *s
 }
 
 /* What it did longer than usual, but for waiting for others. Ticks. */
-static int64_t worked_more(const struct inside *slow, const struct inside *usual)
+static int64_t worked_more(const struct call_tree *slow, const struct call_tree *usual)
 {
     int64_t more = 0;
     for (unsigned i = 0; i < COMPONENTS; i++)
@@ -265,11 +268,11 @@ static int64_t worked_more(const struct inside *slow, const struct inside *usual
     return more;
 }
 
-/* The turn with which an outlier is compared: of its thread, or else of any. */
-static const struct look *usual_of(const struct vec *looks, const struct look *slow)
+/* The iteration with which an outlier is compared: of its thread, or else of any. */
+static const struct outlier_look *usual_of(const struct vec *looks, const struct outlier_look *slow)
 {
-    const struct look *other = NULL;
-    VEC_EACH (look, looks, struct look) {
+    const struct outlier_look *other = NULL;
+    VEC_EACH (look, looks, struct outlier_look) {
         if (look->outlier != SIZE_MAX || look->phase != slow->phase)
             continue;
         if (look->part == slow->part)
@@ -279,13 +282,13 @@ static const struct look *usual_of(const struct vec *looks, const struct look *s
     return other;
 }
 
-/* Of all threads' turns of that number the one that made the others wait: it worked longer. */
+/* Of all threads' iterations of that number the one that made the others wait: it worked longer. */
 static void compare(struct iteration_phase *phase, size_t number, size_t outlier,
                     const struct vec *looks, const struct trace *trace)
 {
-    const struct look *worst = NULL;
+    const struct outlier_look *worst = NULL;
     int64_t most = 0;
-    VEC_EACH (look, looks, struct look) {
+    VEC_EACH (look, looks, struct outlier_look) {
         if (look->phase != number || look->outlier != outlier)
             continue;
         int64_t more = worked_more(&look->inside, &usual_of(looks, look)->inside);
@@ -300,25 +303,25 @@ static void compare(struct iteration_phase *phase, size_t number, size_t outlier
 
 static int by_thread_and_start(const void *left, const void *right)
 {
-    const struct inside *a = left, *b = right;
+    const struct call_tree *a = left, *b = right;
     return ORDER(a->thread, b->thread) ?: ORDER(a->start, b->start);
 }
 
 static void look_inside(struct class_table *table, struct vec *looks)
 {
-    struct inside *insides = memory__zeroed(looks->count, sizeof *insides);
+    struct call_tree *insides = memory__zeroed(looks->count, sizeof *insides);
     vec__sort(looks, by_thread_and_start);
     for (size_t i = 0; i < looks->count; i++)
-        insides[i] = VEC_AT(looks, struct look, i)->inside;
-    insides__collect(table, insides, looks->count);
+        insides[i] = VEC_AT(looks, struct outlier_look, i)->inside;
+    call_trees__collect(table, insides, looks->count);
     for (size_t i = 0; i < looks->count; i++)
-        VEC_AT(looks, struct look, i)->inside = insides[i];
+        VEC_AT(looks, struct outlier_look, i)->inside = insides[i];
     free(insides);
 }
 
 void drafts__outliers(const struct vec *drafts, struct class_table *table, struct vec *phases)
 {
-    struct vec looks = VEC_OF(struct look);
+    struct vec looks = VEC_OF(struct outlier_look);
     for (size_t i = 0; i < drafts->count; i++)
         choose_looks(VEC_AT(drafts, struct phase_draft, i), table->trace, i,
                      VEC_AT(phases, struct iteration_phase, i), &looks);
@@ -328,7 +331,7 @@ void drafts__outliers(const struct vec *drafts, struct class_table *table, struc
         for (size_t outlier = 0; outlier < phase->outliers.count; outlier++)
             compare(phase, i, outlier, &looks, table->trace);
     }
-    VEC_EACH (look, &looks, struct look)
-        inside__free(&look->inside);
+    VEC_EACH (look, &looks, struct outlier_look)
+        call_tree__free(&look->inside);
     vec__free(&looks);
 }

@@ -8,7 +8,7 @@
 #define LOOPS_MAX 4096u      /* of a thread; later ones are not told */
 #define STRETCHES_MAX 16384u /* more are put together, a loop's into one */
 
-/* Turns in a row. */
+/* Iterations in a row. */
 struct loop_stretch {
     uint32_t loop; /* index */
     uint64_t start, ticks;
@@ -16,31 +16,32 @@ struct loop_stretch {
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-struct turn_series turn_series__new(void)
+struct iteration_series iteration_series__new(void)
 {
-    return (struct turn_series){
-        .samples = VEC_OF(struct turn_sample), .stride = 1, .worst = extremes__of(TURN_EXTREMES)};
+    return (struct iteration_series){.samples = VEC_OF(struct iteration_sample),
+                                     .stride = 1,
+                                     .worst = extremes__of(ITERATION_EXTREMES)};
 }
 
-void turn_series__free(struct turn_series *series)
+void iteration_series__free(struct iteration_series *series)
 {
     free(series->histogram);
     vec__free(&series->samples);
     extremes__free(&series->worst);
 }
 
-/* All samples are turns until now. */
-static void start_histogram(struct turn_series *series)
+/* All samples are iterations until now. */
+static void start_histogram(struct iteration_series *series)
 {
     series->histogram = memory__zeroed(HISTOGRAM_BUCKETS, sizeof *series->histogram);
-    VEC_EACH (sample, &series->samples, struct turn_sample)
+    VEC_EACH (sample, &series->samples, struct iteration_sample)
         series->histogram[histogram__bucket(sample->longest)]++;
 }
 
 /* Every second sample goes into the one before it. */
-static void halve(struct turn_series *series)
+static void halve(struct iteration_series *series)
 {
-    struct turn_sample *samples = series->samples.items;
+    struct iteration_sample *samples = series->samples.items;
     if (!series->histogram)
         start_histogram(series);
     size_t left = series->samples.count / 2;
@@ -54,22 +55,22 @@ static void halve(struct turn_series *series)
     series->stride *= 2;
 }
 
-static void add_sample(struct turn_series *series, uint64_t start, uint64_t end)
+static void add_sample(struct iteration_series *series, uint64_t start, uint64_t end)
 {
-    if (series->samples.count == TURN_SAMPLES_MAX && series->count % series->stride == 0)
+    if (series->samples.count == ITERATION_SAMPLES_MAX && series->count % series->stride == 0)
         halve(series);
     if (series->count % series->stride == 0) {
-        vec__push(&series->samples, &(struct turn_sample){start, end, end - start});
+        vec__push(&series->samples, &(struct iteration_sample){start, end, end - start});
         return;
     }
-    struct turn_sample *last =
-        VEC_AT(&series->samples, struct turn_sample, series->samples.count - 1);
+    struct iteration_sample *last =
+        VEC_AT(&series->samples, struct iteration_sample, series->samples.count - 1);
     if (end - start > last->longest)
         last->longest = end - start;
 }
 
-void turn_series__add(struct turn_series *series, uint32_t thread, uint32_t depth, uint64_t start,
-                      uint64_t end)
+void iteration_series__add(struct iteration_series *series, uint32_t thread, uint32_t depth,
+                           uint64_t start, uint64_t end)
 {
     uint64_t duration = end - start;
     const struct extreme one = {.key = duration,
@@ -107,7 +108,7 @@ void thread_loops__start(struct thread_loops *loops, uint32_t thread)
 void thread_loops__free(struct thread_loops *loops)
 {
     VEC_EACH (loop, &loops->loops, struct thread_loop)
-        turn_series__free(&loop->turns);
+        iteration_series__free(&loop->iterations);
     vec__free(&loops->loops);
     vec__free(&loops->stretches);
     map__free(&loops->by_key);
@@ -124,7 +125,7 @@ static struct thread_loop *add_loop(struct thread_loops *loops, struct loop_key 
     if (loops->loops.count == LOOPS_MAX)
         return NULL;
     map__put(&loops->by_key, &key, sizeof key, loops->loops.count);
-    const struct thread_loop new = {.key = key, .turns = turn_series__new()};
+    const struct thread_loop new = {.key = key, .iterations = iteration_series__new()};
     return vec__push(&loops->loops, &new);
 }
 
@@ -217,34 +218,34 @@ static void add_stretch(struct thread_loops *loops, uint32_t loop, uint64_t star
     insert(&loops->stretches, place, &(struct loop_stretch){loop, start, ticks});
 }
 
-/* Its first turns enclose what is in them only when enough have come. */
+/* Its first iterations enclose what is in them only when enough have come. */
 static void extend_run(struct thread_loops *loops, struct thread_loop *loop, uint64_t start,
                        uint64_t end)
 {
     uint32_t number = (uint32_t)(loop - loop_at(loops, 0));
     bool is_of_calls = loop->key.kind == LOOP_OF_CALLS;
-    bool is_enough = is_of_calls && loop->run_turns == LOOP_TURNS_LEAST;
-    if (is_of_calls && loop->run_turns < LOOP_TURNS_LEAST)
+    bool is_enough = is_of_calls && loop->run_iterations == LOOP_ITERATIONS_LEAST;
+    if (is_of_calls && loop->run_iterations < LOOP_ITERATIONS_LEAST)
         return;
     uint64_t from = is_enough ? loop->run_start : start;
     enclose(loops, from, end);
     add_stretch(loops, number, from, is_enough ? loop->run_sum : end - start);
 }
 
-void thread_loops__turn(struct thread_loops *loops, struct loop_key key, uint64_t instance,
-                        uint64_t start, uint64_t end)
+void thread_loops__iteration(struct thread_loops *loops, struct loop_key key, uint64_t instance,
+                             uint64_t start, uint64_t end)
 {
     struct thread_loop *loop = end < start ? NULL : loop_of(loops, key, instance);
     if (!loop)
         return;
-    if (loop->instance != instance || !loop->run_turns || start < loop->run_start) {
-        loop->run_turns = loop->run_sum = 0;
+    if (loop->instance != instance || !loop->run_iterations || start < loop->run_start) {
+        loop->run_iterations = loop->run_sum = 0;
         loop->run_start = start;
     }
     loop->instance = instance;
-    loop->run_turns++;
+    loop->run_iterations++;
     loop->run_sum += end - start;
-    turn_series__add(&loop->turns, loops->thread, key.depth, start, end);
+    iteration_series__add(&loop->iterations, loops->thread, key.depth, start, end);
     extend_run(loops, loop, start, end);
 }
 

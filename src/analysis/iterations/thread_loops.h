@@ -1,12 +1,12 @@
-/* thread_loops.h: the loops near the root of one thread, turn by turn, and which of them are the
+/* thread_loops.h: the loops near the root of one thread, one by one, and which of them are the
  * outermost. For iterations*.c only.
  *
- *     loop A   |--turn--|--turn--|--turn--|
+ *     loop A   |--iteration--|--iteration--|--iteration--|
  *     loop B    |-|-|-|  |-|-|    |-|-|-|       in A: not an outermost one
  *     loop C                                |-|-|-|-|
  *
- * A loop that turned fewer than LOOP_TURNS_LEAST times encloses nothing: what is in it is told
- * instead. Memory: loops times what a turn_series takes, whatever the number of turns. */
+ * A loop that ran fewer than LOOP_ITERATIONS_LEAST times encloses nothing: what is in it is told
+ * instead. Memory: loops times what a iteration_series takes, whatever the number of iterations. */
 #ifndef HEURT_ANALYSIS_ITERATIONS_THREAD_LOOPS_H
 #define HEURT_ANALYSIS_ITERATIONS_THREAD_LOOPS_H
 
@@ -14,35 +14,35 @@
 #include "base/map.h"
 #include "fold/accumulate.h"
 
-#define LOOP_TURNS_LEAST 3u
-#define TURN_SAMPLES_MAX 8192u
-#define TURN_EXTREMES 32u
+#define LOOP_ITERATIONS_LEAST 3u
+#define ITERATION_SAMPLES_MAX 8192u
+#define ITERATION_EXTREMES 32u
 
-/* One turn of each group of turn_series.stride. Ticks. */
-struct turn_sample {
+/* One iteration of each group of iteration_series.stride. Ticks. */
+struct iteration_sample {
     uint64_t start, end; /* of the first one */
     uint64_t longest;    /* of the group */
 };
 
-/* Turns in their order: their times. Ticks. */
-struct turn_series {
+/* Iterations in their order: their times. Ticks. */
+struct iteration_series {
     uint64_t count, sum, min, max;
     uint64_t first_start, last_end;
     uint64_t *histogram;   /* HISTOGRAM_BUCKETS; NULL: samples has all of them */
-    struct vec samples;    /* struct turn_sample */
-    uint64_t stride;       /* turns to a sample, a power of two; 1: all */
+    struct vec samples;    /* struct iteration_sample */
+    uint64_t stride;       /* iterations to a sample, a power of two; 1: all */
     struct extremes worst; /* those that took longest */
 };
 
-struct turn_series turn_series__new(void);
-void turn_series__add(struct turn_series *series, uint32_t thread, uint32_t depth, uint64_t start,
-                      uint64_t end);
-void turn_series__free(struct turn_series *series);
+struct iteration_series iteration_series__new(void);
+void iteration_series__add(struct iteration_series *series, uint32_t thread, uint32_t depth,
+                           uint64_t start, uint64_t end);
+void iteration_series__free(struct iteration_series *series);
 
 enum loop_kind {
     LOOP_OF_CALLS,
     LOOP_OF_MARKS,
-    LOOP_OF_WAITS,  /* turns are what is done between waits for work */
+    LOOP_OF_WAITS,  /* iterations are what is done between waits for work */
     LOOP_OF_EVENTS, /* likewise between waits for events: poll and its kin */
 };
 
@@ -50,15 +50,15 @@ enum loop_kind {
 struct loop_key {
     uint32_t kind;   /* enum loop_kind */
     uint32_t number; /* a shape; a place, of a mark or wait */
-    uint32_t depth;  /* open spans around its turns */
+    uint32_t depth;  /* open spans around its iterations */
 };
 
 struct thread_loop {
     struct loop_key key;
-    struct turn_series turns;
-    uint64_t outermost; /* ticks in turns that no other loop's turn encloses */
-    /* Private: of the loop whose turns are told. */
-    uint64_t instance, run_turns, run_start, run_sum;
+    struct iteration_series iterations;
+    uint64_t outermost; /* ticks in iterations that no other loop's iteration encloses */
+    /* Private: of the loop whose iterations are told. */
+    uint64_t instance, run_iterations, run_start, run_sum;
 };
 
 /* Which loop an instance was lately. */
@@ -79,10 +79,11 @@ struct thread_loops {
 };
 
 void thread_loops__start(struct thread_loops *loops, uint32_t thread);
-/* A turn that is in another one is told before it, perhaps with later ones between. instance: as of
- * struct shape_turn, for the depth; when its key changes, both keys are the same loop. */
-void thread_loops__turn(struct thread_loops *loops, struct loop_key key, uint64_t instance,
-                        uint64_t start, uint64_t end);
+/* An iteration that is in another one is told before it, perhaps with later ones between. instance:
+ * as of struct shape_iteration, for the depth; when its key changes, both keys are the same loop.
+ */
+void thread_loops__iteration(struct thread_loops *loops, struct loop_key key, uint64_t instance,
+                             uint64_t start, uint64_t end);
 /* Fills outermost. */
 void thread_loops__end(struct thread_loops *loops);
 void thread_loops__free(struct thread_loops *loops);

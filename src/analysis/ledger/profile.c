@@ -51,7 +51,7 @@ static int descending(uint64_t left, uint64_t right)
 
 static uint64_t nest_of(const struct profile_class *class)
 {
-    return class->what.structure ? class->what.structure->nest : 0;
+    return class->what.structure ? class->what.structure->signature : 0;
 }
 
 static int by_rank(const void *a, const void *b, void *threshold)
@@ -219,7 +219,7 @@ struct ledger {
     struct class_table before; /* what it was first folded into */
     struct thread_result *results;
     const struct symbols *symbols;
-    bool by_nests;
+    bool by_signature;
     uint64_t seen; /* ticks */
 };
 
@@ -241,7 +241,7 @@ static void *start_fold(struct run *run)
     struct ledger *ledger = memory__zeroed(1, sizeof *ledger);
     ledger->results = memory__zeroed(trace__threads(run->trace)->count, sizeof *ledger->results);
     ledger->symbols = run->symbols;
-    ledger->by_nests =
+    ledger->by_signature =
         options_of(run)->view == CLASSES_BY_STRUCTURE && !trace__is_aggregated(run->trace);
     start_table(ledger, run);
     return ledger;
@@ -250,8 +250,8 @@ static void *start_fold(struct run *run)
 static void *fold_thread(void *self, unsigned lane, uint32_t thread)
 {
     struct ledger *ledger = self;
-    return thread_fold__start(&ledger->table.lanes[lane], ledger->symbols, thread, ledger->by_nests,
-                              &ledger->results[thread]);
+    return thread_fold__start(&ledger->table.lanes[lane], ledger->symbols, thread,
+                              ledger->by_signature, &ledger->results[thread]);
 }
 
 static void join_fold(void *self, uint32_t thread, void *part)
@@ -286,12 +286,12 @@ static const struct analysis fold_analysis = {
     .free = free_ledger,
 };
 
-/* Where occurrences were drawn, it has to be known of which classes before nests are found: then
- * the trace is folded twice. */
+/* Where occurrences were drawn, it has to be known of which classes before callee signatures are
+ * found: then the trace is folded twice. */
 static void *start_again(struct run *run)
 {
     struct ledger *ledger = run__result(run, &fold_analysis);
-    if (!ledger->by_nests || !ledger->table.is_drawn)
+    if (!ledger->by_signature || !ledger->table.is_drawn)
         return NULL;
     ledger->before = ledger->table;
     class_table__forget_lanes(&ledger->before);
@@ -327,7 +327,7 @@ static void *start_classes(struct run *run)
     struct ledger *ledger = run__result(run, &fold_analysis);
     unfinished_waits__prolong(run->trace, ledger->results);
     ledger->seen = seen__ticks(&ledger->table);
-    if (ledger->by_nests)
+    if (ledger->by_signature)
         classes__divide(&ledger->table, ledger->results);
     VEC_EACH (entry, &ledger->table.entries, struct class_entry *) {
         class_entry__set_undisturbed(*entry);
@@ -398,7 +398,7 @@ static void *start_profile(struct run *run)
     struct owned_profile *owned =
         result_of(&ledger->table, ledger->symbols, ledger->results, options_of(run)->threshold);
     owned->shown.seen_ns = trace__ns(run->trace, ledger->seen);
-    owned->shown.view = ledger->by_nests ? CLASSES_BY_STRUCTURE : CLASSES_BY_SITE;
+    owned->shown.view = ledger->by_signature ? CLASSES_BY_STRUCTURE : CLASSES_BY_SITE;
     keep_table(owned, &ledger->table);
     ledger->table = (struct class_table){0};
     return &owned->shown;

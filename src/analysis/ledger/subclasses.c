@@ -36,40 +36,42 @@ static bool is_sought(const struct class_table *table, const struct thread_resul
 
 /* ---- the depth ------------------------------------------------------------------------------- */
 
-/* Nests of a site that are one when they are cut. */
-struct group {
-    uint32_t nest;
+/* Callee signatures of a site that are one when they are cut. */
+struct subclass_group {
+    uint32_t signature;
     uint64_t recorded, count, sum;
 };
 
-static struct group *group_of(struct vec *groups, uint32_t nest)
+static struct subclass_group *group_of(struct vec *groups, uint32_t signature)
 {
-    VEC_EACH (group, groups, struct group)
-        if (group->nest == nest)
+    VEC_EACH (group, groups, struct subclass_group)
+        if (group->signature == signature)
             return group;
-    return vec__push(groups, &(struct group){.nest = nest});
+    return vec__push(groups, &(struct subclass_group){.signature = signature});
 }
 
 static int by_sum(const void *a, const void *b)
 {
-    const struct group *left = a, *right = b;
+    const struct subclass_group *left = a, *right = b;
     if (left->sum != right->sum)
         return left->sum < right->sum ? 1 : -1;
-    return left->nest < right->nest ? -1 : left->nest > right->nest;
+    return left->signature < right->signature ? -1 : left->signature > right->signature;
 }
 
-static struct vec groups_at(struct nests *nests, const struct site *site, unsigned depth)
+static struct vec groups_at(struct callee_signatures *signatures, const struct site *site,
+                            unsigned depth)
 {
-    struct vec groups = VEC_OF(struct group);
-    VEC_EACH (found, &site->found, struct found_nest) {
+    struct vec groups = VEC_OF(struct subclass_group);
+    VEC_EACH (found, &site->found, struct found_signature) {
         const struct accumulator *accumulator = &found->entry->total.accumulator;
-        struct group *group = group_of(&groups, nests__cut(nests, found->nest, depth));
+        struct subclass_group *group =
+            group_of(&groups, callee_signatures__cut(signatures, found->signature, depth));
         group->recorded += accumulator->recorded;
         group->count += accumulator->count;
         group->sum += accumulator->sum;
     }
     if (groups.count)
-        qsort(groups.items, groups.count, sizeof(struct group), by_sum);
+        qsort(groups.items, groups.count, sizeof(struct subclass_group), by_sum);
     return groups;
 }
 
@@ -80,10 +82,10 @@ static bool keep_parts(const struct site *site, struct vec *groups)
     uint64_t counted = 0;
     size_t parts = 0;
     for (size_t i = 0; i < groups->count && parts < PARTS_MOST; i++) {
-        const struct group group = *VEC_AT(groups, struct group, i);
+        const struct subclass_group group = *VEC_AT(groups, struct subclass_group, i);
         if (group.recorded < ENOUGH)
             continue;
-        *VEC_AT(groups, struct group, parts++) = group;
+        *VEC_AT(groups, struct subclass_group, parts++) = group;
         counted += group.count;
     }
     groups->count = parts;
@@ -91,15 +93,16 @@ static bool keep_parts(const struct site *site, struct vec *groups)
 }
 
 /* Its parts by the greatest depth at which they are few; none: by no depth. */
-static struct vec choose_parts(struct nests *nests, const struct site *site, unsigned *depth)
+static struct vec choose_parts(struct callee_signatures *signatures, const struct site *site,
+                               unsigned *depth)
 {
     for (*depth = site->depth; *depth > 0; --*depth) {
-        struct vec groups = groups_at(nests, site, *depth);
+        struct vec groups = groups_at(signatures, site, *depth);
         if (keep_parts(site, &groups))
             return groups;
         vec__free(&groups);
     }
-    return VEC_OF(struct group);
+    return VEC_OF(struct subclass_group);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -111,14 +114,14 @@ static void list_places(struct divider *divider)
     }
 }
 
-static void describe_inside(const struct divider *divider, uint32_t nest, uint32_t level,
+static void describe_inside(const struct divider *divider, uint32_t signature, uint32_t level,
                             struct vec *rows)
 {
-    const struct nests *nests = divider->table->nests;
-    const struct nest whole = *nests__get(nests, nest);
+    const struct callee_signatures *signatures = divider->table->signatures;
+    const struct callee_signature whole = *callee_signatures__get(signatures, signature);
     for (uint32_t i = 0; i < whole.item_count; i++) {
-        uint32_t inside = nests__items(nests, nest)[i];
-        const struct nest *item = nests__get(nests, inside);
+        uint32_t inside = callee_signatures__items(signatures, signature)[i];
+        const struct callee_signature *item = callee_signatures__get(signatures, inside);
         const struct class_entry *entry =
             *VEC_AT(&divider->places, const struct class_entry *, item->place);
         struct profile_inside row = {.level = level,
@@ -133,88 +136,91 @@ static void describe_inside(const struct divider *divider, uint32_t nest, uint32
 
 static void copy_items(struct vec *into, const struct vec *items)
 {
-    VEC_EACH (item, items, struct nest_item)
+    VEC_EACH (item, items, struct callee_item)
         vec__push(into, item);
 }
 
-/* What was just inside of all that has that nest. */
-static struct vec items_of_part(struct nests *nests, const struct site *site, unsigned depth,
-                                uint32_t nest)
+/* What was just inside of all that has that callee signature. */
+static struct vec items_of_part(struct callee_signatures *signatures, const struct site *site,
+                                unsigned depth, uint32_t signature)
 {
-    struct vec all = VEC_OF(struct nest_item);
-    VEC_EACH (found, &site->found, struct found_nest) {
-        if (nests__cut(nests, found->nest, depth) != nest)
+    struct vec all = VEC_OF(struct callee_item);
+    VEC_EACH (found, &site->found, struct found_signature) {
+        if (callee_signatures__cut(signatures, found->signature, depth) != signature)
             continue;
-        struct vec items = nest_items__cut(nests, &found->inside, depth);
+        struct vec items = callee_items__cut(signatures, &found->inside, depth);
         if (!all.count)
             copy_items(&all, &items);
-        nest_ranges__add(&all, &items);
+        callee_ranges__add(&all, &items);
         vec__free(&items);
     }
     return all;
 }
 
-static struct profile_structure *new_structure(unsigned depth, uint32_t nest)
+static struct profile_structure *new_structure(unsigned depth, uint32_t signature)
 {
     struct profile_structure *structure = memory__zeroed(1, sizeof *structure);
     structure->depth = depth;
-    structure->nest = nest;
-    structure->is_rest = nest == NEST_NONE;
+    structure->signature = signature;
+    structure->is_rest = signature == NEST_NONE;
     structure->inside = VEC_OF(struct profile_inside);
     return structure;
 }
 
-static struct profile_structure *
-structure_of(const struct divider *divider, const struct site *site, unsigned depth, uint32_t nest)
+static struct profile_structure *structure_of(const struct divider *divider,
+                                              const struct site *site, unsigned depth,
+                                              uint32_t signature)
 {
-    struct profile_structure *structure = new_structure(depth, nest);
-    struct vec items = items_of_part(divider->table->nests, site, depth, nest);
+    struct profile_structure *structure = new_structure(depth, signature);
+    struct vec items = items_of_part(divider->table->signatures, site, depth, signature);
     size_t place = 0;
-    describe_inside(divider, nest, 1, &structure->inside);
+    describe_inside(divider, signature, 1, &structure->inside);
     VEC_EACH (row, &structure->inside, struct profile_inside) {
         if (row->level > 1 || place >= items.count)
             continue;
-        row->least = VEC_AT(&items, struct nest_item, place)->least;
-        row->most = VEC_AT(&items, struct nest_item, place++)->most;
+        row->least = VEC_AT(&items, struct callee_item, place)->least;
+        row->most = VEC_AT(&items, struct callee_item, place++)->most;
     }
     vec__free(&items);
     return structure;
 }
 
 static struct class_entry *make_part(const struct divider *divider, const struct site *site,
-                                     unsigned depth, uint32_t nest)
+                                     unsigned depth, uint32_t signature)
 {
     struct class_entry *entry = class_entry__like(site->entry);
-    VEC_EACH (found, &site->found, struct found_nest)
-        if (nests__cut(divider->table->nests, found->nest, depth) == nest)
+    VEC_EACH (found, &site->found, struct found_signature)
+        if (callee_signatures__cut(divider->table->signatures, found->signature, depth) ==
+            signature)
             class_entry__merge(entry, found->entry);
-    entry->what.structure = structure_of(divider, site, depth, nest);
+    entry->what.structure = structure_of(divider, site, depth, signature);
     vec__push(&divider->table->entries, &entry);
     return entry;
 }
 
-static bool is_of_part(const struct class_division *division, uint32_t nest)
+static bool is_of_part(const struct class_division *division, uint32_t signature)
 {
     VEC_EACH (part, &division->parts, struct class_part)
-        if (part->nest == nest)
+        if (part->signature == signature)
             return true;
     return false;
 }
 
 /* What is in no part stays the site's own, and what never ended. */
-static void keep_rest(struct nests *nests, const struct site *site)
+static void keep_rest(struct callee_signatures *signatures, const struct site *site)
 {
     struct class_entry *entry = site->entry;
     entry->total.accumulator = (struct accumulator){0};
     entry->cells.count = 0;
     free(entry->histogram);
     entry->histogram = NULL;
-    VEC_EACH (found, &site->found, struct found_nest)
+    VEC_EACH (found, &site->found, struct found_signature)
         class_entry__forget_stacks(entry, found->entry);
     if (site->odd)
         class_entry__forget_stacks(entry, site->odd);
-    VEC_EACH (found, &site->found, struct found_nest)
-        if (!is_of_part(entry->division, nests__cut(nests, found->nest, entry->division->depth)))
+    VEC_EACH (found, &site->found, struct found_signature)
+        if (!is_of_part(entry->division, callee_signatures__cut(signatures, found->signature,
+                                                                entry->division->depth)))
             class_entry__merge(entry, found->entry);
     if (site->odd)
         class_entry__merge(entry, site->odd);
@@ -225,19 +231,20 @@ static void divide(const struct divider *divider, const struct site *site, unsig
 {
     struct class_division *division = memory__zeroed(1, sizeof *division);
     *division = (struct class_division){depth, VEC_OF(struct class_part)};
-    VEC_EACH (group, groups, struct group) {
-        struct class_part part = {group->nest, make_part(divider, site, depth, group->nest)};
+    VEC_EACH (group, groups, struct subclass_group) {
+        struct class_part part = {group->signature,
+                                  make_part(divider, site, depth, group->signature)};
         vec__push(&division->parts, &part);
     }
     site->entry->division = division;
     site->entry->what.structure = new_structure(depth, NEST_NONE);
-    keep_rest(divider->table->nests, site);
+    keep_rest(divider->table->signatures, site);
 }
 
 static void divide_site(const struct divider *divider, const struct site *site)
 {
     unsigned depth;
-    struct vec groups = choose_parts(divider->table->nests, site, &depth);
+    struct vec groups = choose_parts(divider->table->signatures, site, &depth);
     if (groups.count)
         divide(divider, site, depth, &groups);
     vec__free(&groups);
@@ -268,8 +275,8 @@ void classes__divide(struct class_table *table, const struct thread_result *resu
         divide_site(&divider, entry->site);
     }
     if (!class_table__has_parts(table)) {
-        nests__free(table->nests);
-        table->nests = NULL;
+        callee_signatures__free(table->signatures);
+        table->signatures = NULL;
     }
     free_sites(table);
     vec__free(&divider.places);

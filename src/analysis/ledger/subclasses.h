@@ -1,10 +1,11 @@
 /* subclasses.h: classes by structure: a site's occurrences that call other things are other
  * classes.
  *
- * The fold finds the nest (signature.h) of each occurrence and keeps a class for each (site.h). A
- * site that loses enough to be worth it is divided by nests cut to the greatest depth at which a
- * few of them hold most of its occurrences; the others stay together, in the class that was the
- * site's. Where no depth does, or one nest alone is frequent, the site stays one class.
+ * The fold finds the callee signature (signature.h) of each occurrence and keeps a class for each
+ * (site.h). A site that loses enough to be worth it is divided by callee signatures cut to the
+ * greatest depth at which a few of them hold most of its occurrences; the others stay together, in
+ * the class that was the site's. Where no depth does, or one callee signature alone is frequent,
+ * the site stays one class.
  *
  * - Of what is not divided nothing is hidden: Σ over the parts of (d − their minimum) is never more
  *   than over the whole of (d − its minimum).
@@ -18,7 +19,7 @@
 
 #include "analysis/events/spans.h"
 
-/* Divides sites of the table, whose threads were all folded by their nests. */
+/* Divides sites of the table, whose threads were all folded by their callee signatures. */
 void classes__divide(struct class_table *table, const struct thread_result *results);
 
 #endif

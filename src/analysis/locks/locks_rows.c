@@ -144,7 +144,7 @@ static void make_row(struct locks_walk *walk, uint32_t object, struct lock_row *
     take_last_arriver(state, row);
 }
 
-struct ranked {
+struct ranked_lock {
     unsigned group; /* 0: waits that are a loss, 1: idle ones, 2: none */
     uint64_t wait, hold;
     uint32_t object;
@@ -152,7 +152,7 @@ struct ranked {
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct ranked *left = a, *right = b;
+    const struct ranked_lock *left = a, *right = b;
     int order = ORDER(left->group, right->group) ?: ORDER(right->wait, left->wait);
     order = order ?: ORDER(right->hold, left->hold);
     return order ?: ORDER(left->object, right->object);
@@ -167,11 +167,11 @@ static bool is_shown(const struct locks_walk *walk, const struct lock_state *sta
 
 static struct vec rank(const struct locks_walk *walk)
 {
-    struct vec ranking = VEC_OF(struct ranked);
+    struct vec ranking = VEC_OF(struct ranked_lock);
     for (uint32_t i = 0; i < walk->states.count; i++) {
         const struct lock_state *state = VEC_AT(&walk->states, struct lock_state, i);
         unsigned group = idle_waits__at(&walk->idle, i) ? 1 : wait_of(state) ? 0 : 2;
-        struct ranked row = {group, wait_of(state), hold_of(state), i};
+        struct ranked_lock row = {group, wait_of(state), hold_of(state), i};
         if (is_shown(walk, state))
             vec__push(&ranking, &row);
     }
@@ -188,12 +188,12 @@ static void make_rows(struct locks_walk *walk, struct locks_result *result, uint
     if (count)
         vec__extend(&result->rows, count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t object = VEC_AT(&ranking, struct ranked, i)->object;
+        uint32_t object = VEC_AT(&ranking, struct ranked_lock, i)->object;
         make_row(walk, object, VEC_AT(&result->rows, struct lock_row, i));
         row_of[object] = i;
     }
     for (size_t i = count; i < ranking.count; i++) {
-        uint32_t object = VEC_AT(&ranking, struct ranked, i)->object;
+        uint32_t object = VEC_AT(&ranking, struct ranked_lock, i)->object;
         result->left_out[VEC_AT(&walk->states, struct lock_state, object)->kind]++;
     }
     if (ranking.count > count) {

@@ -7,9 +7,9 @@
  *
  * A piece that stands out of its kind (spread.h) is a point; what encloses it is not, for what the
  * piece lost is taken off there. An occurrence that still stands out, though no piece of it does,
- * is a point too: of many turns more than usual, say. So a point is the innermost that explains
- * what was lost. Pieces of which fewer than SPREAD_MIN are known have no like, and are points when
- * they take long. docs/structure.md has the rule and what it assumes.
+ * is a point too: of many iterations more than usual, say. So a point is the innermost that
+ * explains what was lost. Pieces of which fewer than SPREAD_MIN are known have no like, and are
+ * points when they take long. docs/structure.md has the rule and what it assumes.
  *
  * Two walks over the trace; memory bounded by shapes, kinds of pieces, open spans, and by the limit
  * on points. */

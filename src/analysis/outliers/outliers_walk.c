@@ -7,7 +7,7 @@
 #define NO_PATH UINT32_MAX
 
 /* An occurrence that is open, or the thread outside of all. */
-struct level {
+struct outlier_level {
     uint32_t place;
     uint32_t path;            /* NO_PATH: not known yet */
     enum component component; /* of what no record of the kernel tells */
@@ -24,16 +24,16 @@ struct survey_walk {
     struct survey *survey;
     struct thread_shape *shape;
     uint32_t thread;
-    struct vec levels;         /* struct level: the thread, then the open spans */
+    struct vec levels;         /* struct outlier_level: the thread, then the open spans */
     struct watched_event edge; /* the enter or leave before: the piece's beginning */
     uint64_t away[COMPONENTS]; /* what the kernel told of the piece */
     struct point *last;        /* a piece of which the kernel may still tell, or NULL */
     enum component last_component;
 };
 
-static struct level *top(const struct survey_walk *walk)
+static struct outlier_level *top(const struct survey_walk *walk)
 {
-    return VEC_AT(&walk->levels, struct level, walk->levels.count - 1);
+    return VEC_AT(&walk->levels, struct outlier_level, walk->levels.count - 1);
 }
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static void keep_edges(const struct survey_walk *walk, struct kept_range events)
 #define KEPT_OF_PIECE 8u /* records in it, at its beginning and at its end */
 
 /* The piece, and the occurrences on both sides; of the next one is_kept must be set. */
-static void keep_piece(const struct survey_walk *walk, struct level *level)
+static void keep_piece(const struct survey_walk *walk, struct outlier_level *level)
 {
     uint64_t first = walk->edge.number, last = walk->watcher.now.number;
     if (last - first > 2 * KEPT_OF_PIECE) {
@@ -72,10 +72,10 @@ static void keep_piece(const struct survey_walk *walk, struct level *level)
 static uint32_t path_of(const struct survey_walk *walk)
 {
     size_t known = walk->levels.count - 1;
-    while (VEC_AT(&walk->levels, struct level, known)->path == NO_PATH)
+    while (VEC_AT(&walk->levels, struct outlier_level, known)->path == NO_PATH)
         known--; /* the thread's is always known */
     while (++known < walk->levels.count) {
-        struct level *level = VEC_AT(&walk->levels, struct level, known);
+        struct outlier_level *level = VEC_AT(&walk->levels, struct outlier_level, known);
         level->path = survey__path(walk->survey, level[-1].path, level->place);
     }
     return top(walk)->path;
@@ -121,8 +121,8 @@ static bool judge(const struct survey *survey, const struct likes *kind, const s
 }
 
 /* Returns whether it is a point. */
-static bool judge_piece(struct survey_walk *walk, struct level *level, uint32_t next, uint64_t took,
-                        const struct likes *kind, const struct likes *others)
+static bool judge_piece(struct survey_walk *walk, struct outlier_level *level, uint32_t next,
+                        uint64_t took, const struct likes *kind, const struct likes *others)
 {
     struct point point = {.thread = walk->thread,
                           .previous = level->previous,
@@ -145,7 +145,7 @@ static bool judge_piece(struct survey_walk *walk, struct level *level, uint32_t 
 }
 
 /* An occurrence that holds others and has ended. */
-static void judge_whole(struct survey_walk *walk, struct level *level,
+static void judge_whole(struct survey_walk *walk, struct outlier_level *level,
                         const struct fold_occurrence *occurrence, const struct likes *shape,
                         const struct likes *place)
 {
@@ -179,7 +179,7 @@ static void judge_whole(struct survey_walk *walk, struct level *level,
 static bool end_piece(struct survey_walk *walk, uint32_t next)
 {
     struct survey *survey = walk->survey;
-    struct level *level = top(walk);
+    struct outlier_level *level = top(walk);
     uint64_t before = walk->edge.own_time, now = walk->watcher.now.own_time;
     uint64_t took = now > before ? now - before : 0;
     struct likes *kind =
@@ -207,7 +207,7 @@ static void pass_edge(struct survey_walk *walk)
 static void drop_to(struct survey_walk *walk, size_t count)
 {
     while (walk->levels.count > count) {
-        const struct level inner = *top(walk);
+        const struct outlier_level inner = *top(walk);
         walk->levels.count--;
         top(walk)->lost += inner.lost;
         top(walk)->is_kept |= inner.is_kept;
@@ -220,12 +220,12 @@ static void drop_to(struct survey_walk *walk, size_t count)
 
 static void open_level(struct survey_walk *walk, const struct class_entry *entry)
 {
-    struct level level = {.place = entry->place,
-                          .path = NO_PATH,
-                          .component = entry->fold.component,
-                          .is_join = entry->what.at.kind == CLASS_JOIN,
-                          .enter = walk->watcher.now,
-                          .previous = STAND_OUT_NOTHING};
+    struct outlier_level level = {.place = entry->place,
+                                  .path = NO_PATH,
+                                  .component = entry->fold.component,
+                                  .is_join = entry->what.at.kind == CLASS_JOIN,
+                                  .enter = walk->watcher.now,
+                                  .previous = STAND_OUT_NOTHING};
     level.is_kept = end_piece(walk, level.place);
     vec__push(&walk->levels, &level);
     pass_edge(walk);
@@ -242,7 +242,7 @@ static void end_whole(struct survey_walk *walk, const struct fold_occurrence *oc
                       uint32_t shape_number)
 {
     struct survey *survey = walk->survey;
-    struct level *level = top(walk);
+    struct outlier_level *level = top(walk);
     struct likes *shape = survey__shape(survey, shape_number);
     struct likes *place = likes__at(&survey->whole_of_place, level->place);
     if (survey->found) {
@@ -256,7 +256,7 @@ static void end_whole(struct survey_walk *walk, const struct fold_occurrence *oc
 
 static void close_level(struct survey_walk *walk)
 {
-    const struct level ended = *top(walk);
+    const struct outlier_level ended = *top(walk);
     const struct kept_range events = {ended.enter.number, walk->watcher.now.number};
     if (ended.is_kept)
         keep_edges(walk, events);
@@ -331,14 +331,14 @@ void *survey__thread(struct survey *survey, uint32_t thread)
 {
     const struct trace_thread *traced =
         VEC_AT(trace__threads(survey->table.trace), struct trace_thread, thread);
-    const struct level outside = {
+    const struct outlier_level outside = {
         .place = STAND_OUT_THREAD, .component = COMPONENT_RUNNING, .previous = STAND_OUT_NOTHING};
     struct survey_walk *walk = memory__zeroed(1, sizeof *walk);
     *walk = (struct survey_walk){
         .watcher = {.occurrence = ended, .opened = opened, .kernel = kernel},
         .survey = survey,
         .thread = thread,
-        .levels = VEC_OF(struct level),
+        .levels = VEC_OF(struct outlier_level),
         .edge = {.tick = traced->start_tick, .own_time = traced->start_tick},
     };
     vec__push(&walk->levels, &outside);

@@ -33,7 +33,7 @@ static void keep_end(struct thread_watcher *watcher, struct class_entry *entry,
 void part_ends__start(struct part_ends *self, struct class_table *table,
                       const struct drawn_run *drawn, uint32_t thread)
 {
-    self->watcher = (struct thread_watcher){.occurrence = keep_end, .nests = true};
+    self->watcher = (struct thread_watcher){.occurrence = keep_end, .signatures = true};
     self->table = table;
     self->drawn = drawn;
     self->ends.count = self->next = 0;

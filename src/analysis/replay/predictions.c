@@ -35,7 +35,7 @@ void question__free(struct question *question)
 /* ---- on all CPUs ----------------------------------------------------------------------------- */
 
 /* What the threads share; each takes the next question that nobody has. */
-struct crew {
+struct prediction_crew {
     struct whatif *whatif;
     struct question *questions;
     size_t count;
@@ -44,7 +44,7 @@ struct crew {
 
 static void *answer_all(void *argument)
 {
-    struct crew *crew = argument;
+    struct prediction_crew *crew = argument;
     for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->count;) {
         struct question *question = &crew->questions[i];
         question->told =
@@ -56,7 +56,7 @@ static void *answer_all(void *argument)
 
 void predictions__make(struct whatif *whatif, struct question *questions, size_t count)
 {
-    struct crew crew = {.whatif = whatif, .questions = questions, .count = count};
+    struct prediction_crew crew = {.whatif = whatif, .questions = questions, .count = count};
     pthread_t threads[THREADS_MOST];
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     size_t wanted = cpus > 1 ? (size_t)cpus - 1 : 0, started = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* A thread goes on a CPU or off it. */
-struct turn {
+struct presence_change {
     uint64_t tick;
     int64_t more;
 };
@@ -53,48 +53,48 @@ static void order(void *part)
 
 static int by_tick(const void *a, const void *b)
 {
-    const struct turn *left = a, *right = b;
+    const struct presence_change *left = a, *right = b;
     return left->tick < right->tick ? -1 : left->tick > right->tick;
 }
 
-static void add_turn(struct vec *turns, uint64_t tick, int64_t more)
+static void add_iteration(struct vec *iterations, uint64_t tick, int64_t more)
 {
-    struct turn turn = {tick, more};
-    vec__push(turns, &turn);
+    struct presence_change iteration = {tick, more};
+    vec__push(iterations, &iteration);
 }
 
 /* Afterwards more is how many threads are on a CPU from there on. */
-static struct vec turns_of(const struct trace *trace, const struct thread_away *all)
+static struct vec iterations_of(const struct trace *trace, const struct thread_away *all)
 {
-    struct vec turns = VEC_OF(struct turn);
+    struct vec iterations = VEC_OF(struct presence_change);
     int64_t running = 0;
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
         const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
-        add_turn(&turns, thread->start_tick, 1);
-        add_turn(&turns, thread->end_tick, -1);
+        add_iteration(&iterations, thread->start_tick, 1);
+        add_iteration(&iterations, thread->end_tick, -1);
         VEC_EACH (away, &all[i].periods, struct away) {
             if (away->what == SPENT_PAUSED)
                 continue;
-            add_turn(&turns, away->begin, -1);
-            add_turn(&turns, away->end, 1);
+            add_iteration(&iterations, away->begin, -1);
+            add_iteration(&iterations, away->end, 1);
         }
     }
-    if (turns.count)
-        qsort(turns.items, turns.count, sizeof(struct turn), by_tick);
-    VEC_EACH (turn, &turns, struct turn) {
-        running += turn->more;
-        turn->more = running;
+    if (iterations.count)
+        qsort(iterations.items, iterations.count, sizeof(struct presence_change), by_tick);
+    VEC_EACH (iteration, &iterations, struct presence_change) {
+        running += iteration->more;
+        iteration->more = running;
     }
-    return turns;
+    return iterations;
 }
 
-/* The last turn at or before tick; the first one when there is none. */
-static size_t turn_at(const struct vec *turns, uint64_t tick)
+/* The last iteration at or before tick; the first one when there is none. */
+static size_t iteration_at(const struct vec *iterations, uint64_t tick)
 {
-    size_t from = 0, to = turns->count;
+    size_t from = 0, to = iterations->count;
     while (from + 1 < to) {
         size_t middle = from + (to - from) / 2;
-        if (VEC_AT(turns, struct turn, middle)->tick <= tick)
+        if (VEC_AT(iterations, struct presence_change, middle)->tick <= tick)
             from = middle;
         else
             to = middle;
@@ -102,13 +102,16 @@ static size_t turn_at(const struct vec *turns, uint64_t tick)
     return from;
 }
 
-static void divide(const struct vec *turns, int64_t cpus, const struct away *period,
+static void divide(const struct vec *iterations, int64_t cpus, const struct away *period,
                    struct vec *into)
 {
     uint64_t from = period->begin;
-    for (size_t i = turn_at(turns, from); i < turns->count && from < period->end; i++) {
-        uint64_t end = i + 1 < turns->count ? VEC_AT(turns, struct turn, i + 1)->tick : period->end;
-        bool is_free = VEC_AT(turns, struct turn, i)->more < cpus;
+    for (size_t i = iteration_at(iterations, from); i < iterations->count && from < period->end;
+         i++) {
+        uint64_t end = i + 1 < iterations->count
+                           ? VEC_AT(iterations, struct presence_change, i + 1)->tick
+                           : period->end;
+        bool is_free = VEC_AT(iterations, struct presence_change, i)->more < cpus;
         end = end < period->end ? end : period->end;
         if (end <= from)
             continue;
@@ -122,19 +125,19 @@ static void divide(const struct vec *turns, int64_t cpus, const struct away *per
  * CPU that others than the program use. */
 static void find_stolen(const struct trace *trace, uint32_t cpus, struct thread_away *all)
 {
-    struct vec turns = turns_of(trace, all);
+    struct vec iterations = iterations_of(trace, all);
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
         struct vec divided = VEC_OF(struct away);
         VEC_EACH (period, &all[i].periods, struct away) {
             if (period->what == SPENT_RUNNABLE)
-                divide(&turns, cpus, period, &divided);
+                divide(&iterations, cpus, period, &divided);
             else
                 vec__push(&divided, period);
         }
         vec__free(&all[i].periods);
         all[i].periods = divided;
     }
-    vec__free(&turns);
+    vec__free(&iterations);
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */

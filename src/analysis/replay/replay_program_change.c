@@ -175,7 +175,7 @@ static uint32_t part_of(struct open_change *change, struct thread_change *state,
         if (*part == NOBODY)
             *part = change->parts_given++;
         place = *part;
-    } else { /* turn by turn would keep threads in step */
+    } else { /* one by one would keep threads in step */
         uint64_t hash = ((uint64_t)thread << 40 ^ state->number++) * 0x9e3779b97f4a7c15ull;
         place = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9ull >> 33;
     }

@@ -64,7 +64,7 @@ struct lock_place {
 };
 
 /* What is found out about an object. */
-struct object_facts {
+struct object_info {
     struct contended *contended; /* locks; NULL: nobody ever waited */
     struct vec places;           /* struct lock_place; of locks */
     bool is_shared;              /* several threads had it */
@@ -80,7 +80,7 @@ struct link_walk {
     struct replay_program *program;
     struct sync_events *sync_events;
     struct vec links; /* struct link */
-    struct vec facts; /* struct object_facts, by the synchronisation events' objects */
+    struct vec info;  /* struct object_info, by the synchronisation events' objects */
     struct walk_thread *threads;
     uint32_t place_count;        /* of all locks */
     uint32_t *signalled;         /* latency of conditions and futexes: one histogram for all */
@@ -129,21 +129,21 @@ static uint64_t mean_of(const uint32_t *histogram)
 /* ---- synchronisation events
  * ------------------------------------------------------------------------------ */
 
-static struct object_facts *facts_of(struct link_walk *walk, uint32_t object)
+static struct object_info *info_of(struct link_walk *walk, uint32_t object)
 {
-    return VEC_REACH(&walk->facts, struct object_facts, object);
+    return VEC_REACH(&walk->info, struct object_info, object);
 }
 
 /* ---- locks: how long sleeping and waking take ------------------------------------------------ */
 
 static struct contended *contended_of(struct link_walk *walk, uint32_t object)
 {
-    struct object_facts *facts = facts_of(walk, object);
-    if (!facts->contended) {
-        facts->contended = memory__zeroed(1, sizeof *facts->contended);
-        facts->contended->waiters = VEC_OF(uint32_t);
+    struct object_info *info = info_of(walk, object);
+    if (!info->contended) {
+        info->contended = memory__zeroed(1, sizeof *info->contended);
+        info->contended->waiters = VEC_OF(uint32_t);
     }
-    return facts->contended;
+    return info->contended;
 }
 
 static bool is_lock(const struct link_walk *walk, uint32_t object)
@@ -198,7 +198,7 @@ static bool wakes(struct link_walk *walk, const struct contended *lock, uint64_t
 static void lock_released(struct link_walk *walk, const struct sync_event *sync_event)
 {
     struct walk_thread *thread = &walk->threads[sync_event->thread];
-    struct contended *lock = facts_of(walk, sync_event->object)->contended;
+    struct contended *lock = info_of(walk, sync_event->object)->contended;
     bool has_woken = lock && wakes(walk, lock, sync_event->tick);
     if (sync_event->again)
         return;
@@ -244,9 +244,9 @@ static void add_spell(struct spells *spells, uint64_t from, uint64_t to)
 /* NULL: nobody else had the lock yet, or there are too many places to look at. */
 static struct lock_place *place_of(struct link_walk *walk, uint32_t object, uint64_t site)
 {
-    struct object_facts *facts = facts_of(walk, object);
-    struct vec *places = &facts->places;
-    if (!facts->is_shared)
+    struct object_info *info = info_of(walk, object);
+    struct vec *places = &info->places;
+    if (!info->is_shared)
         return NULL;
     VEC_EACH (place, places, struct lock_place) {
         if (place->site == site)
@@ -280,12 +280,12 @@ static void spell_ends(struct link_walk *walk, const struct sync_event *sync_eve
 
 static void lock_acquired(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct object_facts *facts = facts_of(walk, sync_event->object);
+    struct object_info *info = info_of(walk, sync_event->object);
     struct walk_thread *thread = &walk->threads[sync_event->thread];
-    thread->handed = facts->last && facts->last != sync_event->thread + 1;
+    thread->handed = info->last && info->last != sync_event->thread + 1;
     thread->acquired = sync_event->tick;
-    facts->last = sync_event->thread + 1;
-    facts->is_shared |= thread->handed;
+    info->last = sync_event->thread + 1;
+    info->is_shared |= thread->handed;
     if (thread->handed)
         vec__push(&walk->program->links[sync_event->thread].handed, &sync_event->tick);
 }
@@ -316,10 +316,10 @@ static double longer(const struct spells *some, const struct spells *others, dou
 }
 
 /* The mean over the places where it is released, by how often it is. */
-static void model_costs(const struct object_facts *facts, struct replay_object *model)
+static void model_costs(const struct object_info *info, struct replay_object *model)
 {
     double handed = 0, behind = 0, waking = 0, handed_count = 0, waking_count = 0;
-    VEC_EACH (place, &facts->places, struct lock_place) {
+    VEC_EACH (place, &info->places, struct lock_place) {
         const struct spells *quiet = &place->behind[place->behind[0].count < SPELLS_ENOUGH];
         double count = (double)place->sections[1].count, woken = (double)place->waking.count;
         handed += count * longer(&place->sections[1], &place->sections[0], SHORTER);
@@ -391,24 +391,24 @@ static void joined(struct link_walk *walk, const struct sync_event *sync_event)
 
 static void acquired(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct object_facts *facts = facts_of(walk, sync_event->object);
+    struct object_info *info = info_of(walk, sync_event->object);
     if (sync_events__object(walk->sync_events, sync_event->object)->kind == CLASS_SEMAPHORE)
-        facts->level -= (int64_t)sync_event->weight;
-    facts->least = facts->level < facts->least ? facts->level : facts->least;
+        info->level -= (int64_t)sync_event->weight;
+    info->least = info->level < info->least ? info->level : info->least;
     if (sync_event->since && !sync_event->again && sync_event->by != SYNC_EVENT_NOBODY)
-        count_latency(&facts->latency, latency_of(sync_event));
+        count_latency(&info->latency, latency_of(sync_event));
 }
 
 static void left_barrier(struct link_walk *walk, const struct sync_event *sync_event)
 {
-    struct object_facts *facts = facts_of(walk, sync_event->object);
-    if (sync_event->round != facts->round)
-        facts->arrivals = 0;
-    facts->round = sync_event->round;
-    facts->arrivals++;
-    facts->parties = facts->arrivals > facts->parties ? facts->arrivals : facts->parties;
+    struct object_info *info = info_of(walk, sync_event->object);
+    if (sync_event->round != info->round)
+        info->arrivals = 0;
+    info->round = sync_event->round;
+    info->arrivals++;
+    info->parties = info->arrivals > info->parties ? info->arrivals : info->parties;
     if (sync_event->by != SYNC_EVENT_NOBODY && sync_event->by != sync_event->thread)
-        count_latency(&facts->latency, latency_of(sync_event));
+        count_latency(&info->latency, latency_of(sync_event));
 }
 
 /* Its waits for locks and what it does after releasing them. */
@@ -452,7 +452,7 @@ static void take(struct link_walk *walk, const struct sync_event *sync_event)
         left_barrier(walk, sync_event);
         break;
     case SYNC_EVENT_SIGNALLED:
-        facts_of(walk, sync_event->object)->level++;
+        info_of(walk, sync_event->object)->level++;
         break;
     default:
         break;
@@ -510,11 +510,11 @@ static uint64_t mean_or(const uint32_t *own, const uint32_t *all)
 
 /* Where the kernel told when waiters slept, how long they need to fall asleep and to be woken; else
  * what is known is only from the last release until the acquisition. */
-static void model_lock(const struct link_walk *walk, const struct object_facts *facts,
+static void model_lock(const struct link_walk *walk, const struct object_info *info,
                        struct replay_object *model)
 {
-    const struct contended *lock = facts->contended;
-    model_costs(facts, model);
+    const struct contended *lock = info->contended;
+    model_costs(info, model);
     if (model->spins || !lock || !walk->woken) {
         model->release_ticks = 0;
         return;
@@ -526,22 +526,22 @@ static void model_lock(const struct link_walk *walk, const struct object_facts *
 }
 
 static bool model_of(const struct link_walk *walk, const struct sync_object *object,
-                     const struct object_facts *facts, struct replay_object *model)
+                     const struct object_info *info, struct replay_object *model)
 {
-    *model = (struct replay_object){.wake_ticks = mean_of(facts->latency)};
+    *model = (struct replay_object){.wake_ticks = mean_of(info->latency)};
     switch (object->kind) {
     case CLASS_LOCK:
         model->kind = REPLAY_LOCK;
         model->spins = object->lock == HEURT_LOCK_SPIN;
-        model_lock(walk, facts, model);
+        model_lock(walk, info, model);
         return true;
     case CLASS_SEMAPHORE:
         model->kind = REPLAY_SEMAPHORE;
-        model->initial = (uint64_t)-facts->least;
+        model->initial = (uint64_t)-info->least;
         return true;
     case CLASS_BARRIER:
         model->kind = REPLAY_BARRIER;
-        model->parties = facts->parties ? facts->parties : 1;
+        model->parties = info->parties ? info->parties : 1;
         return true;
     default:
         return false;
@@ -556,7 +556,7 @@ static void add_objects(struct link_walk *walk)
         uint64_t key[3] = {object->process, object->kind, object->address};
         struct replay_object model;
         struct program_object row = {object->process, object->kind, object->address};
-        if (!model_of(walk, object, facts_of(walk, i), &model))
+        if (!model_of(walk, object, info_of(walk, i), &model))
             continue;
         map__put(&program->places, key, sizeof key, program->objects.count);
         vec__push(&program->objects, &row);
@@ -566,23 +566,23 @@ static void add_objects(struct link_walk *walk)
     program->model.objects = program->models.items;
 }
 
-static void free_facts(struct object_facts *facts)
+static void free_facts(struct object_info *info)
 {
-    free(facts->latency);
-    VEC_EACH (place, &facts->places, struct lock_place) {
+    free(info->latency);
+    VEC_EACH (place, &info->places, struct lock_place) {
         for (unsigned i = 0; i < 2; i++) {
             free(place->sections[i].buckets);
             free(place->behind[i].buckets);
         }
         free(place->waking.buckets);
     }
-    vec__free(&facts->places);
-    if (facts->contended) {
-        free(facts->contended->woken);
-        free(facts->contended->sleepless);
-        vec__free(&facts->contended->waiters);
+    vec__free(&info->places);
+    if (info->contended) {
+        free(info->contended->woken);
+        free(info->contended->sleepless);
+        vec__free(&info->contended->waiters);
     }
-    free(facts->contended);
+    free(info->contended);
 }
 
 static void *start(struct run *run)
@@ -592,7 +592,7 @@ static void *start(struct run *run)
     *walk = (struct link_walk){.program = program,
                                .sync_events = run->sync_events,
                                .links = VEC_OF(struct link),
-                               .facts = VEC_OF(struct object_facts)};
+                               .info = VEC_OF(struct object_info)};
     walk->settle_ticks = program__ticks_of_ns(program, SETTLE_NS);
     walk->threads = memory__zeroed(program->thread_count, sizeof *walk->threads);
     for (size_t i = 0; i < program->thread_count; i++)
@@ -612,9 +612,9 @@ static void *finish(void *self)
     give_tokens(walk);
     add_objects(walk);
     walk->program->model.token_ticks = mean_of(walk->signalled);
-    VEC_EACH (facts, &walk->facts, struct object_facts)
-        free_facts(facts);
-    vec__free(&walk->facts);
+    VEC_EACH (info, &walk->info, struct object_info)
+        free_facts(info);
+    vec__free(&walk->info);
     vec__free(&walk->links);
     free(walk->signalled);
     free(walk->woken);

@@ -42,7 +42,7 @@ struct own_lock {
     bool handed; /* another thread had it before */
 };
 
-struct recent_object {
+struct row_object {
     uint64_t address, kind_and_1, place;
 };
 
@@ -55,7 +55,7 @@ struct builder {
     struct thread_acts acts;
     bool has_parts;
     struct part_ends parts;
-    struct recent_object *recent;
+    struct row_object *recent;
     /* The current thread. */
     const struct trace_thread *thread;
     const struct trace_process *process;
@@ -229,9 +229,9 @@ static uint32_t class_of_call(struct builder *self, const struct thread_act *act
 static uint32_t object_of(struct builder *self, enum class_kind kind, uint64_t address)
 {
     uint64_t hash = (address + kind) * 0x9e3779b97f4a7c15ull;
-    struct recent_object *recent = &self->recent[hash >> 40 & (RECENT_OBJECTS - 1)];
+    struct row_object *recent = &self->recent[hash >> 40 & (RECENT_OBJECTS - 1)];
     if (recent->address != address || recent->kind_and_1 != kind + 1ull)
-        *recent = (struct recent_object){
+        *recent = (struct row_object){
             address, kind + 1ull,
             program__object(self->program, self->process->serial, kind, address)};
     return (uint32_t)recent->place; /* MAP_ABSENT becomes UINT32_MAX */

@@ -14,14 +14,14 @@
 #define PIECES_A_THREAD 64u /* at least so many of a round, where it has so much to do */
 
 /* Operations of a row: first … first + count − 1. */
-struct piece {
+struct work_piece {
     size_t first, count;
     uint64_t ticks;
 };
 
 /* Of one of the threads that are alike, the pieces of a round; next: to be dealt. */
 struct peer_round {
-    struct vec pieces; /* struct piece, in a row of its own */
+    struct vec pieces; /* struct work_piece, in a row of its own */
     struct vec ops;    /* struct row_op */
     size_t next;
 };
@@ -84,7 +84,7 @@ static void find_peers(struct dealing *dealing)
 static struct peer_round *add_round(struct vec *rounds)
 {
     struct peer_round *round = vec__push(rounds, NULL);
-    round->pieces = VEC_OF(struct piece);
+    round->pieces = VEC_OF(struct work_piece);
     round->ops = VEC_OF(struct row_op);
     vec__push(&round->pieces, NULL);
     return round;
@@ -98,13 +98,13 @@ static struct peer_round *last_round(struct vec *rounds)
 static void add_op(const struct dealing *dealing, struct peer_round *round, const struct row_op *op,
                    bool may_end)
 {
-    struct piece *piece = VEC_AT(&round->pieces, struct piece, round->pieces.count - 1);
+    struct work_piece *piece = VEC_AT(&round->pieces, struct work_piece, round->pieces.count - 1);
     vec__push(&round->ops, op);
     piece->count++;
     piece->ticks += op->work;
     if (!may_end || piece->ticks < dealing->piece_ticks)
         return;
-    struct piece fresh = {.first = round->ops.count};
+    struct work_piece fresh = {.first = round->ops.count};
     vec__push(&round->pieces, &fresh);
 }
 
@@ -201,8 +201,8 @@ static bool cut_row(struct dealing *dealing, uint32_t thread, struct vec *rounds
 /* ---- dealing --------------------------------------------------------------------------------- */
 
 /* The next piece of the peers' in turns; NULL: the round is done. *peer: whose turn it is. */
-static struct piece *next_piece(struct dealing *dealing, size_t round, size_t *peer,
-                                const struct vec **ops)
+static struct work_piece *next_piece(struct dealing *dealing, size_t round, size_t *peer,
+                                     const struct vec **ops)
 {
     for (size_t tried = 0; tried < dealing->peers.count; tried++) {
         struct peer_round *own = VEC_AT(&dealing->rounds[*peer], struct peer_round, round);
@@ -210,7 +210,7 @@ static struct piece *next_piece(struct dealing *dealing, size_t round, size_t *p
         if (own->next == own->pieces.count)
             continue;
         *ops = &own->ops;
-        return VEC_AT(&own->pieces, struct piece, own->next++);
+        return VEC_AT(&own->pieces, struct work_piece, own->next++);
     }
     return NULL;
 }
@@ -218,7 +218,7 @@ static struct piece *next_piece(struct dealing *dealing, size_t round, size_t *p
 static void deal_round(struct dealing *dealing, size_t round, struct vec **rows, uint64_t *loads)
 {
     const struct vec *ops;
-    const struct piece *piece;
+    const struct work_piece *piece;
     size_t peer = 0;
     for (uint32_t i = 0; i < dealing->count; i++)
         loads[i] = 0;

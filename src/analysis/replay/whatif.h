@@ -38,7 +38,7 @@ struct change {
     const char *pattern; /* glob over functions */
     double factor;
     uint32_t count;
-    bool by_site; /* SPLIT: each place that acquires it gets one; else turn by turn */
+    bool by_site; /* SPLIT: each place that acquires it gets one; else one by one */
 };
 
 /* A lock (or the like) whose waits change most. */

@@ -10,17 +10,17 @@
 #define ENDS (UINT32_C(1) << 30) /* symbols from here on stand between bodies; shapes are less */
 
 /* A body as it looks on the surface; shapes whose bodies look alike have one. */
-struct body {
+struct sequence_body {
     size_t first, count; /* in the string */
     uint64_t weight;     /* how often it occurred */
 };
 
-struct finder {
+struct sequence_finder {
     const struct trace *trace;
     struct shapes *shapes;
     struct vec string; /* uint32_t: surfaces and ends */
     struct vec ticks;  /* uint64_t, by place in the string: what the items took */
-    struct vec bodies; /* struct body */
+    struct vec bodies; /* struct sequence_body */
     struct map known;  /* surfaces of a body -> index into bodies */
     struct vec key;    /* uint32_t: of the body that is looked up */
     struct grammar *grammar;
@@ -29,31 +29,31 @@ struct finder {
 
 /* ---- the string ------------------------------------------------------------------------------ */
 
-static void add_end(struct finder *finder)
+static void add_end(struct sequence_finder *finder)
 {
     uint32_t end = ENDS + (uint32_t)finder->bodies.count;
     vec__push(&finder->string, &end);
     vec__push(&finder->ticks, NULL);
 }
 
-static struct body *body_of(struct finder *finder)
+static struct sequence_body *body_of(struct sequence_finder *finder)
 {
     const struct vec *key = &finder->key;
     size_t at =
         map__put(&finder->known, key->items, key->count * sizeof(uint32_t), finder->bodies.count);
     if (at < finder->bodies.count)
-        return VEC_AT(&finder->bodies, struct body, at);
-    const struct body body = {.first = finder->string.count, .count = key->count};
+        return VEC_AT(&finder->bodies, struct sequence_body, at);
+    const struct sequence_body body = {.first = finder->string.count, .count = key->count};
     VEC_EACH (surface, key, uint32_t) {
         vec__push(&finder->string, surface);
         vec__push(&finder->ticks, NULL);
     }
     vec__push(&finder->bodies, &body);
     add_end(finder);
-    return VEC_AT(&finder->bodies, struct body, at);
+    return VEC_AT(&finder->bodies, struct sequence_body, at);
 }
 
-static void add_body(struct finder *finder, uint32_t shape)
+static void add_body(struct sequence_finder *finder, uint32_t shape)
 {
     uint32_t count = shapes__get(finder->shapes, shape)->item_count;
     finder->key.count = 0;
@@ -62,7 +62,7 @@ static void add_body(struct finder *finder, uint32_t shape)
             shapes__cut(finder->shapes, shapes__items(finder->shapes, shape)[i].shape, 0);
         vec__push(&finder->key, &surface);
     }
-    struct body *body = body_of(finder);
+    struct sequence_body *body = body_of(finder);
     body->weight += shapes__get(finder->shapes, shape)->time.count;
     for (uint32_t i = 0; i < count; i++)
         *VEC_AT(&finder->ticks, uint64_t, body->first + i) +=
@@ -70,7 +70,7 @@ static void add_body(struct finder *finder, uint32_t shape)
 }
 
 /* Surfaces, which are shapes, too, never occurred; what a choice consists of has no order. */
-static void write_string(struct finder *finder)
+static void write_string(struct sequence_finder *finder)
 {
     uint32_t count = (uint32_t)shapes__count(finder->shapes);
     for (uint32_t i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ static void write_string(struct finder *finder)
 /* ---- the rules ------------------------------------------------------------------------------- */
 
 /* Rule number 1 is the first row. */
-static void add_rule(struct finder *finder, size_t rule)
+static void add_rule(struct sequence_finder *finder, size_t rule)
 {
     struct sequence *sequence = vec__push(&finder->found->rows, NULL);
     sequence->items = VEC_OF(struct sequence_item);
@@ -99,7 +99,7 @@ static void add_rule(struct finder *finder, size_t rule)
 }
 
 /* The sequence stands at *at, in a body of that weight; *at moves behind it. Returns its ticks. */
-static uint64_t visit(struct finder *finder, size_t row, size_t *at, uint64_t weight)
+static uint64_t visit(struct sequence_finder *finder, size_t row, size_t *at, uint64_t weight)
 {
     uint64_t ticks = 0;
     struct sequence *sequence = VEC_AT(&finder->found->rows, struct sequence, row);
@@ -114,19 +114,19 @@ static uint64_t visit(struct finder *finder, size_t row, size_t *at, uint64_t we
 }
 
 /* Every place where a rule stands, and so at most as many as the string is long. */
-static void visit_all(struct finder *finder)
+static void visit_all(struct sequence_finder *finder)
 {
     size_t at = 0, body = 0;
     struct vec items = VEC_OF(struct grammar_item);
     grammar__rule(finder->grammar, 0, &items);
     VEC_EACH (item, &items, struct grammar_item)
         for (uint64_t i = 0; i < item->count; i++) {
-            while (at > VEC_AT(&finder->bodies, struct body, body)->first +
-                            VEC_AT(&finder->bodies, struct body, body)->count)
+            while (at > VEC_AT(&finder->bodies, struct sequence_body, body)->first +
+                            VEC_AT(&finder->bodies, struct sequence_body, body)->count)
                 body++;
             if (item->symbol & GRAMMAR_RULE)
                 visit(finder, (item->symbol & ~GRAMMAR_RULE) - 1, &at,
-                      VEC_AT(&finder->bodies, struct body, body)->weight);
+                      VEC_AT(&finder->bodies, struct sequence_body, body)->weight);
             else
                 at++;
         }
@@ -135,14 +135,14 @@ static void visit_all(struct finder *finder)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-struct ranked {
+struct ranked_sequence {
     struct sequence sequence;
     uint32_t row; /* as the grammar numbers it */
 };
 
 static int by_time(const void *left, const void *right)
 {
-    const struct ranked *one = left, *other = right;
+    const struct ranked_sequence *one = left, *other = right;
     int order = ORDER(other->sequence.sum_ns, one->sequence.sum_ns);
     return order ?: ORDER(one->row, other->row);
 }
@@ -151,10 +151,10 @@ static int by_time(const void *left, const void *right)
 static void rank(struct vec *rows)
 {
     size_t count = rows->count;
-    struct ranked *ranked = memory__zeroed(count, sizeof *ranked);
+    struct ranked_sequence *ranked = memory__zeroed(count, sizeof *ranked);
     uint32_t *places = memory__zeroed(count, sizeof *places);
     for (uint32_t i = 0; i < count; i++)
-        ranked[i] = (struct ranked){*VEC_AT(rows, struct sequence, i), i};
+        ranked[i] = (struct ranked_sequence){*VEC_AT(rows, struct sequence, i), i};
     if (count)
         qsort(ranked, count, sizeof *ranked, by_time);
     for (uint32_t i = 0; i < count; i++) {
@@ -169,7 +169,7 @@ static void rank(struct vec *rows)
     free(places);
 }
 
-static void find(struct finder *finder)
+static void find(struct sequence_finder *finder)
 {
     finder->grammar = grammar__new();
     VEC_EACH (symbol, &finder->string, uint32_t)
@@ -186,13 +186,13 @@ static void find(struct finder *finder)
 
 struct sequences *sequences__find(const struct trace *trace, const struct structure *structure)
 {
-    struct finder finder = {.trace = trace,
-                            .shapes = structure->shapes,
-                            .string = VEC_OF(uint32_t),
-                            .ticks = VEC_OF(uint64_t),
-                            .bodies = VEC_OF(struct body),
-                            .key = VEC_OF(uint32_t),
-                            .found = memory__zeroed(1, sizeof(struct sequences))};
+    struct sequence_finder finder = {.trace = trace,
+                                     .shapes = structure->shapes,
+                                     .string = VEC_OF(uint32_t),
+                                     .ticks = VEC_OF(uint64_t),
+                                     .bodies = VEC_OF(struct sequence_body),
+                                     .key = VEC_OF(uint32_t),
+                                     .found = memory__zeroed(1, sizeof(struct sequences))};
     finder.found->rows = VEC_OF(struct sequence);
     VEC_EACH (thread, &structure->threads, struct structure_thread)
         finder.found->lifetime_ns += trace__ns(trace, thread->lifetime);

@@ -14,7 +14,7 @@ struct grammar *grammar__new(void)
                                 .checks = VEC_OF(uint32_t),
                                 .doubts = VEC_OF(uint32_t),
                                 .levels = VEC_OF(struct grammar_level),
-                                .order = VEC_OF(struct rule_facts)};
+                                .order = VEC_OF(struct rule_info)};
     grammar__end(grammar);
     return grammar;
 }
@@ -59,7 +59,7 @@ static bool comes_after(const struct grammar *grammar, uint32_t item, uint32_t s
 static bool resumes(struct grammar *grammar, uint32_t symbol)
 {
     uint32_t last = last_item(grammar);
-    const struct node *item = node_at(grammar, last);
+    const struct grammar_node *item = node_at(grammar, last);
     if (!is_rule(item->symbol))
         return false;
     uint32_t other = node_at(grammar, guard_of(item->symbol))->use_next;

@@ -11,20 +11,20 @@ static inline uint64_t mixed(uint64_t a, uint64_t b)
     return a ^ a >> 32;
 }
 
-static inline uint32_t hash_of(const struct node *left, const struct node *right)
+static inline uint32_t hash_of(const struct grammar_node *left, const struct grammar_node *right)
 {
     uint64_t counts = left->count * UINT64_C(0xd6e8feb86659fd93) + right->count;
     return (uint32_t)mixed(mixed((uint64_t)left->symbol << 32 | right->symbol, counts), counts);
 }
 
-static inline bool same_item(const struct node *a, const struct node *b)
+static inline bool same_item(const struct grammar_node *a, const struct grammar_node *b)
 {
     return a->symbol == b->symbol && a->count == b->count;
 }
 
 static bool same_digram(const struct grammar *grammar, uint32_t a, uint32_t b)
 {
-    const struct node *left = node_at(grammar, a), *other = node_at(grammar, b);
+    const struct grammar_node *left = node_at(grammar, a), *other = node_at(grammar, b);
     return same_item(left, other) &&
            same_item(node_at(grammar, left->next), node_at(grammar, other->next));
 }
@@ -59,7 +59,7 @@ static struct digram_slot *slot_of(const struct grammar *grammar, uint32_t node,
 
 static uint32_t hash_at(const struct grammar *grammar, uint32_t node)
 {
-    const struct node *left = node_at(grammar, node);
+    const struct grammar_node *left = node_at(grammar, node);
     return hash_of(left, node_at(grammar, left->next));
 }
 

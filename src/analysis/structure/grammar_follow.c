@@ -115,7 +115,7 @@ static size_t depth_of_end(const struct grammar *grammar, uint32_t named, uint32
 }
 
 /* Before the string leaves for the symbol: when what it has just gone through ends with an item
- * that begins with the symbol, that item may go on, a loop with more turns than where it was
+ * that begins with the symbol, that item may go on, a loop with more iterations than where it was
  * followed.  Goes back to before the end of that item, so that it is put in apart. */
 static void step_back(struct grammar *grammar, uint32_t symbol)
 {
@@ -125,7 +125,7 @@ static void step_back(struct grammar *grammar, uint32_t symbol)
     uint32_t item = turned             ? last_item(grammar) /* once more */
                     : level->done == 0 ? node_at(grammar, level->node)->prev
                                        : level->node;
-    const struct node *node = node_at(grammar, item);
+    const struct grammar_node *node = node_at(grammar, item);
     uint64_t done = level->done ? level->done : node->count;
     if (first_symbol(grammar, node->symbol) == symbol) {
         *level = (struct grammar_level){done, item};
@@ -223,7 +223,7 @@ static size_t take_back_to(struct grammar *grammar, size_t index, size_t behind,
             *level = (struct grammar_level){.node = node_at(grammar, item)->next};
             return behind;
         }
-        const struct node *node = node_at(grammar, item);
+        const struct grammar_node *node = node_at(grammar, item);
         behind += short_length(grammar, node->symbol, node->count, RECENT);
     }
     return behind;
@@ -253,7 +253,7 @@ static size_t take_back(struct grammar *grammar, uint32_t symbol)
 
 static void append_copy(struct grammar *grammar, uint32_t item)
 {
-    const struct node *node = node_at(grammar, item);
+    const struct grammar_node *node = node_at(grammar, item);
     rewrite__append(grammar, node->symbol, node->count);
 }
 
@@ -270,7 +270,7 @@ static void leave_items(struct grammar *grammar, size_t index, uint32_t first, u
         rewrite__append(grammar, GRAMMAR_RULE | rewrite__new_rule(grammar, first, last), 1);
 }
 
-/* Puts in what the string has gone through at a level: whole items, then turns of the next. */
+/* Puts in what the string has gone through at a level: whole items, then iterations of the next. */
 static void leave_level(struct grammar *grammar, size_t index, uint32_t first)
 {
     struct grammar_level level = *VEC_AT(&grammar->levels, struct grammar_level, index);

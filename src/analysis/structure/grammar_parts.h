@@ -12,7 +12,7 @@
 
 #include "analysis/structure/grammar.h"
 
-struct node {
+struct grammar_node {
     uint64_t count;  /* in a row; 0: a guard, or free */
     uint32_t symbol; /* of a guard: the first symbol that its rule expands to; SYMBOL_FREE: free */
     uint32_t next, prev;
@@ -43,7 +43,7 @@ struct grammar_level {
 enum { RECENT = 16 }; /* a power of 2 */
 
 struct grammar {
-    struct node *nodes;
+    struct grammar_node *nodes;
     size_t node_count, node_capacity;
     uint32_t free_node; /* the first free one, linked by next; 0: none */
     bool open;          /* the last item may still grow: the digram that it ends is not indexed */
@@ -57,16 +57,16 @@ struct grammar {
     bool ended;        /* all of it has been gone through */
     uint32_t recent[RECENT]; /* symbols that were followed */
     uint32_t recent_end;     /* where the next one goes */
-    struct vec order;        /* struct rule_facts, by number */
+    struct vec order;        /* struct rule_info, by number */
     size_t items;            /* of all rules, as of the last end */
 };
 
-struct rule_facts {
+struct rule_info {
     uint32_t guard;
     uint64_t length, uses;
 };
 
-static inline struct node *node_at(const struct grammar *grammar, uint32_t node)
+static inline struct grammar_node *node_at(const struct grammar *grammar, uint32_t node)
 {
     return &grammar->nodes[node];
 }

@@ -4,9 +4,9 @@
 
 enum { SEEN = 1 }; /* a rule's number while they are given: what it is, plus this */
 
-static struct rule_facts *facts_of(const struct grammar *grammar, size_t rule)
+static struct rule_info *facts_of(const struct grammar *grammar, size_t rule)
 {
-    return VEC_AT(&grammar->order, struct rule_facts, rule);
+    return VEC_AT(&grammar->order, struct rule_info, rule);
 }
 
 static uint32_t number_of(const struct grammar *grammar, uint32_t symbol)
@@ -16,15 +16,15 @@ static uint32_t number_of(const struct grammar *grammar, uint32_t symbol)
 
 static void forget_numbers(struct grammar *grammar)
 {
-    VEC_EACH (facts, &grammar->order, struct rule_facts)
-        node_at(grammar, facts->guard)->number = 0;
+    VEC_EACH (info, &grammar->order, struct rule_info)
+        node_at(grammar, info->guard)->number = 0;
     grammar->order.count = 0;
     grammar->items = 0;
 }
 
 static void give_number(struct grammar *grammar, uint32_t guard)
 {
-    *(struct rule_facts *)vec__extend(&grammar->order, 1) = (struct rule_facts){.guard = guard};
+    *(struct rule_info *)vec__extend(&grammar->order, 1) = (struct rule_info){.guard = guard};
     node_at(grammar, guard)->number = (uint32_t)grammar->order.count - 1 + SEEN;
 }
 
@@ -36,7 +36,7 @@ static void rules_from_below(struct grammar *grammar, struct vec *numbers)
     vec__push(&path, &node_at(grammar, WHOLE)->next);
     while (path.count > 0) {
         uint32_t *item = VEC_AT(&path, uint32_t, path.count - 1);
-        const struct node *node = node_at(grammar, *item);
+        const struct grammar_node *node = node_at(grammar, *item);
         if (is_guard(grammar, *item)) {
             uint32_t number = node->number - SEEN;
             vec__push(numbers, &number);
@@ -53,24 +53,24 @@ static void rules_from_below(struct grammar *grammar, struct vec *numbers)
     vec__free(&path);
 }
 
-static void measure(struct grammar *grammar, struct rule_facts *facts)
+static void measure(struct grammar *grammar, struct rule_info *info)
 {
-    for (uint32_t item = node_at(grammar, facts->guard)->next; item != facts->guard;
+    for (uint32_t item = node_at(grammar, info->guard)->next; item != info->guard;
          item = node_at(grammar, item)->next) {
-        const struct node *node = node_at(grammar, item);
+        const struct grammar_node *node = node_at(grammar, item);
         uint64_t length =
             is_rule(node->symbol) ? facts_of(grammar, number_of(grammar, node->symbol))->length : 1;
-        facts->length += node->count * length;
+        info->length += node->count * length;
     }
 }
 
-static void use_named(struct grammar *grammar, const struct rule_facts *facts)
+static void use_named(struct grammar *grammar, const struct rule_info *info)
 {
-    for (uint32_t item = node_at(grammar, facts->guard)->next; item != facts->guard;
+    for (uint32_t item = node_at(grammar, info->guard)->next; item != info->guard;
          item = node_at(grammar, item)->next) {
-        const struct node *node = node_at(grammar, item);
+        const struct grammar_node *node = node_at(grammar, item);
         if (is_rule(node->symbol))
-            facts_of(grammar, number_of(grammar, node->symbol))->uses += facts->uses * node->count;
+            facts_of(grammar, number_of(grammar, node->symbol))->uses += info->uses * node->count;
     }
 }
 
@@ -100,7 +100,7 @@ size_t grammar__rule(const struct grammar *grammar, size_t rule, struct vec *ite
     size_t before = items->count;
     for (uint32_t item = node_at(grammar, guard)->next; item != guard;
          item = node_at(grammar, item)->next) {
-        const struct node *node = node_at(grammar, item);
+        const struct grammar_node *node = node_at(grammar, item);
         uint32_t symbol =
             is_rule(node->symbol) ? GRAMMAR_RULE | number_of(grammar, node->symbol) : node->symbol;
         vec__push(items, &(struct grammar_item){.symbol = symbol, .count = node->count});
@@ -154,7 +154,7 @@ bool grammar_walk__next(struct grammar_walk *walk, uint32_t *symbol)
     while (walk->levels.count > 0) {
         struct grammar_level *level =
             VEC_AT(&walk->levels, struct grammar_level, walk->levels.count - 1);
-        const struct node *node = node_at(walk->grammar, level->node);
+        const struct grammar_node *node = node_at(walk->grammar, level->node);
         if (is_guard(walk->grammar, level->node)) {
             walk->levels.count--;
         } else if (level->done == node->count) {

@@ -15,20 +15,21 @@ static uint32_t new_node(struct grammar *grammar)
     } else {
         if (grammar->node_count == grammar->node_capacity) {
             if (grammar->node_count >= GRAMMAR_RULE / 2)
-                out_of_memory(2 * grammar->node_count * sizeof(struct node));
+                out_of_memory(2 * grammar->node_count * sizeof(struct grammar_node));
             grammar->node_capacity = 2 * grammar->node_capacity;
             grammar->nodes =
                 memory__resize(grammar->nodes, grammar->node_capacity, sizeof *grammar->nodes);
         }
         node = (uint32_t)grammar->node_count++;
     }
-    *node_at(grammar, node) = (struct node){.symbol = SYMBOL_FREE};
+    *node_at(grammar, node) = (struct grammar_node){.symbol = SYMBOL_FREE};
     return node;
 }
 
 static void free_node(struct grammar *grammar, uint32_t node)
 {
-    *node_at(grammar, node) = (struct node){.symbol = SYMBOL_FREE, .next = grammar->free_node};
+    *node_at(grammar, node) =
+        (struct grammar_node){.symbol = SYMBOL_FREE, .next = grammar->free_node};
     grammar->free_node = node;
 }
 
@@ -53,11 +54,11 @@ static void doubt(struct grammar *grammar, uint32_t guard)
 
 static void put_symbol(struct grammar *grammar, uint32_t item, uint32_t symbol)
 {
-    struct node *node = node_at(grammar, item);
+    struct grammar_node *node = node_at(grammar, item);
     node->symbol = symbol;
     if (!is_rule(symbol))
         return;
-    struct node *guard = node_at(grammar, guard_of(symbol));
+    struct grammar_node *guard = node_at(grammar, guard_of(symbol));
     node->use_prev = guard_of(symbol);
     node->use_next = guard->use_next;
     if (guard->use_next)
@@ -68,7 +69,7 @@ static void put_symbol(struct grammar *grammar, uint32_t item, uint32_t symbol)
 
 static void unname(struct grammar *grammar, uint32_t item)
 {
-    const struct node *node = node_at(grammar, item);
+    const struct grammar_node *node = node_at(grammar, item);
     if (!is_rule(node->symbol))
         return;
     node_at(grammar, node->use_prev)->use_next = node->use_next;
@@ -97,7 +98,7 @@ static void free_item(struct grammar *grammar, uint32_t item)
 /* A rule whose last but one item went is a single one now. */
 static void doubt_single(struct grammar *grammar, uint32_t item)
 {
-    const struct node *node = node_at(grammar, item);
+    const struct grammar_node *node = node_at(grammar, item);
     if (node->next == node->prev)
         doubt(grammar, node->next);
 }
@@ -244,7 +245,7 @@ static void dissolve(struct grammar *grammar, uint32_t guard)
 
 static void check_rule(struct grammar *grammar, uint32_t guard)
 {
-    const struct node *node = node_at(grammar, guard);
+    const struct grammar_node *node = node_at(grammar, guard);
     if (!is_guard(grammar, guard) || node->symbol == SYMBOL_FREE || guard == WHOLE)
         return;
     if (node->next == node->prev)

@@ -17,7 +17,7 @@
 struct outliner {
     const struct trace *trace;
     const struct structure *structure;
-    const struct outline_options *options;
+    const struct structure_options *options;
     struct outline *outline;
     struct outline_shapes known;
     struct vec spelled;           /* uint32_t, by shape: row + 1 that has its body; 0: none yet */
@@ -56,7 +56,7 @@ static uint64_t ns_or_unknown(const struct outliner *outliner, uint64_t ticks)
     return ticks == UINT64_MAX ? ticks : trace__ns(outliner->trace, ticks);
 }
 
-/* Of the turns of the node's choices; alternatives of one head are those of one choice. */
+/* Of the iterations of the node's choices; alternatives of one head are those of one choice. */
 static uint32_t kinds_of(const struct outliner *outliner, const struct outline_node *node)
 {
     uint32_t kinds = 0;
@@ -80,7 +80,7 @@ static void fill_row(const struct outliner *outliner, struct outline_row *row,
     row->is_estimated = all.is_estimated;
     row->is_excess_estimated = all.is_excess_estimated;
     row->count = all.bodies;
-    row->turns = all.turns;
+    row->iterations = all.iterations;
     row->loops = row->kind == OUTLINE_LOOP ? all.time.count : 0;
     row->kinds = kinds_of(outliner, node);
     row->sum_ns = trace__ns(outliner->trace, all.time.sum);
@@ -127,11 +127,11 @@ static bool is_loop(const struct outliner *outliner, const struct outline_node *
     return shape__row_kind(shapes__get(outliner->structure->shapes, first->shape)) == OUTLINE_LOOP;
 }
 
-/* A loop that turned once here and there, and more often elsewhere, among others of its kind: turns
- * that differ by chance look so. Where loops are meant, they turn twice at least. */
-static bool may_turn_once(const struct outline_node *node)
+/* A loop that ran once here and there, and more often elsewhere, among others of its kind:
+ * iterations that differ by chance look so. Where loops are meant, they run twice at least. */
+static bool may_iteration_once(const struct outline_node *node)
 {
-    return node__all(node).turns.min == 1;
+    return node__all(node).iterations.min == 1;
 }
 
 /* The place with which the node's bodies begin. */
@@ -144,20 +144,20 @@ static uint32_t head_of(const struct outliner *outliner, const struct outline_no
     return shapes__get(shapes, number)->symbol;
 }
 
-/* Loops with one head. Several of them only when each may turn once. */
+/* Loops with one head. Several of them only when each may run once. */
 static bool are_one_loop(const struct outliner *outliner, const struct vec *nodes)
 {
     const struct outline_node *first = nodes->items;
     VEC_EACH (node, nodes, struct outline_node) {
         if (!is_loop(outliner, node) || head_of(outliner, node) != head_of(outliner, first) ||
-            (nodes->count > 1 && !may_turn_once(node)))
+            (nodes->count > 1 && !may_iteration_once(node)))
             return false;
     }
     return nodes->count > 0;
 }
 
 /* The loop that the node's bodies consist of, when there is nothing else in them, all of several
- * that differ in their turns; the caller frees its parts. */
+ * that differ in their iterations; the caller frees its parts. */
 static bool only_loop(struct outliner *outliner, struct outline_node *node,
                       struct outline_node *inner)
 {
@@ -178,7 +178,7 @@ static bool only_loop(struct outliner *outliner, struct outline_node *node,
 }
 
 /* Loops of nothing but loops of one head are one loop of what these consist of. Of the inner
- * ones it is not known how many turns each outer one had. */
+ * ones it is not known how many iterations each outer one had. */
 static void unnest(struct outliner *outliner, struct outline_node *node, struct outline_row *row)
 {
     struct outline_node inner;
@@ -192,7 +192,7 @@ static void unnest(struct outliner *outliner, struct outline_node *node, struct 
     if (!any)
         return;
     row->loops = whole.time.count;
-    row->turns.min = row->turns.max = row->loops == 1 ? row->count : UINT64_MAX;
+    row->iterations.min = row->iterations.max = row->loops == 1 ? row->count : UINT64_MAX;
     row->sum_ns = trace__ns(outliner->trace, whole.time.sum);
     row->is_count_estimated |= whole.is_count_estimated;
     row->is_estimated |= whole.is_estimated;
@@ -309,7 +309,7 @@ static uint32_t sole_surface(struct outliner *outliner, struct outline_node *nod
     struct vec body = node__body(&outliner->known, node, &left_out);
     uint32_t surface = left_out || !body.count ? SHAPE_NONE : ANY_SURFACE;
     VEC_EACH (child, &body, struct outline_node) {
-        bool is_meant = is_loop(outliner, child) && !may_turn_once(child);
+        bool is_meant = is_loop(outliner, child) && !may_iteration_once(child);
         uint32_t of_child =
             is_meant || surface == SHAPE_NONE ? SHAPE_NONE : sole_surface(outliner, child);
         surface = surface == ANY_SURFACE || surface == of_child ? of_child : SHAPE_NONE;
@@ -318,7 +318,7 @@ static uint32_t sole_surface(struct outliner *outliner, struct outline_node *nod
     return surface;
 }
 
-/* Whether the loop's turns are not a call each: loops of one place in a loop. */
+/* Whether the loop's iterations are not a call each: loops of one place in a loop. */
 static bool is_nested(struct outliner *outliner, struct outline_node *node)
 {
     size_t left_out;
@@ -331,7 +331,7 @@ static bool is_nested(struct outliner *outliner, struct outline_node *node)
 }
 
 /* So many nodes from the first on are loops and calls of one place, and there are loops in one of
- * these loops: it is one loop, whose turns differ. 0: it is not. */
+ * these loops: it is one loop, whose iterations differ. 0: it is not. */
 static size_t run_length(struct outliner *outliner, struct outline_node *nodes, size_t count)
 {
     uint32_t surface = sole_surface(outliner, &nodes[0]);
@@ -362,9 +362,9 @@ static void put_run(struct outliner *outliner, struct outline_node *nodes, size_
     fill_row(outliner, &row, calls);
     row.shapes = 1;
     row.loops = bodies;
-    row.turns = (struct shape_turns){row.count, UINT64_MAX, UINT64_MAX};
+    row.iterations = (struct shape_iterations){row.count, UINT64_MAX, UINT64_MAX};
     if (bodies == 1)
-        row.turns.min = row.turns.max = row.count;
+        row.iterations.min = row.iterations.max = row.count;
     row.sum_ns = trace__ns(outliner->trace, ticks);
     row.is_cut = ends_here(outliner, depth);
     vec__push(&outliner->outline->rows, &row);
@@ -476,8 +476,8 @@ static struct vec zeroes(size_t count)
     return vec;
 }
 
-struct outline *outline__new(const struct trace *trace, const struct structure *structure,
-                             const struct outline_options *options)
+struct outline *structure_rows__new(const struct trace *trace, const struct structure *structure,
+                                    const struct structure_options *options)
 {
     struct outline *outline = memory__zeroed(1, sizeof *outline);
     outline->groups = VEC_OF(struct outline_group);
@@ -499,20 +499,21 @@ struct outline *outline__new(const struct trace *trace, const struct structure *
     return outline;
 }
 
-struct outline *outline__fitting(const struct trace *trace, const struct structure *structure,
-                                 struct outline_options *options, size_t rows_at_most)
+struct outline *structure_rows__fitting(const struct trace *trace,
+                                        const struct structure *structure,
+                                        struct structure_options *options, size_t rows_at_most)
 {
-    struct outline *outline = outline__new(trace, structure, options);
+    struct outline *outline = structure_rows__new(trace, structure, options);
     while (outline->rows.count > rows_at_most && options->least_share < FITTING_SHARE_MAX) {
         options->least_share =
             options->least_share > 0 ? FITTING_STEP * options->least_share : FITTING_FIRST;
-        outline__free(outline);
-        outline = outline__new(trace, structure, options);
+        structure_rows__free(outline);
+        outline = structure_rows__new(trace, structure, options);
     }
     return outline;
 }
 
-void outline__free(struct outline *outline)
+void structure_rows__free(struct outline *outline)
 {
     if (!outline)
         return;
@@ -576,7 +577,7 @@ static uint32_t heaviest(const struct outline *outline, uint32_t first, uint32_t
     return found;
 }
 
-uint32_t outline__outermost(const struct outline *outline, uint32_t group)
+uint32_t structure_rows__outermost(const struct outline *outline, uint32_t group)
 {
     const struct outline_group *whole = VEC_AT(&outline->groups, struct outline_group, group);
     uint32_t end = whole->first_row + whole->row_count, at = whole->first_row;

@@ -5,9 +5,9 @@
  * Threads with equal roots are one group, and those of the same program and name (but for its
  * digits) whose roots differ and have the same main item: what takes most of their time. Bodies
  * that are shown together are laid beside each other: items of the same surface (the place in the
- * code; of a loop: those of its turns) become one row, in their order. Rows that take too little
- * are folded: where the same place has many of them in one body, into a row of that place, the
- * others into one row without a name. A loop of nothing but loops is one loop.
+ * code; of a loop: those of its iterations) become one row, in their order. Rows that take too
+ * little are folded: where the same place has many of them in one body, into a row of that place,
+ * the others into one row without a name. A loop of nothing but loops is one loop.
  *
  * What a row tells is exact as long as all occurrences of the shape around it are there. Of a shape
  * that occurs in several places, the times of what is in it are those of all of them together
@@ -41,17 +41,18 @@ struct outline_row {
     uint32_t shapes;          /* so many are shown together */
     uint32_t same_as;         /* the row in which its body is spelled out; OUTLINE_NONE: here */
     bool is_cut;              /* it has a body, but the depth that was asked for ends here */
-    bool is_count_estimated;  /* count, loops, turns */
+    bool is_count_estimated;  /* count, loops, iterations */
     bool is_estimated;        /* sum */
     bool is_excess_estimated; /* excess, min, max */
-    uint64_t count;           /* occurrences; of a loop: turns, of all loops */
-    struct shape_turns turns; /* of a loop, else 0; sum is count; min, max: UINT64_MAX: not known */
-    uint64_t loops;           /* of a loop, else 0 */
-    uint32_t kinds;           /* of a loop's turns, when these differ; else 0 */
-    uint64_t sum_ns;          /* of a loop: with what is between the turns */
-    uint64_t min_ns, max_ns;  /* of one occurrence, or turn; UINT64_MAX: not known */
+    uint64_t count;           /* occurrences; of a loop: iterations, of all loops */
+    struct shape_iterations
+        iterations;          /* of a loop, else 0; sum is count; min, max: UINT64_MAX: not known */
+    uint64_t loops;          /* of a loop, else 0 */
+    uint32_t kinds;          /* of a loop's iterations, when these differ; else 0 */
+    uint64_t sum_ns;         /* of a loop: with what is between the iterations */
+    uint64_t min_ns, max_ns; /* of one occurrence, or iteration; UINT64_MAX: not known */
     uint32_t first_folded, folded_count; /* of REST: in outline.folded */
-    uint64_t excess_ns; /* over the fastest one of its shape; of a loop: its turns' */
+    uint64_t excess_ns; /* over the fastest one of its shape; of a loop: its iterations' */
 };
 
 struct outline_group {
@@ -68,19 +69,20 @@ struct outline {
     struct vec folded; /* uint32_t: places: of each folded row what happens first in it */
 };
 
-struct outline_options {
+struct structure_options {
     unsigned depth;     /* rows shown below a group; 0: all */
     double least_share; /* of a group's lifetime: rows that take less are folded */
 };
 
-struct outline *outline__new(const struct trace *trace, const struct structure *structure,
-                             const struct outline_options *options);
-void outline__free(struct outline *outline); /* NULL is allowed */
+struct outline *structure_rows__new(const struct trace *trace, const struct structure *structure,
+                                    const struct structure_options *options);
+void structure_rows__free(struct outline *outline); /* NULL is allowed */
 
 /* The same with a least_share, no less than the one asked for, with which there are no more rows;
  * where even a large one does not do, with that. It is put into options. */
-struct outline *outline__fitting(const struct trace *trace, const struct structure *structure,
-                                 struct outline_options *options, size_t rows_at_most);
+struct outline *structure_rows__fitting(const struct trace *trace,
+                                        const struct structure *structure,
+                                        struct structure_options *options, size_t rows_at_most);
 
 /* Of the group's lifetime, 0 … 1. */
 double outline_row__share(const struct outline *outline, const struct outline_row *row);
@@ -90,6 +92,6 @@ uint64_t outline_row__mean_ns(const struct outline_row *row);
 
 /* The row of the group's outermost loop, on the way down along what takes most of the time and
  * consists of something; OUTLINE_NONE: there is none that takes enough. */
-uint32_t outline__outermost(const struct outline *outline, uint32_t group);
+uint32_t structure_rows__outermost(const struct outline *outline, uint32_t group);
 
 #endif

@@ -6,11 +6,13 @@
 #define UNTIDY_PARTS 16u
 #define WORK_MAX (1u << 19) /* nodes that are moved to lay a row's bodies beside each other */
 #define ALIGN_WINDOW 64u    /* items that are looked at for one of the same surface */
-#define DENSE_FROM 0.8      /* of a loop's time is in its turns: else these are no measure of it */
+#define DENSE_FROM 0.8 /* of a loop's time is in its iterations: else these are no measure of it \
+                        */
 
 /* ---- kinds of shapes: all that is to be known of them is here -------------------------------- */
 
-/* A choice is shown as a loop whose turns differ: of the alternatives' bodies beside each other. */
+/* A choice is shown as a loop whose iterations differ: of the alternatives' bodies beside each
+ * other. */
 static bool is_loop(const struct shape *shape)
 {
     return shape->kind == SHAPE_LOOP || shape->kind == SHAPE_CHOICE;
@@ -37,7 +39,7 @@ static uint64_t whole_sum(struct outline_shapes *known, uint32_t shape)
 
 static uint64_t bodies_of(const struct shape *shape, const struct shape_item *item)
 {
-    return is_loop(shape) ? item->turns.sum : item->time.count;
+    return is_loop(shape) ? item->iterations.sum : item->time.count;
 }
 
 /* Zeroes, one a shape. */
@@ -95,7 +97,8 @@ static uint64_t scaled_count(uint64_t count, uint64_t part, uint64_t whole)
     return count && !some ? 1 : some;
 }
 
-/* What all turns of a loop lost. Turns of a choice: over the fastest of the same alternative. */
+/* What all iterations of a loop lost. Iterations of a choice: over the fastest of the same
+ * alternative. */
 static uint64_t loop_excess(const struct shapes *shapes, uint32_t number)
 {
     const struct shape *loop = shapes__get(shapes, number);
@@ -115,7 +118,7 @@ static struct outline_part whole_part(struct outline_shapes *known, const struct
     struct outline_part part = {.shape = item->shape,
                                 .bodies = bodies_of(shape, item),
                                 .time = item->time,
-                                .turns = item->turns,
+                                .iterations = item->iterations,
                                 .excess = shape_item__excess(shapes, item)};
     if (!is_loop(shape))
         return part;
@@ -136,7 +139,7 @@ static struct outline_part part_in(struct outline_shapes *known, const struct ou
     uint64_t all = shapes__get(known->shapes, outer->shape)->time.count;
     part.roots = outer->roots;
     part.is_estimated = outer->is_estimated || outer->bodies != all;
-    bool varies = part.turns.min != part.turns.max ||
+    bool varies = part.iterations.min != part.iterations.max ||
                   shapes__get(known->shapes, outer->shape)->kind == SHAPE_CHOICE;
     part.is_count_estimated = outer->is_count_estimated || (part.is_estimated && varies);
     part.is_excess_estimated |= part.is_estimated;
@@ -145,7 +148,7 @@ static struct outline_part part_in(struct outline_shapes *known, const struct ou
     uint64_t sum = whole_sum(known, outer->shape);
     part.bodies = scaled_count(part.bodies, outer->bodies, all);
     part.time.count = scaled_count(part.time.count, outer->bodies, all);
-    part.turns.sum = scaled_count(part.turns.sum, outer->bodies, all);
+    part.iterations.sum = scaled_count(part.iterations.sum, outer->bodies, all);
     part.time.sum = scaled(part.time.sum, outer->time.sum, sum);
     part.excess = scaled(part.excess, outer->time.sum, sum);
     return part;
@@ -171,9 +174,9 @@ static void part__join(struct outline_part *part, const struct outline_part *oth
     part->time.min =
         part->time.max == UINT64_MAX ? UINT64_MAX : lesser(part->time.min, other->time.min);
     part->time.max = greater(part->time.max, other->time.max);
-    part->turns.sum += other->turns.sum;
-    part->turns.min = lesser(part->turns.min, other->turns.min);
-    part->turns.max = greater(part->turns.max, other->turns.max);
+    part->iterations.sum += other->iterations.sum;
+    part->iterations.min = lesser(part->iterations.min, other->iterations.min);
+    part->iterations.max = greater(part->iterations.max, other->iterations.max);
     part->excess += other->excess;
     part->is_count_estimated |= other->is_count_estimated;
     part->is_estimated |= other->is_estimated;
@@ -260,7 +263,7 @@ static void append(struct vec *nodes, uint32_t surface, const struct outline_par
 static void append_alternatives(struct outline_shapes *known, struct vec *nodes,
                                 const struct outline_part *choice);
 
-/* The items of a part's body. A loop that turned once there is what it consists of. */
+/* The items of a part's body. A loop that ran once there is what it consists of. */
 static void append_body(struct outline_shapes *known, struct vec *nodes,
                         const struct outline_part *part)
 {
@@ -274,7 +277,7 @@ static void append_body(struct outline_shapes *known, struct vec *nodes,
         uint32_t shape = shapes__items(shapes, part->shape)[i].shape;
         uint32_t surface = outline_shapes__surface(known, shape);
         struct outline_part item = part_in(known, part, &shapes__items(shapes, part->shape)[i]);
-        if (is_loop(shapes__get(shapes, shape)) && item.turns.max == 1)
+        if (is_loop(shapes__get(shapes, shape)) && item.iterations.max == 1)
             append_body(known, nodes, &item);
         else
             append(nodes, surface, &item);
@@ -322,7 +325,7 @@ static struct vec lay_beside(struct vec *nodes, struct vec *other)
     return both;
 }
 
-/* Of a choice with one turn they stand behind what is there. */
+/* Of a choice with one iteration they stand behind what is there. */
 static void append_alternatives(struct outline_shapes *known, struct vec *nodes,
                                 const struct outline_part *choice)
 {

@@ -27,10 +27,10 @@ enum outline_kind shape__row_kind(const struct shape *shape);
 /* All occurrences of one shape that a row stands for. Ticks. */
 struct outline_part {
     uint32_t shape;
-    uint64_t bodies; /* occurrences; of a loop: turns */
+    uint64_t bodies; /* occurrences; of a loop: iterations */
     struct shape_time
-        time; /* of a loop: of loops, but min and max of turns, UINT64_MAX: not known */
-    struct shape_turns turns;
+        time; /* of a loop: of loops, but min and max of iterations, UINT64_MAX: not known */
+    struct shape_iterations iterations;
     uint64_t excess;
     uint64_t roots;          /* bits: in which of the group's roots */
     bool is_count_estimated; /* bodies */

@@ -65,8 +65,8 @@ uint64_t shape__excess(const struct shape *shape)
 uint64_t shape_item__excess(const struct shapes *shapes, const struct shape_item *item)
 {
     const struct shape *shape = shape_at(shapes, item->shape);
-    bool turns = shape->kind == SHAPE_LOOP || shape->kind == SHAPE_CHOICE;
-    return turns ? 0 : excess_of(&item->time, shape->time.min);
+    bool iterations = shape->kind == SHAPE_LOOP || shape->kind == SHAPE_CHOICE;
+    return iterations ? 0 : excess_of(&item->time, shape->time.min);
 }
 
 /* ---- finding one ----------------------------------------------------------------------------- */

@@ -10,18 +10,17 @@
  * but once. Each place in a body knows the times of what stood there. Times of a shape deeper down
  * are those of all its places together.
  *
- * A body that is long and does not become short when loops are made of it is cut into turns where
- * some symbol, the head, begins:
+ * A body that is long and does not become short when loops are made of it is cut into iterations
+ * where some symbol, the head, begins:
  *
- *     choice      a row of turns, each of which is one of several alternatives. Its symbol is the
- *                 head, which is all that makes it this choice: threads with other mixes of
- *                 alternatives have the same. Its items are the alternatives that were seen, in
- *                 whatever thread; an item's time is that of its turns. There may come more.
- *     sequence    an alternative of the choice with that symbol: a body that begins with it. Only
- *                 items of choices are sequences. One that is marked other stands for those that
- *                 are not told apart.
+ *     choice      a row of iterations, each of which is one of several alternatives. Its symbol is
+ * the head, which is all that makes it this choice: threads with other mixes of alternatives have
+ * the same. Its items are the alternatives that were seen, in whatever thread; an item's time is
+ * that of its iterations. There may come more. sequence    an alternative of the choice with that
+ * symbol: a body that begins with it. Only items of choices are sequences. One that is marked other
+ * stands for those that are not told apart.
  *
- * A choice stands where a loop could stand, with turns and time like it.
+ * A choice stands where a loop could stand, with iterations and time like it.
  *
  * Symbols are numbers of the caller's, ticks are the caller's too. Not thread-safe. For analysis/
  * only. Memory: shapes and the places in them, whatever the number of occurrences. */
@@ -56,8 +55,8 @@ struct shape_time {
     uint64_t min, max; /* of one; 0 when count is 0 */
 };
 
-/* Turns of the loops or choices that stood at a place. */
-struct shape_turns {
+/* Iterations of the loops or choices that stood at a place. */
+struct shape_iterations {
     uint64_t sum;
     uint64_t min, max; /* of one loop */
 };
@@ -65,9 +64,9 @@ struct shape_turns {
 /* A place in a body. */
 struct shape_item {
     uint32_t shape;
-    struct shape_time
-        time; /* of a loop or choice: from the beginning of its first to the end of its last turn */
-    struct shape_turns turns; /* of a loop or choice, else 0 */
+    struct shape_time time; /* of a loop or choice: from the beginning of its first to the end of
+                               its last iteration */
+    struct shape_iterations iterations; /* of a loop or choice, else 0 */
 };
 
 struct shape {
@@ -75,7 +74,7 @@ struct shape {
     uint32_t symbol; /* of an occurrence; of a choice or sequence: its head; of a loop 0 */
     bool other;      /* an occurrence or sequence: of many bodies, none of which is known */
     uint32_t first_item, item_count;
-    struct shape_time time; /* of all that have this shape; of a loop or choice: its turns */
+    struct shape_time time; /* of all that have this shape; of a loop or choice: its iterations */
 };
 
 struct shapes;
@@ -88,10 +87,10 @@ size_t shapes__count(const struct shapes *shapes);
 const struct shape *shapes__get(const struct shapes *shapes, uint32_t shape);
 const struct shape_item *shapes__items(const struct shapes *shapes, uint32_t shape);
 
-/* What all that have this shape lost: Σ (d − d_min), ticks; of a loop: its turns. Turns of a choice
- * are to be compared with others of the same alternative: ask for these. */
+/* What all that have this shape lost: Σ (d − d_min), ticks; of a loop: its iterations. Iterations
+ * of a choice are to be compared with others of the same alternative: ask for these. */
 uint64_t shape__excess(const struct shape *shape);
-/* What they lost at that place; of a loop or choice 0 (its turns are the shape's). */
+/* What they lost at that place; of a loop or choice 0 (its iterations are the shape's). */
 uint64_t shape_item__excess(const struct shapes *shapes, const struct shape_item *item);
 
 /* The number of the shape that is the same down to depth levels of occurrences inside (loops are no
@@ -116,23 +115,25 @@ struct shape_builder;
 struct shape_builder *shape_builder__new(struct shapes *shapes);
 void shape_builder__free(struct shape_builder *builder); /* NULL is allowed */
 
-/* One turn of a loop or choice. It is told late: some turns later, at the latest when the body ends
- * that the loop is in; those of a loop inside of a turn before it. Turns of a loop that was part of
- * another one's body, until it turned twice in a row, are not told. */
-struct shape_turn {
-    uint32_t loop; /* its shape, as far as it is known: a later turn may show that part of its body
-                      is a loop, too, which makes it another shape */
+/* One iteration of a loop or choice. It is told late: some iterations later, at the latest when the
+ * body ends that the loop is in; those of a loop inside of an iteration before it. Iterations of a
+ * loop that was part of another one's body, until it turned twice in a row, are not told. */
+struct shape_iteration {
+    uint32_t loop; /* its shape, as far as it is known: a later iteration may show that part of its
+                      body is a loop, too, which makes it another shape */
     uint32_t alternative; /* the sequence, of a choice; else SHAPE_NONE */
     uint32_t depth;       /* occurrences that are open around it */
     bool first;           /* of that loop */
-    uint64_t instance;    /* the same for all turns of one loop, and of no other of that builder */
+    uint64_t
+        instance; /* the same for all iterations of one loop, and of no other of that builder */
     uint64_t start, end;
 };
 
-/* Every turn of loops that depth or fewer occurrences enclose is told from now on. */
-void shape_builder__tell_turns(struct shape_builder *builder, uint32_t depth,
-                               void (*tell)(void *context, const struct shape_turn *turn),
-                               void *context);
+/* Every iteration of loops that depth or fewer occurrences enclose is told from now on. */
+void shape_builder__tell_iterations(struct shape_builder *builder, uint32_t depth,
+                                    void (*tell)(void *context,
+                                                 const struct shape_iteration *iteration),
+                                    void *context);
 
 /* Returns the occurrence's shape. What ended deeper since the last one of that depth is its body.
  */

@@ -9,7 +9,7 @@ struct shape_builder *shape_builder__new(struct shapes *shapes)
     struct shape_builder *builder = memory__zeroed(1, sizeof *builder);
     draft__start(&builder->draft, shapes);
     builder->nodes = VEC_OF(struct node);
-    builder->levels = VEC_OF(struct level);
+    builder->levels = VEC_OF(struct shape_level);
     builder->moved = VEC_OF(struct node);
     builder->trial = VEC_OF(struct node);
     return builder;
@@ -29,7 +29,7 @@ void shape_builder__free(struct shape_builder *builder)
 {
     if (!builder)
         return;
-    VEC_EACH (level, &builder->levels, struct level) {
+    VEC_EACH (level, &builder->levels, struct shape_level) {
         free_open(&builder->draft, level->cursor);
         vec__free(&level->rules);
     }
@@ -43,9 +43,10 @@ void shape_builder__free(struct shape_builder *builder)
     free(builder);
 }
 
-void shape_builder__tell_turns(struct shape_builder *builder, uint32_t depth,
-                               void (*tell)(void *context, const struct shape_turn *turn),
-                               void *context)
+void shape_builder__tell_iterations(struct shape_builder *builder, uint32_t depth,
+                                    void (*tell)(void *context,
+                                                 const struct shape_iteration *iteration),
+                                    void *context)
 {
     builder->draft.tell = tell;
     builder->draft.context = context;
@@ -54,39 +55,39 @@ void shape_builder__tell_turns(struct shape_builder *builder, uint32_t depth,
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-static struct level *last_level(struct shape_builder *builder)
+static struct shape_level *last_level(struct shape_builder *builder)
 {
     size_t count = builder->levels.count;
-    return count ? VEC_AT(&builder->levels, struct level, count - 1) : NULL;
+    return count ? VEC_AT(&builder->levels, struct shape_level, count - 1) : NULL;
 }
 
 /* That depth's, which is none but the deepest. */
-static struct level *open_level(struct shape_builder *builder, uint32_t depth)
+static struct shape_level *open_level(struct shape_builder *builder, uint32_t depth)
 {
-    struct level *level = last_level(builder);
+    struct shape_level *level = last_level(builder);
     if (level && level->depth == depth)
         return level;
-    return vec__push(&builder->levels, &(struct level){.depth = depth,
-                                                       .first = builder->nodes.count,
-                                                       .raw = builder->nodes.count,
-                                                       .fold_at = LEVEL_WINDOW,
-                                                       .choice = SHAPE_NONE,
-                                                       .rules = VEC_OF(uint32_t)});
+    return vec__push(&builder->levels, &(struct shape_level){.depth = depth,
+                                                             .first = builder->nodes.count,
+                                                             .raw = builder->nodes.count,
+                                                             .fold_at = LEVEL_WINDOW,
+                                                             .choice = SHAPE_NONE,
+                                                             .rules = VEC_OF(uint32_t)});
 }
 
-/* What stands behind the last loop is raw: a turn of another may have begun in it. Folding costs
- * about as much as there is: what comes shall be as much. */
-void level__settle(struct shape_builder *builder, struct level *level)
+/* What stands behind the last loop is raw: an iteration of another may have begun in it. Folding
+ * costs about as much as there is: what comes shall be as much. */
+void level__settle(struct shape_builder *builder, struct shape_level *level)
 {
     size_t count = builder->nodes.count, settled = count - level->first;
     level->raw = count;
     while (level->raw > level->first && !builder__node(builder, level->raw - 1)->repeat &&
-           !builder__node(builder, level->raw - 1)->turns)
+           !builder__node(builder, level->raw - 1)->iterations)
         level->raw--;
     level->fold_at = count - level->raw + (settled > LEVEL_WINDOW ? settled : LEVEL_WINDOW);
 }
 
-static void put(struct shape_builder *builder, struct level *level, const struct node *node)
+static void put(struct shape_builder *builder, struct shape_level *level, const struct node *node)
 {
     if (level->choice != SHAPE_NONE) {
         level__put_choice(builder, level, node);
@@ -104,16 +105,17 @@ static void put(struct shape_builder *builder, struct level *level, const struct
 }
 
 /* level: the deepest. */
-static void append(struct shape_builder *builder, struct level *level, const struct node *node)
+static void append(struct shape_builder *builder, struct shape_level *level,
+                   const struct node *node)
 {
     builder->draft.depth = level->depth;
     put(builder, level, node);
-    if (builder->draft.turns.count)
+    if (builder->draft.iterations.count)
         draft__tell(&builder->draft);
 }
 
 /* What goes on in the deepest level is over. */
-static void close_level(struct shape_builder *builder, struct level *level)
+static void close_level(struct shape_builder *builder, struct shape_level *level)
 {
     builder->draft.depth = level->depth;
     if (level->choice != SHAPE_NONE)
@@ -123,7 +125,7 @@ static void close_level(struct shape_builder *builder, struct level *level)
 
 static void pop_level(struct shape_builder *builder)
 {
-    struct level *level = last_level(builder);
+    struct shape_level *level = last_level(builder);
     builder->nodes.count = level->first;
     vec__free(&level->rules);
     builder->levels.count--;
@@ -135,7 +137,7 @@ static void pop_level(struct shape_builder *builder)
 static uint32_t close_body(struct shape_builder *builder, uint32_t symbol)
 {
     struct draft *draft = &builder->draft;
-    struct level *level = last_level(builder);
+    struct shape_level *level = last_level(builder);
     close_level(builder, level);
     if (!level->folded)
         level__decide(builder, level, true);
@@ -152,7 +154,7 @@ static uint32_t close_body(struct shape_builder *builder, uint32_t symbol)
 /* Takes the levels deeper than depth away; their nodes are in builder->moved, the last first. */
 static void take_deeper(struct shape_builder *builder, uint32_t depth)
 {
-    struct level *level;
+    struct shape_level *level;
     builder->moved.count = 0;
     while ((level = last_level(builder)) && level->depth > depth) {
         close_level(builder, level);
@@ -178,18 +180,18 @@ static void adopt(struct shape_builder *builder, uint32_t depth, uint64_t start)
 }
 
 /* Whether the deepest level is the body of what began at start at that depth. */
-static bool is_body(struct shape_builder *builder, const struct level *level, uint32_t depth,
+static bool is_body(struct shape_builder *builder, const struct shape_level *level, uint32_t depth,
                     uint64_t start)
 {
     size_t above = builder->levels.count - 1;
     return level->depth == depth + 1 && builder__node(builder, level->first)->start >= start &&
-           (!above || VEC_AT(&builder->levels, struct level, above - 1)->depth <= depth);
+           (!above || VEC_AT(&builder->levels, struct shape_level, above - 1)->depth <= depth);
 }
 
 static uint32_t find_shape(struct shape_builder *builder, uint32_t symbol, uint32_t depth,
                            uint64_t start)
 {
-    struct level *level = last_level(builder);
+    struct shape_level *level = last_level(builder);
     if (level && level->depth > depth && !is_body(builder, level, depth, start)) {
         adopt(builder, depth, start);
         level = last_level(builder);
@@ -216,7 +218,7 @@ uint32_t shape_builder__add(struct shape_builder *builder, const struct shaped *
 uint32_t shape_builder__end(struct shape_builder *builder, uint32_t symbol, uint64_t start,
                             uint64_t end)
 {
-    struct level *level = last_level(builder);
+    struct shape_level *level = last_level(builder);
     if (level && level->depth > 0)
         adopt(builder, 0, UINT64_MAX);
     uint32_t shape =

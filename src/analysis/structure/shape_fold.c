@@ -43,7 +43,8 @@ static bool find_repeated(const struct node *nodes, size_t count, size_t period,
 
 /* ---- making loops ---------------------------------------------------------------------------- */
 
-static bool is_turn(const struct node *nodes, size_t left, const uint32_t *body, uint32_t period)
+static bool is_iteration(const struct node *nodes, size_t left, const uint32_t *body,
+                         uint32_t period)
 {
     if (left < period)
         return false;
@@ -54,7 +55,7 @@ static bool is_turn(const struct node *nodes, size_t left, const uint32_t *body,
 }
 
 /* That loop where it is at the very end of a node: the node's own, or the last thing in its last
- * turn. NULL: it is not. */
+ * iteration. NULL: it is not. */
 static struct repeat *ends_with(const struct node *node, uint32_t loop)
 {
     struct repeat *repeat = node->repeat;
@@ -63,7 +64,7 @@ static struct repeat *ends_with(const struct node *node, uint32_t loop)
     return repeat;
 }
 
-/* Something was added at the end of its last turn, or behind that. */
+/* Something was added at the end of its last iteration, or behind that. */
 static void prolong(struct node *node)
 {
     struct repeat *repeat = node->repeat;
@@ -73,18 +74,18 @@ static void prolong(struct node *node)
     *node = repeat__node(repeat);
 }
 
-/* One more turn behind the nodes that are done. Returns how many these are then. */
-static size_t put_turn(struct draft *draft, struct node *done, size_t count, uint32_t loop,
-                       const struct node *turn)
+/* One more iteration behind the nodes that are done. Returns how many these are then. */
+static size_t put_iteration(struct draft *draft, struct node *done, size_t count, uint32_t loop,
+                            const struct node *iteration)
 {
     struct repeat *repeat = count ? ends_with(&done[count - 1], loop) : NULL;
     if (repeat) {
-        repeat__add_turn(draft, repeat, turn);
+        repeat__add_iteration(draft, repeat, iteration);
         prolong(&done[count - 1]);
         return count;
     }
     repeat = repeat__new(draft, loop);
-    repeat__add_turn(draft, repeat, turn);
+    repeat__add_iteration(draft, repeat, iteration);
     done[count] = repeat__node(repeat);
     return count + 1;
 }
@@ -112,16 +113,16 @@ static const uint32_t *body_of(struct draft *draft, uint32_t loop, uint32_t *per
     return draft->body.items;
 }
 
-/* Everywhere the loop's body becomes a turn of it. As shorter periods went before, no two places
- * where the body stands overlap: its beginning would be repeated where they meet. */
+/* Everywhere the loop's body becomes an iteration of it. As shorter periods went before, no two
+ * places where the body stands overlap: its beginning would be repeated where they meet. */
 static size_t reduce(struct draft *draft, struct node *nodes, size_t count, uint32_t loop)
 {
     uint32_t period;
     const uint32_t *body = body_of(draft, loop, &period);
     size_t done = 0;
     for (size_t i = 0; i < count;) {
-        if (is_turn(nodes + i, count - i, body, period)) {
-            done = put_turn(draft, nodes, done, loop, nodes + i);
+        if (is_iteration(nodes + i, count - i, body, period)) {
+            done = put_iteration(draft, nodes, done, loop, nodes + i);
             i += period;
             continue;
         }
@@ -171,7 +172,8 @@ void draft__note_loops(struct draft *draft, const struct node *nodes, size_t cou
     note_more_loops(draft, nodes, count);
 }
 
-/* There are more turns of that loop than before, and so perhaps of those that it is a part of. */
+/* There are more iterations of that loop than before, and so perhaps of those that it is a part of.
+ */
 static void note_parts(struct draft *draft, uint32_t part)
 {
     VEC_EACH (known, &draft->known, struct known) {
@@ -182,7 +184,7 @@ static void note_parts(struct draft *draft, uint32_t part)
     }
 }
 
-/* Whether the end of a turn stands once more behind the loop. */
+/* Whether the end of an iteration stands once more behind the loop. */
 static bool is_continued(const struct node *loop, const struct node *end, uint32_t period)
 {
     for (const struct repeat *repeat = loop->repeat; repeat && repeat->has_last;
@@ -260,11 +262,11 @@ void draft__pour(struct draft *draft, uint32_t shape, struct node *nodes, size_t
     for (size_t i = 0; i < count; i++) {
         struct repeat *repeat = nodes[i].repeat;
         shape_time__add(&places[i].time, nodes[i].duration, nodes[i].weight);
-        if (nodes[i].turns)
-            shape_turns__add(&places[i].turns, nodes[i].turns);
+        if (nodes[i].iterations)
+            shape_iterations__add(&places[i].iterations, nodes[i].iterations);
         if (!repeat)
             continue;
-        shape_turns__add(&places[i].turns, repeat->turn_count);
+        shape_iterations__add(&places[i].iterations, repeat->iteration_count);
         repeat__pour(draft, repeat);
         node__free(draft, &nodes[i]);
     }

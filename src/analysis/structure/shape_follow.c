@@ -2,17 +2,18 @@
 
 /* ---- loops that go on ------------------------------------------------------------------------ */
 
-/* The loop that the last turn of this one may be continued in: that of its last node, and so on. */
+/* The loop that the last iteration of this one may be continued in: that of its last node, and so
+ * on. */
 static struct repeat *reopen(struct repeat *repeat)
 {
     while (repeat->has_last && repeat->last[repeat->item_count - 1].repeat) {
         struct repeat *inner = repeat->last[repeat->item_count - 1].repeat;
-        struct node *turn = repeat->last;
-        repeat->last = repeat->turn;
-        repeat->turn = turn;
+        struct node *iteration = repeat->last;
+        repeat->last = repeat->iteration;
+        repeat->iteration = iteration;
         repeat->has_last = false;
         repeat->filled = repeat->item_count - 1;
-        repeat->turn_count--;
+        repeat->iteration_count--;
         inner->parent = repeat;
         repeat = inner;
     }
@@ -22,12 +23,12 @@ static struct repeat *reopen(struct repeat *repeat)
 /* What stands before it is over. */
 static void fill(struct draft *draft, struct repeat *repeat, const struct node *node)
 {
-    struct repeat *before = repeat->filled ? repeat->turn[repeat->filled - 1].repeat : NULL;
+    struct repeat *before = repeat->filled ? repeat->iteration[repeat->filled - 1].repeat : NULL;
     if (before)
         repeat__seal(draft, before);
-    repeat->turn[repeat->filled++] = *node;
+    repeat->iteration[repeat->filled++] = *node;
     if (repeat->filled == repeat->item_count)
-        repeat__finish_turn(draft, repeat);
+        repeat__finish_iteration(draft, repeat);
 }
 
 /* The loop is over; what comes belongs to the one around it. */
@@ -66,7 +67,7 @@ static struct repeat *enter(struct draft *draft, struct repeat *repeat, const st
     return reopen(node->repeat);
 }
 
-bool level__goes_on(struct draft *draft, struct level *level, const struct node *node)
+bool level__goes_on(struct draft *draft, struct shape_level *level, const struct node *node)
 {
     for (;;) {
         struct repeat *repeat = level->cursor;
@@ -87,7 +88,7 @@ static void push_closed(struct shape_builder *builder, struct repeat *repeat)
 {
     repeat->filled = 0;
     repeat->parent = NULL;
-    if (!repeat->turn_count) {
+    if (!repeat->iteration_count) {
         repeat__free(&builder->draft, repeat);
         return;
     }
@@ -100,17 +101,17 @@ static void push_open(struct shape_builder *builder, struct repeat *repeat)
     if (repeat->parent)
         push_open(builder, repeat->parent);
     uint32_t filled = repeat->filled;
-    const struct node *turn = repeat->turn;
+    const struct node *iteration = repeat->iteration;
     struct node *kept = filled ? vec__extend(&builder->moved, filled) : NULL;
     for (uint32_t i = 0; i < filled; i++)
-        kept[i] = turn[i];
+        kept[i] = iteration[i];
     push_closed(builder, repeat);
     builder->moved.count -= filled;
     for (uint32_t i = 0; i < filled; i++)
         vec__push(&builder->nodes, &kept[i]);
 }
 
-void level__dissolve(struct shape_builder *builder, struct level *level)
+void level__dissolve(struct shape_builder *builder, struct shape_level *level)
 {
     struct repeat *cursor = level->cursor;
     level->cursor = NULL;
@@ -121,7 +122,7 @@ void level__dissolve(struct shape_builder *builder, struct level *level)
 }
 
 /* What stands behind the last loop, if that loop goes on with it. */
-static void resume_behind(struct shape_builder *builder, struct level *level, size_t loop)
+static void resume_behind(struct shape_builder *builder, struct shape_level *level, size_t loop)
 {
     size_t rest = builder->nodes.count - loop, taken = 0, base = builder->moved.count;
     for (size_t i = 0; i < rest; i++)
@@ -138,7 +139,7 @@ static void resume_behind(struct shape_builder *builder, struct level *level, si
     builder->moved.count = base;
 }
 
-void level__resume(struct shape_builder *builder, struct level *level)
+void level__resume(struct shape_builder *builder, struct shape_level *level)
 {
     size_t loop = builder->nodes.count;
     while (loop > level->first && !builder__node(builder, loop - 1)->repeat)
@@ -147,7 +148,7 @@ void level__resume(struct shape_builder *builder, struct level *level)
         resume_behind(builder, level, loop);
 }
 
-void level__close_loops(struct shape_builder *builder, struct level *level)
+void level__close_loops(struct shape_builder *builder, struct shape_level *level)
 {
     struct repeat *repeat = level->cursor;
     while (repeat && !repeat->filled && repeat->parent)

@@ -3,7 +3,7 @@
  *
  *     settled nodes | raw ones          folded, what came since: to be folded together
  *     settled nodes, of which the last is a loop that goes on (its cursor)
- *     settled nodes, a choice | a turn  cut where its head begins
+ *     settled nodes, a choice | an iteration  cut where its head begins
  *
  * and never many more nodes than LEVEL_NODES. For shape*.c only. */
 #ifndef HEURT_ANALYSIS_STRUCTURE_SHAPE_LEVEL_H
@@ -15,7 +15,7 @@
 #define LEVEL_WINDOW 256u /* raw nodes that are folded together, at least */
 #define LEVEL_NODES 4096u
 
-struct level {
+struct shape_level {
     uint32_t depth;
     bool folded;           /* nothing came since its nodes were */
     size_t first;          /* its nodes are those from here up to the next level's */
@@ -25,14 +25,14 @@ struct level {
                               last node; NULL: there is none */
     uint32_t choice;       /* its shape; the node before raw; SHAPE_NONE: there is none */
     uint64_t instance;     /* of the choice */
-    struct vec rules;      /* uint32_t: loops that were seen in its turns */
+    struct vec rules;      /* uint32_t: loops that were seen in its iterations */
     uint64_t seen[2];      /* bits: alternatives that were */
 };
 
 struct shape_builder {
     struct draft draft;
     struct vec nodes;  /* struct node: in the order of time, and so of depth */
-    struct vec levels; /* struct level: the deepest is the last */
+    struct vec levels; /* struct shape_level: the deepest is the last */
     struct vec moved;  /* struct node: on their way to another place */
     struct vec trial;  /* struct node: folded to see what becomes of it */
 };
@@ -45,25 +45,26 @@ static inline struct node *builder__node(struct shape_builder *builder, size_t i
 /* All that is said of a level is of the deepest one. */
 
 /* Waits for more to fold. */
-void level__settle(struct shape_builder *builder, struct level *level);
+void level__settle(struct shape_builder *builder, struct shape_level *level);
 
 /* ---- loops that go on (shape_follow.c) ------------------------------------------------------- */
 
 /* Whether the node is what comes next in the loops that go on. Takes it. */
-bool level__goes_on(struct draft *draft, struct level *level, const struct node *node);
-/* The loops that went on stand there as nodes, and what is of no whole turn behind them. */
-void level__dissolve(struct shape_builder *builder, struct level *level);
-/* When what stands behind the last loop is the beginning of its next turn, it goes on. */
-void level__resume(struct shape_builder *builder, struct level *level);
+bool level__goes_on(struct draft *draft, struct shape_level *level, const struct node *node);
+/* The loops that went on stand there as nodes, and what is of no whole iteration behind them. */
+void level__dissolve(struct shape_builder *builder, struct shape_level *level);
+/* When what stands behind the last loop is the beginning of its next iteration, it goes on. */
+void level__resume(struct shape_builder *builder, struct shape_level *level);
 /* The loops that go on are over. */
-void level__close_loops(struct shape_builder *builder, struct level *level);
+void level__close_loops(struct shape_builder *builder, struct shape_level *level);
 
 /* ---- what does not become short (shape_long.c) ----------------------------------------------- */
 
 /* Folds what is raw, or makes a choice of it, or neither, to wait for more. */
-void level__decide(struct shape_builder *builder, struct level *level, bool is_end);
-/* The level has a choice: the node is one of its turn's, or begins the next. */
-void level__put_choice(struct shape_builder *builder, struct level *level, const struct node *node);
-void level__close_choice(struct shape_builder *builder, struct level *level);
+void level__decide(struct shape_builder *builder, struct shape_level *level, bool is_end);
+/* The level has a choice: the node is one of its iteration's, or begins the next. */
+void level__put_choice(struct shape_builder *builder, struct shape_level *level,
+                       const struct node *node);
+void level__close_choice(struct shape_builder *builder, struct shape_level *level);
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT 8u              /* folded is short: so many times fewer items */
-#define HEADS_MAX 24u         /* that are tried */
-#define HEAD_LEAST 8u         /* times that a head begins */
-#define ADMITTED_MAX 48u      /* alternatives of the turns that are there when a choice is made */
+#define SHORT 8u         /* folded is short: so many times fewer items */
+#define HEADS_MAX 24u    /* that are tried */
+#define HEAD_LEAST 8u    /* times that a head begins */
+#define ADMITTED_MAX 48u /* alternatives of the iterations that are there when a choice is made */
 #define SEPARATORS (1u << 31) /* no shape has so large a number */
 
 /* ---- how long a description is --------------------------------------------------------------- */
@@ -20,28 +20,29 @@ static double bits_of(uint64_t number)
     return number ? 2 * log2((double)number) + 1 : 0;
 }
 
-/* Of the turns of so many loops. Those that never vary are told once; else as much as if they were
- * spread geometrically, which is the most with that mean. */
-static double bits_of_turns(const struct shape_turns *turns, uint64_t count)
+/* Of the iterations of so many loops. Those that never vary are told once; else as much as if they
+ * were spread geometrically, which is the most with that mean. */
+static double bits_of_iterations(const struct shape_iterations *iterations, uint64_t count)
 {
-    if (!count || turns->min == turns->max)
-        return bits_of(turns->max);
-    double mean = (double)turns->sum / (double)count;
-    return bits_of(turns->max) +
+    if (!count || iterations->min == iterations->max)
+        return bits_of(iterations->max);
+    double mean = (double)iterations->sum / (double)count;
+    return bits_of(iterations->max) +
            (double)count * (log2(mean) + (mean - 1) * log2(mean / (mean - 1)));
 }
 
-/* Of the counts of the loops in its turns. */
+/* Of the counts of the loops in its iterations. */
 static double bits_of_counts(const struct repeat *repeat)
 {
     double bits = 0;
     for (uint32_t i = 0; i < repeat->item_count; i++) {
-        const struct place *place = &repeat->places[i];
+        const struct body_place *place = &repeat->places[i];
         const struct repeat *last = repeat->has_last ? repeat->last[i].repeat : NULL;
         if (place->loops)
-            bits += bits_of_turns(&place->turns, place->time.count) + bits_of_counts(place->loops);
+            bits += bits_of_iterations(&place->iterations, place->time.count) +
+                    bits_of_counts(place->loops);
         else if (last)
-            bits += bits_of(last->turn_count) + bits_of_counts(last);
+            bits += bits_of(last->iteration_count) + bits_of_counts(last);
     }
     return bits;
 }
@@ -72,7 +73,7 @@ static size_t occurrences_in(const struct repeat *repeat)
         if (last)
             count += occurrences_in(last);
         if (!last && !repeat->places[i].loops)
-            count += repeat->turn_count;
+            count += repeat->iteration_count;
     }
     return count;
 }
@@ -86,7 +87,7 @@ static struct telling tell_nodes(struct draft *draft, const struct node *nodes, 
         const struct repeat *repeat = nodes[i].repeat;
         size_t inside = repeat ? occurrences_in(repeat) : 0;
         if (repeat)
-            telling.bits += bits_of(repeat->turn_count) + bits_of_counts(repeat);
+            telling.bits += bits_of(repeat->iteration_count) + bits_of_counts(repeat);
         if (inside > telling.longest) {
             telling.longest = inside;
             telling.head = head_of(draft->shapes, nodes[i].shape);
@@ -126,7 +127,7 @@ struct head {
     uint32_t first; /* place of its first */
 };
 
-static size_t raw_count(const struct shape_builder *builder, const struct level *level)
+static size_t raw_count(const struct shape_builder *builder, const struct shape_level *level)
 {
     return builder->nodes.count - level->raw;
 }
@@ -169,18 +170,18 @@ static struct vec find_heads(const uint32_t *symbols, size_t count)
     return heads;
 }
 
-/* Turns of one head that differ in counts only. */
-struct turn_kind {
+/* Iterations of one head that differ in counts only. */
+struct iteration_kind {
     uint64_t count;
     uint64_t loop_count; /* in all of them, not those in loops */
-    struct shape_turns turns;
+    struct shape_iterations iterations;
     double bits; /* of what is in these loops */
 };
 
 struct cutting {
     struct map by_body, loops;
-    struct vec kinds; /* struct turn_kind */
-    uint64_t turns;
+    struct vec kinds; /* struct iteration_kind */
+    uint64_t iterations;
     size_t items; /* of the kinds, and of the loops in them */
 };
 
@@ -207,8 +208,8 @@ static size_t items_of_kind(struct draft *draft, struct cutting *cutting, const 
     return items;
 }
 
-static struct turn_kind *kind_of(struct draft *draft, struct cutting *cutting,
-                                 const struct node *nodes, size_t count)
+static struct iteration_kind *kind_of(struct draft *draft, struct cutting *cutting,
+                                      const struct node *nodes, size_t count)
 {
     const struct vec *key = &draft->shapes->key;
     draft__set_key(draft, nodes, count);
@@ -218,46 +219,48 @@ static struct turn_kind *kind_of(struct draft *draft, struct cutting *cutting,
         cutting->items += items_of_kind(draft, cutting, nodes, count);
         vec__push(&cutting->kinds, NULL);
     }
-    return VEC_AT(&cutting->kinds, struct turn_kind, at);
+    return VEC_AT(&cutting->kinds, struct iteration_kind, at);
 }
 
-/* Turns with loops in them are taken as they are: these cannot be folded on trial. */
+/* Iterations with loops in them are taken as they are: these cannot be folded on trial. */
 static void add_cut(struct shape_builder *builder, struct cutting *cutting,
                     const struct node *nodes, size_t count)
 {
     struct draft *draft = &builder->draft;
     bool is_raw = !has_loops(nodes, count);
     builder->trial.count = 0;
-    struct node *turn = vec__extend(&builder->trial, count);
-    memcpy(turn, nodes, count * sizeof *turn);
+    struct node *iteration = vec__extend(&builder->trial, count);
+    memcpy(iteration, nodes, count * sizeof *iteration);
     if (is_raw)
-        count = draft__fold(draft, turn, count);
-    struct turn_kind *kind = kind_of(draft, cutting, turn, count);
+        count = draft__fold(draft, iteration, count);
+    struct iteration_kind *kind = kind_of(draft, cutting, iteration, count);
     kind->count++;
-    cutting->turns++;
+    cutting->iterations++;
     for (size_t i = 0; i < count; i++) {
-        const struct repeat *repeat = turn[i].repeat;
+        const struct repeat *repeat = iteration[i].repeat;
         if (!repeat)
             continue;
         kind->loop_count++;
-        shape_turns__add(&kind->turns, repeat->turn_count);
+        shape_iterations__add(&kind->iterations, repeat->iteration_count);
         kind->bits += bits_of_counts(repeat);
     }
     if (is_raw)
-        free_nodes(draft, turn, count);
+        free_nodes(draft, iteration, count);
 }
 
-/* The kinds' bodies, which kind each turn is of, and how often its loops turned. */
+/* The kinds' bodies, which kind each iteration is of, and how often its loops ran. */
 static struct telling tell_cutting(const struct cutting *cutting, double item_bits)
 {
     struct telling telling = {.items = cutting->items, .bits = (double)cutting->items * item_bits};
-    VEC_EACH (kind, &cutting->kinds, struct turn_kind)
-        telling.bits += (double)kind->count * log2((double)cutting->turns / (double)kind->count) +
-                        bits_of_turns(&kind->turns, kind->loop_count) + kind->bits;
+    VEC_EACH (kind, &cutting->kinds, struct iteration_kind)
+        telling.bits +=
+            (double)kind->count * log2((double)cutting->iterations / (double)kind->count) +
+            bits_of_iterations(&kind->iterations, kind->loop_count) + kind->bits;
     return telling;
 }
 
-/* Whether the nodes from last on begin like those of a turn before: they are not a whole one. */
+/* Whether the nodes from last on begin like those of an iteration before: they are not a whole one.
+ */
 static bool is_begun(const struct node *nodes, const uint32_t *symbols, size_t last, size_t count)
 {
     for (size_t i = 0, alike; i < last; i++) {
@@ -276,8 +279,9 @@ static struct telling tell_head(struct shape_builder *builder, const struct node
                                 const uint32_t *symbols, size_t count, const struct head *head,
                                 double item_bits)
 {
-    struct cutting cutting = {.kinds = VEC_OF(struct turn_kind), .items = head->first};
-    size_t mark = shapes__count(builder->draft.shapes), turns = builder->draft.turns.count;
+    struct cutting cutting = {.kinds = VEC_OF(struct iteration_kind), .items = head->first};
+    size_t mark = shapes__count(builder->draft.shapes),
+           iterations = builder->draft.iterations.count;
     for (size_t i = head->first, end; i < count; i = end) {
         for (end = i + 1; end < count && symbols[end] != head->symbol;)
             end++;
@@ -288,7 +292,7 @@ static struct telling tell_head(struct shape_builder *builder, const struct node
     map__free(&cutting.by_body);
     map__free(&cutting.loops);
     vec__free(&cutting.kinds);
-    builder->draft.turns.count = turns;
+    builder->draft.iterations.count = iterations;
     shapes__rewind(builder->draft.shapes, mark);
     return telling;
 }
@@ -319,40 +323,40 @@ static struct head best_head(struct shape_builder *builder, size_t from, struct 
     return best;
 }
 
-/* ---- turns of a choice ----------------------------------------------------------------------- */
+/* ---- iterations of a choice ------------------------------------------------------------------ */
 
-static struct node *choice_node(struct shape_builder *builder, const struct level *level)
+static struct node *choice_node(struct shape_builder *builder, const struct shape_level *level)
 {
     return builder__node(builder, level->raw - 1);
 }
 
-static void count_turn(struct shape_builder *builder, struct level *level, uint32_t sequence,
-                       uint64_t start, uint64_t end)
+static void count_iteration(struct shape_builder *builder, struct shape_level *level,
+                            uint32_t sequence, uint64_t start, uint64_t end)
 {
     struct shapes *shapes = builder->draft.shapes;
     struct node *node = choice_node(builder, level);
     uint32_t place = shapes__find_alternative(shapes, level->choice, &sequence);
     level->seen[place / 64] |= UINT64_C(1) << place % 64;
-    const struct shape_turn turn = {.loop = level->choice,
-                                    .alternative = sequence,
-                                    .depth = level->depth,
-                                    .first = !node->turns,
-                                    .instance = level->instance,
-                                    .start = start,
-                                    .end = end};
+    const struct shape_iteration iteration = {.loop = level->choice,
+                                              .alternative = sequence,
+                                              .depth = level->depth,
+                                              .first = !node->iterations,
+                                              .instance = level->instance,
+                                              .start = start,
+                                              .end = end};
     shape_time__add(&shape_items(shapes, level->choice)[place].time, end - start, 1);
     shape_time__add(&shape_at(shapes, level->choice)->time, end - start, 1);
     shape_time__add(&shape_at(shapes, sequence)->time, end - start, 1);
-    if (!node->turns++)
+    if (!node->iterations++)
         node->start = start;
     node->end = end;
     node->duration = end - node->start;
-    draft__note_turn(&builder->draft, &turn);
+    draft__note_iteration(&builder->draft, &iteration);
 }
 
-/* The nodes are a folded turn. Only those that are admitted may become a new alternative. */
-static void add_turn(struct shape_builder *builder, struct level *level, struct node *nodes,
-                     size_t count, bool is_admitted)
+/* The nodes are a folded iteration. Only those that are admitted may become a new alternative. */
+static void add_iteration(struct shape_builder *builder, struct shape_level *level,
+                          struct node *nodes, size_t count, bool is_admitted)
 {
     struct draft *draft = &builder->draft;
     struct shapes *shapes = draft->shapes;
@@ -361,14 +365,14 @@ static void add_turn(struct shape_builder *builder, struct level *level, struct 
     draft__set_key(draft, nodes, count);
     uint32_t sequence = is_admitted ? shapes__find(shapes, SHAPE_SEQUENCE, head)
                                     : shapes__known(shapes, SHAPE_SEQUENCE, head);
-    count_turn(builder, level, sequence, nodes[0].start, nodes[count - 1].end);
+    count_iteration(builder, level, sequence, nodes[0].start, nodes[count - 1].end);
     if (sequence != SHAPE_NONE && !shape_at(shapes, sequence)->other)
         draft__pour(draft, sequence, nodes, count);
     else
         free_nodes(draft, nodes, count);
 }
 
-static void note_rules(struct draft *draft, struct level *level, const struct node *nodes,
+static void note_rules(struct draft *draft, struct shape_level *level, const struct node *nodes,
                        size_t count)
 {
     draft__note_loops(draft, nodes, count);
@@ -381,8 +385,8 @@ static void note_rules(struct draft *draft, struct level *level, const struct no
     }
 }
 
-/* Folds the turn that is there. Returns of how many nodes it is then. */
-static size_t fold_turn(struct shape_builder *builder, struct level *level)
+/* Folds the iteration that is there. Returns of how many nodes it is then. */
+static size_t fold_iteration(struct shape_builder *builder, struct shape_level *level)
 {
     struct draft *draft = &builder->draft;
     struct node *nodes = builder__node(builder, level->raw);
@@ -395,21 +399,23 @@ static size_t fold_turn(struct shape_builder *builder, struct level *level)
     return count;
 }
 
-static void end_turn(struct shape_builder *builder, struct level *level)
+static void end_iteration(struct shape_builder *builder, struct shape_level *level)
 {
-    size_t count = fold_turn(builder, level);
-    add_turn(builder, level, builder__node(builder, level->raw), count, true);
+    size_t count = fold_iteration(builder, level);
+    add_iteration(builder, level, builder__node(builder, level->raw), count, true);
     builder->nodes.count = level->raw;
 }
 
-static bool was_seen(const struct shapes *shapes, const struct level *level, uint32_t sequence)
+static bool was_seen(const struct shapes *shapes, const struct shape_level *level,
+                     uint32_t sequence)
 {
     uint32_t place = shapes__place(shapes, sequence);
     return place != SHAPE_NONE && (level->seen[place / 64] >> place % 64 & 1);
 }
 
-/* How many of the nodes are a turn as there was one before, at most; 0: none. */
-static size_t known_part(struct shape_builder *builder, const struct level *level, size_t count)
+/* How many of the nodes are an iteration as there was one before, at most; 0: none. */
+static size_t known_part(struct shape_builder *builder, const struct shape_level *level,
+                         size_t count)
 {
     struct shapes *shapes = builder->draft.shapes;
     const struct node *nodes = builder__node(builder, level->raw);
@@ -422,14 +428,14 @@ static size_t known_part(struct shape_builder *builder, const struct level *leve
     return 0;
 }
 
-/* What stands behind the last turn is not of it. */
-void level__close_choice(struct shape_builder *builder, struct level *level)
+/* What stands behind the last iteration is not of it. */
+void level__close_choice(struct shape_builder *builder, struct shape_level *level)
 {
-    size_t count = fold_turn(builder, level), part = known_part(builder, level, count);
+    size_t count = fold_iteration(builder, level), part = known_part(builder, level, count);
     struct node *nodes = builder__node(builder, level->raw);
     if (!part)
         part = count;
-    add_turn(builder, level, nodes, part, true);
+    add_iteration(builder, level, nodes, part, true);
     memmove(nodes, nodes + part, (count - part) * sizeof *nodes);
     builder->nodes.count = level->raw + count - part;
     level->choice = SHAPE_NONE;
@@ -438,11 +444,12 @@ void level__close_choice(struct shape_builder *builder, struct level *level)
     level->fold_at = LEVEL_WINDOW;
 }
 
-void level__put_choice(struct shape_builder *builder, struct level *level, const struct node *node)
+void level__put_choice(struct shape_builder *builder, struct shape_level *level,
+                       const struct node *node)
 {
     const struct shapes *shapes = builder->draft.shapes;
     if (head_of(shapes, node->shape) == shape_at(shapes, level->choice)->symbol)
-        end_turn(builder, level);
+        end_iteration(builder, level);
     vec__push(&builder->nodes, node);
     if (raw_count(builder, level) > LEVEL_NODES)
         level__close_choice(builder, level);
@@ -450,17 +457,17 @@ void level__put_choice(struct shape_builder *builder, struct level *level, const
 
 /* ---- making a choice ------------------------------------------------------------------------- */
 
-/* A turn among those of which a choice is made. */
-struct cut {
+/* An iteration among those of which a choice is made. */
+struct shape_cut {
     size_t first, count; /* in builder->moved */
     size_t kind;         /* equal ones have the same */
 };
 
-/* Folds the nodes as one, but no loop goes over the beginning of a turn. */
-static struct vec fold_turns(struct shape_builder *builder, size_t from, uint32_t symbol)
+/* Folds the nodes as one, but no loop goes over the beginning of an iteration. */
+static struct vec fold_iterations(struct shape_builder *builder, size_t from, uint32_t symbol)
 {
     struct draft *draft = &builder->draft;
-    struct vec cuts = VEC_OF(struct cut);
+    struct vec cuts = VEC_OF(struct shape_cut);
     builder->moved.count = 0;
     for (size_t i = from; i < builder->nodes.count; i++) {
         const struct node *node = builder__node(builder, i);
@@ -472,9 +479,9 @@ static struct vec fold_turns(struct shape_builder *builder, size_t from, uint32_
     size_t count = draft__fold(draft, nodes, builder->moved.count);
     for (size_t i = 0; i < count; i++) {
         if (nodes[i].shape >= SEPARATORS)
-            vec__push(&cuts, &(struct cut){.first = i + 1});
+            vec__push(&cuts, &(struct shape_cut){.first = i + 1});
         else
-            VEC_AT(&cuts, struct cut, cuts.count - 1)->count++;
+            VEC_AT(&cuts, struct shape_cut, cuts.count - 1)->count++;
     }
     return cuts;
 }
@@ -485,12 +492,12 @@ static int by_size(const void *left, const void *right)
     return ORDER(*other, *one);
 }
 
-/* How often each kind of turn came; the least that is admitted. */
+/* How often each kind of iteration came; the least that is admitted. */
 static uint64_t find_kinds(struct shape_builder *builder, struct vec *cuts, struct vec *sizes)
 {
     struct map kinds = {0};
     const struct vec *key = &builder->draft.shapes->key;
-    VEC_EACH (cut, cuts, struct cut) {
+    VEC_EACH (cut, cuts, struct shape_cut) {
         draft__set_key(&builder->draft, VEC_AT(&builder->moved, struct node, cut->first),
                        cut->count);
         cut->kind = map__put(&kinds, key->items, key->count * sizeof(uint32_t), sizes->count);
@@ -509,7 +516,7 @@ static uint64_t find_kinds(struct shape_builder *builder, struct vec *cuts, stru
     return least;
 }
 
-static void open_choice(struct shape_builder *builder, struct level *level, uint32_t symbol,
+static void open_choice(struct shape_builder *builder, struct shape_level *level, uint32_t symbol,
                         uint64_t start)
 {
     level->choice = shapes__find_choice(builder->draft.shapes, symbol);
@@ -520,23 +527,23 @@ static void open_choice(struct shape_builder *builder, struct level *level, uint
     level->raw = builder->nodes.count;
 }
 
-/* The nodes from the head's first on become turns; the last one is not over. */
-static void make_choice(struct shape_builder *builder, struct level *level, size_t from,
+/* The nodes from the head's first on become iterations; the last one is not over. */
+static void make_choice(struct shape_builder *builder, struct shape_level *level, size_t from,
                         uint32_t symbol)
 {
-    struct vec cuts = fold_turns(builder, from, symbol), sizes = VEC_OF(uint64_t);
+    struct vec cuts = fold_iterations(builder, from, symbol), sizes = VEC_OF(uint64_t);
     uint64_t least = find_kinds(builder, &cuts, &sizes),
              start = builder__node(builder, from)->start;
     builder->nodes.count =
         level->first +
         draft__fold(&builder->draft, builder__node(builder, level->first), from - level->first);
     open_choice(builder, level, symbol, start);
-    VEC_EACH (cut, &cuts, struct cut) {
+    VEC_EACH (cut, &cuts, struct shape_cut) {
         struct node *nodes = VEC_AT(&builder->moved, struct node, cut->first);
         note_rules(&builder->draft, level, nodes, cut->count);
-        if (cut != VEC_AT(&cuts, struct cut, cuts.count - 1))
-            add_turn(builder, level, nodes, cut->count,
-                     *VEC_AT(&sizes, uint64_t, cut->kind) >= least);
+        if (cut != VEC_AT(&cuts, struct shape_cut, cuts.count - 1))
+            add_iteration(builder, level, nodes, cut->count,
+                          *VEC_AT(&sizes, uint64_t, cut->kind) >= least);
         else
             memcpy(vec__extend(&builder->nodes, cut->count), nodes, cut->count * sizeof *nodes);
     }
@@ -548,11 +555,12 @@ static void make_choice(struct shape_builder *builder, struct level *level, size
 /* ---- deciding -------------------------------------------------------------------------------- */
 
 /* Folds a copy of what is raw, with the loops that are settled. */
-static struct telling try_fold(struct shape_builder *builder, struct level *level, double item_bits)
+static struct telling try_fold(struct shape_builder *builder, struct shape_level *level,
+                               double item_bits)
 {
     struct draft *draft = &builder->draft;
     size_t count = raw_count(builder, level), mark = shapes__count(draft->shapes);
-    size_t turns = draft->turns.count;
+    size_t iterations = draft->iterations.count;
     note_rules(draft, level, builder__node(builder, level->first), level->raw - level->first);
     builder->trial.count = 0;
     struct node *copy = vec__extend(&builder->trial, count);
@@ -563,12 +571,12 @@ static struct telling try_fold(struct shape_builder *builder, struct level *leve
     const struct telling telling = tell_nodes(draft, copy, count, item_bits);
     level->rules.count = 0;
     free_nodes(draft, copy, count);
-    draft->turns.count = turns;
+    draft->iterations.count = iterations;
     shapes__rewind(draft->shapes, mark);
     return telling;
 }
 
-static void fold_all(struct shape_builder *builder, struct level *level)
+static void fold_all(struct shape_builder *builder, struct shape_level *level)
 {
     size_t count = draft__fold(&builder->draft, builder__node(builder, level->first),
                                builder->nodes.count - level->first);
@@ -576,7 +584,7 @@ static void fold_all(struct shape_builder *builder, struct level *level)
     level->folded = true;
 }
 
-static void fold_and_go_on(struct shape_builder *builder, struct level *level, bool is_end)
+static void fold_and_go_on(struct shape_builder *builder, struct shape_level *level, bool is_end)
 {
     fold_all(builder, level);
     if (is_end)
@@ -591,8 +599,8 @@ static void fold_and_go_on(struct shape_builder *builder, struct level *level, b
     level__settle(builder, level);
 }
 
-static void choose(struct shape_builder *builder, struct level *level, const struct head *head,
-                   bool is_end)
+static void choose(struct shape_builder *builder, struct shape_level *level,
+                   const struct head *head, bool is_end)
 {
     make_choice(builder, level, level->raw + head->first, head->symbol);
     if (is_end)
@@ -601,7 +609,7 @@ static void choose(struct shape_builder *builder, struct level *level, const str
 
 /* The fold is that of loops, and not of chance: little has to be told, a loop is most of it, and to
  * cut it where that begins does not tell it in much less. */
-static bool is_regular(struct shape_builder *builder, const struct level *level,
+static bool is_regular(struct shape_builder *builder, const struct shape_level *level,
                        const struct telling *folded, double item_bits)
 {
     size_t count = raw_count(builder, level);
@@ -617,15 +625,15 @@ static bool is_regular(struct shape_builder *builder, const struct level *level,
     return 3 * (cut.items + 1) >= 2 * folded->items;
 }
 
-/* What a choice is for: kinds of turns that come in any order make many loops by chance. Of few
- * nodes more is asked: loops that vary look like that, too. */
+/* What a choice is for: kinds of iterations that come in any order make many loops by chance. Of
+ * few nodes more is asked: loops that vary look like that, too. */
 static bool is_choice(const struct telling *folded, const struct telling *cut, size_t count)
 {
     size_t items = (count < LEVEL_NODES ? 2 * cut->items : cut->items) + 1;
     return 2 * folded->items > count || (cut->bits < 1.25 * folded->bits && items < folded->items);
 }
 
-void level__decide(struct shape_builder *builder, struct level *level, bool is_end)
+void level__decide(struct shape_builder *builder, struct shape_level *level, bool is_end)
 {
     size_t count = raw_count(builder, level);
     if (count < LEVEL_WINDOW || has_loops(builder__node(builder, level->raw), count)) {

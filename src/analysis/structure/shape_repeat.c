@@ -11,7 +11,7 @@ void draft__start(struct draft *draft, struct shapes *shapes)
     *draft = (struct draft){.shapes = shapes,
                             .body = VEC_OF(uint32_t),
                             .known = VEC_OF(struct known),
-                            .turns = VEC_OF(struct shape_turn)};
+                            .iterations = VEC_OF(struct shape_iteration)};
 }
 
 void draft__free(struct draft *draft)
@@ -25,7 +25,7 @@ void draft__free(struct draft *draft)
     }
     vec__free(&draft->body);
     vec__free(&draft->known);
-    vec__free(&draft->turns);
+    vec__free(&draft->iterations);
 }
 
 /* ---- their memory ---------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static struct repeat *take_spare(struct draft *draft, unsigned size)
         return repeat;
     }
     size_t items = (size_t)1 << size;
-    return memory__zeroed(1, sizeof *repeat + items * sizeof(struct place) +
+    return memory__zeroed(1, sizeof *repeat + items * sizeof(struct body_place) +
                                  2 * items * sizeof(struct node));
 }
 
@@ -54,13 +54,13 @@ static struct repeat *make_repeat(struct draft *draft, uint32_t item_count)
 {
     unsigned size = size_of(item_count);
     struct repeat *repeat = take_spare(draft, size);
-    struct place *places = (struct place *)(repeat + 1);
+    struct body_place *places = (struct body_place *)(repeat + 1);
     struct node *nodes = (struct node *)(places + ((size_t)1 << size));
     *repeat = (struct repeat){.item_count = item_count,
                               .instance = draft->instances++,
                               .places = places,
                               .last = nodes,
-                              .turn = nodes + ((size_t)1 << size)};
+                              .iteration = nodes + ((size_t)1 << size)};
     memset(places, 0, item_count * sizeof *places);
     return repeat;
 }
@@ -69,8 +69,9 @@ static struct repeat *make_repeat(struct draft *draft, uint32_t item_count)
 static void give_back(struct draft *draft, struct repeat *repeat)
 {
     const char *first = (const char *)repeat->places;
-    const char *nodes = (const char *)(repeat->last < repeat->turn ? repeat->last : repeat->turn);
-    unsigned size = size_of((uint32_t)((size_t)(nodes - first) / sizeof(struct place)));
+    const char *nodes =
+        (const char *)(repeat->last < repeat->iteration ? repeat->last : repeat->iteration);
+    unsigned size = size_of((uint32_t)((size_t)(nodes - first) / sizeof(struct body_place)));
     repeat->parent = draft->spare[size];
     draft->spare[size] = repeat;
 }
@@ -100,11 +101,11 @@ void repeat__free(struct draft *draft, struct repeat *repeat)
     for (uint32_t i = 0; repeat->has_last && i < repeat->item_count; i++)
         node__free(draft, &repeat->last[i]);
     for (uint32_t i = 0; i < repeat->filled; i++)
-        node__free(draft, &repeat->turn[i]);
+        node__free(draft, &repeat->iteration[i]);
     give_back(draft, repeat);
 }
 
-/* ---- turns ----------------------------------------------------------------------------------- */
+/* ---- iterations ------------------------------------------------------------------------------ */
 
 struct node repeat__node(const struct repeat *repeat)
 {
@@ -119,12 +120,12 @@ struct node repeat__node(const struct repeat *repeat)
 
 static void merge(struct draft *draft, struct repeat *into, struct repeat *more)
 {
-    into->turn_count += more->turn_count;
+    into->iteration_count += more->iteration_count;
     shape_time__merge(&into->time, &more->time);
     for (uint32_t i = 0; i < into->item_count; i++) {
-        struct place *place = &into->places[i], *other = &more->places[i];
+        struct body_place *place = &into->places[i], *other = &more->places[i];
         shape_time__merge(&place->time, &other->time);
-        shape_turns__merge(&place->turns, &other->turns);
+        shape_iterations__merge(&place->iterations, &other->iterations);
         place->starts += other->starts;
         place->ends += other->ends;
         if (place->loops && other->loops)
@@ -138,17 +139,17 @@ static void merge(struct draft *draft, struct repeat *into, struct repeat *more)
     give_back(draft, more);
 }
 
-/* The node of a turn goes to its place. */
-static void commit(struct draft *draft, struct place *place, struct node *node, uint64_t since)
+/* The node of an iteration goes to its place. */
+static void commit(struct draft *draft, struct body_place *place, struct node *node, uint64_t since)
 {
     shape_time__add(&place->time, node->duration, node->weight);
     place->starts += node->start - since;
     place->ends += node->end - since;
-    if (node->turns)
-        shape_turns__add(&place->turns, node->turns);
+    if (node->iterations)
+        shape_iterations__add(&place->iterations, node->iterations);
     if (!node->repeat)
         return;
-    shape_turns__add(&place->turns, node->repeat->turn_count);
+    shape_iterations__add(&place->iterations, node->repeat->iteration_count);
     repeat__seal(draft, node->repeat);
     if (place->loops)
         merge(draft, place->loops, node->repeat);
@@ -157,37 +158,37 @@ static void commit(struct draft *draft, struct place *place, struct node *node, 
     node->repeat = NULL;
 }
 
-void draft__note_turn(struct draft *draft, const struct shape_turn *turn)
+void draft__note_iteration(struct draft *draft, const struct shape_iteration *iteration)
 {
     if (draft->tell && draft->depth <= draft->told_depth)
-        vec__push(&draft->turns, turn);
+        vec__push(&draft->iterations, iteration);
 }
 
-static void note_turn(struct draft *draft, struct repeat *repeat, uint64_t start, uint64_t end)
+static void note_iteration(struct draft *draft, struct repeat *repeat, uint64_t start, uint64_t end)
 {
-    const struct shape_turn turn = {.loop = repeat->shape,
-                                    .alternative = SHAPE_NONE,
-                                    .depth = draft->depth,
-                                    .first = !repeat->told,
-                                    .instance = repeat->instance,
-                                    .start = start,
-                                    .end = end};
+    const struct shape_iteration iteration = {.loop = repeat->shape,
+                                              .alternative = SHAPE_NONE,
+                                              .depth = draft->depth,
+                                              .first = !repeat->told,
+                                              .instance = repeat->instance,
+                                              .start = start,
+                                              .end = end};
     repeat->told = true;
-    draft__note_turn(draft, &turn);
+    draft__note_iteration(draft, &iteration);
 }
 
 static int by_end(const void *left, const void *right)
 {
-    const struct shape_turn *one = left, *other = right;
+    const struct shape_iteration *one = left, *other = right;
     return ORDER(one->end, other->end) ?: ORDER(other->start, one->start);
 }
 
 /* As most often. */
-static bool are_in_order(const struct vec *turns)
+static bool are_in_order(const struct vec *iterations)
 {
-    for (size_t i = 1; i < turns->count; i++) {
-        const struct shape_turn *turn = VEC_AT(turns, struct shape_turn, i);
-        if (by_end(turn - 1, turn) > 0)
+    for (size_t i = 1; i < iterations->count; i++) {
+        const struct shape_iteration *iteration = VEC_AT(iterations, struct shape_iteration, i);
+        if (by_end(iteration - 1, iteration) > 0)
             return false;
     }
     return true;
@@ -195,11 +196,11 @@ static bool are_in_order(const struct vec *turns)
 
 void draft__tell(struct draft *draft)
 {
-    if (!are_in_order(&draft->turns))
-        vec__sort(&draft->turns, by_end);
-    VEC_EACH (turn, &draft->turns, struct shape_turn)
-        draft->tell(draft->context, turn);
-    draft->turns.count = 0;
+    if (!are_in_order(&draft->iterations))
+        vec__sort(&draft->iterations, by_end);
+    VEC_EACH (iteration, &draft->iterations, struct shape_iteration)
+        draft->tell(draft->context, iteration);
+    draft->iterations.count = 0;
 }
 
 void repeat__seal(struct draft *draft, struct repeat *repeat)
@@ -212,25 +213,25 @@ void repeat__seal(struct draft *draft, struct repeat *repeat)
         commit(draft, &repeat->places[i], &repeat->last[i], start);
     repeat->end = end;
     repeat->has_last = false;
-    note_turn(draft, repeat, start, end);
+    note_iteration(draft, repeat, start, end);
 }
 
-void repeat__finish_turn(struct draft *draft, struct repeat *repeat)
+void repeat__finish_iteration(struct draft *draft, struct repeat *repeat)
 {
     repeat__seal(draft, repeat);
-    struct node *whole = repeat->turn;
-    repeat->turn = repeat->last;
+    struct node *whole = repeat->iteration;
+    repeat->iteration = repeat->last;
     repeat->last = whole;
     repeat->has_last = true;
     repeat->filled = 0;
-    if (!repeat->turn_count++)
+    if (!repeat->iteration_count++)
         repeat->start = whole[0].start;
 }
 
-void repeat__add_turn(struct draft *draft, struct repeat *repeat, const struct node *nodes)
+void repeat__add_iteration(struct draft *draft, struct repeat *repeat, const struct node *nodes)
 {
-    memcpy(repeat->turn, nodes, repeat->item_count * sizeof *nodes);
-    repeat__finish_turn(draft, repeat);
+    memcpy(repeat->iteration, nodes, repeat->item_count * sizeof *nodes);
+    repeat__finish_iteration(draft, repeat);
 }
 
 void repeat__append(struct draft *draft, struct repeat *repeat, struct repeat *more)
@@ -254,7 +255,7 @@ void repeat__pour(struct draft *draft, struct repeat *repeat)
     struct shape_item *items = shape_items(draft->shapes, repeat->shape);
     for (uint32_t i = 0; i < repeat->item_count; i++) {
         shape_time__merge(&items[i].time, &repeat->places[i].time);
-        shape_turns__merge(&items[i].turns, &repeat->places[i].turns);
+        shape_iterations__merge(&items[i].iterations, &repeat->places[i].iterations);
         if (repeat->places[i].loops)
             repeat__pour(draft, repeat->places[i].loops);
     }
@@ -271,8 +272,8 @@ static bool stands_at(const struct repeat *repeat, uint32_t at, const uint32_t *
     return true;
 }
 
-/* Of the turns only the sum is known. The least is not less than the parts' least together; what
- * passed between the parts is taken to be the same in all. */
+/* Of the iterations only the sum is known. The least is not less than the parts' least together;
+ * what passed between the parts is taken to be the same in all. */
 static struct shape_time time_of_parts(const struct repeat *parts, uint64_t count, uint64_t sum)
 {
     struct shape_time time = {.count = count, .sum = sum};
@@ -291,7 +292,8 @@ static struct shape_time time_of_parts(const struct repeat *parts, uint64_t coun
     return time;
 }
 
-/* The places from at on, as many as loop has, become one place of that loop with one turn each. */
+/* The places from at on, as many as loop has, become one place of that loop with one iteration
+ * each. */
 static void promote_at(struct draft *draft, struct repeat *repeat, uint32_t at, uint32_t loop)
 {
     struct repeat *parts = repeat__new(draft, loop);
@@ -303,14 +305,14 @@ static void promote_at(struct draft *draft, struct repeat *repeat, uint32_t at, 
         parts->places[i].ends -= first;
     }
     uint64_t count = repeat->time.count;
-    parts->turn_count = count;
+    parts->iteration_count = count;
     parts->time = time_of_parts(parts, count, sum);
-    repeat->places[at] = (struct place){.shape = loop,
-                                        .time = parts->time,
-                                        .turns = {.sum = count, .min = 1, .max = 1},
-                                        .starts = first,
-                                        .ends = first + sum,
-                                        .loops = parts};
+    repeat->places[at] = (struct body_place){.shape = loop,
+                                             .time = parts->time,
+                                             .iterations = {.sum = count, .min = 1, .max = 1},
+                                             .starts = first,
+                                             .ends = first + sum,
+                                             .loops = parts};
 }
 
 static void find_shape_again(struct draft *draft, struct repeat *repeat)
@@ -343,7 +345,7 @@ static void promote_inside(struct draft *draft, struct repeat *repeat, uint32_t 
                            const uint32_t *body, uint32_t period)
 {
     for (uint32_t i = 0; i < repeat->item_count; i++) {
-        struct place *place = &repeat->places[i];
+        struct body_place *place = &repeat->places[i];
         struct repeat *last = repeat->has_last ? repeat->last[i].repeat : NULL;
         if (place->loops) {
             repeat__promote(draft, place->loops, loop, body, period);
@@ -356,10 +358,10 @@ static void promote_inside(struct draft *draft, struct repeat *repeat, uint32_t 
     }
 }
 
-static struct node make_turn(struct draft *draft, uint32_t loop, const struct node *nodes)
+static struct node make_iteration(struct draft *draft, uint32_t loop, const struct node *nodes)
 {
     struct repeat *repeat = repeat__new(draft, loop);
-    repeat__add_turn(draft, repeat, nodes);
+    repeat__add_iteration(draft, repeat, nodes);
     return repeat__node(repeat);
 }
 
@@ -377,7 +379,7 @@ void repeat__promote(struct draft *draft, struct repeat *repeat, uint32_t loop,
         repeat->places[kept] = repeat->places[i];
         if (repeat->has_last)
             repeat->last[kept] =
-                stands ? make_turn(draft, loop, &repeat->last[i]) : repeat->last[i];
+                stands ? make_iteration(draft, loop, &repeat->last[i]) : repeat->last[i];
         i += stands ? period : 1;
     }
     repeat->item_count = kept;
@@ -387,7 +389,7 @@ void repeat__promote(struct draft *draft, struct repeat *repeat, uint32_t loop,
 struct repeat *repeat__of_shape(struct draft *draft, uint32_t loop)
 {
     struct repeat *repeat = repeat__new(draft, loop);
-    repeat->turn_count = 1;
+    repeat->iteration_count = 1;
     for (uint32_t i = 0; i < repeat->item_count; i++) {
         uint32_t shape = repeat->places[i].shape;
         if (shape_at(draft->shapes, shape)->kind == SHAPE_LOOP)

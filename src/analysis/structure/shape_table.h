@@ -39,8 +39,8 @@ uint32_t shapes__find(struct shapes *shapes, enum shape_kind kind, uint32_t symb
 uint32_t shapes__known(const struct shapes *shapes, enum shape_kind kind, uint32_t symbol);
 /* The choice with that head. Its items have room, so that they may be added. */
 uint32_t shapes__find_choice(struct shapes *shapes, uint32_t head);
-/* Where the turns of the sequence are counted, which becomes the choice's alternative if there is
- * room, else where its others are. Gives the sequence that they are counted for. */
+/* Where the iterations of the sequence are counted, which becomes the choice's alternative if there
+ * is room, else where its others are. Gives the sequence that they are counted for. */
 uint32_t shapes__find_alternative(struct shapes *shapes, uint32_t choice, uint32_t *sequence);
 /* SHAPE_NONE: it is no alternative. */
 uint32_t shapes__place(const struct shapes *shapes, uint32_t sequence);
@@ -74,20 +74,22 @@ static inline void shape_time__merge(struct shape_time *into, const struct shape
     into->sum += time->sum;
 }
 
-static inline void shape_turns__merge(struct shape_turns *into, const struct shape_turns *turns)
+static inline void shape_iterations__merge(struct shape_iterations *into,
+                                           const struct shape_iterations *iterations)
 {
-    if (!turns->sum)
+    if (!iterations->sum)
         return;
-    if (!into->sum || turns->min < into->min)
-        into->min = turns->min;
-    if (turns->max > into->max)
-        into->max = turns->max;
-    into->sum += turns->sum;
+    if (!into->sum || iterations->min < into->min)
+        into->min = iterations->min;
+    if (iterations->max > into->max)
+        into->max = iterations->max;
+    into->sum += iterations->sum;
 }
 
-static inline void shape_turns__add(struct shape_turns *turns, uint64_t count)
+static inline void shape_iterations__add(struct shape_iterations *iterations, uint64_t count)
 {
-    shape_turns__merge(turns, &(struct shape_turns){.sum = count, .min = count, .max = count});
+    shape_iterations__merge(iterations,
+                            &(struct shape_iterations){.sum = count, .min = count, .max = count});
 }
 
 #endif

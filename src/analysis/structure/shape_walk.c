@@ -49,10 +49,10 @@ static void kernel(struct thread_watcher *watcher, const struct event *event)
     told->kernel(told, event);
 }
 
-static void turn(void *context, const struct shape_turn *turn)
+static void iteration(void *context, const struct shape_iteration *iteration)
 {
     struct shape_watcher *watcher = context;
-    watcher->turn(watcher, turn);
+    watcher->iteration(watcher, iteration);
 }
 
 struct thread_shape *thread_shape__start(struct class_table *table, struct shapes *shapes,
@@ -64,8 +64,8 @@ struct thread_shape *thread_shape__start(struct class_table *table, struct shape
         .builder = shape_builder__new(shapes),
         .told = watcher,
         .thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread)};
-    if (watcher && watcher->turn)
-        shape_builder__tell_turns(walk->builder, watcher->turn_depth, turn, watcher);
+    if (watcher && watcher->iteration)
+        shape_builder__tell_iterations(walk->builder, watcher->iteration_depth, iteration, watcher);
     if (watcher) {
         walk->watcher.opened = watcher->opened ? opened : NULL;
         walk->watcher.kernel = watcher->kernel ? kernel : NULL;

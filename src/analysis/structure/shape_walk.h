@@ -15,9 +15,9 @@ struct shape_watcher {
      * event. */
     void (*occurrence)(struct shape_watcher *watcher, struct class_entry *entry,
                        const struct fold_occurrence *occurrence, uint32_t shape);
-    /* NULL: nobody wants them. Of loops that turn_depth or fewer occurrences enclose. */
-    void (*turn)(struct shape_watcher *watcher, const struct shape_turn *turn);
-    uint32_t turn_depth;
+    /* NULL: nobody wants them. Of loops that iteration_depth or fewer occurrences enclose. */
+    void (*iteration)(struct shape_watcher *watcher, const struct shape_iteration *iteration);
+    uint32_t iteration_depth;
     /* As in struct thread_watcher; NULL: nobody wants them. */
     void (*opened)(struct shape_watcher *watcher, struct class_entry *entry, uint32_t depth);
     void (*kernel)(struct shape_watcher *watcher, const struct event *event);

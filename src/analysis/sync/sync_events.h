@@ -31,13 +31,13 @@
  *     the kernel's records         OFF (blocked), OFF (only waiting for a CPU) … BACK
  *     lost events                  LOST
  *
- * Waits nest only where a signal handler waits within a wait; only the outermost is told. Each wait
- * that is told ends by a synchronisation event.  Threads whose end is not in the trace are told to
- * end when all else was told, by their last event; those that were in a wait by GAVE_UP, at the end
- * of their process.  Ticks of a thread never step back.  A recursive lock is acquired once and
- * released once.  Locks that a thread has at its end are RELEASED then, at no site: a robust mutex
- * can be had by another from then on.  Who has a lock changes by ACQUIRED, RELEASED and LOST alone:
- * who acquires it exclusively ends what others had. For analysis/ only. */
+ * Waits callee signature only where a signal handler waits within a wait; only the outermost is
+ * told. Each wait that is told ends by a synchronisation event.  Threads whose end is not in the
+ * trace are told to end when all else was told, by their last event; those that were in a wait by
+ * GAVE_UP, at the end of their process.  Ticks of a thread never step back.  A recursive lock is
+ * acquired once and released once.  Locks that a thread has at its end are RELEASED then, at no
+ * site: a robust mutex can be had by another from then on.  Who has a lock changes by ACQUIRED,
+ * RELEASED and LOST alone: who acquires it exclusively ends what others had. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_SYNC_SYNC_EVENTS_H
 #define HEURT_ANALYSIS_SYNC_SYNC_EVENTS_H
 

@@ -33,25 +33,25 @@ static struct json_object *new_subject(const struct difference_view *view)
     return object;
 }
 
-static struct json_object *new_arguments(const struct difference_side_facts *facts)
+static struct json_object *new_arguments(const struct difference_side_info *info)
 {
     struct json_object *list = json_object_new_array();
-    for (size_t i = 0; i < facts->argument_count; i++)
-        json_object_array_add(list, json_object_new_uint64(facts->arguments[i]));
+    for (size_t i = 0; i < info->argument_count; i++)
+        json_object_array_add(list, json_object_new_uint64(info->arguments[i]));
     return list;
 }
 
 static struct json_object *new_side(const struct difference_view *view, enum difference_side side)
 {
-    const struct difference_side_facts *facts = &view->difference->sides[side];
+    const struct difference_side_info *info = &view->difference->sides[side];
     struct json_object *object = json_object_new_object();
-    JSON_NUMBERS(object, {"duration_ns", facts->duration_ns}, {"start_ns", facts->start_ns});
-    json__add(object, "tid", json__new_tid(view->report, facts->thread));
-    JSON_NUMBERS(object, {"turn", facts->index},
-                 {"cpu", facts->cpu == UINT16_MAX ? UINT64_MAX : facts->cpu});
-    json__boolean(object, "sampled", facts->is_sampled);
-    json__add(object, "arguments", view->difference->definition ? new_arguments(facts) : NULL);
-    json__add(object, "components_ns", json__new_doing(facts->component_ns));
+    JSON_NUMBERS(object, {"duration_ns", info->duration_ns}, {"start_ns", info->start_ns});
+    json__add(object, "tid", json__new_tid(view->report, info->thread));
+    JSON_NUMBERS(object, {"turn", info->index},
+                 {"cpu", info->cpu == UINT16_MAX ? UINT64_MAX : info->cpu});
+    json__boolean(object, "sampled", info->is_sampled);
+    json__add(object, "arguments", view->difference->definition ? new_arguments(info) : NULL);
+    json__add(object, "components_ns", json__new_doing(info->component_ns));
     return object;
 }
 

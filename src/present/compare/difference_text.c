@@ -82,12 +82,12 @@ static char *argument_name(const struct trace_function *function, size_t place)
 
 /* "n=12 bytes=4096": those of patched functions. free() it. */
 static char *arguments_text(const struct difference *difference,
-                            const struct difference_side_facts *facts)
+                            const struct difference_side_info *info)
 {
     char *text = memory__text("");
-    for (size_t i = 0; difference->definition && i < facts->argument_count; i++) {
+    for (size_t i = 0; difference->definition && i < info->argument_count; i++) {
         char *name = argument_name(difference->definition, i);
-        char *longer = memory__format("%s, %s=%" PRIu64, text, name, facts->arguments[i]);
+        char *longer = memory__format("%s, %s=%" PRIu64, text, name, info->arguments[i]);
         free(name);
         free(text);
         text = longer;
@@ -99,20 +99,19 @@ static void put_side(const struct difference_view *view, enum difference_side si
                      const struct style *style, FILE *out)
 {
     char duration[16], when[16];
-    const struct difference_side_facts *facts = &view->difference->sides[side];
-    char *thread = thread__text(view->report, facts->thread);
-    char *turn = facts->index == UINT64_MAX ? memory__text("")
-                                            : memory__format(", turn %" PRIu64, facts->index);
-    char *cpu =
-        facts->cpu == UINT16_MAX ? memory__text("") : memory__format(", CPU %u", facts->cpu);
-    char *arguments = arguments_text(view->difference, facts);
+    const struct difference_side_info *info = &view->difference->sides[side];
+    char *thread = thread__text(view->report, info->thread);
+    char *iteration = info->index == UINT64_MAX ? memory__text("")
+                                                : memory__format(", turn %" PRIu64, info->index);
+    char *cpu = info->cpu == UINT16_MAX ? memory__text("") : memory__format(", CPU %u", info->cpu);
+    char *arguments = arguments_text(view->difference, info);
     paragraph__take(
         style, out, side == SIDE_SLOW ? "  slow  " : "  fast  ",
-        memory__format("%s at %s%s, %s%s%s", duration__format(facts->duration_ns, duration),
-                       duration__format(facts->start_ns, when), turn, thread, cpu, arguments));
+        memory__format("%s at %s%s, %s%s%s", duration__format(info->duration_ns, duration),
+                       duration__format(info->start_ns, when), iteration, thread, cpu, arguments));
     free(arguments);
     free(cpu);
-    free(turn);
+    free(iteration);
     free(thread);
 }
 
@@ -131,8 +130,8 @@ static void put_two(const struct difference_view *view, const struct style *styl
 {
     char more[MORE_BYTES];
     const struct difference *difference = view->difference;
-    const struct difference_side_facts *slow = &difference->sides[SIDE_SLOW];
-    const struct difference_side_facts *fast = &difference->sides[SIDE_FAST];
+    const struct difference_side_info *slow = &difference->sides[SIDE_SLOW];
+    const struct difference_side_info *fast = &difference->sides[SIDE_FAST];
     char *times = times_text(slow->duration_ns, fast->duration_ns);
     put_side(view, SIDE_SLOW, style, out);
     put_side(view, SIDE_FAST, style, out);

@@ -38,12 +38,12 @@ enum field {
 };
 
 /* Fields of the enter or point event; a leave has at most its result. */
-struct shape {
+struct field_shape {
     const char *object; /* what POINTER, NS, NUMBER, TICKS and OFF are called */
     enum field fields[3];
 };
 
-static const struct shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
+static const struct field_shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -264,7 +264,7 @@ static void put_initial(const struct fields *fields, uint32_t kind, uint64_t wor
 
 /* Of the events that the kernel's records become. */
 static void put_kernel_field(const struct shown_trace *shown, const struct fields *fields,
-                             const struct shape *shape, enum field field, uint64_t word)
+                             const struct field_shape *shape, enum field field, uint64_t word)
 {
     uint64_t ticks = HEURT_SITE_ADDRESS(word);
     switch (field) {
@@ -305,7 +305,7 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
                       const struct event *event, const struct fields *fields, size_t index)
 {
     uint64_t word = event->payload[index];
-    const struct shape *shape = &shapes[event->id];
+    const struct field_shape *shape = &shapes[event->id];
     switch (shape->fields[index]) {
     case FIELD_NONE:
         return;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A span that a thread is in. */
-struct open_span {
+struct exported_span {
     uint32_t id;
     bool has_payload;
     uint64_t first; /* word of its payload */
@@ -27,7 +27,7 @@ struct shown_trace shown_trace__new(const struct trace *trace, const struct symb
         shown.threads[i].thread = thread;
         shown.threads[i].process =
             VEC_AT(trace__processes(trace), struct trace_process, thread->process);
-        shown.threads[i].open = VEC_OF(struct open_span);
+        shown.threads[i].open = VEC_OF(struct exported_span);
     }
     return shown;
 }
@@ -41,22 +41,22 @@ void shown_trace__free(struct shown_trace *shown)
 
 /* Takes the span that a leave ends, and what was left open in it, off the thread's stack. Returns
  * what it was, or no payload when its enter was never seen. */
-static struct open_span leave_span(struct shown_thread *thread, uint32_t id)
+static struct exported_span leave_span(struct shown_thread *thread, uint32_t id)
 {
     for (size_t i = thread->open.count; i-- > 0;) {
-        const struct open_span *span = VEC_AT(&thread->open, struct open_span, i);
+        const struct exported_span *span = VEC_AT(&thread->open, struct exported_span, i);
         if (span->id != (id & ~1u))
             continue;
         thread->open.count = i;
         return *span;
     }
-    return (struct open_span){.id = id};
+    return (struct exported_span){.id = id};
 }
 
 static void leave_innermost_function(struct shown_thread *thread)
 {
     for (size_t i = thread->open.count; i-- > 0;)
-        if (VEC_AT(&thread->open, struct open_span, i)->id >= HEURT_EVENT_FUNCTIONS) {
+        if (VEC_AT(&thread->open, struct exported_span, i)->id >= HEURT_EVENT_FUNCTIONS) {
             thread->open.count = i;
             return;
         }
@@ -66,7 +66,7 @@ struct shown_event shown_trace__next(struct shown_trace *shown, size_t index,
                                      const struct event *event)
 {
     struct shown_thread *thread = &shown->threads[index];
-    struct open_span span = {event->id, event->words > 0, event->words ? *event->payload : 0};
+    struct exported_span span = {event->id, event->words > 0, event->words ? *event->payload : 0};
     if (event->id == HEURT_EVENT_UNWOUND)
         leave_innermost_function(thread);
     if (event->id % 2)

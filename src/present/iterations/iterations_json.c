@@ -34,7 +34,7 @@ static struct json_object *new_threads(const struct report *report,
     VEC_EACH (thread, &phase->threads, struct iteration_thread) {
         struct json_object *entry = json__entry(list);
         json__add(entry, "tid", json__new_tid(report, thread->thread));
-        JSON_NUMBERS(entry, {"turns", thread->turns}, {"min_ns", thread->min_ns},
+        JSON_NUMBERS(entry, {"turns", thread->iterations}, {"min_ns", thread->min_ns},
                      {"max_ns", thread->max_ns}, {"sum_ns", thread->sum_ns});
     }
     return list;
@@ -98,7 +98,7 @@ static struct json_object *new_phase(const struct report *report,
     json__boolean(object, "in_step", phase->is_matched);
     json__add(object, "body", new_body(report, phase));
     json__boolean(object, "body_is_cut", phase->body_is_cut);
-    json__number(object, "turns", phase->turns);
+    json__number(object, "turns", phase->iterations);
     add_times(object, phase);
     json__add(object, "threads", new_threads(report, phase));
     json__add(object, "strip_ns", new_strip(phase));

@@ -15,7 +15,7 @@ void iterations__put(const struct report *report, const struct iterations *itera
 struct json_object *iterations__json(const struct report *report,
                                      const struct iterations *iterations);
 
-/* "loop of fetch, compute": what a turn does, by its first calls. free() it. */
+/* "loop of fetch, compute": what an iteration does, by its first calls. free() it. */
 char *phase__text(const struct report *report, const struct iteration_phase *phase);
 
 #endif

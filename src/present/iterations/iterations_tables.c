@@ -19,7 +19,7 @@ static const struct column phase_columns[] = {
     PHASE("between_waits", is_between_waits, NULL, "",
           "whether they are what is done between waits"),
     PHASE("in_step", is_matched, NULL, "", "whether all threads do the same iteration together"),
-    PHASE("iterations", turns, "iterations", "", "how many; in step: of each thread"),
+    PHASE("iterations", iterations, "iterations", "", "how many; in step: of each thread"),
     COLUMN(phase_cells, threads, "threads", "", "threads that run the loop"),
     PHASE("start_ns", start_ns, NULL, "ns", "first begin, since the start of the run"),
     PHASE("end_ns", end_ns, NULL, "ns", "last end, since the start of the run"),
@@ -89,10 +89,13 @@ static struct table_rows phase_thread_rows(const struct table_subject *subject)
     VEC_EACH (phase, &subject->iterations->phases, struct iteration_phase) {
         number++;
         VEC_EACH (thread, &phase->threads, struct iteration_thread)
-            *(struct phase_thread_cells *)table_rows__add(&rows) = (struct phase_thread_cells){
-                number,         report__tid(subject->report, thread->thread),
-                thread->turns,  thread->min_ns,
-                thread->max_ns, thread->sum_ns};
+            *(struct phase_thread_cells *)table_rows__add(&rows) =
+                (struct phase_thread_cells){number,
+                                            report__tid(subject->report, thread->thread),
+                                            thread->iterations,
+                                            thread->min_ns,
+                                            thread->max_ns,
+                                            thread->sum_ns};
     }
     return rows;
 }

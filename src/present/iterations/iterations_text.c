@@ -102,7 +102,7 @@ char *phase__text(const struct report *report, const struct iteration_phase *pha
 static void put_title(const struct report *report, const struct iterations *iterations,
                       size_t number, const struct style *style, FILE *out)
 {
-    char turns[32], share[16];
+    char times[32], share[16];
     const struct iteration_phase *phase =
         VEC_AT(&iterations->phases, struct iteration_phase, number);
     char *what = phase__text(report, phase), *threads = threads_text(report, phase);
@@ -111,7 +111,7 @@ static void put_title(const struct report *report, const struct iterations *iter
     struct flow flow = start_line(style, out, 2);
     flow__take(&flow,
                memory__format("%s%s %s %s", lead, what, style->unicode ? "×" : "x",
-                              count__format(phase->turns, turns)),
+                              count__format(phase->iterations, times)),
                INK_BOLD, 3);
     flow__take(&flow, memory__text(threads), INK_PLAIN, 3);
     flow__take(&flow,
@@ -248,12 +248,12 @@ static void put_outlier(struct grid *grid, const struct report *report,
                         const struct iteration_outlier *outlier, const struct style *style)
 {
     char more[MORE_BYTES];
-    const struct iteration *turn = &outlier->iteration;
-    grid__count(grid, turn->index);
-    grid__duration(grid, turn->start_ns);
-    grid__duration(grid, turn->duration_ns);
-    grid__cell(grid, times_text(turn->duration_ns, phase->median_ns, style), INK_PLAIN);
-    grid__take(grid, tid_text(report, turn->thread, style), INK_PLAIN);
+    const struct iteration *iteration = &outlier->iteration;
+    grid__count(grid, iteration->index);
+    grid__duration(grid, iteration->start_ns);
+    grid__duration(grid, iteration->duration_ns);
+    grid__cell(grid, times_text(iteration->duration_ns, phase->median_ns, style), INK_PLAIN);
+    grid__take(grid, tid_text(report, iteration->thread, style), INK_PLAIN);
     grid__cell(grid, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
     grid__take(grid, more__components(outlier->component_more_ns), INK_PLAIN);
     if (!is_narrow(style))

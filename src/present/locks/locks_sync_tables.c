@@ -8,7 +8,7 @@
 #define ROWS_AT_MOST 8
 
 /* A section: its rows' kind, its heading, and what stands in a line behind # and name. */
-struct section {
+struct section_cells {
     enum class_kind kind;
     const char *heading, *idle_heading;
     const struct grid_column *columns;
@@ -78,7 +78,7 @@ static const struct grid_column futex_columns[] = {
     {"#", RIGHT},     {"futex", WRAPPED},    {"waited", RIGHT},  {"waits", RIGHT},
     {"wakes", RIGHT}, {"for nobody", RIGHT}, {"to wake", RIGHT}, {"max", RIGHT}};
 
-static const struct section sections[] = {
+static const struct section_cells sections[] = {
     {CLASS_CONDITION, "conditions (to wake: from the signal until the waiting thread runs, mean)",
      "conditions at which threads wait for work, events or time", condition_columns, 8,
      put_condition},
@@ -98,8 +98,8 @@ static size_t rows_of(const struct locks_report *locks, enum class_kind kind, bo
     return count;
 }
 
-static void put_section(const struct section *section, const struct locks_report *locks, bool idle,
-                        const struct style *style, FILE *out)
+static void put_section(const struct section_cells *section, const struct locks_report *locks,
+                        bool idle, const struct style *style, FILE *out)
 {
     size_t shown = 0, rank = 0, all = rows_of(locks, section->kind, idle);
     if (all == 0)

@@ -17,17 +17,17 @@ static const char *mark(const struct style *style)
 /* ---- where in the program -------------------------------------------------------------------- */
 
 /* A path with the points in it, and those in what is inside of it. */
-struct path_sum {
+struct point_sum {
     uint64_t own, own_lost, longest;
     uint64_t points, lost;
 };
 
-static struct path_sum *sum_paths(const struct points_report *shown)
+static struct point_sum *sum_paths(const struct points_report *shown)
 {
     size_t count = shown->found->paths.count;
-    struct path_sum *sums = memory__zeroed(count, sizeof *sums);
+    struct point_sum *sums = memory__zeroed(count, sizeof *sums);
     VEC_EACH (point, &shown->found->points, const struct point) {
-        struct path_sum *sum = &sums[point->path];
+        struct point_sum *sum = &sums[point->path];
         if (point->reason == POINT_RARE)
             continue;
         sum->own++;
@@ -49,14 +49,14 @@ static struct path_sum *sum_paths(const struct points_report *shown)
 struct tree {
     const struct points_report *shown;
     const struct style *style;
-    const struct path_sum *sums;
+    const struct point_sum *sums;
     struct grid grid;
 };
 
 static void put_path(struct tree *tree, uint32_t path, unsigned depth)
 {
     const struct points_report *shown = tree->shown;
-    const struct path_sum *sum = &tree->sums[path];
+    const struct point_sum *sum = &tree->sums[path];
     const struct class_definition *place = points__place(shown, points__path(shown, path)->place);
     char unknown[32],
         *name = place ? function__short(place->at.function) : memory__text("(outside)");
@@ -78,8 +78,8 @@ static void put_path(struct tree *tree, uint32_t path, unsigned depth)
 
 static int by_lost(const void *left, const void *right, void *sums)
 {
-    const struct path_sum *a = (struct path_sum *)sums + *(const uint32_t *)left;
-    const struct path_sum *b = (struct path_sum *)sums + *(const uint32_t *)right;
+    const struct point_sum *a = (struct point_sum *)sums + *(const uint32_t *)left;
+    const struct point_sum *b = (struct point_sum *)sums + *(const uint32_t *)right;
     return (a->lost < b->lost) - (a->lost > b->lost);
 }
 
@@ -114,7 +114,7 @@ static void put_tree(const struct points_report *shown, const struct style *styl
         {"longest", RIGHT},
         {"", WRAPPED},
     };
-    struct path_sum *sums = sum_paths(shown);
+    struct point_sum *sums = sum_paths(shown);
     struct tree tree = {shown, style, sums, grid__start(columns, 5, 2)};
     if (sums[0].own) {
         sums[0].points = sums[0].own;

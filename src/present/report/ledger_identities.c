@@ -11,7 +11,7 @@
 
 /* An identity: of each class (then wrong counts classes, and the sides are sums over all), or of
  * the whole. */
-struct check {
+struct identity_check {
     const char *name, *left_name, *right_name, *unit;
     uint64_t left, right;
     uint64_t wrong;
@@ -35,13 +35,13 @@ static uint64_t excess_of(const struct accumulator *accumulator)
 }
 
 /* Sums over all classes. Unsigned: what a damaged trace makes of them may overflow. */
-struct sums {
+struct identity_sums {
     uint64_t components, threads, excess_ns, reasons_ns;
 };
 
-static struct sums sums_of(const struct report *report)
+static struct identity_sums sums_of(const struct report *report)
 {
-    struct sums sums = {0};
+    struct identity_sums sums = {0};
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
         sums.components += sum_of_components(class->accumulator);
         sums.threads += class->thread_excess;
@@ -52,42 +52,44 @@ static struct sums sums_of(const struct report *report)
     return sums;
 }
 
-static void fill_checks(const struct report *report, struct check checks[CHECKS])
+static void fill_checks(const struct report *report, struct identity_check checks[CHECKS])
 {
     const struct profile_audit *audit = &report->profile->audit;
-    struct sums sums = sums_of(report);
+    struct identity_sums sums = sums_of(report);
     bool sampled = audit->sampled_classes > 0;
-    checks[0] = (struct check){"components",  "lost",          "sum of its components", "ticks",
-                               audit->excess, sums.components, audit->wrong_components, true,
-                               false};
-    checks[1] = (struct check){"reasons",      "lost",          "sum of its reasons", "ns",
-                               sums.excess_ns, sums.reasons_ns, audit->wrong_reasons, true,
-                               false};
-    checks[2] = (struct check){"threads",     "lost",       "sum of what its threads lost", "ticks",
-                               audit->excess, sums.threads, audit->wrong_threads,           true,
-                               false};
-    checks[3] = (struct check){"exclusive", "time covered", "sum of exclusive times",
-                               "ticks",     audit->covered, audit->own_sum,
-                               0,           false,          sampled};
-    checks[4] = (struct check){"exclusive_excess",
-                               "sum of exclusive times, less the least possible",
-                               "sum of the exclusive excesses",
-                               "ticks",
-                               audit->own_sum - audit->own_least,
-                               audit->own_excess,
-                               0,
-                               false,
-                               false};
+    checks[0] =
+        (struct identity_check){"components",  "lost",          "sum of its components", "ticks",
+                                audit->excess, sums.components, audit->wrong_components, true,
+                                false};
+    checks[1] = (struct identity_check){"reasons",      "lost",          "sum of its reasons", "ns",
+                                        sums.excess_ns, sums.reasons_ns, audit->wrong_reasons, true,
+                                        false};
+    checks[2] = (struct identity_check){
+        "threads",     "lost",       "sum of what its threads lost", "ticks",
+        audit->excess, sums.threads, audit->wrong_threads,           true,
+        false};
+    checks[3] = (struct identity_check){"exclusive", "time covered", "sum of exclusive times",
+                                        "ticks",     audit->covered, audit->own_sum,
+                                        0,           false,          sampled};
+    checks[4] = (struct identity_check){"exclusive_excess",
+                                        "sum of exclusive times, less the least possible",
+                                        "sum of the exclusive excesses",
+                                        "ticks",
+                                        audit->own_sum - audit->own_least,
+                                        audit->own_excess,
+                                        0,
+                                        false,
+                                        false};
 }
 
-static bool check__is_exact(const struct check *check)
+static bool check__is_exact(const struct identity_check *check)
 {
     return check->left == check->right && check->wrong == 0;
 }
 
 bool report__adds_up(const struct report *report)
 {
-    struct check checks[CHECKS];
+    struct identity_check checks[CHECKS];
     fill_checks(report, checks);
     for (int i = 0; i < CHECKS; i++)
         if (!checks[i].is_estimate && !check__is_exact(&checks[i]))
@@ -106,7 +108,7 @@ static char *difference(uint64_t left, uint64_t right)
                           count__format(left < right ? right - left : left - right, number));
 }
 
-static char *result(const struct check *check, uint64_t classes)
+static char *result(const struct identity_check *check, uint64_t classes)
 {
     char wrong[32], all[32];
     count__format(classes, all);
@@ -126,11 +128,11 @@ static void put_checks(const struct report *report, const struct style *style, F
 {
     static const struct grid_column columns[] = {
         {"this", WRAPPED}, {"", RIGHT}, {"must be this", WRAPPED}, {"", RIGHT}, {"", WRAPPED}};
-    struct check checks[CHECKS];
+    struct identity_check checks[CHECKS];
     fill_checks(report, checks);
     struct grid grid = grid__start(columns, 5, 2);
     for (int i = 0; i < CHECKS; i++) {
-        const struct check *check = &checks[i];
+        const struct identity_check *check = &checks[i];
         bool wrong = !check__is_exact(check) && !check->is_estimate;
         grid__cell(&grid, memory__format("%s (%s)", check->left_name, check->unit), INK_PLAIN);
         grid__count(&grid, check->left);
@@ -255,7 +257,7 @@ void text__audit(const struct report *report, const struct style *style, FILE *o
 void csv__audit(const struct report *report, const struct style *style, FILE *out)
 {
     (void)style;
-    struct check checks[CHECKS];
+    struct identity_check checks[CHECKS];
     fill_checks(report, checks);
     fputs("check,unit,left,right,wrong_classes,exact,estimate\n", out);
     for (int i = 0; i < CHECKS; i++)

@@ -1,4 +1,5 @@
-/* more.h: what one turn or occurrence took more than another, in words. Private to this room. */
+/* more.h: what one iteration or occurrence took more than another, in words. Private to this room.
+ */
 #ifndef HEURT_PRESENT_SCREEN_MORE_H
 #define HEURT_PRESENT_SCREEN_MORE_H
 

@@ -27,7 +27,7 @@ const struct class_definition *outline_row__place(const struct structure_report 
     return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
 }
 
-/* Whether it is of occurrences or turns, not of time that is left. */
+/* Whether it is of occurrences or iterations, not of time that is left. */
 static bool is_counted(const struct outline_row *row)
 {
     return row->kind <= OUTLINE_SCATTERED;
@@ -50,13 +50,14 @@ static const struct trace_thread *thread_at(const struct structure_report *shown
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static struct json_object *new_turns(const struct outline_row *row)
+static struct json_object *new_iterations(const struct outline_row *row)
 {
     if (row->kind != OUTLINE_LOOP)
         return NULL;
-    struct json_object *turns = json_object_new_object();
-    JSON_NUMBERS(turns, {"min", row->turns.min}, {"max", row->turns.max}, {"sum", row->turns.sum});
-    return turns;
+    struct json_object *iterations = json_object_new_object();
+    JSON_NUMBERS(iterations, {"min", row->iterations.min}, {"max", row->iterations.max},
+                 {"sum", row->iterations.sum});
+    return iterations;
 }
 
 static void add_times(struct json_object *object, const struct structure_report *shown,
@@ -96,7 +97,7 @@ static struct json_object *new_row(const struct structure_report *shown, uint32_
     add_place(object, shown, place);
     JSON_NUMBERS(object, {"count", known_if(row->kind != OUTLINE_UNRECORDED, row->count)},
                  {"loops", known_if(row->kind == OUTLINE_LOOP, row->loops)});
-    json__add(object, "turns", new_turns(row));
+    json__add(object, "turns", new_iterations(row));
     json__number(object, "kinds", known_if(row->kinds > 0, row->kinds));
     add_times(object, shown, row);
     JSON_NUMBERS(object, {"threads", known_if(is_counted(row), row->threads)},
@@ -126,7 +127,7 @@ static struct json_object *new_group(const struct structure_report *shown, uint3
     const struct outline_group *group =
         VEC_AT(&shown->outline->groups, struct outline_group, number);
     struct json_object *object = json_object_new_object(), *threads = json_object_new_array();
-    uint32_t at = group->first_row, outermost = outline__outermost(shown->outline, number);
+    uint32_t at = group->first_row, outermost = structure_rows__outermost(shown->outline, number);
     VEC_EACH (thread, &group->threads, uint32_t) {
         struct json_object *entry = json__entry(threads);
         json__number(entry, "tid", thread_at(shown, *thread)->tid);

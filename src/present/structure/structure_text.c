@@ -17,10 +17,10 @@
 #define SCORE_FROM 0.005
 #define GROUPS_AT_MOST 8 /* of threads that are spelled out */
 #define SENTENCES_AT_MOST 3
-#define NAMED_AT_MOST 4 /* of what a turn consists of */
-#define NAMES_AT_MOST 2 /* of a group */
-#define OF_ONE_FROM 0.8 /* of a loop's time is in the one thing that it consists of */
-#define TURNS_FROM 3    /* of a loop that is worth a sentence */
+#define NAMED_AT_MOST 4   /* of what an iteration consists of */
+#define NAMES_AT_MOST 2   /* of a group */
+#define OF_ONE_FROM 0.8   /* of a loop's time is in the one thing that it consists of */
+#define ITERATIONS_FROM 3 /* of a loop that is worth a sentence */
 
 /* ---- what a row is about --------------------------------------------------------------------- */
 
@@ -46,18 +46,18 @@ const char *ellipsis(const struct style *style)
 }
 
 /* "×200", "×60–70", "×~64" where only the mean is known. free() it. */
-static char *turns_text(const struct outline_row *row, const struct style *style)
+static char *iterations_text(const struct outline_row *row, const struct style *style)
 {
     char least[32], most[32];
     const char *times = style->unicode ? "×" : "x";
-    if (row->turns.min == UINT64_MAX)
+    if (row->iterations.min == UINT64_MAX)
         return memory__format("%s~%s", times,
                               count__format(row->count / (row->loops ? row->loops : 1), least));
-    count__format(row->turns.min, least);
-    if (row->turns.min == row->turns.max)
+    count__format(row->iterations.min, least);
+    if (row->iterations.min == row->iterations.max)
         return memory__format("%s%s", times, least);
     return memory__format("%s%s%s%s", times, least, style->unicode ? "–" : "-",
-                          count__format(row->turns.max, most));
+                          count__format(row->iterations.max, most));
 }
 
 char *list_text(char *text, const char *more)
@@ -116,8 +116,9 @@ static char *name_text(const struct structure_report *shown, const struct outlin
     if (row->kind == OUTLINE_UNRECORDED)
         return memory__text("(not recorded)");
     if (row->kind == OUTLINE_LOOP) {
-        char *turns = turns_text(row, style), *text = memory__format("loop %s", turns);
-        free(turns);
+        char *iterations = iterations_text(row, style),
+             *text = memory__format("loop %s", iterations);
+        free(iterations);
         return text;
     }
     return function__short(place_of(shown, row)->at.function);
@@ -249,9 +250,9 @@ static char *list_folded(const struct structure_report *shown, const struct outl
     return text;
 }
 
-/* What one turn consists of: "read_block, pthread_barrier_wait …". free() it. */
-static char *turn_text(const struct structure_report *shown, uint32_t loop,
-                       const struct style *style)
+/* What one iteration consists of: "read_block, pthread_barrier_wait …". free() it. */
+static char *iteration_text(const struct structure_report *shown, uint32_t loop,
+                            const struct style *style)
 {
     const struct vec *rows = &shown->outline->rows;
     char *text = memory__text("");
@@ -286,25 +287,25 @@ static void put_outermost(const struct structure_report *shown, uint32_t number,
     const struct outline_group *group = group_at(shown, number);
     const struct outline_row *row = row_at(shown, loop);
     bool one = group->threads.count == 1;
-    char *turns = turns_text(row, style), *turn = turn_text(shown, loop, style);
+    char *iterations = iterations_text(row, style), *iteration = iteration_text(shown, loop, style);
     char *who = group_text(shown, group, style);
-    char *lead = memory__format("  %s  ", turns);
-    size_t mark = strlen(ellipsis(style)), bytes = strlen(turn);
-    bool is_cut = bytes > mark && strcmp(turn + bytes - mark, ellipsis(style)) == 0;
+    char *lead = memory__format("  %s  ", iterations);
+    size_t mark = strlen(ellipsis(style)), bytes = strlen(iteration);
+    bool is_cut = bytes > mark && strcmp(iteration + bytes - mark, ellipsis(style)) == 0;
     char *text =
         memory__format("%s %s a loop%s: %s%s a turn, %s of %s time%s%s%s", who,
                        one ? "turns" : "turn", one ? "" : " each", row->is_estimated ? "~" : "",
                        duration__format(outline_row__mean_ns(row), each),
                        share__format(outline_row__share(shown->outline, row), share),
-                       one ? "its" : "their", *turn ? ": " : "", turn, is_cut ? "" : ".");
+                       one ? "its" : "their", *iteration ? ": " : "", iteration, is_cut ? "" : ".");
     char *clean = text__for_screen(text);
     paragraph__put(style, out, INK_BOLD, lead, clean);
     free(clean);
     free(text);
     free(lead);
     free(who);
-    free(turn);
-    free(turns);
+    free(iteration);
+    free(iterations);
 }
 
 /* A loop that only waits for threads to end is no iteration of anything. */
@@ -330,8 +331,8 @@ static void put_sentences(const struct structure_report *shown, const struct sty
 {
     unsigned put = 0;
     for (uint32_t i = 0; i < shown->outline->groups.count && put < SENTENCES_AT_MOST; i++) {
-        uint32_t loop = outline__outermost(shown->outline, i);
-        if (loop == OUTLINE_NONE || row_at(shown, loop)->turns.max < TURNS_FROM ||
+        uint32_t loop = structure_rows__outermost(shown->outline, i);
+        if (loop == OUTLINE_NONE || row_at(shown, loop)->iterations.max < ITERATIONS_FROM ||
             only_joins(shown, loop))
             continue;
         if (!put++)
@@ -351,7 +352,7 @@ static const struct grid_column narrow_columns[] = {
     {"each", RIGHT}, {"share", RIGHT}, {"score", RIGHT},
 };
 
-struct drawing {
+struct structure_printer {
     const struct structure_report *shown;
     const struct style *style;
     struct grid grid;
@@ -360,14 +361,14 @@ struct drawing {
     const struct outline_row *loop;          /* NULL, or it is told with the next row */
 };
 
-static void put_nothing(struct drawing *drawing, unsigned cells)
+static void put_nothing(struct structure_printer *drawing, unsigned cells)
 {
     while (cells--)
         grid__cell(&drawing->grid, memory__text(""), INK_PLAIN);
 }
 
 /* UINT64_MAX: not known. */
-static void put_time(struct drawing *drawing, uint64_t ns, bool is_estimated)
+static void put_time(struct structure_printer *drawing, uint64_t ns, bool is_estimated)
 {
     char time[16];
     if (ns == UINT64_MAX) {
@@ -379,7 +380,7 @@ static void put_time(struct drawing *drawing, uint64_t ns, bool is_estimated)
                INK_PLAIN);
 }
 
-static void put_score(struct drawing *drawing, const struct outline_row *row)
+static void put_score(struct structure_printer *drawing, const struct outline_row *row)
 {
     double score = outline_row__score(drawing->shown->outline, row);
     if (score < SCORE_FROM)
@@ -390,7 +391,7 @@ static void put_score(struct drawing *drawing, const struct outline_row *row)
                    score >= ALARM_FROM ? INK_ALARM : INK_PLAIN);
 }
 
-static void put_where(struct drawing *drawing, const struct outline_row *row)
+static void put_where(struct structure_printer *drawing, const struct outline_row *row)
 {
     char unknown[32];
     if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED) {
@@ -404,7 +405,7 @@ static void put_where(struct drawing *drawing, const struct outline_row *row)
                INK_DIM);
 }
 
-static void put_count(struct drawing *drawing, const struct outline_row *row)
+static void put_count(struct structure_printer *drawing, const struct outline_row *row)
 {
     char count[32];
     grid__cell(&drawing->grid,
@@ -414,7 +415,7 @@ static void put_count(struct drawing *drawing, const struct outline_row *row)
 }
 
 /* Count, time, each: what rows without occurrences have not. */
-static void put_figures(struct drawing *drawing, const struct outline_row *row)
+static void put_figures(struct structure_printer *drawing, const struct outline_row *row)
 {
     bool counted = row->kind <= OUTLINE_SCATTERED;
     if (counted)
@@ -434,7 +435,7 @@ static void put_figures(struct drawing *drawing, const struct outline_row *row)
     }
 }
 
-static void put_what(struct drawing *drawing, char *name, unsigned depth, enum ink ink)
+static void put_what(struct structure_printer *drawing, char *name, unsigned depth, enum ink ink)
 {
     char *clean = text__for_screen(name);
     char *text = memory__format("%*s%s", (int)(2 * depth), "", clean);
@@ -445,7 +446,7 @@ static void put_what(struct drawing *drawing, char *name, unsigned depth, enum i
 }
 
 /* A loop of one thing, which takes most of its time, is shown in that one's row. */
-static bool is_of_one(const struct drawing *drawing, uint32_t number, uint32_t end)
+static bool is_of_one(const struct structure_printer *drawing, uint32_t number, uint32_t end)
 {
     const struct outline_row *loop = row_at(drawing->shown, number);
     if (loop->kind != OUTLINE_LOOP || number + 1 >= end)
@@ -463,19 +464,21 @@ static bool is_of_one(const struct drawing *drawing, uint32_t number, uint32_t e
 }
 
 /* "step_sweep ×8, as above". free() it. */
-static char *row_text(const struct drawing *drawing, const struct outline_row *row)
+static char *row_text(const struct structure_printer *drawing, const struct outline_row *row)
 {
     char *name = name_text(drawing->shown, row, drawing->style);
     char *remark = remark_text(drawing->shown, row, drawing->style);
-    char *turns = drawing->loop ? turns_text(drawing->loop, drawing->style) : memory__text("");
-    char *text = memory__format("%s%s%s%s", name, *turns ? " " : "", turns, remark);
-    free(turns);
+    char *iterations =
+        drawing->loop ? iterations_text(drawing->loop, drawing->style) : memory__text("");
+    char *text = memory__format("%s%s%s%s", name, *iterations ? " " : "", iterations, remark);
+    free(iterations);
     free(remark);
     free(name);
     return text;
 }
 
-static void put_row(struct drawing *drawing, const struct outline_row *row, bool is_outermost)
+static void put_row(struct structure_printer *drawing, const struct outline_row *row,
+                    bool is_outermost)
 {
     unsigned indent = drawing->indents[row->depth];
     enum ink ink = is_outermost ? INK_BOLD : row->kind > OUTLINE_LOOP ? INK_DIM : INK_PLAIN;
@@ -489,7 +492,8 @@ static void put_row(struct drawing *drawing, const struct outline_row *row, bool
     drawing->loop = NULL;
 }
 
-static void put_rows(struct drawing *drawing, uint32_t first, uint32_t end, uint32_t outermost)
+static void put_rows(struct structure_printer *drawing, uint32_t first, uint32_t end,
+                     uint32_t outermost)
 {
     drawing->indents[0] = 1;
     for (uint32_t i = first; i < end; i++) {
@@ -503,7 +507,7 @@ static void put_rows(struct drawing *drawing, uint32_t first, uint32_t end, uint
     }
 }
 
-static void put_group(struct drawing *drawing, uint32_t number)
+static void put_group(struct structure_printer *drawing, uint32_t number)
 {
     const struct outline_group *group = group_at(drawing->shown, number);
     if (number)
@@ -516,10 +520,10 @@ static void put_group(struct drawing *drawing, uint32_t number)
     put_time(drawing, group->lifetime_ns, false);
     put_nothing(drawing, drawing->wide ? 6 : 3);
     put_rows(drawing, group->first_row, group->first_row + group->row_count,
-             outline__outermost(drawing->shown->outline, number));
+             structure_rows__outermost(drawing->shown->outline, number));
 }
 
-static void put_other_groups(struct drawing *drawing, uint32_t first)
+static void put_other_groups(struct structure_printer *drawing, uint32_t first)
 {
     const struct vec *groups = &drawing->shown->outline->groups;
     uint64_t threads = 0, lifetime_ns = 0;
@@ -542,11 +546,11 @@ static void put_other_groups(struct drawing *drawing, uint32_t first)
 static void put_outline(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     bool wide = style->columns == 0 || style->columns >= WIDE_FROM_COLUMNS;
-    struct drawing drawing = {.shown = shown,
-                              .style = style,
-                              .grid = wide ? grid__start(wide_columns, 9, 2)
-                                           : grid__start(narrow_columns, 6, 2),
-                              .wide = wide};
+    struct structure_printer drawing = {.shown = shown,
+                                        .style = style,
+                                        .grid = wide ? grid__start(wide_columns, 9, 2)
+                                                     : grid__start(narrow_columns, 6, 2),
+                                        .wide = wide};
     uint32_t groups = (uint32_t)shown->outline->groups.count;
     uint32_t spelled =
         groups > GROUPS_AT_MOST && shown->options->least_share > 0 ? GROUPS_AT_MOST : groups;

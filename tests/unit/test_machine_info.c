@@ -55,38 +55,38 @@ static void lines_that_are_no_trials_are_refused(void **state)
 static void a_machine_without_proc_and_sys_is_unknown(void **state)
 {
     (void)state;
-    struct machine_facts facts;
+    struct machine_info info;
     struct machine_trials trials;
     struct vec facilities = VEC_OF(struct facility);
-    machine_facts__read("/no/such/root", &facts);
-    assert_null(facts.kernel);
-    assert_int_equal(facts.perf_event_paranoid, FACT_UNKNOWN);
-    assert_int_equal(facts.cpu_count, 0);
+    machine_facts__read("/no/such/root", &info);
+    assert_null(info.kernel);
+    assert_int_equal(info.perf_event_paranoid, INFO_UNKNOWN);
+    assert_int_equal(info.cpu_count, 0);
     assert_int_equal(read_text("", &trials), 0);
-    facilities__judge(&facts, &trials, &facilities);
+    facilities__judge(&info, &trials, &facilities);
     assert_true(facilities.count > 10);
     VEC_EACH (facility, &facilities, struct facility)
         assert_non_null(facility->found);
     facilities__free(&facilities);
-    machine_facts__free(&facts);
+    machine_facts__free(&info);
 }
 
 /* What is tried here must agree with what this process can see of itself. */
 static void this_machine_can_be_asked(void **state)
 {
     (void)state;
-    struct machine_facts facts;
+    struct machine_info info;
     struct machine_trials trials, nowhere;
-    machine_facts__read("", &facts);
+    machine_facts__read("", &info);
     machine_trials__make("/tmp", &trials);
-    assert_int_equal(facts.cpu_count, sysconf(_SC_NPROCESSORS_ONLN));
-    assert_non_null(facts.kernel);
+    assert_int_equal(info.cpu_count, sysconf(_SC_NPROCESSORS_ONLN));
+    assert_non_null(info.kernel);
     assert_true(trials.disk_free_bytes > 0);
     assert_true(trials.descriptors > 2);
     assert_true(trials.memory_free_bytes > 0);
     machine_trials__make("/no/such/directory", &nowhere);
     assert_int_equal(nowhere.disk_free_bytes, 0);
-    machine_facts__free(&facts);
+    machine_facts__free(&info);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
-#include "runtime/room.h"
+#include "runtime/arena.h"
 
 #include <sys/mman.h>
 
 /* A piece of private memory; what it holds begins behind this. */
-struct piece {
-    struct piece *before;
+struct arena_piece {
+    struct arena_piece *before;
     size_t bytes;
 };
 
@@ -64,30 +64,30 @@ void chunk__give_back(struct heurt_chunk *chunk)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static bool add_chunk(struct room *room, uint32_t bytes, enum quota quota)
+static bool add_chunk(struct arena *arena, uint32_t bytes, enum quota quota)
 {
     uint32_t units =
         (uint32_t)((bytes + sizeof(struct heurt_chunk) + HEURT_UNIT_BYTES - 1) / HEURT_UNIT_BYTES);
     if (!quota__has(quota, units) && !(units == 1 && heurt_state.chunks_free))
         return false;
     struct heurt_chunk *chunk =
-        chunk__take(units, HEURT_CHUNK_AGGREGATES, room->thread, room->sequence);
+        chunk__take(units, HEURT_CHUNK_AGGREGATES, arena->thread, arena->sequence);
     if (!chunk)
         return false;
-    room->sequence++;
-    chunk->reserved[0] = chunk__unit(room->chunks);
-    room->chunks = chunk;
-    room->next = (uint8_t *)(chunk + 1);
-    room->end = (uint8_t *)chunk + (size_t)units * HEURT_UNIT_BYTES;
+    arena->sequence++;
+    chunk->reserved[0] = chunk__unit(arena->chunks);
+    arena->chunks = chunk;
+    arena->next = (uint8_t *)(chunk + 1);
+    arena->end = (uint8_t *)chunk + (size_t)units * HEURT_UNIT_BYTES;
     return true;
 }
 
-void *room__record(struct room *room, uint32_t bytes, enum quota quota)
+void *arena__record(struct arena *arena, uint32_t bytes, enum quota quota)
 {
-    if ((size_t)(room->end - room->next) < bytes && !add_chunk(room, bytes, quota))
+    if ((size_t)(arena->end - arena->next) < bytes && !add_chunk(arena, bytes, quota))
         return NULL;
-    void *record = room->next;
-    room->next += bytes;
+    void *record = arena->next;
+    arena->next += bytes;
     return record;
 }
 
@@ -100,37 +100,37 @@ void record__publish(void *record, uint32_t bytes, enum heurt_record_type type)
 
 /* ---- private memory -------------------------------------------------------------------------- */
 
-void *room__own(struct room *room, size_t bytes)
+void *arena__own(struct arena *arena, size_t bytes)
 {
-    if ((size_t)(room->own_end - room->own_next) < bytes) {
-        struct piece *piece = pages__map(PIECE_BYTES);
+    if ((size_t)(arena->own_end - arena->own_next) < bytes) {
+        struct arena_piece *piece = pages__map(PIECE_BYTES);
         if (!piece)
             return NULL;
-        *piece = (struct piece){room->pieces, PIECE_BYTES};
-        room->pieces = piece;
-        room->own_next = (uint8_t *)(piece + 1);
-        room->own_end = (uint8_t *)piece + PIECE_BYTES;
+        *piece = (struct arena_piece){arena->pieces, PIECE_BYTES};
+        arena->pieces = piece;
+        arena->own_next = (uint8_t *)(piece + 1);
+        arena->own_end = (uint8_t *)piece + PIECE_BYTES;
     }
-    void *memory = room->own_next;
-    room->own_next += bytes;
+    void *memory = arena->own_next;
+    arena->own_next += bytes;
     return memory;
 }
 
-void room__forget(struct room *room)
+void arena__forget(struct arena *arena)
 {
-    while (room->pieces) {
-        struct piece *piece = room->pieces;
-        room->pieces = piece->before;
+    while (arena->pieces) {
+        struct arena_piece *piece = arena->pieces;
+        arena->pieces = piece->before;
         RAW2(munmap, piece, piece->bytes);
     }
 }
 
-void room__free(struct room *room)
+void arena__free(struct arena *arena)
 {
-    room__forget(room);
-    while (room->chunks) {
-        struct heurt_chunk *chunk = room->chunks;
-        room->chunks = chunk__at(chunk->reserved[0]);
+    arena__forget(arena);
+    while (arena->chunks) {
+        struct heurt_chunk *chunk = arena->chunks;
+        arena->chunks = chunk__at(chunk->reserved[0]);
         chunk__give_back(chunk);
     }
 }

@@ -1,4 +1,4 @@
-/* drawing.h: which occurrences of a sampled function are recorded.
+/* block_sampling.h: which occurrences of a sampled function are recorded.
  *
  * Consecutive occurrences form blocks; of each block of k one is drawn, each with probability 1/k,
  * and stands for all k (docs/accuracy.md).  Lengths of blocks may differ from block to block, but
@@ -10,12 +10,12 @@
  *         '------ gap = 3 -'                                 end of its block
  *
  * Nothing but arithmetic: the runtime uses it, and the tests. */
-#ifndef HEURT_RUNTIME_DRAWING_H
-#define HEURT_RUNTIME_DRAWING_H
+#ifndef HEURT_RUNTIME_BLOCK_SAMPLING_H
+#define HEURT_RUNTIME_BLOCK_SAMPLING_H
 
 #include <stdint.h>
 
-struct drawing {
+struct block_sampling {
     uint32_t block; /* length of the block whose occurrence is drawn: its weight; 0: not sampled */
     uint32_t after;
 };
@@ -33,8 +33,8 @@ static inline uint32_t random__below(uint64_t *random, uint32_t below)
 
 /* Draws from a block that begins with the next occurrence, when passed occurrences of the block
  * before are still to come. Returns the gap. */
-static inline uint32_t drawing__place(struct drawing *drawing, uint32_t passed, uint32_t block,
-                                      uint64_t *random)
+static inline uint32_t block_sampling__place(struct block_sampling *drawing, uint32_t passed,
+                                             uint32_t block, uint64_t *random)
 {
     uint32_t position = random__below(random, block);
     drawing->block = block;
@@ -43,15 +43,17 @@ static inline uint32_t drawing__place(struct drawing *drawing, uint32_t passed, 
 }
 
 /* The first draw of a function that was recorded at every occurrence until now. */
-static inline uint32_t drawing__begin(struct drawing *drawing, uint32_t block, uint64_t *random)
+static inline uint32_t block_sampling__begin(struct block_sampling *drawing, uint32_t block,
+                                             uint64_t *random)
 {
-    return drawing__place(drawing, 0, block, random);
+    return block_sampling__place(drawing, 0, block, random);
 }
 
 /* The drawn occurrence has come: the next draw is from a block of that length. */
-static inline uint32_t drawing__next(struct drawing *drawing, uint32_t block, uint64_t *random)
+static inline uint32_t block_sampling__next(struct block_sampling *drawing, uint32_t block,
+                                            uint64_t *random)
 {
-    return drawing__place(drawing, drawing->after - 1, block, random);
+    return block_sampling__place(drawing, drawing->after - 1, block, random);
 }
 
 #endif

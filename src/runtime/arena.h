@@ -1,17 +1,17 @@
-/* room.h: where an aggregating thread keeps what it knows: records in its AGGREGATES chunks, which
+/* arena.h: where an aggregating thread keeps what it knows: records in its AGGREGATES chunks, which
  * readers see, and private memory beside them. */
-#ifndef HEURT_RUNTIME_ROOM_H
-#define HEURT_RUNTIME_ROOM_H
+#ifndef HEURT_RUNTIME_ARENA_H
+#define HEURT_RUNTIME_ARENA_H
 
 #include "runtime/runtime.h"
 
-struct room {
+struct arena {
     uint8_t *next, *end;         /* what is free of the newest chunk */
     struct heurt_chunk *chunks;  /* newest first; reserved[0] is the unit of the one before */
     uint32_t thread;             /* serial */
     uint64_t sequence;           /* of the next chunk */
     uint8_t *own_next, *own_end; /* what is free of the newest piece of private memory */
-    struct piece *pieces;
+    struct arena_piece *pieces;
 };
 
 /* How much of the trace may be claimed, in eighths, so that something is left for what matters
@@ -33,15 +33,15 @@ struct heurt_chunk *chunk__take(uint32_t units, enum heurt_chunk_kind kind, uint
 void chunk__give_back(struct heurt_chunk *chunk);
 
 /* Zeroed room for a record of that many bytes, which record__publish shows to readers. */
-void *room__record(struct room *room, uint32_t bytes, enum quota quota);
+void *arena__record(struct arena *arena, uint32_t bytes, enum quota quota);
 void record__publish(void *record, uint32_t bytes, enum heurt_record_type type);
 
 /* Zeroed private memory, or NULL. */
-void *room__own(struct room *room, size_t bytes);
+void *arena__own(struct arena *arena, size_t bytes);
 
-/* Gives everything back. room__forget: only what is private, in a forked child. */
-void room__free(struct room *room);
-void room__forget(struct room *room);
+/* Gives everything back. arena__forget: only what is private, in a forked child. */
+void arena__free(struct arena *arena);
+void arena__forget(struct arena *arena);
 
 /* Private zeroed pages, or NULL. */
 void *pages__map(size_t bytes);
