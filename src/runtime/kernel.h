@@ -21,6 +21,7 @@
 struct kernel_clock {
     uint64_t base_tick, base_ns; /* when the process began */
     uint64_t tick, ns;           /* the last pair */
+    uint64_t pair_ticks;         /* the least that a pair took: of what a system call costs here */
     uint64_t rate;               /* ticks a ns << KERNEL_RATE_BITS */
 };
 #define KERNEL_RATE_BITS 32
