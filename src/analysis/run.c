@@ -1,4 +1,4 @@
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 
 #include "analysis/sync/sync_events.h"
 #include "base/memory.h"

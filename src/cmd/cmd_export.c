@@ -2,8 +2,8 @@
  * text. */
 #include "present/export/exporters.h"
 
+#include "analysis/analysis.h"
 #include "analysis/outliers/outliers.h"
-#include "analysis/run.h"
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
 #include "cmd/options.h"

@@ -1,10 +1,10 @@
 /* heurt tables: any table of any analysis, in any format. */
 #include "analysis/findings/wall_gains.h"
 #include "analysis/iterations/iterations.h"
+#include "analysis/ledger/threads.h"
 #include "analysis/outliers/outliers.h"
-#include "analysis/sequences/sequences.h"
 #include "analysis/structure/outline.h"
-#include "analysis/threads/threads.h"
+#include "analysis/structure/sequences.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"

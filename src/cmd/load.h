@@ -2,13 +2,13 @@
  * wants them.
  *
  * In goes the directory of a trace; out come its reader, its names and what was asked of its run
- * (analysis/run.h), with the classes as heurt report numbers them. Opening costs a look at each
- * chunk's header. It stands on format/, symbol/ and analysis/. One thread at a time. */
+ * (analysis/analysis.h), with the classes as heurt report numbers them. Opening costs a look at
+ * each chunk's header. It stands on format/, symbol/ and analysis/. One thread at a time. */
 #ifndef HEURT_CMD_LOAD_H
 #define HEURT_CMD_LOAD_H
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/rules_file.h"
-#include "analysis/run.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "present/present.h"

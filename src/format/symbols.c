@@ -43,7 +43,7 @@ struct symbol_frame {
     struct frame_key key;
 };
 
-struct address {
+struct named_address {
     uint64_t process, address;
     uint64_t frame;
 };
@@ -58,8 +58,8 @@ struct symbols {
     struct map text_index, frame_index, address_index, variable_index, stack_index, warning_index;
     struct vec texts;     /* char * */
     struct vec frames;    /* struct symbol_frame *: symbols that were given out must not move */
-    struct vec addresses; /* struct address */
-    struct vec variables; /* struct address */
+    struct vec addresses; /* struct named_address */
+    struct vec variables; /* struct named_address */
     struct vec stacks;    /* struct stack */
     struct vec warnings;  /* const char * (of texts) */
 };
@@ -69,8 +69,8 @@ struct symbols *symbols__new(void)
     struct symbols *symbols = memory__zeroed(1, sizeof *symbols);
     symbols->texts = VEC_OF(char *);
     symbols->frames = VEC_OF(struct symbol_frame *);
-    symbols->addresses = VEC_OF(struct address);
-    symbols->variables = VEC_OF(struct address);
+    symbols->addresses = VEC_OF(struct named_address);
+    symbols->variables = VEC_OF(struct named_address);
     symbols->stacks = VEC_OF(struct stack);
     symbols->warnings = VEC_OF(const char *);
     return symbols;
@@ -166,14 +166,14 @@ static uint64_t keep_chain(struct symbols *symbols, const struct symbol *symbol)
     return index;
 }
 
-static void keep_address(struct vec *addresses, struct map *index, struct address item)
+static void keep_address(struct vec *addresses, struct map *index, struct named_address item)
 {
     uint64_t key[] = {item.process, item.address};
     uint64_t place = map__put(index, key, sizeof key, addresses->count);
     if (place == addresses->count)
         vec__push(addresses, &item);
     else
-        VEC_AT(addresses, struct address, place)->frame = item.frame;
+        VEC_AT(addresses, struct named_address, place)->frame = item.frame;
 }
 
 static const struct symbol *symbol_at(const struct symbols *symbols, const struct vec *addresses,
@@ -183,7 +183,7 @@ static const struct symbol *symbol_at(const struct symbols *symbols, const struc
     uint64_t place = map__get(index, key, sizeof key);
     if (place == MAP_ABSENT)
         return NULL;
-    return &frame_at(symbols, VEC_AT(addresses, struct address, place)->frame)->symbol;
+    return &frame_at(symbols, VEC_AT(addresses, struct named_address, place)->frame)->symbol;
 }
 
 void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
@@ -191,7 +191,7 @@ void symbols__put(struct symbols *symbols, uint32_t process, uint64_t address,
 {
     if (symbol)
         keep_address(&symbols->addresses, &symbols->address_index,
-                     (struct address){process, address, keep_chain(symbols, symbol)});
+                     (struct named_address){process, address, keep_chain(symbols, symbol)});
 }
 
 const struct symbol *symbols__get(const struct symbols *symbols, uint32_t process, uint64_t address)
@@ -204,7 +204,7 @@ void symbols__put_variable(struct symbols *symbols, uint32_t process, uint64_t a
 {
     if (variable)
         keep_address(&symbols->variables, &symbols->variable_index,
-                     (struct address){process, address, keep_chain(symbols, variable)});
+                     (struct named_address){process, address, keep_chain(symbols, variable)});
 }
 
 const struct symbol *symbols__variable(const struct symbols *symbols, uint32_t process,
@@ -287,7 +287,7 @@ static struct json_object *texts_to_json(const struct vec *texts)
 static struct json_object *addresses_to_json(const struct vec *addresses)
 {
     struct json_object *table = json_object_new_array();
-    VEC_EACH (item, addresses, struct address)
+    VEC_EACH (item, addresses, struct named_address)
         add_row(table, (uint64_t[]){item->process, item->address, item->frame}, 3);
     return table;
 }
@@ -413,18 +413,18 @@ static bool load_frame(struct symbols *symbols, struct json_object *row)
 }
 
 static bool read_address(const struct symbols *symbols, struct json_object *row,
-                         struct address *item)
+                         struct named_address *item)
 {
     uint64_t fields[3];
     if (!read_row(row, fields, 3) || fields[0] > UINT32_MAX || fields[2] >= symbols->frames.count)
         return false;
-    *item = (struct address){fields[0], fields[1], fields[2]};
+    *item = (struct named_address){fields[0], fields[1], fields[2]};
     return true;
 }
 
 static bool load_address(struct symbols *symbols, struct json_object *row)
 {
-    struct address item;
+    struct named_address item;
     bool good = read_address(symbols, row, &item);
     if (good)
         keep_address(&symbols->addresses, &symbols->address_index, item);
@@ -433,7 +433,7 @@ static bool load_address(struct symbols *symbols, struct json_object *row)
 
 static bool load_variable(struct symbols *symbols, struct json_object *row)
 {
-    struct address item;
+    struct named_address item;
     bool good = read_address(symbols, row, &item);
     if (good)
         keep_address(&symbols->variables, &symbols->variable_index, item);

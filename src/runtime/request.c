@@ -13,13 +13,13 @@
 /* In which a recorder that is at work says so, again and again, may be at work at most. */
 #define PATIENCE_AT_WORK 15u
 
-struct connection {
+struct recorder_connection {
     int descriptor;
     uint64_t last_ns; /* until then, by CLOCK_MONOTONIC, whatever signals come */
     bool in_vain;     /* the time was over */
 };
 
-static bool is_over(struct connection *connection, long result)
+static bool is_over(struct recorder_connection *connection, long result)
 {
     bool again = result == -4 /* EINTR */;
     connection->in_vain |= result == -11 /* EAGAIN */ ||
@@ -27,7 +27,7 @@ static bool is_over(struct connection *connection, long result)
     return connection->in_vain || !again;
 }
 
-static bool send_all(struct connection *connection, const void *bytes, size_t count)
+static bool send_all(struct recorder_connection *connection, const void *bytes, size_t count)
 {
     for (size_t sent = 0; sent < count;) {
         long result = RAW6(sendto, connection->descriptor, (const char *)bytes + sent, count - sent,
@@ -40,7 +40,7 @@ static bool send_all(struct connection *connection, const void *bytes, size_t co
     return true;
 }
 
-static bool receive_all(struct connection *connection, void *bytes, size_t count)
+static bool receive_all(struct recorder_connection *connection, void *bytes, size_t count)
 {
     for (size_t got = 0; got < count;) {
         long result = RAW3(read, connection->descriptor, (char *)bytes + got, count - got);
@@ -63,7 +63,7 @@ static bool is_recorder(int descriptor)
            peer.uid == (uid_t)RAW0(geteuid);
 }
 
-static void limit_patience(struct connection *connection)
+static void limit_patience(struct recorder_connection *connection)
 {
     uint32_t ms = heurt_state.settings.patience_ms;
     const struct timeval patience = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
@@ -87,7 +87,7 @@ static size_t join(char *to, size_t most, const char *directory)
 
 /* The socket is in the directory of the trace, where nobody else can put one; names of sockets are
  * short, and a longer one is told by the descriptor of its directory. */
-static bool connect_to_trace(const struct connection *connection)
+static bool connect_to_trace(const struct recorder_connection *connection)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char by_number[32] = "/proc/self/fd/";
@@ -111,7 +111,7 @@ static bool connect_to_trace(const struct connection *connection)
     return done;
 }
 
-static bool open_connection(struct connection *connection)
+static bool open_connection(struct recorder_connection *connection)
 {
     long descriptor = RAW3(socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
@@ -125,7 +125,7 @@ static bool open_connection(struct connection *connection)
 }
 
 /* A recorder that has more to do than this says so, and is waited for again. */
-static bool receive_header(struct connection *connection, struct heurt_plan_answer *header)
+static bool receive_header(struct recorder_connection *connection, struct heurt_plan_answer *header)
 {
     uint64_t patience_ns = (uint64_t)heurt_state.settings.patience_ms * 1000000;
     uint64_t end_ns = raw__clock_ns(CLOCK_MONOTONIC) + PATIENCE_AT_WORK * patience_ns;
@@ -137,7 +137,7 @@ static bool receive_header(struct connection *connection, struct heurt_plan_answ
     return header->magic == HEURT_PLAN_MAGIC;
 }
 
-static bool receive_answer(struct connection *connection, struct answer *answer)
+static bool receive_answer(struct recorder_connection *connection, struct answer *answer)
 {
     if (!receive_header(connection, &answer->header))
         return false;
@@ -162,7 +162,7 @@ static bool ask(const void *definitions, size_t bytes, unsigned count,
                                          .module_count = count,
                                          .bytes = (uint32_t)bytes,
                                          .subject = subject};
-    struct connection connection = {0};
+    struct recorder_connection connection = {0};
     uint32_t *flags = &heurt_state.session->flags;
     if (__atomic_load_n(flags, __ATOMIC_SEQ_CST) & (HEURT_SESSION_CLOSED | HEURT_SESSION_SILENT) ||
         !open_connection(&connection))

@@ -9,8 +9,8 @@
  * Memory is the most anonymous memory that was seen (looked at every millisecond): pages of the
  * mapped trace, which the system may drop at any time, are not the analysis's. The last traces
  * differ only in their length. */
+#include "analysis/analysis.h"
 #include "analysis/locks/locks.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 #include "child.h"
 #include "format/pack.h"

@@ -1,6 +1,6 @@
 #include "traced_structure.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "analysis/structure/structure.h"
 #include "child.h"
 #include "format/reader.h"

@@ -1,6 +1,6 @@
 #include "locks_made.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 
 #include "fixture.h"
 

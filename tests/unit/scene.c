@@ -1,6 +1,6 @@
 #include "scene.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "base/memory.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  * audit), and what is damaged does no harm. */
 #include "scene.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * by the analyses give the same profile. Each event goes to the runtime's chunk and, as it is, to a
  * trace beside it; so do the pauses that the runtime writes, which are the only times not made up.
  */
+#include "analysis/analysis.h"
 #include "analysis/ledger/profile.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 #include "format/writer.h"
 #include "runtime/aggregate.h"

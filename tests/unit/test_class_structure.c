@@ -1,11 +1,11 @@
 /* Classes by structure: what calls other things is another class, and nothing is lost by that. */
 #include "scene.h"
 
+#include "analysis/analysis.h"
 #include "analysis/compare/difference.h"
 #include "analysis/events/spans.h"
 #include "analysis/ledger/profile.h"
 #include "analysis/replay/whatif.h"
-#include "analysis/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* One slow against one fast occurrence: what is made different is found, and parts add up to the
  * difference, whatever the occurrences are made of. */
+#include "analysis/analysis.h"
 #include "analysis/compare/difference.h"
-#include "analysis/run.h"
 #include "scene.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The program's iterations: loops with known iterations, and iterations that are slow for known
  * reasons. */
+#include "analysis/analysis.h"
 #include "analysis/iterations/iterations.h"
-#include "analysis/run.h"
 #include "scene.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Screens and documents of iterations and differences, of traces that are made for it, are compared
  * with files in tests/golden/iterations. */
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "base/memory.h"
 #include "golden.h"
 #include "present/compare/difference_screens.h"

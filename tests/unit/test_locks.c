@@ -1,4 +1,4 @@
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "format/writer.h"

@@ -1,6 +1,6 @@
 /* What is kept of single occurrences, and when which class was on a CPU. */
+#include "analysis/analysis.h"
 #include "analysis/events/occurrences.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 #include "scene.h"
 

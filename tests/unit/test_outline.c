@@ -1,7 +1,7 @@
 /* Outlines of programs whose loops are known. */
-#include "analysis/run.h"
-#include "analysis/sequences/sequences.h"
+#include "analysis/analysis.h"
 #include "analysis/structure/outline.h"
+#include "analysis/structure/sequences.h"
 #include "base/memory.h"
 #include "scene.h"
 

@@ -1,5 +1,5 @@
 /* Shapes of small traces: what the recording does to itself is no part of them. */
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "analysis/structure/structure.h"
 #include "scene.h"
 

@@ -1,7 +1,7 @@
 /* Points of interest: in random programs every piece that was made long is found and kept, and
  * nearly all else is left out. */
+#include "analysis/analysis.h"
 #include "analysis/outliers/outliers.h"
-#include "analysis/run.h"
 #include "base/map.h"
 #include "scene.h"
 

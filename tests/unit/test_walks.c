@@ -5,13 +5,13 @@
  * saves a walk lowers its number here; who needs one more has to say so here. */
 #include "scene.h"
 
+#include "analysis/analysis.h"
 #include "analysis/critical_path/critical.h"
 #include "analysis/iterations/iterations.h"
+#include "analysis/ledger/threads.h"
 #include "analysis/locks/locks.h"
 #include "analysis/replay/whatif.h"
-#include "analysis/run.h"
 #include "analysis/structure/structure.h"
-#include "analysis/threads/threads.h"
 #include "format/trace.h"
 
 #include <errno.h>

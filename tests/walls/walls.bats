@@ -118,6 +118,14 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
     [[ $output == twice.c* ]]
 }
 
+@test "no tag has two meanings" {
+    "$walls" tags "$HEURT_SOURCE"
+    echo 'struct twice {' >src/base/one.h
+    echo 'enum twice {' >src/cmd/other.c
+    run -1 "$walls" tags .
+    [[ $output == twice:* ]]
+}
+
 @test "no source file is above 800 lines" {
     "$walls" sizes "$HEURT_SOURCE"
     seq 801 >src/base/long.c

@@ -9,6 +9,7 @@
 #   imports LIBRARY        the runtime never prints, exits, aborts or calls malloc
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
 #   readers ARCHIVE…       present/ opens no trace and walks over none
+#   tags SOURCE            no struct, union or enum of SOURCE/src has the tag of another one
 #   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean;
 #                          run.c hands them on
 #   pages SOURCE           what docs/architecture.md and CONTRIBUTING.md name in SOURCE is there
@@ -40,14 +41,12 @@ may_stand_on() {
     events) echo sync callsite ;;
     critical_path) echo sync ;;
     structure) echo events callsite ;;
-    sequences) echo structure ;;
     locks) echo critical_path sync callsite ;;
     cause) echo events sync callsite ;;
     ledger) echo cause events sync callsite ;;
     findings) echo replay ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
-    threads) echo ledger events callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }
@@ -124,6 +123,12 @@ sizes() {
 names() {
     sources "$1" | sed 's|.*/||' | grep -v '^internal.h$' | sort | uniq -d |
         sed 's|$|: two files of src have this name|'
+}
+
+# A tag is one word for one thing.
+tags() {
+    sources "$1" | xargs grep -ohE '^ *(struct|enum|union) [a-z_0-9]+ \{' | sed 's/ *{//; s/^ *[a-z]* //' |
+        sort | uniq -d | sed 's|$|: a tag of two structs, unions or enums of src|'
 }
 
 # What raw events are made of: their ids, their words, and cursors over them.
@@ -214,7 +219,7 @@ commands() {
 wall=$1
 shift
 case $wall in
-includes | sizes | names | decoders | pages | needed | imports | globals | readers | commands) ;;
+includes | sizes | names | tags | decoders | pages | needed | imports | globals | readers | commands) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2

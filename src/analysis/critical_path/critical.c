@@ -1,6 +1,6 @@
 #include "analysis/critical_path/critical.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -44,11 +44,11 @@ struct kept_piece {
     bool goes_on; /* with the one before, on the same thread */
 };
 
-struct branch {
-    struct branch *parent;
-    struct branch *first_child;
-    struct branch *previous, *next; /* children of the same parent */
-    uint64_t holders;               /* children are among them */
+struct path_branch {
+    struct path_branch *parent;
+    struct path_branch *first_child;
+    struct path_branch *previous, *next; /* children of the same parent */
+    uint64_t holders;                    /* children are among them */
     uint64_t closed; /* number of the synchronisation event; UINT64_MAX: it is open */
     uint64_t start;  /* tick at which the whole chain began */
     uint64_t hand_over, hand_overs, in_sections, blocked;
@@ -58,7 +58,7 @@ struct branch {
 
 struct branch_tree {
     size_t live;
-    struct branch *unused; /* by next: to be used again */
+    struct path_branch *unused; /* by next: to be used again */
 };
 
 /* The sum of that key, zeroes when it is new. Valid until the next call. */
@@ -69,18 +69,18 @@ void path_sums__add(struct path_sums *sums, const struct path_sums *more);
 void path_sums__free(struct path_sums *sums);
 
 /* A new open branch that the caller holds. parent NULL: a chain that begins. */
-struct branch *tree__branch(struct branch_tree *tree, struct branch *parent);
-void branch__hold(struct branch *branch);
-void tree__drop(struct branch_tree *tree, struct branch *branch); /* NULL is allowed */
+struct path_branch *tree__branch(struct branch_tree *tree, struct path_branch *parent);
+void branch__hold(struct path_branch *branch);
+void tree__drop(struct branch_tree *tree, struct path_branch *branch); /* NULL is allowed */
 void tree__free(struct branch_tree *tree); /* when all branches are dropped */
 
 /* The closed chain was on the thread after that synchronisation event. */
-bool branch__was_on(const struct branch *branch, uint32_t thread, uint64_t sync_event);
+bool branch__was_on(const struct path_branch *branch, uint32_t thread, uint64_t sync_event);
 
 /* How many branches there are now. */
 size_t path__branches(const struct path *path);
 
 /* Ends the chain's last piece; one that goes on makes it longer. */
-void branch__keep_piece(struct branch *branch, const struct path_piece *piece, bool goes_on);
+void branch__keep_piece(struct path_branch *branch, const struct path_piece *piece, bool goes_on);
 
 #endif

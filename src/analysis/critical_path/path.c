@@ -14,7 +14,7 @@ struct path_cut {
     uint32_t thread;
     uint64_t tick;
     uint64_t round; /* barriers */
-    struct branch *branch;
+    struct path_branch *branch;
 };
 
 /* A lock that a thread has. */
@@ -26,10 +26,10 @@ struct path_section {
 };
 
 struct path_thread {
-    struct branch *open; /* NULL: it has not begun, or has ended */
-    uint64_t from;       /* what is later is not yet in the sums */
-    uint64_t covered;    /* it has had a lock since then, when it has any */
-    struct vec sections; /* struct path_section: what it has now */
+    struct path_branch *open; /* NULL: it has not begun, or has ended */
+    uint64_t from;            /* what is later is not yet in the sums */
+    uint64_t covered;         /* it has had a lock since then, when it has any */
+    struct vec sections;      /* struct path_section: what it has now */
     bool waits;
     uint32_t waits_at;    /* object */
     struct vec creations; /* struct path_cut */
@@ -46,7 +46,7 @@ struct path_object {
 
 /* The thread that ended last until now. */
 struct path_end {
-    struct branch *branch; /* NULL: none has ended yet */
+    struct path_branch *branch; /* NULL: none has ended yet */
     uint64_t tick;
     bool is_main;
 };
@@ -142,7 +142,7 @@ static uint64_t ticks_between(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-static void count_section(struct branch *branch, const struct path_section *section)
+static void count_section(struct path_branch *branch, const struct path_section *section)
 {
     struct path_sum *sum = path_sums__at(&branch->locks, section->object);
     sum->acquisitions += section->weight;
@@ -601,7 +601,7 @@ void path__finish(struct path *path, struct path_result *result)
         .pieces = VEC_OF(struct path_piece),
     };
     struct path_sums locks = {0}, threads = {0};
-    for (const struct branch *branch = path->end.branch; branch; branch = branch->parent) {
+    for (const struct path_branch *branch = path->end.branch; branch; branch = branch->parent) {
         path_sums__add(&locks, &branch->locks);
         path_sums__add(&threads, &branch->threads);
         result->hand_over += branch->hand_over;

@@ -102,7 +102,7 @@ static void drop_piece(struct kept_piece *piece)
     }
 }
 
-void branch__keep_piece(struct branch *branch, const struct path_piece *piece, bool goes_on)
+void branch__keep_piece(struct path_branch *branch, const struct path_piece *piece, bool goes_on)
 {
     struct kept_piece *last = branch->last_piece;
     if (goes_on && last && last->holders == 1) {
@@ -121,18 +121,18 @@ void branch__keep_piece(struct branch *branch, const struct path_piece *piece, b
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-static struct branch *unused_branch(struct branch_tree *tree)
+static struct path_branch *unused_branch(struct branch_tree *tree)
 {
-    struct branch *branch = tree->unused;
+    struct path_branch *branch = tree->unused;
     if (!branch)
         return memory__zeroed(1, sizeof *branch);
     tree->unused = branch->next;
     struct path_sums locks = branch->locks, threads = branch->threads;
-    *branch = (struct branch){.locks = locks, .threads = threads};
+    *branch = (struct path_branch){.locks = locks, .threads = threads};
     return branch;
 }
 
-static void link_to(struct branch *branch, struct branch *parent)
+static void link_to(struct path_branch *branch, struct path_branch *parent)
 {
     branch->parent = parent;
     branch->previous = NULL;
@@ -143,7 +143,7 @@ static void link_to(struct branch *branch, struct branch *parent)
         parent->first_child = branch;
 }
 
-static void unlink_from_parent(struct branch *branch)
+static void unlink_from_parent(struct path_branch *branch)
 {
     if (branch->previous)
         branch->previous->next = branch->next;
@@ -153,9 +153,9 @@ static void unlink_from_parent(struct branch *branch)
         branch->next->previous = branch->previous;
 }
 
-struct branch *tree__branch(struct branch_tree *tree, struct branch *parent)
+struct path_branch *tree__branch(struct branch_tree *tree, struct path_branch *parent)
 {
-    struct branch *branch = unused_branch(tree);
+    struct path_branch *branch = unused_branch(tree);
     branch->holders = 1;
     branch->closed = UINT64_MAX;
     link_to(branch, parent);
@@ -170,7 +170,7 @@ struct branch *tree__branch(struct branch_tree *tree, struct branch *parent)
     return branch;
 }
 
-void branch__hold(struct branch *branch)
+void branch__hold(struct path_branch *branch)
 {
     branch->holders++;
 }
@@ -183,7 +183,7 @@ static void empty(struct path_sums *sums)
         clear(sums);
 }
 
-static void put_away(struct branch_tree *tree, struct branch *branch)
+static void put_away(struct branch_tree *tree, struct path_branch *branch)
 {
     drop_piece(branch->last_piece);
     empty(&branch->locks);
@@ -194,9 +194,9 @@ static void put_away(struct branch_tree *tree, struct branch *branch)
 }
 
 /* Nobody but its one child holds it: the child takes its place. */
-static void add_to_child(struct branch_tree *tree, struct branch *branch)
+static void add_to_child(struct branch_tree *tree, struct path_branch *branch)
 {
-    struct branch *child = branch->first_child;
+    struct path_branch *child = branch->first_child;
     child->hand_over += branch->hand_over;
     child->hand_overs += branch->hand_overs;
     child->in_sections += branch->in_sections;
@@ -208,10 +208,10 @@ static void add_to_child(struct branch_tree *tree, struct branch *branch)
     put_away(tree, branch);
 }
 
-void tree__drop(struct branch_tree *tree, struct branch *branch)
+void tree__drop(struct branch_tree *tree, struct path_branch *branch)
 {
     while (branch && --branch->holders == 0) {
-        struct branch *parent = branch->parent;
+        struct path_branch *parent = branch->parent;
         unlink_from_parent(branch);
         put_away(tree, branch);
         branch = parent;
@@ -223,7 +223,7 @@ void tree__drop(struct branch_tree *tree, struct branch *branch)
 void tree__free(struct branch_tree *tree)
 {
     while (tree->unused) {
-        struct branch *branch = tree->unused;
+        struct path_branch *branch = tree->unused;
         tree->unused = branch->next;
         path_sums__free(&branch->locks);
         path_sums__free(&branch->threads);
@@ -231,7 +231,7 @@ void tree__free(struct branch_tree *tree)
     }
 }
 
-bool branch__was_on(const struct branch *branch, uint32_t thread, uint64_t sync_event)
+bool branch__was_on(const struct path_branch *branch, uint32_t thread, uint64_t sync_event)
 {
     for (; branch && branch->closed > sync_event; branch = branch->parent) {
         const struct path_sum *sum = path_sums__find(&branch->threads, thread);

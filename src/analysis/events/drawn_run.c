@@ -1,6 +1,6 @@
 #include "analysis/events/drawn_run.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "base/memory.h"
 #include "format/excerpt.h"
 

@@ -1,6 +1,6 @@
 #include "analysis/findings/internal.h"
 
-#include "analysis/run.h"
+#include "analysis/analysis.h"
 #include "base/map.h"
 #include "base/memory.h"
 

@@ -1,7 +1,7 @@
 #include "analysis/iterations/iterations.h"
 
+#include "analysis/analysis.h"
 #include "analysis/iterations/internal.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 #include "analysis/ledger/profile.h"
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/classes.h"
 #include "analysis/callsite/uncontended.h"
 #include "analysis/cause/blame.h"
@@ -12,7 +13,6 @@
 #include "analysis/ledger/results.h"
 #include "analysis/ledger/seen.h"
 #include "analysis/ledger/subclasses.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "analysis/locks/locks.h"
 
+#include "analysis/analysis.h"
 #include "analysis/locks/internal.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 #include "analysis/outliers/outliers.h"
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/rules.h"
 #include "analysis/outliers/internal.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>

@@ -132,7 +132,7 @@ bool replay_cpus__want(struct replay *replay, uint32_t index)
     return false;
 }
 
-void replay_cpus__leave(struct replay *replay, uint32_t thread, enum thread_state state)
+void replay_cpus__leave(struct replay *replay, uint32_t thread, enum replay_state state)
 {
     give_cpu(replay, thread);
     replay->threads[thread].state = state;

@@ -1,7 +1,7 @@
 #include "analysis/replay/replay_program.h"
 
+#include "analysis/analysis.h"
 #include "analysis/replay/internal.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* replay_program_away.c: when threads were not on a CPU, and what took it from them. */
+#include "analysis/analysis.h"
 #include "analysis/events/time_off_cpu.h"
 #include "analysis/replay/internal.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

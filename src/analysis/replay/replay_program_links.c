@@ -1,6 +1,6 @@
 /* replay_program_links.c: one walk over all threads: who ends whose wait, objects, latencies. */
+#include "analysis/analysis.h"
 #include "analysis/replay/internal.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -7,10 +7,10 @@
  * work behind that.
  *
  * What the kernel tells stands behind what it happened in, so it is collected first. */
+#include "analysis/analysis.h"
 #include "analysis/events/thread_acts.h"
 #include "analysis/replay/internal.h"
 #include "analysis/replay/part_ends.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@
 #define REPLAY_NONE UINT32_MAX
 #define REPLAY_NEVER UINT64_MAX
 
-enum thread_state {
+enum replay_state {
     THREAD_READY, /* wants a CPU */
     THREAD_RUNNING,
     THREAD_SPINNING, /* waits on its CPU */
@@ -37,7 +37,7 @@ struct replay_thread {
     uint64_t charge;         /* work that it has besides, for what it just did */
     uint32_t waits_for;      /* object, or REPLAY_NONE; also while it is woken and tries again */
     uint32_t next, previous; /* in the row of those that wait for the same */
-    enum thread_state state;
+    enum replay_state state;
     bool has_begun;    /* it waits for no creator */
     struct vec shares; /* uint32_t: objects that it holds as a reader, once for each time */
 };
@@ -88,7 +88,7 @@ static inline uint64_t replay__plus(uint64_t a, uint64_t b)
 /* The thread wants a CPU. True: it has one from now on, and is RUNNING without an entry in due. */
 bool replay_cpus__want(struct replay *replay, uint32_t thread);
 /* The thread, on a CPU and not in due, gives it away and is in that state now. */
-void replay_cpus__leave(struct replay *replay, uint32_t thread, enum thread_state state);
+void replay_cpus__leave(struct replay *replay, uint32_t thread, enum replay_state state);
 /* When the next slice ends that somebody waits for; REPLAY_NEVER: none. */
 uint64_t replay_cpus__slice_end(const struct replay *replay);
 void replay_cpus__end_slice(struct replay *replay); /* at this time */

@@ -1,7 +1,7 @@
 #include "analysis/structure/structure.h"
 
+#include "analysis/analysis.h"
 #include "analysis/callsite/rules.h"
-#include "analysis/run.h"
 #include "analysis/structure/shape_walk.h"
 #include "base/memory.h"
 

@@ -4,8 +4,8 @@
 #define HEURT_PRESENT_STRUCTURE_STRUCTURE_SCREENS_H
 
 #include "analysis/iterations/iterations.h"
-#include "analysis/sequences/sequences.h"
 #include "analysis/structure/outline.h"
+#include "analysis/structure/sequences.h"
 #include "present/present.h"
 
 struct structure_report {

@@ -1,6 +1,6 @@
 #include "present/table/table_source.h"
 
-#include "analysis/threads/threads.h"
+#include "analysis/ledger/threads.h"
 #include "base/memory.h"
 #include "present/shared.h"
 

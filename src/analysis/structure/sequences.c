@@ -1,4 +1,4 @@
-#include "analysis/sequences/sequences.h"
+#include "analysis/structure/sequences.h"
 
 #include "analysis/structure/grammar.h"
 #include "base/map.h"

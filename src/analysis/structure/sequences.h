@@ -5,8 +5,8 @@
  * a b c b d a b e a b c these are a b, three times, and (a b) c, twice.
  *
  * Linear in the items of all bodies. */
-#ifndef HEURT_ANALYSIS_SEQUENCES_SEQUENCES_H
-#define HEURT_ANALYSIS_SEQUENCES_SEQUENCES_H
+#ifndef HEURT_ANALYSIS_STRUCTURE_SEQUENCES_H
+#define HEURT_ANALYSIS_STRUCTURE_SEQUENCES_H
 
 #include "analysis/structure/structure.h"
 

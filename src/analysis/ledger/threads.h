@@ -4,8 +4,8 @@
  *
  * The components add up to the life (fold/accumulate.h).  An aggregated run keeps no single records
  * of the kernel: its switches and faults are not known.  Memory: threads. */
-#ifndef HEURT_ANALYSIS_THREADS_THREADS_H
-#define HEURT_ANALYSIS_THREADS_THREADS_H
+#ifndef HEURT_ANALYSIS_LEDGER_THREADS_H
+#define HEURT_ANALYSIS_LEDGER_THREADS_H
 
 #include "analysis/ledger/profile.h"
 #include "base/table.h"

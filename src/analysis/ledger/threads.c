@@ -1,7 +1,7 @@
-#include "analysis/threads/threads.h"
+#include "analysis/ledger/threads.h"
 
+#include "analysis/analysis.h"
 #include "analysis/events/time_off_cpu.h"
-#include "analysis/run.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
