@@ -83,6 +83,7 @@ struct run {
     const struct trace *trace;
     const struct symbols *symbols;   /* NULL: none are known */
     struct sync_events *sync_events; /* in a walk by time */
+    const void *options;             /* in start: those that the analysis was asked for with */
     unsigned lanes;                  /* in a walk by threads */
     int code;                        /* negative: the analysis that is asked has failed, */
     struct error error;              /* why */

@@ -316,6 +316,7 @@ static void start_all(struct walk_group *group, int *code, struct error *error)
         row->is_over = true;
         if (row->has_failed)
             continue;
+        group->run->options = row->options;
         row->self = row->analysis->start(group->run);
         took(group->run, row, code, error);
         if (row->self)

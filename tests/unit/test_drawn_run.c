@@ -98,6 +98,13 @@ static void windows_tell_the_gain_of_the_run(void **state)
     assert_true(drawn > 0.95 * whole && drawn < 1.05 * whole);
 }
 
+static struct drawn_run *make_drawn_run(const struct trace *trace, double share)
+{
+    void *run = NULL;
+    run__one(trace, NULL, &drawn_analysis, &share, &run, NULL);
+    return run;
+}
+
 static void all_windows_are_the_run(void **state)
 {
     struct scene *scene = *state;
@@ -105,7 +112,7 @@ static void all_windows_are_the_run(void **state)
     scene__function(scene, 0, WORK, 0x1000, "work", "");
     one_lock(scene);
     scene__profile(scene);
-    struct drawn_run *run = drawn_run__make(scene->trace, 1);
+    struct drawn_run *run = make_drawn_run(scene->trace, 1);
     struct trace_merge *whole = trace_merge__start(scene->trace);
     struct trace_merge *drawn = trace_merge__start(drawn_run__trace(run));
     for (size_t i, k; trace_merge__next(whole, &event, &i);) {
@@ -158,7 +165,7 @@ static void seams_change_nothing_that_is_open(void **state)
     scene__function(scene, 0, WORK, 0x1000, "work", "");
     one_lock(scene);
     scene__profile(scene);
-    struct drawn_run *run = drawn_run__make(scene->trace, 0.2);
+    struct drawn_run *run = make_drawn_run(scene->trace, 0.2);
     for (size_t i = 0; i <= THREADS; i++) {
         struct trace_cursor whole, drawn;
         struct open_things in_whole = {0}, in_drawn = {0};

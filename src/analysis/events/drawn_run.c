@@ -539,7 +539,7 @@ static void *start_drawing(struct run *run)
     struct joiner *joiner = memory__zeroed(1, sizeof *joiner);
     joiner->run = (struct drawn_run){.of = run->trace, .stops = VEC_OF(uint64_t)};
     joiner->threads = memory__zeroed(trace__threads(run->trace)->count, sizeof *joiner->threads);
-    lay_windows(&joiner->run, *(const double *)run__options(run, &drawn_analysis));
+    lay_windows(&joiner->run, *(const double *)run->options);
     return joiner;
 }
 
@@ -565,13 +565,6 @@ const struct analysis drawn_analysis = {
     .join = join_thread,
     .finish = end_drawing,
 };
-
-struct drawn_run *drawn_run__make(const struct trace *trace, double share)
-{
-    void *run;
-    run__one(trace, NULL, &drawn_analysis, &share, &run, NULL);
-    return run;
-}
 
 void drawn_run__free(struct drawn_run *run)
 {

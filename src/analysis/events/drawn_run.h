@@ -24,10 +24,10 @@
 
 struct drawn_run;
 
-extern const struct analysis drawn_analysis; /* with a share as drawn_run__make's (double) */
+/* Its options: how much of the run's time is in windows (double), 0 … 1. Its result is the drawn
+ * run. */
+extern const struct analysis drawn_analysis;
 
-/* share: of the run's time that is in windows, 0 … 1. */
-struct drawn_run *drawn_run__make(const struct trace *trace, double share);
 void drawn_run__free(struct drawn_run *run); /* NULL is allowed */
 
 /* Lives as long as the drawn run, and no longer than the trace. */

@@ -187,7 +187,7 @@ static void *start_walk(struct run *run)
     *walk = (struct locks_walk){.run = run,
                                 .trace = run->trace,
                                 .symbols = run->symbols,
-                                .filter = run__options(run, &locks_analysis),
+                                .filter = run->options,
                                 .sync_events = run->sync_events,
                                 .thread_count = trace__threads(run->trace)->count};
     walk->threads = memory__zeroed(walk->thread_count + 1, sizeof *walk->threads);

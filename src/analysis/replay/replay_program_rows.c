@@ -720,7 +720,7 @@ static uint64_t first_tick_of(const struct trace *trace)
 
 static void *start(struct run *run)
 {
-    struct replay_program *program = (void *)run__options(run, &rows_analysis);
+    struct replay_program *program = (void *)run->options;
     struct builder *self = memory__zeroed(1, sizeof *self);
     *self = (struct builder){.run = run,
                              .program = program,

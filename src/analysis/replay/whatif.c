@@ -109,8 +109,10 @@ static struct whatif *new_whatif(const struct trace *trace, double share)
 {
     struct whatif *self = memory__zeroed(1, sizeof *self);
     self->measured_ns = trace__wall_ns(trace);
+    void *drawn = NULL;
     if (share < 1)
-        self->drawn = drawn_run__make(trace, share);
+        run__one(trace, NULL, &drawn_analysis, &share, &drawn, NULL);
+    self->drawn = drawn;
     self->trace = self->drawn ? drawn_run__trace(self->drawn) : trace;
     uint64_t kept_ns = trace__wall_ns(self->trace);
     self->scale = self->drawn && kept_ns ? (double)self->measured_ns / (double)kept_ns : 1;

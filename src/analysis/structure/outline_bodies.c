@@ -6,8 +6,9 @@
 #define UNTIDY_PARTS 16u
 #define WORK_MAX (1u << 19) /* nodes that are moved to lay a row's bodies beside each other */
 #define ALIGN_WINDOW 64u    /* items that are looked at for one of the same surface */
-#define DENSE_FROM 0.8 /* of a loop's time is in its iterations: else these are no measure of it \
-                        */
+#define DENSE_FROM                                                                \
+    0.8 /* of a loop's time is in its iterations: else these are no measure of it \
+         */
 
 /* ---- kinds of shapes: all that is to be known of them is here -------------------------------- */
 

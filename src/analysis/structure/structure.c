@@ -78,7 +78,7 @@ static void add_excesses(struct structure *structure)
 
 static void *start(struct run *run)
 {
-    const char *pattern = run__options(run, &structure_analysis);
+    const char *pattern = run->options;
     run->code = trace__is_aggregated(run->trace)
                     ? error__set(&run->error, -ENOTSUP,
                                  "the run was recorded with --aggregate, which keeps no order of "
