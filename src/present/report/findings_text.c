@@ -297,7 +297,7 @@ double report__work(const struct report *report)
     const struct profile *profile = report->profile;
     size_t unknown;
     uint64_t cpu_ns = report__cpu_ns(report, &unknown);
-    if (unknown || profile->wall_ns == 0)
+    if (unknown || profile->wall_ns == 0 || profile->threads.count == 0)
         return NAN;
     double work = (double)cpu_ns / (double)profile->wall_ns;
     /* The command's CPU time has the loader's in it. */
