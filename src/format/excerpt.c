@@ -6,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void excerpt__add_event(struct vec *words, const struct event *event)
+size_t excerpt__put_event(uint64_t *at, const struct event *event)
 {
-    bool is_function = event->id >= HEURT_EVENT_FUNCTIONS;
-    uint64_t *at = vec__extend(words, 1 + is_function + event->words);
-    uint32_t id = is_function ? HEURT_EVENT_FUNCTION | (event->id & 1) : event->id;
-    *at++ = event->tick << HEURT_ID_BITS | id;
-    if (is_function)
-        *at++ = event->id & ~1u;
-    if (event->words)
-        memcpy(at, event->payload, event->words * sizeof *at);
+    bool is_wide = event->id >> HEURT_ID_BITS;
+    uint32_t id = is_wide ? HEURT_EVENT_FUNCTION | (event->id & 1) : event->id;
+    memmove(at + 1 + is_wide, event->payload, event->words * sizeof *at);
+    *at = event->tick << HEURT_ID_BITS | id;
+    if (is_wide)
+        at[1] = event->id & ~1u;
+    return 1 + is_wide + event->words;
 }
 
 static size_t bytes_of(const struct excerpt_thread *thread)

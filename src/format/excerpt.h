@@ -10,11 +10,12 @@
 /* What one thread has in it. */
 struct excerpt_thread {
     uint64_t start_tick, end_tick;
-    struct vec words; /* uint64_t: events, as excerpt__add_event writes them */
+    struct vec words; /* uint64_t: events, as excerpt__put_event writes them */
 };
 
-/* Appends an event, whose tick is no more than 2^47 from the one before. */
-void excerpt__add_event(struct vec *words, const struct event *event);
+/* Writes an event, whose tick is no more than 2^47 from the one before, and returns how many words
+ * it takes: its payload's and at most 2. The payload may stand where it is written, or behind. */
+size_t excerpt__put_event(uint64_t *at, const struct event *event);
 
 /* threads: by index into trace__threads; their words are freed as they are taken. end_tick: of the
  * command. What the kernel told stands among the events: of CPU times nothing is known. Lives no

@@ -3,61 +3,75 @@
 #include "analysis/events/occurrences.h"
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* While it is built, depth is how much the depth changes at the tick. */
+/* While it is built, each begin and end of an interval is a number, in whose order they are. */
 
-static void steps_of_one(struct cover *cover, const struct vec *intervals)
+static uint64_t *put_ends(uint64_t *into, const struct vec *intervals)
 {
-    cover->count = 2 * intervals->count;
-    cover->steps = memory__zeroed(cover->count, sizeof *cover->steps);
-    struct cover_step *step = cover->steps;
     VEC_EACH (interval, intervals, struct interval) {
-        *step++ = (struct cover_step){.tick = interval->begin, .depth = 1};
-        *step++ = (struct cover_step){.tick = interval->end, .depth = -1};
+        *into++ = interval->begin << 1 | 1;
+        *into++ = interval->end << 1;
     }
+    return into;
 }
 
-static void merge(struct cover *into, const struct cover *left, const struct cover *right)
+/* Two rows, one behind the other, each in order. */
+static void merge(uint64_t *into, const uint64_t *left, const uint64_t *right, const uint64_t *end)
 {
-    into->count = left->count + right->count;
-    into->steps = memory__zeroed(into->count, sizeof *into->steps);
-    size_t l = 0, r = 0;
-    for (size_t i = 0; i < into->count; i++) {
-        bool from_left =
-            r == right->count || (l < left->count && left->steps[l].tick <= right->steps[r].tick);
-        into->steps[i] = from_left ? left->steps[l++] : right->steps[r++];
+    const uint64_t *left_end = right;
+    while (left < left_end && right < end) {
+        bool is_left = *left <= *right;
+        *into++ = is_left ? *left : *right;
+        left += is_left;
+        right += !is_left;
     }
+    memcpy(into, left, (size_t)(left_end - left) * sizeof *into);
+    memcpy(into + (left_end - left), right, (size_t)(end - right) * sizeof *into);
 }
 
-/* Halves are merged, so it is as deep as the logarithm of count. */
-static void steps_of(struct cover *cover, const struct vec *const *intervals, size_t count)
+/* In order into into; room has as much of it. Returns the end of both. Halves are merged, so it is
+ * as deep as the logarithm of count. */
+static uint64_t *order_ends(uint64_t *into, uint64_t *room, const struct vec *const *intervals,
+                            size_t count)
 {
-    if (count == 1) {
-        steps_of_one(cover, intervals[0]);
-        return;
+    if (count == 1)
+        return put_ends(into, intervals[0]);
+    uint64_t *middle = order_ends(room, into, intervals, count / 2);
+    uint64_t *end =
+        order_ends(middle, into + (middle - room), intervals + count / 2, count - count / 2);
+    merge(into, room, middle, end);
+    return into + (end - room);
+}
+
+static void take_steps(struct cover *cover, const uint64_t *ends)
+{
+    struct cover_step before = {0};
+    for (size_t i = 0; i < cover->count; i++) {
+        uint64_t tick = ends[i] >> 1;
+        before = (struct cover_step){
+            .tick = tick,
+            .sum = before.sum + (uint64_t)before.depth * (tick - before.tick),
+            .depth = before.depth + (ends[i] & 1 ? 1 : -1),
+        };
+        cover->steps[i] = before;
     }
-    struct cover left, right;
-    steps_of(&left, intervals, count / 2);
-    steps_of(&right, intervals + count / 2, count - count / 2);
-    merge(cover, &left, &right);
-    cover__free(&left);
-    cover__free(&right);
 }
 
 void cover__of(struct cover *cover, const struct vec *const *intervals, size_t count)
 {
     *cover = (struct cover){0};
-    if (!count)
+    for (size_t i = 0; i < count; i++)
+        cover->count += 2 * intervals[i]->count;
+    if (!cover->count)
         return;
-    steps_of(cover, intervals, count);
-    struct cover_step before = {0};
-    for (size_t i = 0; i < cover->count; i++) {
-        struct cover_step *step = &cover->steps[i];
-        step->sum = before.sum + (uint64_t)before.depth * (step->tick - before.tick);
-        step->depth += before.depth;
-        before = *step;
-    }
+    uint64_t *ends = memory__resize(NULL, 2 * cover->count, sizeof *ends);
+    order_ends(ends, ends + cover->count, intervals, count);
+    cover->steps = memory__resize(NULL, cover->count, sizeof *cover->steps);
+    take_steps(cover, ends);
+    free(ends);
 }
 
 void cover__free(struct cover *cover)

@@ -22,8 +22,9 @@
 
 struct overlap_candidate {
     struct class_entry *entry;
-    size_t seen;       /* how many others before it */
-    uint64_t total;    /* ticks on other threads */
+    size_t seen;    /* how many others before it */
+    uint64_t total; /* ticks on other threads */
+    /* Only while it is laid out, which one is at a time: */
     struct cover all;  /* by all threads */
     struct cover *own; /* by owner: what of it is the owner's */
     double *shares;    /* by sample */
@@ -231,27 +232,20 @@ static bool is_spread(const struct samples *asked, const double *shares)
     return most - least >= SPREAD_MIN && above >= SIDE_MIN && asked->fitted - above >= SIDE_MIN;
 }
 
-static void prepare(const struct samples *asked, struct overlap_candidate *candidate)
+static void lay_out(const struct samples *asked, struct overlap_candidate *candidate)
 {
-    size_t count = asked->items.count;
     cover(asked, candidate);
-    candidate->shares = memory__zeroed(count, sizeof *candidate->shares);
+    candidate->shares = memory__zeroed(asked->items.count, sizeof *candidate->shares);
     find_shares(asked, candidate, UINT64_MAX, candidate->shares);
-    candidate->varies = is_spread(asked, candidate->shares) && choose_level(asked, candidate);
-    if (candidate->varies)
-        candidate->fit = samples__fit(asked, candidate->shares, candidate->level);
 }
 
-static void free_candidates(const struct samples *asked, struct vec *candidates)
+static void clear(const struct samples *asked, struct overlap_candidate *candidate)
 {
-    VEC_EACH (candidate, candidates, struct overlap_candidate) {
-        for (size_t i = 0; candidate->own && i < asked->owners.count; i++)
-            cover__free(&candidate->own[i]);
-        free(candidate->own);
-        cover__free(&candidate->all);
-        free(candidate->shares);
-    }
-    vec__free(candidates);
+    for (size_t i = 0; i < asked->owners.count; i++)
+        cover__free(&candidate->own[i]);
+    free(candidate->own);
+    cover__free(&candidate->all);
+    free(candidate->shares);
 }
 
 /* ---- what is believed ------------------------------------------------------------------------ */
@@ -320,6 +314,13 @@ static bool is_met_early_by_chance(const struct samples *asked,
     return false;
 }
 
+static void fit(const struct samples *asked, struct overlap_candidate *candidate)
+{
+    candidate->varies = is_spread(asked, candidate->shares) && choose_level(asked, candidate);
+    if (candidate->varies)
+        candidate->fit = samples__fit(asked, candidate->shares, candidate->level);
+}
+
 static bool is_possible(const struct samples *asked, const struct overlap_candidate *candidate,
                         double *room)
 {
@@ -330,16 +331,13 @@ static bool is_possible(const struct samples *asked, const struct overlap_candid
 
 /* The one that explains most; of several that explain about as much, as nested ones do, the one
  * that took the least time. NULL: none. */
-static const struct overlap_candidate *choose(const struct samples *asked,
-                                              const struct vec *candidates, double *room)
+static struct overlap_candidate *choose(const struct vec *candidates)
 {
-    const struct overlap_candidate *best = NULL;
+    struct overlap_candidate *best = NULL;
     double most = 0;
-    VEC_EACH (candidate, candidates, struct overlap_candidate) {
-        candidate->possible = is_possible(asked, candidate, room);
+    VEC_EACH (candidate, candidates, struct overlap_candidate)
         if (candidate->possible && candidate->fit.explained > most)
             most = candidate->fit.explained;
-    }
     /* They are in the order of their time, the largest first. */
     VEC_EACH (candidate, candidates, struct overlap_candidate) {
         if (candidate->possible && candidate->fit.explained >= EQUAL * most)
@@ -353,21 +351,37 @@ static double margin(const struct samples *asked)
     return MARGIN + MARGIN_OF_ONE / (double)asked->fitted;
 }
 
-/* The largest r² by chance, of all that vary. slope: of the best, on average. */
+/* The largest r² by chance. slopes: their sum. */
+static double largest_by_chance(const struct samples *asked,
+                                const struct overlap_candidate *candidate, double *room,
+                                double *slopes)
+{
+    double largest = 0;
+    for (unsigned shift = 1; shift <= OVERLAP_SHIFTS; shift++) {
+        find_shifted_shares(asked, candidate, shift, UINT64_MAX, room);
+        struct fit null = samples__fit(asked, room, candidate->level);
+        if (null.slope > 0 && null.explained > largest)
+            largest = null.explained;
+        *slopes += null.slope / OVERLAP_SHIFTS;
+    }
+    return largest;
+}
+
+/* Of all that vary. slope: of the best, on average. */
 static double null_of(const struct samples *asked, const struct vec *candidates,
                       const struct overlap_candidate *best, double *room, double *slope)
 {
     double largest = 0;
     *slope = 0;
     VEC_EACH (candidate, candidates, struct overlap_candidate) {
-        for (unsigned shift = 1; candidate->varies && shift <= OVERLAP_SHIFTS; shift++) {
-            find_shifted_shares(asked, candidate, shift, UINT64_MAX, room);
-            struct fit null = samples__fit(asked, room, candidate->level);
-            if (null.slope > 0 && null.explained > largest)
-                largest = null.explained;
-            if (candidate == best)
-                *slope += null.slope / OVERLAP_SHIFTS;
-        }
+        double slopes = 0, of_one;
+        if (!candidate->varies)
+            continue;
+        lay_out(asked, candidate);
+        of_one = largest_by_chance(asked, candidate, room, &slopes);
+        clear(asked, candidate);
+        largest = of_one > largest ? of_one : largest;
+        *slope = candidate == best ? slopes : *slope;
     }
     return largest;
 }
@@ -529,25 +543,34 @@ static void tell(const struct samples *asked, const struct overlap_candidate *be
     answer->meets = meets_of(asked, best);
 }
 
+static void judge_best(const struct samples *asked, const struct vec *candidates,
+                       struct overlap_candidate *best, double *room, struct overlap_answer *answer)
+{
+    double null_slope;
+    answer->explained = best->fit.explained;
+    answer->null = null_of(asked, candidates, best, room, &null_slope);
+    lay_out(asked, best);
+    answer->is_found = answer->explained >= answer->null + margin(asked) &&
+                       (asked->question->preempted || !is_met_early_by_chance(asked, best, room));
+    tell(asked, best, null_slope, room, answer);
+    clear(asked, best);
+}
+
 static void judge(const struct samples *asked, struct vec *candidates,
                   struct overlap_answer *answer)
 {
     double *room = memory__zeroed(asked->items.count, sizeof *room);
     VEC_EACH (candidate, candidates, struct overlap_candidate) {
-        prepare(asked, candidate);
+        lay_out(asked, candidate);
+        fit(asked, candidate);
+        candidate->possible = is_possible(asked, candidate, room);
+        clear(asked, candidate);
         if (candidate->fit.slope > 0 && candidate->fit.explained > answer->explained)
             answer->explained = candidate->fit.explained;
     }
-    const struct overlap_candidate *best = choose(asked, candidates, room);
-    if (best) {
-        double null_slope;
-        answer->explained = best->fit.explained;
-        answer->null = null_of(asked, candidates, best, room, &null_slope);
-        answer->is_found =
-            answer->explained >= answer->null + margin(asked) &&
-            (asked->question->preempted || !is_met_early_by_chance(asked, best, room));
-        tell(asked, best, null_slope, room, answer);
-    }
+    struct overlap_candidate *best = choose(candidates);
+    if (best)
+        judge_best(asked, candidates, best, room, answer);
     free(room);
 }
 
@@ -559,7 +582,7 @@ void overlap__ask(const struct overlap_question *question, struct overlap_answer
     if (asked.items.count) {
         struct vec candidates = find_candidates(&asked);
         judge(&asked, &candidates, answer);
-        free_candidates(&asked, &candidates);
+        vec__free(&candidates);
     }
     samples__free(&asked);
 }

@@ -466,13 +466,12 @@ static void shorten(const struct drawn_run *run, struct event *event, uint64_t *
                             HEURT_SITE_HOW(payload[1]));
 }
 
+/* Each event is written where it was kept, or before. */
 static struct excerpt_thread draw_thread(const struct drawn_run *run, uint32_t index,
                                          struct kept_thread *kept)
 {
     const struct trace_thread *thread = VEC_AT(trace__threads(run->of), struct trace_thread, index);
-    struct excerpt_thread drawn = {drawn_tick(run, thread->start_tick),
-                                   drawn_tick(run, thread->end_tick), VEC_OF(uint64_t)};
-    uint64_t *at = kept->words.items, *end = at ? at + kept->words.count : at;
+    uint64_t *at = kept->words.items, *end = at ? at + kept->words.count : at, *into = at;
     while (at < end) {
         struct kept_event head;
         memcpy(&head, at, sizeof head);
@@ -481,11 +480,12 @@ static struct excerpt_thread draw_thread(const struct drawn_run *run, uint32_t i
         if (tells_of_time(head.id))
             shorten(run, &event, at);
         event.tick = drawn_tick(run, head.tick);
-        excerpt__add_event(&drawn.words, &event);
+        into += excerpt__put_event(into, &event);
         at += head.words;
     }
-    vec__free(&kept->words);
-    return drawn;
+    kept->words.count = (size_t)(into - (uint64_t *)kept->words.items);
+    return (struct excerpt_thread){drawn_tick(run, thread->start_tick),
+                                   drawn_tick(run, thread->end_tick), kept->words};
 }
 
 /* splitmix64, Steele et al. 2014 */

@@ -15,7 +15,7 @@
  *
  * In goes a trace, out comes another one, of the same threads and processes, and where a tick of
  * the one is in the other. One walk over the trace, on all CPUs. Memory: the events in the windows,
- * 32 bytes each and more. It stands on format/excerpt.h and analysis.h. For analysis/ only. */
+ * 16 bytes each and more. It stands on format/excerpt.h and analysis.h. For analysis/ only. */
 #ifndef HEURT_ANALYSIS_EVENTS_DRAWN_RUN_H
 #define HEURT_ANALYSIS_EVENTS_DRAWN_RUN_H
 
