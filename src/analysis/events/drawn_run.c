@@ -103,6 +103,25 @@ bool drawn_run__tick(const struct drawn_run *run, uint64_t tick, uint64_t *drawn
     return is_in_window(run, tick) || (stops && *VEC_AT(&run->stops, uint64_t, stops - 1) == tick);
 }
 
+/* The first tick behind that one, which is in a gap, that may be in a window. */
+static uint64_t end_of_gap(const struct drawn_run *run, uint64_t tick)
+{
+    uint32_t window = window_of(run, tick);
+    if (tick >= run->begins[window])
+        window++;
+    return window < run->count ? run->begins[window] : UINT64_MAX;
+}
+
+uint64_t drawn_run__next_tick(const struct drawn_run *run, uint64_t tick)
+{
+    size_t stops = stops_until(run, tick);
+    if (is_in_window(run, tick) || (stops && *VEC_AT(&run->stops, uint64_t, stops - 1) == tick))
+        return tick;
+    uint64_t end = end_of_gap(run, tick);
+    uint64_t stop = stops < run->stops.count ? *VEC_AT(&run->stops, uint64_t, stops) : UINT64_MAX;
+    return stop < end ? stop : end;
+}
+
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
 static void keep(struct kept_thread *kept, uint64_t tick, uint32_t id, uint32_t words,
@@ -345,15 +364,6 @@ static void take_event(void *part, const struct event *event)
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
-
-/* The first tick behind that one, which is in a gap, that may be in a window. */
-static uint64_t end_of_gap(const struct drawn_run *run, uint64_t tick)
-{
-    uint32_t window = window_of(run, tick);
-    if (tick >= run->begins[window])
-        window++;
-    return window < run->count ? run->begins[window] : UINT64_MAX;
-}
 
 /* Takes an event of a gap that enters a function, or leaves the innermost span. */
 static inline bool take_function(struct keeper *self, uint32_t id, uint64_t tick)

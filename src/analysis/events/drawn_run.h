@@ -37,5 +37,8 @@ double drawn_run__scale(const struct drawn_run *run);
 
 /* Where a tick is in the drawn run. False: no event of that tick is in it. */
 bool drawn_run__tick(const struct drawn_run *run, uint64_t tick, uint64_t *drawn);
+/* The first tick from that one on of which an event may be in the drawn run. A call that begins
+ * before it ends before it, too. */
+uint64_t drawn_run__next_tick(const struct drawn_run *run, uint64_t tick);
 
 #endif

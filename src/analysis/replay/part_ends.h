@@ -5,12 +5,16 @@
 #define HEURT_ANALYSIS_REPLAY_PART_ENDS_H
 
 #include "analysis/events/drawn_run.h"
+#include "analysis/events/occurrences.h"
 #include "analysis/events/spans.h"
 
 struct part_ends {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_table *table;
     const struct drawn_run *drawn;
+    struct interval quiet;     /* ticks of which no event is in it */
+    uint32_t divided_depth;    /* spans around the outermost open one of a divided site; UINT32_MAX:
+                                  none is open */
     struct thread_fold *watch; /* NULL: all ends are there */
     struct vec ends;           /* struct part_end: of the current thread, */
     size_t next;               /* not yet asked for from there on */
