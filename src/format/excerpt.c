@@ -84,15 +84,22 @@ struct trace *trace__excerpt(const struct trace *trace, struct excerpt_thread *t
     return excerpt;
 }
 
+void trace__empty_excerpt(struct trace *excerpt)
+{
+    VEC_EACH (thread, &excerpt->threads, struct trace_thread)
+        vec__free(&thread->chunks);
+    free(excerpt->copy);
+    excerpt->bytes = excerpt->copy = NULL;
+    excerpt->size = 0;
+}
+
 void trace__close_excerpt(struct trace *excerpt)
 {
     if (!excerpt)
         return;
-    VEC_EACH (thread, &excerpt->threads, struct trace_thread)
-        vec__free(&thread->chunks);
+    trace__empty_excerpt(excerpt);
     vec__free(&excerpt->threads);
     free(excerpt->damage->chunks);
     free(excerpt->damage);
-    free(excerpt->copy);
     free(excerpt);
 }

@@ -22,6 +22,8 @@ size_t excerpt__put_event(uint64_t *at, const struct event *event);
  * longer than trace, and is freed by trace__close_excerpt. */
 struct trace *trace__excerpt(const struct trace *trace, struct excerpt_thread *threads,
                              uint64_t end_tick);
+/* Its events will not be walked over any more, and take no memory. */
+void trace__empty_excerpt(struct trace *excerpt);
 void trace__close_excerpt(struct trace *excerpt); /* NULL is allowed */
 
 #endif

@@ -576,6 +576,11 @@ const struct analysis drawn_analysis = {
     .finish = end_drawing,
 };
 
+void drawn_run__empty(struct drawn_run *run)
+{
+    trace__empty_excerpt(run->trace);
+}
+
 void drawn_run__free(struct drawn_run *run)
 {
     if (!run)

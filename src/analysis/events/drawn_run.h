@@ -30,6 +30,9 @@ extern const struct analysis drawn_analysis;
 
 void drawn_run__free(struct drawn_run *run); /* NULL is allowed */
 
+/* Its trace will be asked for no more events. */
+void drawn_run__empty(struct drawn_run *run);
+
 /* Lives as long as the drawn run, and no longer than the trace. */
 const struct trace *drawn_run__trace(const struct drawn_run *run);
 /* The run's time over that of the windows. */

@@ -134,6 +134,8 @@ int whatif__open(const struct trace *trace, const struct symbols *symbols,
         free(self);
         return result;
     }
+    if (self->drawn)
+        drawn_run__empty(self->drawn);
     bool is_long = self->drawn || replay_program__ops(self->program) > VARIANTS_OPS;
     self->variants = is_long ? 1 : VARIANTS;
     struct replay_result recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
