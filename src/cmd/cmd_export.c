@@ -15,6 +15,8 @@
 #include <signal.h>
 #include <string.h>
 
+#define BUFFER_BYTES (1u << 16)
+
 /* What the user asked for. */
 struct request {
     const char *directory;
@@ -59,6 +61,7 @@ static int export_all(const struct request *request, struct shown_trace *shown, 
         .export = {.shown = shown, .out = out},
         .exporter = request->exporter,
     };
+    setvbuf(out, NULL, _IOFBF, BUFFER_BYTES); /* without it a call of the kernel each 4 KiB */
     call(self.exporter->begin, &self.export);
     call(self.exporter->definitions, &self.export);
     int failed = event_walk__tell(shown, &request->selection, &self.taker);

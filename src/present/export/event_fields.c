@@ -387,6 +387,14 @@ static void put_arguments(const struct shown_thread *thread, const struct event 
         fields__text(fields, "at", memory__format("%s:%u", function->file, function->line));
 }
 
+bool event__has_fields(const struct shown_thread *thread, const struct event *event)
+{
+    if (event->words || event->id % 2 || event->id < HEURT_EVENT_FUNCTIONS)
+        return event->words > 0;
+    const struct trace_function *function = trace_process__function(thread->process, event->id);
+    return function && *function->file;
+}
+
 void event__put_fields(const struct shown_trace *shown, const struct shown_thread *thread,
                        const struct event *event, const struct fields *fields)
 {

@@ -17,6 +17,22 @@ struct exported_span {
 
 /* ---- where an event stands ------------------------------------------------------------------- */
 
+/* Between its time and what it is. */
+static char *json_of(const struct trace_thread *thread)
+{
+    char name[17], *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        out_of_memory(sizeof name);
+    fprintf(out, ",\"tid\":%" PRIu32 ",\"serial\":%" PRIu32 ",\"thread\":", thread->tid,
+            thread->serial);
+    text__put_json(out, thread__name(thread, name));
+    text__put(out, ",\"what\":\"");
+    fclose(out);
+    return text;
+}
+
 struct shown_trace shown_trace__new(const struct trace *trace, const struct symbols *symbols)
 {
     const struct vec *threads = trace__threads(trace);
@@ -28,14 +44,17 @@ struct shown_trace shown_trace__new(const struct trace *trace, const struct symb
         shown.threads[i].process =
             VEC_AT(trace__processes(trace), struct trace_process, thread->process);
         shown.threads[i].open = VEC_OF(struct exported_span);
+        shown.threads[i].json = json_of(thread);
     }
     return shown;
 }
 
 void shown_trace__free(struct shown_trace *shown)
 {
-    for (size_t i = 0; i < trace__threads(shown->trace)->count; i++)
+    for (size_t i = 0; i < trace__threads(shown->trace)->count; i++) {
         vec__free(&shown->threads[i].open);
+        free(shown->threads[i].json);
+    }
     free(shown->threads);
 }
 
@@ -124,23 +143,35 @@ void shown_event__line(const struct shown_trace *shown, const struct shown_event
     fputc('\n', out);
 }
 
-struct json_object *shown_event__json(const struct shown_trace *shown,
-                                      const struct shown_event *what)
+static void put_json_fields(const struct shown_trace *shown, const struct shown_event *what,
+                            FILE *out)
 {
-    char name[17];
-    const struct trace_thread *thread = what->thread->thread;
-    const char *detail = what->title.detail;
-    uint64_t ns = trace__since_start_ns(shown->trace, what->event->tick);
-    struct json_object *line = json_object_new_object(), *fields = json_object_new_object();
-    json_object_object_add(line, "ns", json_object_new_uint64(ns));
-    json_object_object_add(line, "tid", json_object_new_int64(thread->tid));
-    json_object_object_add(line, "serial", json_object_new_int64(thread->serial));
-    json_object_object_add(line, "thread", text__json(thread__name(thread, name)));
-    json_object_object_add(line, "what", json_object_new_string(event__what(what->event->id)));
-    json_object_object_add(line, "depth", json_object_new_uint64(what->depth));
-    json_object_object_add(line, "name", text__json(what->title.name));
-    json_object_object_add(line, "detail", *detail ? text__json(detail) : NULL);
+    struct json_object *fields = json_object_new_object();
     event__put_fields(shown, what->thread, what->event, &(struct fields){.json = fields});
-    json_object_object_add(line, "fields", fields);
-    return line;
+    text__put(out, json_object_to_json_string_ext(fields, JSON_C_TO_STRING_PLAIN));
+    json_object_put(fields);
+}
+
+void shown_event__put_json(const struct shown_trace *shown, const struct shown_event *what,
+                           FILE *out)
+{
+    text__put(out, "{\"ns\":");
+    text__put_number(out, trace__since_start_ns(shown->trace, what->event->tick));
+    text__put(out, what->thread->json);
+    text__put(out, event__what(what->event->id));
+    text__put(out, "\",\"depth\":");
+    text__put_number(out, what->depth);
+    text__put(out, ",\"name\":");
+    text__put_json(out, what->title.name);
+    text__put(out, ",\"detail\":");
+    if (*what->title.detail)
+        text__put_json(out, what->title.detail);
+    else
+        text__put(out, "null");
+    text__put(out, ",\"fields\":");
+    if (event__has_fields(what->thread, what->event))
+        put_json_fields(shown, what, out);
+    else
+        text__put(out, "{}");
+    text__put(out, "}\n");
 }

@@ -7,13 +7,13 @@
 
 #include <stdio.h>
 
-struct json_object;
-
 /* A thread while a walk goes through its events. */
 struct shown_thread {
     const struct trace_thread *thread;
     const struct trace_process *process;
-    struct vec open; /* private to the room: the spans that it is in */
+    /* Private to the room: */
+    struct vec open; /* the spans that it is in */
+    char *json;      /* what stands in each of its objects */
 };
 
 struct shown_trace {
@@ -56,7 +56,8 @@ void shown_event__line(const struct shown_trace *shown, const struct shown_event
 /* The fields alone: " name=value name=value unit". */
 void shown_event__fields(const struct shown_trace *shown, const struct shown_event *what,
                          FILE *out);
-struct json_object *shown_event__json(const struct shown_trace *shown,
-                                      const struct shown_event *what); /* json_object_put it */
+/* Likewise as a JSON object on a line. */
+void shown_event__put_json(const struct shown_trace *shown, const struct shown_event *what,
+                           FILE *out);
 
 #endif

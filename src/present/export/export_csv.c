@@ -1,5 +1,6 @@
 /* export_csv.c: a row an event. */
 #include "base/memory.h"
+#include "present/export/event_fields.h"
 #include "present/export/exporters.h"
 #include "present/screen/csv_line.h"
 
@@ -36,19 +37,25 @@ static struct csv_line begin_line(const struct export *export, const struct show
     return line;
 }
 
-static void event(struct export *export, const struct shown_event *event)
+static const char *fields_of(const struct export *export, const struct shown_event *event)
 {
     struct row *row = export->own;
-    struct csv_line line =
-        begin_line(export, event->thread, event__what(event->event->id), event->event->tick);
     rewind(row->stream);
     shown_event__fields(export->shown, event, row->stream);
     fputc('\0', row->stream);
     fflush(row->stream);
+    return row->text + (*row->text == ' ');
+}
+
+static void event(struct export *export, const struct shown_event *event)
+{
+    struct csv_line line =
+        begin_line(export, event->thread, event__what(event->event->id), event->event->tick);
     line__number(&line, event->depth);
     line__text(&line, event->title.name);
     line__text(&line, event->title.detail);
-    line__text(&line, row->text + (*row->text == ' '));
+    line__text(&line,
+               event__has_fields(event->thread, event->event) ? fields_of(export, event) : "");
     fputs(",,\n", export->out);
 }
 

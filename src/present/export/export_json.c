@@ -56,7 +56,7 @@ static void definitions(struct export *export)
 
 static void event(struct export *export, const struct shown_event *event)
 {
-    put_line(export, shown_event__json(export->shown, event));
+    shown_event__put_json(export->shown, event, export->out);
 }
 
 static void gap(struct export *export, const struct shown_thread *thread,

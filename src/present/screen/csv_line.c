@@ -1,8 +1,8 @@
 #include "present/screen/csv_line.h"
 
+#include "present/screen/fields.h"
 #include "present/shared.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +14,31 @@ static void replace_controls(char *text)
             *text = '?';
 }
 
+static void begin_field(struct csv_line *line)
+{
+    if (line->begun)
+        putc_unlocked(',', line->out);
+    line->begun = true;
+}
+
+/* Of ASCII alone, which need not be changed, nor stand in quotes. */
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text == 0x7f || *text == ',' || *text == '"')
+            return false;
+    return true;
+}
+
 void line__text(struct csv_line *line, const char *text)
 {
+    begin_field(line);
+    if (text && is_plain(text)) {
+        fputs_unlocked(text, line->out);
+        return;
+    }
     char *clean = text__utf8(text);
     replace_controls(clean);
-    if (line->begun)
-        fputc(',', line->out);
-    line->begun = true;
     if (!clean[strcspn(clean, ",\"\r\n")]) {
         fputs(clean, line->out);
         free(clean);
@@ -38,9 +56,8 @@ void line__text(struct csv_line *line, const char *text)
 
 void line__number(struct csv_line *line, uint64_t value)
 {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, value);
-    line__text(line, digits);
+    begin_field(line);
+    text__put_number(line->out, value);
 }
 
 void line__source_line(struct csv_line *line, uint32_t number)

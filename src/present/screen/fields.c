@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 void text__print(FILE *out, const char *text)
@@ -19,6 +20,36 @@ struct json_object *text__json(const char *text)
     struct json_object *string = json_object_new_string(clean);
     free(clean);
     return string;
+}
+
+void text__put_number(FILE *out, uint64_t number)
+{
+    char digits[20], *first = digits + sizeof digits;
+    do
+        *--first = (char)('0' + number % 10);
+    while (number /= 10);
+    fwrite_unlocked(first, 1, (size_t)(digits + sizeof digits - first), out);
+}
+
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text == 0x7f || *text == '"' || *text == '\\' || *text == '/')
+            return false;
+    return true;
+}
+
+void text__put_json(FILE *out, const char *text)
+{
+    if (is_plain(text)) {
+        putc_unlocked('"', out);
+        text__put(out, text);
+        putc_unlocked('"', out);
+        return;
+    }
+    struct json_object *string = text__json(text);
+    text__put(out, json_object_to_json_string_ext(string, JSON_C_TO_STRING_PLAIN));
+    json_object_put(string);
 }
 
 static void add(const struct fields *fields, const char *name, const char *unit,

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct json_object;
 
@@ -26,5 +27,13 @@ void fields__text(const struct fields *fields, const char *name, char *text);
 void text__print(FILE *out, const char *text);
 /* A string of valid UTF-8, whatever the text is. */
 struct json_object *text__json(const char *text);
+/* Text as it is; a number's digits; the text of text__json with its quotes: for what is written
+ * many million times, for which formats and documents would take too long. */
+static inline void text__put(FILE *out, const char *text)
+{
+    fwrite_unlocked(text, 1, strlen(text), out);
+}
+void text__put_number(FILE *out, uint64_t number);
+void text__put_json(FILE *out, const char *text);
 
 #endif
