@@ -173,10 +173,14 @@ static void seams_change_nothing_that_is_open(void **state)
         trace_cursor__start(&whole, scene->trace, thread_of(scene->trace, i));
         trace_cursor__start(&drawn, drawn_run__trace(run), thread_of(drawn_run__trace(run), i));
         bool has = trace_cursor__next(&whole, &event), has_same = trace_cursor__next(&drawn, &same);
+        uint64_t next = 0;
         for (uint64_t last = 0, last_drawn = 0, drawn_tick; has; last_drawn = drawn_tick) {
             uint64_t tick = event.tick;
             events += count_until(&whole, &event, &has, tick, &in_whole);
             bool is_in = drawn_run__tick(run, tick, &drawn_tick);
+            assert_false(is_in && tick < next);
+            next = drawn_run__next_tick(run, tick);
+            assert_true(is_in == (next == tick));
             kept += count_until(&drawn, &same, &has_same, drawn_tick, &in_drawn);
             bool is_in_window =
                 is_in && tick - last > SECTION / 2 && drawn_tick - last_drawn == tick - last;
