@@ -46,6 +46,7 @@ static uint64_t *order_ends(uint64_t *into, uint64_t *room, const struct vec *co
     return into + (end - room);
 }
 
+/* The ends stand in the last third of the steps' memory, so that none is overwritten unread. */
 static void take_steps(struct cover *cover, const uint64_t *ends)
 {
     struct cover_step before = {0};
@@ -60,18 +61,24 @@ static void take_steps(struct cover *cover, const uint64_t *ends)
     }
 }
 
+_Static_assert(sizeof(struct cover_step) == 3 * sizeof(uint64_t),
+               "two rows of ends behind a third");
+
 void cover__of(struct cover *cover, const struct vec *const *intervals, size_t count)
 {
-    *cover = (struct cover){0};
+    cover->count = 0;
     for (size_t i = 0; i < count; i++)
         cover->count += 2 * intervals[i]->count;
     if (!cover->count)
         return;
-    uint64_t *ends = memory__resize(NULL, 2 * cover->count, sizeof *ends);
-    order_ends(ends, ends + cover->count, intervals, count);
-    cover->steps = memory__resize(NULL, cover->count, sizeof *cover->steps);
+    if (cover->room < cover->count) {
+        free(cover->steps);
+        cover->steps = memory__resize(NULL, cover->count, sizeof *cover->steps);
+        cover->room = cover->count;
+    }
+    uint64_t *room = (uint64_t *)cover->steps + cover->count, *ends = room + cover->count;
+    order_ends(ends, room, intervals, count);
     take_steps(cover, ends);
-    free(ends);
 }
 
 void cover__free(struct cover *cover)

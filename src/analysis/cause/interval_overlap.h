@@ -21,9 +21,11 @@ struct cover_step {
 struct cover {
     struct cover_step *steps; /* by tick */
     size_t count;             /* 0: nothing is covered */
+    size_t room;              /* of steps */
 };
 
-/* Of vecs of struct interval (occurrences.h), each in order and without overlap. Free it. */
+/* Of vecs of struct interval (occurrences.h), each in order and without overlap. What it was of
+ * before, or {0}, is gone; its memory is used again. Free it. */
 void cover__of(struct cover *cover, const struct vec *const *intervals, size_t count);
 void cover__free(struct cover *cover);
 

@@ -20,16 +20,20 @@
 #define EQUAL 0.95 /* r² of classes that are told apart by nothing but their time */
 #define LEAST 0.02 /* quantile of the shares: what all have */
 
-struct overlap_candidate {
-    struct class_entry *entry;
-    size_t seen;    /* how many others before it */
-    uint64_t total; /* ticks on other threads */
-    /* Only while it is laid out, which one is at a time: */
+/* What a candidate covers; one is laid out at a time, in the same memory. */
+struct layout {
     struct cover all;  /* by all threads */
     struct cover *own; /* by owner: what of it is the owner's */
     double *shares;    /* by sample */
-    unsigned level;    /* of its blocks */
-    bool varies;       /* enough for a slope */
+};
+
+struct overlap_candidate {
+    struct class_entry *entry;
+    size_t seen;               /* how many others before it */
+    uint64_t total;            /* ticks on other threads */
+    const struct layout *laid; /* valid until another one is laid out */
+    unsigned level;            /* of its blocks */
+    bool varies;               /* enough for a slope */
     bool possible;
     struct fit fit;
 };
@@ -50,8 +54,8 @@ struct overlap_place {
 static uint64_t covered_by_others(const struct overlap_candidate *candidate, size_t owner,
                                   uint64_t begin, uint64_t end, struct overlap_place *place)
 {
-    return cover__between(&candidate->all, begin, end, &place->all) -
-           cover__between(&candidate->own[owner], begin, end, &place->own);
+    return cover__between(&candidate->laid->all, begin, end, &place->all) -
+           cover__between(&candidate->laid->own[owner], begin, end, &place->own);
 }
 
 /* The part of each occurrence's time on a CPU, or of its first at_most ticks there, in which the
@@ -186,10 +190,12 @@ static struct vec find_candidates(const struct samples *asked)
     return candidates;
 }
 
-static void cover(const struct samples *asked, struct overlap_candidate *candidate)
+static void cover(const struct samples *asked, const struct overlap_candidate *candidate,
+                  struct layout *layout)
 {
     struct vec lines = VEC_OF(const struct vec *);
-    candidate->own = memory__zeroed(asked->owners.count, sizeof *candidate->own);
+    for (size_t i = 0; i < asked->owners.count; i++)
+        layout->own[i].count = 0;
     VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != candidate->entry || !intervals->count)
@@ -197,9 +203,9 @@ static void cover(const struct samples *asked, struct overlap_candidate *candida
         vec__push(&lines, &intervals);
         for (size_t i = 0; i < asked->owners.count; i++)
             if (VEC_AT(&asked->owners, struct owner, i)->thread == timeline->thread)
-                cover__of(&candidate->own[i], &intervals, 1);
+                cover__of(&layout->own[i], &intervals, 1);
     }
-    cover__of(&candidate->all, lines.items, lines.count);
+    cover__of(&layout->all, lines.items, lines.count);
     vec__free(&lines);
 }
 
@@ -207,7 +213,7 @@ static void cover(const struct samples *asked, struct overlap_candidate *candida
  * because both threads are in another phase of the program, is no sign of a coincidence. */
 static bool choose_level(const struct samples *asked, struct overlap_candidate *candidate)
 {
-    const double *x = candidate->shares;
+    const double *x = candidate->laid->shares;
     double whole = samples__deviations(asked, x, x, WHOLE_THREADS, NULL).xx;
     for (candidate->level = asked->finest;; candidate->level--) {
         double within = samples__deviations(asked, x, x, candidate->level, NULL).xx;
@@ -232,20 +238,29 @@ static bool is_spread(const struct samples *asked, const double *shares)
     return most - least >= SPREAD_MIN && above >= SIDE_MIN && asked->fitted - above >= SIDE_MIN;
 }
 
-static void lay_out(const struct samples *asked, struct overlap_candidate *candidate)
+static struct layout new_layout(const struct samples *asked)
 {
-    cover(asked, candidate);
-    candidate->shares = memory__zeroed(asked->items.count, sizeof *candidate->shares);
-    find_shares(asked, candidate, UINT64_MAX, candidate->shares);
+    return (struct layout){
+        .own = memory__zeroed(asked->owners.count, sizeof(struct cover)),
+        .shares = memory__zeroed(asked->items.count, sizeof(double)),
+    };
 }
 
-static void clear(const struct samples *asked, struct overlap_candidate *candidate)
+static void free_layout(const struct samples *asked, struct layout *layout)
 {
     for (size_t i = 0; i < asked->owners.count; i++)
-        cover__free(&candidate->own[i]);
-    free(candidate->own);
-    cover__free(&candidate->all);
-    free(candidate->shares);
+        cover__free(&layout->own[i]);
+    free(layout->own);
+    cover__free(&layout->all);
+    free(layout->shares);
+}
+
+static void lay_out(const struct samples *asked, struct overlap_candidate *candidate,
+                    struct layout *layout)
+{
+    cover(asked, candidate, layout);
+    candidate->laid = layout;
+    find_shares(asked, candidate, UINT64_MAX, layout->shares);
 }
 
 /* ---- what is believed ------------------------------------------------------------------------ */
@@ -270,7 +285,7 @@ static bool is_everywhere(const struct samples *asked, const struct overlap_cand
         level = BLOCKS_LEAST;
     struct vec blocks = VEC_OF(struct sums);
     struct sums all =
-        samples__deviations(asked, candidate->shares, asked->lefts.items, level, &blocks);
+        samples__deviations(asked, candidate->laid->shares, asked->lefts.items, level, &blocks);
     struct sums rest = all;
     double squares = 0;
     qsort(blocks.items, blocks.count, sizeof(struct sums), compare_blocks);
@@ -295,7 +310,8 @@ static bool is_met_early(const struct samples *asked, const struct overlap_candi
 {
     find_shares(asked, candidate, asked->reference, early);
     double xy = samples__deviations(asked, early, asked->lefts.items, candidate->level, NULL).xy;
-    double xx = samples__deviations(asked, early, candidate->shares, candidate->level, NULL).xy;
+    double xx =
+        samples__deviations(asked, early, candidate->laid->shares, candidate->level, NULL).xy;
     return xx > 0 && xy / xx >= candidate->fit.slope / 2;
 }
 
@@ -316,9 +332,9 @@ static bool is_met_early_by_chance(const struct samples *asked,
 
 static void fit(const struct samples *asked, struct overlap_candidate *candidate)
 {
-    candidate->varies = is_spread(asked, candidate->shares) && choose_level(asked, candidate);
+    candidate->varies = is_spread(asked, candidate->laid->shares) && choose_level(asked, candidate);
     if (candidate->varies)
-        candidate->fit = samples__fit(asked, candidate->shares, candidate->level);
+        candidate->fit = samples__fit(asked, candidate->laid->shares, candidate->level);
 }
 
 static bool is_possible(const struct samples *asked, const struct overlap_candidate *candidate,
@@ -369,7 +385,8 @@ static double largest_by_chance(const struct samples *asked,
 
 /* Of all that vary. slope: of the best, on average. */
 static double null_of(const struct samples *asked, const struct vec *candidates,
-                      const struct overlap_candidate *best, double *room, double *slope)
+                      const struct overlap_candidate *best, struct layout *layout, double *room,
+                      double *slope)
 {
     double largest = 0;
     *slope = 0;
@@ -377,9 +394,8 @@ static double null_of(const struct samples *asked, const struct vec *candidates,
         double slopes = 0, of_one;
         if (!candidate->varies)
             continue;
-        lay_out(asked, candidate);
+        lay_out(asked, candidate, layout);
         of_one = largest_by_chance(asked, candidate, room, &slopes);
-        clear(asked, candidate);
         largest = of_one > largest ? of_one : largest;
         *slope = candidate == best ? slopes : *slope;
     }
@@ -401,9 +417,9 @@ static double smallest_share(const struct samples *asked, const double *shares, 
 static double share_of_excess(const struct samples *asked, const struct overlap_candidate *best,
                               double slope, double *room)
 {
-    double sum = 0, smallest = smallest_share(asked, best->shares, room);
+    double sum = 0, smallest = smallest_share(asked, best->laid->shares, room);
     for (size_t i = 0; i < asked->items.count; i++)
-        sum += VEC_AT(&asked->items, struct sample, i)->weight * (best->shares[i] - smallest);
+        sum += VEC_AT(&asked->items, struct sample, i)->weight * (best->laid->shares[i] - smallest);
     double share = asked->excess > 0 ? slope * sum / asked->excess : 0;
     return share < 0 ? 0 : share > 1 ? 1 : share;
 }
@@ -416,7 +432,7 @@ static double met_of(const struct samples *asked, const struct overlap_candidate
             continue;
         double weight = VEC_AT(&asked->items, struct sample, i)->weight;
         all += weight;
-        met += best->shares[i] > 0 ? weight : 0;
+        met += best->laid->shares[i] > 0 ? weight : 0;
     }
     return all > 0 ? met / all : 0;
 }
@@ -514,7 +530,7 @@ static uint32_t thread_of(const struct samples *asked, const struct overlap_cand
         const struct vec *intervals = intervals_of(asked->question, timeline);
         if (timeline->entry != best->entry || !intervals->count)
             continue;
-        struct cover cover;
+        struct cover cover = {0};
         cover__of(&cover, &intervals, 1);
         uint64_t ticks = 0;
         size_t near = 0;
@@ -544,33 +560,34 @@ static void tell(const struct samples *asked, const struct overlap_candidate *be
 }
 
 static void judge_best(const struct samples *asked, const struct vec *candidates,
-                       struct overlap_candidate *best, double *room, struct overlap_answer *answer)
+                       struct overlap_candidate *best, struct layout *layout, double *room,
+                       struct overlap_answer *answer)
 {
     double null_slope;
     answer->explained = best->fit.explained;
-    answer->null = null_of(asked, candidates, best, room, &null_slope);
-    lay_out(asked, best);
+    answer->null = null_of(asked, candidates, best, layout, room, &null_slope);
+    lay_out(asked, best, layout);
     answer->is_found = answer->explained >= answer->null + margin(asked) &&
                        (asked->question->preempted || !is_met_early_by_chance(asked, best, room));
     tell(asked, best, null_slope, room, answer);
-    clear(asked, best);
 }
 
 static void judge(const struct samples *asked, struct vec *candidates,
                   struct overlap_answer *answer)
 {
     double *room = memory__zeroed(asked->items.count, sizeof *room);
+    struct layout layout = new_layout(asked);
     VEC_EACH (candidate, candidates, struct overlap_candidate) {
-        lay_out(asked, candidate);
+        lay_out(asked, candidate, &layout);
         fit(asked, candidate);
         candidate->possible = is_possible(asked, candidate, room);
-        clear(asked, candidate);
         if (candidate->fit.slope > 0 && candidate->fit.explained > answer->explained)
             answer->explained = candidate->fit.explained;
     }
     struct overlap_candidate *best = choose(candidates);
     if (best)
-        judge_best(asked, candidates, best, room, answer);
+        judge_best(asked, candidates, best, &layout, room, answer);
+    free_layout(asked, &layout);
     free(room);
 }
 
