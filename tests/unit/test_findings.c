@@ -234,6 +234,53 @@ static void two_threads_for_the_slowest_stage_halve_it(void **state)
     findings__free(findings);
 }
 
+/* The second of three threads works all the time; the first waits until it takes, the third until
+ * it gives something, with hardly any work of their own. */
+static struct findings *find_pipeline(struct scene *scene, bool is_fed)
+{
+    enum { TAKEN = 0x7300, GIVEN = 0x7400, TAKES = 0x9c00, SINK_SITE = 0x9d00 };
+    on_cpus(scene, "2", 6000);
+    for (uint64_t from = 1000; from < 6000; from += 100) {
+        PUT(scene, 0, from + 1, CONDITION, PUT_SITE, TAKEN, MUTEX);
+        PUT(scene, 2, from + 1, CONDITION, SINK_SITE, GIVEN, MUTEX + 64);
+        if (is_fed && from == 1000) {
+            PUT(scene, 1, from + 1, CONDITION, GET_SITE, EMPTY, MUTEX);
+            PUT(scene, 0, from + 2, SIGNAL, PUT_SIGNALS, EMPTY);
+            PUT(scene, 1, from + 3, CONDITION LEFT, 0);
+        }
+        PUT(scene, 1, from + 97, SIGNAL, TAKES, TAKEN);
+        PUT(scene, 1, from + 98, SIGNAL, GET_SIGNALS, GIVEN);
+        PUT(scene, 0, from + 99, CONDITION LEFT, 0);
+        PUT(scene, 2, from + 99, CONDITION LEFT, 0);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        scene__end(scene, i, 6000);
+    return find(scene, "read", "encode");
+}
+
+static void stages_are_workers_however_little_they_do(void **state)
+{
+    struct findings *findings = find_pipeline(*state, true);
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->ranked);
+    assert_true(first->is_assumed);
+    assert_int_equal(first->classes.count, 2);
+    assert_int_equal(findings->working_threads, 3);
+    assert_true(first->wall_gain[0] < 1.96 && first->wall_gain[1] > 1.9);
+    findings__free(findings);
+}
+
+/* Threads that wait for what one makes are no pipeline: it got nothing from them. */
+static void who_waits_for_work_of_one_that_nobody_feeds_is_idle(void **state)
+{
+    struct findings *findings = find_pipeline(*state, false);
+    assert_int_equal(findings->working_threads, 1);
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_false(finding->ranked);
+    findings__free(findings);
+}
+
 static void a_pool_that_waits_for_work_is_idle(void **state)
 {
     struct scene *scene = *state;
@@ -543,6 +590,8 @@ int main(void)
         TEST(two_ends_that_wait_for_each_other_in_turn_are_ranked),
         TEST(stages_that_wait_for_the_slowest_lose_nothing),
         TEST(two_threads_for_the_slowest_stage_halve_it),
+        TEST(stages_are_workers_however_little_they_do),
+        TEST(who_waits_for_work_of_one_that_nobody_feeds_is_idle),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOSES_PART 8 /* of a thread's life: less lost than that is losing nothing */
 #define TOLD_PART 25 /* of the wall time: so soon after the others ends who is told to */
 #define TOLD_LEAST_NS 5000000u
 
@@ -61,17 +60,12 @@ static bool is_on_cpu(enum finding_category category)
            category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING;
 }
 
-static const struct profile_thread *thread_at(const struct finder *finder, size_t thread)
-{
-    return VEC_AT(&finder->profile->threads, struct profile_thread, thread);
-}
-
 /* ---- threads that run until they are told to end --------------------------------------------- */
 
 static bool loses(const struct loss *loss, size_t thread)
 {
     return loss->finder->findings->had_work[thread] &&
-           loss->lost[thread] > thread_at(loss->finder, thread)->lifetime_ns / LOSES_PART;
+           loss->lost[thread] > profile_thread_at(loss->finder, thread)->lifetime_ns / LOSES_PART;
 }
 
 /* The end of the last one that loses. */
@@ -152,16 +146,11 @@ static bool runs_until_told(const struct loss *loss, uint32_t thread)
 
 /* ---- what is left ---------------------------------------------------------------------------- */
 
-static unsigned cpu_count(const struct trace *trace)
+unsigned finder__cpus(const struct finder *finder)
 {
-    const char *text = trace__meta(trace, "cpus");
+    const char *text = trace__meta(finder->trace, "cpus");
     unsigned long cpus = text ? strtoul(text, NULL, 10) : 0;
     return cpus ? (unsigned)cpus : 1;
-}
-
-static uint64_t cpu_ns_of(const struct profile_thread *thread)
-{
-    return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
 }
 
 /* Of CPU time, what was not the kernel's; 1: not known. */
@@ -175,14 +164,14 @@ static double user_part(const struct trace *trace)
 
 static uint64_t overhead_of(const struct loss *loss, size_t thread)
 {
-    return thread_at(loss->finder, thread)->component_ns[COMPONENT_OVERHEAD];
+    return profile_thread_at(loss->finder, thread)->component_ns[COMPONENT_OVERHEAD];
 }
 
 /* What of its CPU time may be lost at most. Memory is the kernel's work: what the program does
  * itself stays. */
 static uint64_t most_cpu_of(const struct loss *loss, size_t thread)
 {
-    uint64_t cpu_ns = cpu_ns_of(thread_at(loss->finder, thread));
+    uint64_t cpu_ns = thread__cpu_ns(profile_thread_at(loss->finder, thread));
     double part = is_of_memory(loss->category) ? 1 - user_part(loss->finder->trace) : 1;
     return part > 0 ? (uint64_t)((double)cpu_ns * part) : cpu_ns;
 }
@@ -218,11 +207,11 @@ static uint64_t least_of_messages(const struct finder *finder, uint32_t thread)
  * took. */
 static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
-    const struct profile_thread *row = thread_at(loss->finder, thread);
+    const struct profile_thread *row = profile_thread_at(loss->finder, thread);
     uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
     if (is_of_memory(loss->category)) /* so are the records of that */
         gone_ns = ns__smaller(gone_ns, most_cpu_of(loss, thread));
-    uint64_t left_ns = ns__without(cpu_ns_of(row), gone_ns);
+    uint64_t left_ns = ns__without(thread__cpu_ns(row), gone_ns);
     uint64_t work_ns =
         row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
     if (is_on_cpu(loss->category) || loss->binding == BOUND_BY_WORK || loss->is_served)
@@ -235,8 +224,8 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 /* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
 static uint64_t gone_of(const struct loss *loss, size_t thread)
 {
-    const struct profile_thread *row = thread_at(loss->finder, thread);
-    uint64_t cpu_ns = ns__without(cpu_ns_of(row), overhead_of(loss, thread));
+    const struct profile_thread *row = profile_thread_at(loss->finder, thread);
+    uint64_t cpu_ns = ns__without(thread__cpu_ns(row), overhead_of(loss, thread));
     double part = cpu_ns ? (double)lost_cpu_of(loss, thread) / (double)cpu_ns : 0;
     part = part < 1 ? part : 1;
     return loss->lost[thread] + (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
@@ -294,7 +283,7 @@ static struct work all_work(const struct loss *loss, const enum thread_role *rol
 static uint64_t chain_of(const struct loss *loss, const struct work *work, size_t thread)
 {
     uint64_t gone_ns = gone_of(loss, thread) + loss->finder->idle_ns[thread];
-    uint64_t rest_ns = ns__without(thread_at(loss->finder, thread)->lifetime_ns,
+    uint64_t rest_ns = ns__without(profile_thread_at(loss->finder, thread)->lifetime_ns,
                                    gone_ns + overhead_of(loss, thread));
     double share = work->lost_ns ? (double)loss->lost[thread] / (double)work->lost_ns : 0;
     return ns__larger(rest_ns,
@@ -410,7 +399,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     struct work work = all_work(loss, roles);
     uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, recording_ns(loss, &work));
     uint64_t least_ns =
-        ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / cpu_count(loss->finder->trace));
+        ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / finder__cpus(loss->finder));
     free(roles);
     least_ns = ns__larger(least_ns, ns__without(wall_ns, most_gone_in_a_row(loss)));
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
@@ -525,71 +514,6 @@ static void add_other_faults(const struct finder *finder, uint64_t *lost)
     free(ns);
 }
 
-/* ---- stages ---------------------------------------------------------------------------------- */
-
-static bool is_waited_for(const struct finder *finder, const struct finding *finding,
-                          uint32_t thread)
-{
-    VEC_EACH (class, &finding->classes, uint32_t)
-        VEC_EACH (blame, &profile_class_at(finder->profile, *class)->blames, struct profile_blame)
-            if (blame->thread == thread)
-                return true;
-    return false;
-}
-
-/* Some thread hardly does anything else. */
-static bool is_mostly_lost(const struct finder *finder, const uint64_t *lost)
-{
-    for (size_t i = 0; i < finder->profile->threads.count; i++)
-        if (lost[i] && lost[i] >= thread_at(finder, i)->lifetime_ns / 2)
-            return true;
-    return false;
-}
-
-/* The thread that works all the time while the others of a hand-over wait for it; UINT32_MAX: none
- * does. */
-static uint32_t slowest_stage(const struct finder *finder, const struct finding *finding,
-                              const uint64_t *lost)
-{
-    uint32_t slowest = UINT32_MAX;
-    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
-        const struct profile_thread *row = thread_at(finder, i);
-        bool works = finder->findings->had_work[i] && cpu_ns_of(row) >= row->lifetime_ns / 2 &&
-                     lost[i] <= row->lifetime_ns / LOSES_PART && is_waited_for(finder, finding, i);
-        if (works &&
-            (slowest == UINT32_MAX || cpu_ns_of(row) > cpu_ns_of(thread_at(finder, slowest))))
-            slowest = i;
-    }
-    return slowest;
-}
-
-/* With two threads for the slowest stage the others wait half as long for it, as far as there are
- * CPUs, and none of them takes longer. */
-static double gain_of_second(const struct finder *finder, uint32_t slowest, const uint64_t *lost)
-{
-    uint64_t all_ns = 0, chain_ns = cpu_ns_of(thread_at(finder, slowest)) / 2;
-    uint64_t wall_ns = finder->profile->wall_ns;
-    for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        const struct profile_thread *row = thread_at(finder, i);
-        all_ns += cpu_ns_of(row);
-        if (finder->findings->had_work[i] && i != slowest)
-            chain_ns =
-                ns__larger(chain_ns, ns__without(row->lifetime_ns, lost[i] + finder->idle_ns[i]));
-    }
-    uint64_t least_ns = ns__larger(chain_ns, all_ns / cpu_count(finder->trace));
-    return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
-}
-
-static void set_gain_of_stages(const struct finder *finder, struct finding *finding,
-                               const uint64_t *lost)
-{
-    uint32_t slowest =
-        is_mostly_lost(finder, lost) ? slowest_stage(finder, finding, lost) : UINT32_MAX;
-    double gain = slowest == UINT32_MAX ? 1 : gain_of_second(finder, slowest, lost);
-    if (gain > finding->wall_gain[1])
-        finding__set_about(finding, gain);
-}
-
 void finding__estimate_gain(const struct finder *finder, struct finding *finding)
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
@@ -602,7 +526,8 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
         set_gain_of_sharing(finder, finding, lost);
     else
         finding__set_estimate(finder, finding, lost);
-    if (has_handover(finder, finding))
-        set_gain_of_stages(finder, finding, lost);
+    double of_stages = has_handover(finder, finding) ? stages__gain(finder, finding, lost) : 1;
+    if (of_stages > finding->wall_gain[1])
+        finding__set_about(finding, of_stages);
     free(lost);
 }

@@ -21,7 +21,7 @@ static const struct symbol *ender(const struct finder *finder, const struct prof
     return program_frame__inlined(symbols__get(finder->symbols, blame->process, blame->site));
 }
 
-static bool may_hand_over(const struct profile_class *class)
+bool class__may_hand_over(const struct profile_class *class)
 {
     return class->idle && class->count >= OFTEN && class->blames.count &&
            (class->what.at.kind == CLASS_CONDITION || class->what.at.kind == CLASS_SEMAPHORE);
@@ -70,10 +70,11 @@ uint32_t *handovers__find(const struct finder *finder)
     for (uint32_t i = 0; i < classes->count; i++) {
         if (profile_class_at(finder->profile, i)->what.at.kind == CLASS_SLEEP)
             find_asked(finder, i, partner);
-        if (!may_hand_over(profile_class_at(finder->profile, i)))
+        if (!class__may_hand_over(profile_class_at(finder->profile, i)))
             continue;
         for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++) {
-            if (partner[k] == NO_GROUP && may_hand_over(profile_class_at(finder->profile, k)) &&
+            if (partner[k] == NO_GROUP &&
+                class__may_hand_over(profile_class_at(finder->profile, k)) &&
                 answer_each_other(finder, profile_class_at(finder->profile, i),
                                   profile_class_at(finder->profile, k))) {
                 partner[i] = k;

@@ -8,11 +8,21 @@
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
 
 /* Without what the recording took of it: that is no work. */
-static uint64_t cpu_ns_of(const struct profile_thread *thread)
+static uint64_t work_ns_of(const struct profile_thread *thread)
 {
     return thread->cpu_ns != UINT64_MAX
                ? ns__without(thread->cpu_ns, thread->component_ns[COMPONENT_OVERHEAD])
                : thread->component_ns[COMPONENT_RUNNING];
+}
+
+void finder__count_worker(struct finder *finder, size_t thread)
+{
+    struct findings *findings = finder->findings;
+    if (findings->had_work[thread])
+        return;
+    findings->had_work[thread] = true;
+    findings->working_ns += profile_thread_at(finder, thread)->lifetime_ns;
+    findings->working_threads++;
 }
 
 /* A process other than the first whose threads never ended by themselves: it was killed, so
@@ -31,20 +41,16 @@ void finder__find_workers(struct finder *finder)
     const struct vec *threads = &finder->profile->threads;
     findings->had_work = memory__zeroed(threads->count, sizeof *findings->had_work);
     for (uint32_t i = 0; i < threads->count; i++) {
-        uint64_t cpu_ns = cpu_ns_of(VEC_AT(threads, struct profile_thread, i));
+        uint64_t cpu_ns = work_ns_of(VEC_AT(threads, struct profile_thread, i));
         bool counts = !was_killed(finder->trace, trace_thread_at(finder, i)->process);
         if (counts && cpu_ns > finder->most_cpu_ns)
             finder->most_cpu_ns = cpu_ns;
     }
     for (size_t i = 0; i < threads->count; i++) {
-        const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
-        uint64_t cpu_ns = cpu_ns_of(thread);
-        if (!cpu_ns || cpu_ns < finder->most_cpu_ns / WORK_PART ||
-            was_killed(finder->trace, trace_thread_at(finder, i)->process))
-            continue;
-        findings->had_work[i] = true;
-        findings->working_ns += thread->lifetime_ns;
-        findings->working_threads++;
+        uint64_t cpu_ns = work_ns_of(profile_thread_at(finder, i));
+        if (cpu_ns && cpu_ns >= finder->most_cpu_ns / WORK_PART &&
+            !was_killed(finder->trace, trace_thread_at(finder, i)->process))
+            finder__count_worker(finder, i);
     }
 }
 
@@ -283,7 +289,7 @@ static void add_imbalance(struct finder *finder)
         return;
     const struct profile_thread *row =
         VEC_AT(&finder->profile->threads, struct profile_thread, last);
-    bool works = cpu_ns_of(row) >= row->lifetime_ns / 2;
+    bool works = work_ns_of(row) >= row->lifetime_ns / 2;
     if (!works || tail_ns >= wall_ns)
         return;
     struct finding *finding = finder__add(finder, FINDING_IMBALANCE);

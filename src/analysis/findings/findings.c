@@ -282,9 +282,10 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
                             .findings = memory__zeroed(1, sizeof *finder.findings)};
     finder.findings->rows = VEC_OF(struct finding);
     finder__find_workers(&finder);
-    find_shortage(&finder);
     uint32_t *partner = handovers__find(&finder);
+    stages__find(&finder, partner);
     finder.partner = partner;
+    find_shortage(&finder);
     finder.idle_ns = finder__idle(&finder);
     for (size_t i = 0; i < profile->threads.count; i++)
         finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;

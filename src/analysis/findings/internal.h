@@ -3,6 +3,7 @@
  *     findings.c           classes put together by place and object; the order
  *     finding_causes.c     what a class lost, and what that is called
  *     finding_handover.c   waits of two places for one another; sleeps of a place that asks
+ *     finding_stages.c     threads of a pipeline, all of which wait for the slowest
  *     finding_herd.c       threads that are woken for nothing
  *     finding_creation.c   threads that are made for little work
  *     finding_sharing.c    cache lines that threads take from each other
@@ -22,6 +23,7 @@
 #define FAULTS_LEAST_NS \
     10000000u        /* less of page faults, or of what else no call tells, is little */
 #define WORK_PART 20 /* of the busiest thread's CPU time */
+#define LOSES_PART 8 /* of a thread's life: less lost than that is losing nothing */
 
 static inline uint64_t ns__larger(uint64_t a, uint64_t b)
 {
@@ -71,6 +73,18 @@ static inline const struct trace_thread *trace_thread_at(const struct finder *fi
     return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
 }
 
+static inline const struct profile_thread *profile_thread_at(const struct finder *finder,
+                                                             size_t thread)
+{
+    return VEC_AT(&finder->profile->threads, struct profile_thread, thread);
+}
+
+/* What recording took is in it. */
+static inline uint64_t thread__cpu_ns(const struct profile_thread *thread)
+{
+    return thread->cpu_ns != UINT64_MAX ? thread->cpu_ns : thread->component_ns[COMPONENT_RUNNING];
+}
+
 /* Waits, calls that are hooked; else functions, regions, iterations. */
 static inline bool class__is_call(const struct profile_class *class)
 {
@@ -93,8 +107,20 @@ double class__working_part(const struct finder *finder, const struct profile_cla
 
 /* ---- finding_handover.c ---------------------------------------------------------------------- */
 
+/* Waits at conditions and semaphores that others end, again and again. */
+bool class__may_hand_over(const struct profile_class *class);
 /* By class; free() it. */
 uint32_t *handovers__find(const struct finder *finder);
+
+/* ---- finding_stages.c ------------------------------------------------------------------------ */
+
+/* Makes the waits for a stage that works all the time partners (by class), and those who wait there
+ * workers, however little they do. */
+void stages__find(struct finder *finder, uint32_t *partner);
+/* What a second thread for the slowest stage would gain; 1: none of them works all the time. lost:
+ * by thread. */
+double stages__gain(const struct finder *finder, const struct finding *finding,
+                    const uint64_t *lost);
 
 /* ---- finding_herd.c ----------------------------------------------------------------------------
  */
@@ -116,6 +142,7 @@ void finder__add_sharings(struct finder *finder);
 /* ---- finding_threads.c ----------------------------------------------------------------------- */
 
 void finder__find_workers(struct finder *finder);
+void finder__count_worker(struct finder *finder, size_t thread);
 /* Waits for work, events, time, the end of others, which are no end of a hand-over. */
 bool class__is_idle(const struct finder *finder, uint32_t class);
 /* By thread, once partners are known; free() it. */
@@ -128,6 +155,7 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 
+unsigned finder__cpus(const struct finder *finder);
 /* Sets a range around a gain that is not certain: a tenth of what it is above 1 to both sides. */
 void finding__set_about(struct finding *finding, double gain);
 /* Sets the gain without what threads lost; by trace__threads. Threads that served (they lose
