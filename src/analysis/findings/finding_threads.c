@@ -7,12 +7,15 @@
 
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
 
-/* Without what the recording took of it: that is no work. */
+/* Without what the recording took of it: that is no work. Where a thread had no CPU while the
+ * recording was at work, less of its CPU time is the recording's than that took. */
 static uint64_t work_ns_of(const struct profile_thread *thread)
 {
-    return thread->cpu_ns != UINT64_MAX
-               ? ns__without(thread->cpu_ns, thread->component_ns[COMPONENT_OVERHEAD])
-               : thread->component_ns[COMPONENT_RUNNING];
+    uint64_t running_ns = thread->component_ns[COMPONENT_RUNNING];
+    if (thread->cpu_ns == UINT64_MAX)
+        return running_ns;
+    return ns__larger(ns__without(thread->cpu_ns, thread->component_ns[COMPONENT_OVERHEAD]),
+                      ns__smaller(running_ns, thread->cpu_ns));
 }
 
 void finder__count_worker(struct finder *finder, size_t thread)
