@@ -5,6 +5,7 @@
  *       "frames": [[function, module, file, line, named, inlined_by], …],
  *       "addresses": [[process, address, frame], …],
  *       "variables": [[process, address, frame], …],
+ *       "sleeps": [[process, address, asks], …],
  *       "stacks": [[thread, tick, [address, …]], …],
  *       "warnings": ["…"] }
  *
@@ -56,10 +57,12 @@ struct stack {
 
 struct symbols {
     struct map text_index, frame_index, address_index, variable_index, stack_index, warning_index;
+    struct map sleep_index;
     struct vec texts;     /* char * */
     struct vec frames;    /* struct symbol_frame *: symbols that were given out must not move */
     struct vec addresses; /* struct named_address */
     struct vec variables; /* struct named_address */
+    struct vec sleeps;    /* struct sleep_site */
     struct vec stacks;    /* struct stack */
     struct vec warnings;  /* const char * (of texts) */
 };
@@ -71,6 +74,7 @@ struct symbols *symbols__new(void)
     symbols->frames = VEC_OF(struct symbol_frame *);
     symbols->addresses = VEC_OF(struct named_address);
     symbols->variables = VEC_OF(struct named_address);
+    symbols->sleeps = VEC_OF(struct sleep_site);
     symbols->stacks = VEC_OF(struct stack);
     symbols->warnings = VEC_OF(const char *);
     return symbols;
@@ -90,12 +94,14 @@ void symbols__free(struct symbols *symbols)
     map__free(&symbols->frame_index);
     map__free(&symbols->address_index);
     map__free(&symbols->variable_index);
+    map__free(&symbols->sleep_index);
     map__free(&symbols->stack_index);
     map__free(&symbols->warning_index);
     vec__free(&symbols->texts);
     vec__free(&symbols->frames);
     vec__free(&symbols->addresses);
     vec__free(&symbols->variables);
+    vec__free(&symbols->sleeps);
     vec__free(&symbols->stacks);
     vec__free(&symbols->warnings);
     free(symbols);
@@ -244,6 +250,37 @@ size_t symbols__get_stack(const struct symbols *symbols, uint32_t thread, uint64
     return stack->count;
 }
 
+static struct sleep_site *sleep_at(const struct symbols *symbols, uint32_t process,
+                                   uint64_t address)
+{
+    uint64_t key[] = {process, address};
+    uint64_t index = map__get(&symbols->sleep_index, key, sizeof key);
+    return index == MAP_ABSENT ? NULL : VEC_AT(&symbols->sleeps, struct sleep_site, index);
+}
+
+void symbols__put_sleep(struct symbols *symbols, uint32_t process, uint64_t address, bool asks)
+{
+    struct sleep_site site = {process, address, asks};
+    uint64_t key[] = {process, address};
+    uint64_t next = symbols->sleeps.count;
+    if (map__put(&symbols->sleep_index, key, sizeof key, next) == next)
+        vec__push(&symbols->sleeps, &site);
+    else
+        *sleep_at(symbols, process, address) = site;
+}
+
+bool symbols__sleep_asks(const struct symbols *symbols, uint32_t process, uint64_t address)
+{
+    const struct sleep_site *site = symbols ? sleep_at(symbols, process, address) : NULL;
+    return site && site->asks;
+}
+
+size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **sites)
+{
+    *sites = symbols->sleeps.items;
+    return symbols->sleeps.count;
+}
+
 void symbols__warn(struct symbols *symbols, const char *sentence)
 {
     const char *text = text_at(symbols, keep_text(symbols, sentence));
@@ -296,7 +333,7 @@ static struct json_object *to_json(const struct symbols *symbols)
 {
     struct json_object *root = json_object_new_object();
     struct json_object *frames = json_object_new_array();
-    struct json_object *stacks = json_object_new_array();
+    struct json_object *stacks = json_object_new_array(), *sleeps = json_object_new_array();
     VEC_EACH (frame, &symbols->frames, struct symbol_frame *) {
         const struct frame_key *key = &(*frame)->key;
         add_row(frames,
@@ -307,11 +344,14 @@ static struct json_object *to_json(const struct symbols *symbols)
     VEC_EACH (stack, &symbols->stacks, struct stack)
         add_row(add_row(stacks, (uint64_t[]){stack->thread, stack->tick}, 2), stack->frames,
                 stack->count);
+    VEC_EACH (site, &symbols->sleeps, struct sleep_site)
+        add_row(sleeps, (uint64_t[]){site->process, site->address, site->asks}, 3);
     json_object_object_add(root, "schema", json_object_new_string(SCHEMA));
     json_object_object_add(root, "texts", texts_to_json(&symbols->texts));
     json_object_object_add(root, "frames", frames);
     json_object_object_add(root, "addresses", addresses_to_json(&symbols->addresses));
     json_object_object_add(root, "variables", addresses_to_json(&symbols->variables));
+    json_object_object_add(root, "sleeps", sleeps);
     json_object_object_add(root, "stacks", stacks);
     json_object_object_add(root, "warnings", texts_to_json(&symbols->warnings));
     return root;
@@ -457,6 +497,15 @@ static bool load_stack(struct symbols *symbols, struct json_object *row)
     return good;
 }
 
+static bool load_sleep(struct symbols *symbols, struct json_object *row)
+{
+    uint64_t fields[3];
+    if (!read_row(row, fields, 3) || fields[0] > UINT32_MAX || fields[2] > 1)
+        return false;
+    symbols__put_sleep(symbols, (uint32_t)fields[0], fields[1], fields[2]);
+    return true;
+}
+
 static bool load_warning(struct symbols *symbols, struct json_object *item)
 {
     if (!json_object_is_type(item, json_type_string))
@@ -520,6 +569,7 @@ int symbols__load_memory(const char *text, size_t bytes, struct symbols **result
         load_table(symbols, root, "frames", load_frame) &&
         load_table(symbols, root, "addresses", load_address) &&
         (!has_table(root, "variables") || load_table(symbols, root, "variables", load_variable)) &&
+        (!has_table(root, "sleeps") || load_table(symbols, root, "sleeps", load_sleep)) &&
         load_table(symbols, root, "stacks", load_stack) &&
         load_table(symbols, root, "warnings", load_warning);
     json_object_put(root);

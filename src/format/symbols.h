@@ -55,6 +55,15 @@ void symbols__put_stack(struct symbols *symbols, uint32_t thread, uint64_t tick,
 size_t symbols__get_stack(const struct symbols *symbols, uint32_t thread, uint64_t tick,
                           const uint64_t **frames);
 
+/* A place, by its return address, from which a sleep is called. asks: that its loop does nothing
+ * else than look whether it may go on. A second put replaces the first. */
+struct sleep_site {
+    uint64_t process, address, asks;
+};
+void symbols__put_sleep(struct symbols *symbols, uint32_t process, uint64_t address, bool asks);
+bool symbols__sleep_asks(const struct symbols *symbols, uint32_t process, uint64_t address);
+size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **sites);
+
 /* A sentence about a module, e.g. that it is stripped. Each is kept once. */
 void symbols__warn(struct symbols *symbols, const char *sentence);
 size_t symbols__warnings(const struct symbols *symbols, const char *const **sentences);

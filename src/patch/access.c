@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "patch/decode.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -431,12 +432,20 @@ static bool may_spin(const struct instruction *instruction, const ZydisDecodedOp
 
 #define SPIN_BYTES 64 /* longer loops do something */
 
-static const struct code_region *innermost_at(const struct stepped *stepped, uint64_t offset)
+static uint64_t bytes_of(const struct code_region *region)
+{
+    return region->end - region->start;
+}
+
+/* The shortest one there that is longer than inside; NULL: the innermost one. */
+static const struct code_region *next_loop_at(const struct stepped *stepped, uint64_t offset,
+                                              const struct code_region *inside)
 {
     const struct code_region *found = NULL;
     VEC_EACH (back, &stepped->backs, const struct code_region)
         if (offset >= back->start && offset <= back->end &&
-            (!found || back->end - back->start < found->end - found->start))
+            (!inside || bytes_of(back) > bytes_of(inside)) &&
+            (!found || bytes_of(back) < bytes_of(found)))
             found = back;
     return found;
 }
@@ -477,7 +486,7 @@ static bool asks_count(const struct instruction *instruction, const ZydisDecoded
 static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
                     const struct instruction *reader, const ZydisDecodedOperand *operand)
 {
-    const struct code_region *loop = innermost_at(stepped, reader->address);
+    const struct code_region *loop = next_loop_at(stepped, reader->address, NULL);
     struct instruction instruction;
     struct loop_registers registers = {0, 0};
     if (!loop || loop->end - loop->start > SPIN_BYTES)
@@ -551,4 +560,66 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
     if (!has_before || !take(self, function, step - 1, true, registers, loaded_at, &access))
         take(self, function, step, false, registers, loaded_at, &access);
     return access;
+}
+
+/* ---- sleeps in loops that ask ---------------------------------------------------------------- */
+
+static bool is_of_stack(const ZydisDecodedOperand *memory)
+{
+    int base = number_of(memory->mem.base);
+    return base == 4 || base == 5; /* rsp, rbp */
+}
+
+/* cmp $EINTR, (%rax) behind a call: that was __errno_location. */
+static bool is_asked_of_errno(const struct code_accesses *self, uint64_t offset)
+{
+    struct instruction instruction;
+    return decode_at(self, offset, &instruction) &&
+           instruction__operands(&instruction, &self->decoder) &&
+           instruction.zydis.mnemonic == ZYDIS_MNEMONIC_CMP &&
+           instruction.operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           number_of(instruction.operands[0].mem.base) == 0 &&
+           instruction.operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+           instruction.operands[1].imm.value.u == EINTR;
+}
+
+enum loop_body { BODY_WORKS, BODY_SLEEPS, BODY_ASKS };
+
+static enum loop_body body_of(const struct code_accesses *self, const struct code_region *loop,
+                              uint64_t returns_to)
+{
+    struct instruction instruction;
+    enum loop_body body = BODY_SLEEPS;
+    uint64_t of_errno = 0;
+    for (uint64_t at = loop->start; at <= loop->end; at = instruction.end) {
+        if (!decode_at(self, at, &instruction) ||
+            !instruction__operands(&instruction, &self->decoder))
+            return BODY_WORKS;
+        const ZydisDecodedOperand *memory = memory_of(&instruction);
+        bool is_call =
+            instruction.branch == BRANCH_CALL || instruction.branch == BRANCH_CALL_INDIRECT;
+        if (is_call && is_asked_of_errno(self, instruction.end))
+            of_errno = instruction.end;
+        else if (is_call && instruction.end != returns_to)
+            return BODY_WORKS;
+        if (is_call || !memory || is_of_stack(memory) || at == of_errno)
+            continue;
+        if (kind_of(&instruction, memory) != ACCESS_READ)
+            return BODY_WORKS;
+        body = BODY_ASKS;
+    }
+    return body;
+}
+
+/* From the innermost loop outwards: one that only sleeps again when it was interrupted is part of
+ * the sleep. */
+bool code_accesses__call_asks(struct code_accesses *self, uint64_t file_offset)
+{
+    enum loop_body body = BODY_SLEEPS;
+    const struct stepped *function = self->bytes ? function_at(self, file_offset) : NULL;
+    const struct code_region *loop = NULL;
+    while (function && body == BODY_SLEEPS &&
+           (loop = next_loop_at(function, file_offset, loop)) != NULL)
+        body = body_of(self, loop, file_offset);
+    return body == BODY_ASKS;
 }

@@ -55,4 +55,9 @@ void code_accesses__free(struct code_accesses *self); /* NULL is allowed */
 struct access code_accesses__find(struct code_accesses *self, uint64_t file_offset,
                                   const uint64_t registers[16], uint64_t loaded_at);
 
+/* Whether the call that returns to file_offset, a sleep, stands in a loop that does nothing else
+ * than look whether it may go on: it reads memory other than its own stack, writes none, and calls
+ * nothing, unless to ask whether the sleep was interrupted (errno against EINTR). */
+bool code_accesses__call_asks(struct code_accesses *self, uint64_t file_offset);
+
 #endif

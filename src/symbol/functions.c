@@ -236,21 +236,41 @@ void module_functions__close(struct module_functions *functions)
     free(functions);
 }
 
-bool module_functions__address(const struct module_functions *functions, uint64_t file_offset,
-                               uint64_t *file_address)
+/* The part of the file that is loaded and holds the place, by its offset or by its address. */
+static bool find_loaded(const struct module_functions *functions, uint64_t place, bool is_offset,
+                        GElf_Phdr *header)
 {
     size_t count;
     if (elf_getphdrnum(functions->elf, &count) < 0)
         return false;
     for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-        if (!gelf_getphdr(functions->elf, (int)i, &header) || header.p_type != PT_LOAD ||
-            file_offset < header.p_offset || file_offset - header.p_offset >= header.p_filesz)
+        if (!gelf_getphdr(functions->elf, (int)i, header) || header->p_type != PT_LOAD)
             continue;
-        *file_address = file_offset - header.p_offset + header.p_vaddr;
-        return true;
+        uint64_t start = is_offset ? header->p_offset : header->p_vaddr;
+        if (place >= start && place - start < header->p_filesz)
+            return true;
     }
     return false;
+}
+
+bool module_functions__address(const struct module_functions *functions, uint64_t file_offset,
+                               uint64_t *file_address)
+{
+    GElf_Phdr header;
+    bool is_loaded = find_loaded(functions, file_offset, true, &header);
+    if (is_loaded)
+        *file_address = file_offset - header.p_offset + header.p_vaddr;
+    return is_loaded;
+}
+
+bool module_functions__offset(const struct module_functions *functions, uint64_t file_address,
+                              uint64_t *file_offset)
+{
+    GElf_Phdr header;
+    bool is_loaded = find_loaded(functions, file_address, false, &header);
+    if (is_loaded)
+        *file_offset = file_address - header.p_vaddr + header.p_offset;
+    return is_loaded;
 }
 
 /* The innermost function: with nested ones the one that begins last. */

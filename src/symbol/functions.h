@@ -23,6 +23,10 @@ void module_functions__close(struct module_functions *functions); /* NULL is all
 bool module_functions__address(const struct module_functions *functions, uint64_t file_offset,
                                uint64_t *file_address);
 
+/* The other way round. */
+bool module_functions__offset(const struct module_functions *functions, uint64_t file_address,
+                              uint64_t *file_offset);
+
 /* The symbol of the function around an address in the file, as in the symbol table (mangled,
  * perhaps with a version), or NULL. *start is where the function begins; without a name, where
  * unwind information says so, else file_address itself. */

@@ -296,8 +296,11 @@ static void add_call(struct resolver *resolver, const struct trace_thread *threa
     struct named_object object = {
         .process = thread->process, .serial = serial_of(resolver, thread), .tick = event->tick};
     uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
-    if (!is_recent(recent->sites, site))
+    if (!is_recent(recent->sites, site)) {
         add_address(resolver, thread->process, site, event->tick, ADDRESS_CALL);
+        if (event->id == HEURT_EVENT_SLEEP)
+            symbols__put_sleep(resolver->symbols, object.serial, site, false);
+    }
     uint32_t objects = objects_of(event->id);
     object.site = site;
     for (object.word = 1; object.word <= objects && object.word < event->words; object.word++) {

@@ -31,10 +31,41 @@ __asm__(".text\n"
         "waits_flag: cmp %ebx, (%r9)\n"
         "waits_asked: jne waits_patient\n"
         "waits_end: ret\n"
+        "waits_sleep: mov $2000, %edi\n" /* while (flag < wanted) usleep(2000); */
+        "call waits_end\n"
+        "waits_slept: mov (%rbx), %eax\n"
+        "cmp %ebp, %eax\n"
+        "jl waits_sleep\n"
+        "waits_again_slept: mov %rsp, %rdi\n" /* while (flag) while (nanosleep() && EINTR); */
+        "call waits_end\n"
+        "waits_rested: test %eax, %eax\n"
+        "je waits_flag_off\n"
+        "call waits_end\n"
+        "cmpl $4, (%rax)\n"
+        "je waits_again_slept\n"
+        "waits_flag_off: cmpl $0, (%rbx)\n"
+        "jne waits_again_slept\n"
+        "waits_paced: mov $2000, %edi\n" /* while (flag) usleep(2000), count++; */
+        "call waits_end\n"
+        "waits_counted: incq 8(%rbx)\n"
+        "cmpl $0, (%rbx)\n"
+        "jne waits_paced\n"
+        "waits_works: mov $2000, %edi\n" /* while (flag) usleep(2000), work(); */
+        "call waits_end\n"
+        "waits_worked: call waits\n"
+        "cmpl $0, (%rbx)\n"
+        "jne waits_works\n"
+        "waits_times: mov $2000, %edi\n" /* while (--n) usleep(2000); */
+        "call waits_end\n"
+        "waits_passed: dec %ebx\n"
+        "jne waits_times\n"
+        "call waits_end\n"
+        "waits_once: ret\n"
         ".size waits, . - waits\n");
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
     waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
-    waits_flag[], waits_asked[], waits_end[];
+    waits_flag[], waits_asked[], waits_end[], waits_slept[], waits_rested[], waits_counted[],
+    waits_worked[], waits_passed[], waits_once[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -142,6 +173,22 @@ static void a_register_counts_iterations(void **state)
     assert_int_equal(interrupted_at(waits_end).loop.file_offset, 0);
 }
 
+static bool asks_after(const char *returns_to)
+{
+    return code_accesses__call_asks(accesses, (uintptr_t)returns_to - loaded_at);
+}
+
+static void a_sleep_asks_in_a_loop_that_only_looks(void **state)
+{
+    (void)state;
+    assert_true(asks_after(waits_slept));
+    assert_true(asks_after(waits_rested)); /* and sleeps again when a signal came */
+    assert_false(asks_after(waits_counted));
+    assert_false(asks_after(waits_worked));
+    assert_false(asks_after(waits_passed));
+    assert_false(asks_after(waits_once));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +199,7 @@ int main(void)
         cmocka_unit_test(who_counts_to_what_it_reads_waits_for_nobody),
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),
+        cmocka_unit_test(a_sleep_asks_in_a_loop_that_only_looks),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -422,6 +422,39 @@ static void yields_of_a_wait_are_part_of_it(void **state)
     findings__free(findings);
 }
 
+/* Sleeps 60 of 100, ten times, once each time. */
+static struct findings *find_sleeps(struct scene *scene, bool asks)
+{
+    on_cpus(scene, "2", 2000);
+    for (uint64_t from = 1000; from < 2000; from += 100) {
+        PUT(scene, 0, from, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE, HEURT_SLEEP_USLEEP), 60);
+        scene__put(scene, 0, from + 60, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    }
+    scene__end(scene, 0, 2000);
+    const struct profile *profile = scene__profile(scene); /* makes scene->symbols */
+    symbols__put(scene->symbols, 0, GET_SITE, &(struct symbol){.function = "wait_for"});
+    symbols__put_sleep(scene->symbols, 0, GET_SITE, asks);
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+static void who_sleeps_once_in_a_loop_that_asks_polls(void **state)
+{
+    struct findings *findings = find_sleeps(*state, true);
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_POLLING);
+    assert_true(first->ranked);
+    assert_int_equal(first->lost_ns, 600);
+    findings__free(findings);
+}
+
+static void who_sleeps_between_works_keeps_time(void **state)
+{
+    struct findings *findings = find_sleeps(*state, false);
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_false(finding->ranked);
+    findings__free(findings);
+}
+
 static void map_memory(struct scene *scene, uint32_t thread, uint64_t from, uint64_t site)
 {
     PUT(scene, thread, from, HEURT_EVENT_MEMORY_MAP, site, 0x100000, 4096);
@@ -599,6 +632,8 @@ int main(void)
         TEST(recording_that_nobody_works_beside_is_no_time_of_the_run),
         TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(yields_of_a_wait_are_part_of_it),
+        TEST(who_sleeps_once_in_a_loop_that_asks_polls),
+        TEST(who_sleeps_between_works_keeps_time),
         TEST(calls_for_memory_are_one_finding),
         TEST(memory_that_is_given_back_each_time_may_be_kept),
         TEST(who_is_joined_at_once_ran_until_told),

@@ -27,6 +27,9 @@ static void add_some(struct symbols *symbols)
                                            .line = 7,
                                            .named = true});
     symbols__put_stack(symbols, 3, 5ull << 50, frames, 3);
+    symbols__put_sleep(symbols, 7, 0x401000, false);
+    symbols__put_sleep(symbols, 0, 0x401000, false);
+    symbols__put_sleep(symbols, 0, 0x401000, true);
     symbols__warn(symbols, "lib.so is stripped");
     symbols__warn(symbols, "app has changed");
     symbols__warn(symbols, "lib.so is stripped");
@@ -54,6 +57,11 @@ static void assert_some(const struct symbols *symbols)
     assert_int_equal(variable->line, 7);
     assert_null(symbols__variable(symbols, 7, 0x401000));
     assert_null(symbols__variable(symbols, 0, 0x401001));
+    const struct sleep_site *sleeps;
+    assert_int_equal(symbols__sleeps(symbols, &sleeps), 2);
+    assert_true(symbols__sleep_asks(symbols, 0, 0x401000));
+    assert_false(symbols__sleep_asks(symbols, 7, 0x401000));
+    assert_false(symbols__sleep_asks(symbols, 0, 0x401001));
     const uint64_t *frames;
     assert_int_equal(symbols__get_stack(symbols, 3, 5ull << 50, &frames), 3);
     assert_int_equal(frames[1], 0x402000);

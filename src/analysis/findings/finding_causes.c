@@ -87,7 +87,7 @@ static double wait_ns(const struct finder *finder, const struct profile_class *c
 uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
-    if (class->what.ignored || !class->excess_ns)
+    if (class->what.ignored || (!class->excess_ns && !may_be_left_out(class)))
         return 0;
     if (class->idle && finder->partner[place] == NO_GROUP)
         return 0;

@@ -54,9 +54,15 @@ static bool is_asked_there(const struct profile_class *sleep, const struct profi
            asks->count >= sleep->count / ASKS_PART;
 }
 
+/* Where the loop around it does nothing but look it asks each time, also where it never sleeps
+ * twice. */
 static void find_asked(const struct finder *finder, uint32_t place, uint32_t *partner)
 {
     const struct profile *profile = finder->profile;
+    const struct profile_class *sleep = profile_class_at(profile, place);
+    if (sleep->count >= OFTEN &&
+        symbols__sleep_asks(finder->symbols, sleep->what.at.process, sleep->what.at.site))
+        partner[place] = place;
     for (uint32_t i = 0; i < profile->classes.count; i++)
         if (is_asked_there(profile_class_at(profile, place), profile_class_at(profile, i)))
             partner[partner[place] = i] = place;
