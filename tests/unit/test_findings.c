@@ -355,6 +355,30 @@ static void a_gain_is_no_more_than_what_was_lost(void **state)
     findings__free(findings);
 }
 
+/* Two threads wait for 400 of 1000 each, and of the 600 that they work the kernel has 100: they
+ * wake each other, which they do no more without the waits. */
+static void what_the_kernel_does_to_wake_others_goes_with_the_waits(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000);
+        PUT(scene, i, 1100, WAIT, PUT_SITE, MUTEX);
+        PUT(scene, i, 1500, WAIT LEFT, 0);
+        end(scene, i, 600);
+    }
+    on_cpus(scene, "2", 2000);
+    struct heurt_session *session = trace_writer__session(scene->writer);
+    session->finished = 1;
+    session->cpu_ns = 1250;
+    session->system_ns = 250; /* 50 of them before there were threads */
+    struct findings *findings = find(scene, "store", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_LOCK);
+    assert_true(first->wall_gain[0] < 1000.0 / 500 && first->wall_gain[1] > 1000.0 / 500);
+    assert_true(first->wall_gain[0] > 1000.0 / 580);
+    findings__free(findings);
+}
+
 /* Of 540 before the other thread begins recording takes 500; that one waits for 1000 of 2000. */
 static void recording_that_nobody_works_beside_is_no_time_of_the_run(void **state)
 {
@@ -629,6 +653,7 @@ int main(void)
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),
+        TEST(what_the_kernel_does_to_wake_others_goes_with_the_waits),
         TEST(recording_that_nobody_works_beside_is_no_time_of_the_run),
         TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(yields_of_a_wait_are_part_of_it),

@@ -22,6 +22,7 @@ struct loss {
     enum binding binding;
     bool is_served;       /* ANSWERS: by threads that lose nothing */
     const uint64_t *lost; /* by trace__threads */
+    const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
 };
 
@@ -46,6 +47,12 @@ static enum binding binding_of(enum finding_category category)
     default:
         return BOUND_BY_WORK;
     }
+}
+
+/* Whether waits are for a lock, whoever has it. */
+static bool is_for_locks(enum finding_category category)
+{
+    return category == FINDING_LOCK || category == FINDING_ALLOCATOR || category == FINDING_STDIO;
 }
 
 static bool is_of_memory(enum finding_category category)
@@ -200,6 +207,11 @@ static uint64_t least_of_messages(const struct finder *finder, uint32_t thread)
     return ns;
 }
 
+static uint64_t work_with(const struct loss *loss, size_t thread)
+{
+    return loss->with ? loss->with[thread] : 0;
+}
+
 /* What it does on a CPU without the loss and the recording. A wait for one that is merely in the
  * way takes CPU time, too, where it spins, or goes into the kernel and out again: that is no work.
  * What hands work over has to do so still. So have those who are served, to more servers; two that
@@ -216,6 +228,7 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
         row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
     if (is_on_cpu(loss->category) || loss->binding == BOUND_BY_WORK || loss->is_served)
         return left_ns;
+    work_ns = ns__without(work_ns, work_with(loss, thread));
     if (loss->binding == BOUND_BY_ANSWERS)
         work_ns += least_of_messages(loss->finder, (uint32_t)thread);
     return ns__smaller(left_ns, work_ns);
@@ -228,7 +241,8 @@ static uint64_t gone_of(const struct loss *loss, size_t thread)
     uint64_t cpu_ns = ns__without(thread__cpu_ns(row), overhead_of(loss, thread));
     double part = cpu_ns ? (double)lost_cpu_of(loss, thread) / (double)cpu_ns : 0;
     part = part < 1 ? part : 1;
-    return loss->lost[thread] + (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
+    return loss->lost[thread] + work_with(loss, thread) +
+           (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
 }
 
 /* Waits for what others ask it. */
@@ -457,8 +471,11 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost)
 {
     struct loss loss = {.finder = finder, .category = finding->category, .lost = lost};
+    uint64_t *with = is_for_locks(finding->category) ? waking__find(finder, finding, lost) : NULL;
     bool is_assumed;
+    loss.with = with;
     finding__set_about(finding, gain_without(&loss, &is_assumed));
+    free(with);
     finding->is_assumed = is_assumed || has_handover(finder, finding);
     if (finding->is_assumed && finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;

@@ -289,10 +289,10 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder.idle_ns = finder__idle(&finder);
     for (size_t i = 0; i < profile->threads.count; i++)
         finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;
+    finder.findings->sharings = sharings__find(trace, symbols);
     add_groups(&finder);
     finder__add_herds(&finder);
     finder__add_creations(&finder);
-    finder.findings->sharings = sharings__find(trace, symbols);
     finder__add_sharings(&finder);
     finder__add_of_threads(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding)
@@ -341,10 +341,14 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
     if (finding->is_assumed || finding->is_herd || finding->classes.count == 0)
         return false;
     uint32_t process = profile_class_at(profile, finding->leader)->what.at.process;
+    /* Of a futex it knows who woke whom; that it is a lock of the C library's it does not. */
+    bool is_inner_lock =
+        finding->category == FINDING_ALLOCATOR || finding->category == FINDING_STDIO;
     VEC_EACH (class, &finding->classes, uint32_t) {
         enum class_kind kind = profile_class_at(profile, *class)->what.at.kind;
         bool is_known = kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
                         kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX || kind == CLASS_DISK;
+        is_known &= kind != CLASS_FUTEX || !is_inner_lock;
         if (!is_known || profile_class_at(profile, *class)->what.at.process != process)
             return false;
     }

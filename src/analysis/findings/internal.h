@@ -4,6 +4,7 @@
  *     finding_causes.c     what a class lost, and what that is called
  *     finding_handover.c   waits of two places for one another; sleeps of a place that asks
  *     finding_stages.c     threads of a pipeline, all of which wait for the slowest
+ *     finding_waking.c     what waits for a lock cost beside them: waking, the lock's own line
  *     finding_herd.c       threads that are woken for nothing
  *     finding_creation.c   threads that are made for little work
  *     finding_sharing.c    cache lines that threads take from each other
@@ -165,6 +166,14 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost);
 /* Sets the finding's gain from what its classes' threads lost. */
 void finding__estimate_gain(const struct finder *finder, struct finding *finding);
+
+/* ---- finding_waking.c ------------------------------------------------------------------------ */
+
+/* By thread: CPU time that is no part of the waits for a lock, and goes with them: the kernel's for
+ * waking others, as it seems, in proportion to lost of all that waits for threads lost; and what
+ * the lock's own cache line cost while others had it. free() it. */
+uint64_t *waking__find(const struct finder *finder, const struct finding *finding,
+                       const uint64_t *lost);
 
 /* ---- finding_parts.c ------------------------------------------------------------------------- */
 

@@ -259,6 +259,18 @@ void class__result(const struct result_base *base, struct class_entry *entry,
     fill_stacks(entry, result);
 }
 
+static uint64_t kernel_overhead_of(const struct result_base *base,
+                                   const struct trace_thread *thread,
+                                   const struct fold_state *folded)
+{
+    const struct vec *processes = trace__processes(base->trace);
+    if (thread->process >= processes->count)
+        return 0;
+    const struct trace_process *process = VEC_AT(processes, struct trace_process, thread->process);
+    return trace__ns(base->trace, folded->off_cpu_count * process->off_cpu_ticks +
+                                      folded->fault_count * process->fault_ticks);
+}
+
 void thread__result(const struct result_base *base, const struct trace_thread *thread,
                     uint32_t index, const struct thread_result *folded,
                     struct profile_thread *result)
@@ -267,6 +279,8 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
                                       .lifetime_ns = trace__ns(base->trace, base->lifetimes[index]),
                                       .cpu_ns = thread->cpu_ns,
                                       .runnable_ns = thread->runnable_ns,
+                                      .kernel_overhead_ns =
+                                          kernel_overhead_of(base, thread, &folded->fold),
                                       .events = folded->fold.events,
                                       .has_kernel = folded->fold.kernel_since != 0,
                                       .kernel_lost = folded->fold.kernel_lost};

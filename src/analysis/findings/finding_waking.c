@@ -1,0 +1,112 @@
+#include "analysis/findings/internal.h"
+
+#include "base/memory.h"
+
+/* Who gives a lock back that others wait for goes into the kernel to wake one. That is in no call
+ * which is recorded: it looks like work. What the kernel had of the CPUs is known of the whole run,
+ * so it is what is left when all is taken off that it did otherwise. */
+
+/* CPU time in calls and waits, faults, and the kernel's records: nearly all of it is the kernel's.
+ */
+static uint64_t explained_ns(const struct profile_thread *row)
+{
+    uint64_t faults_ns = row->component_ns[COMPONENT_PAGE_FAULT];
+    uint64_t out_ns =
+        row->component_ns[COMPONENT_RUNNING] + faults_ns + row->component_ns[COMPONENT_OVERHEAD];
+    uint64_t records_ns =
+        ns__smaller(row->kernel_overhead_ns, row->component_ns[COMPONENT_OVERHEAD]);
+    return ns__without(thread__cpu_ns(row), out_ns) + faults_ns + records_ns;
+}
+
+/* What started the program, or was left when it ended, is in no thread. */
+static uint64_t waking_ns(const struct finder *finder)
+{
+    const struct heurt_session *session = trace__session(finder->trace);
+    uint64_t threads_ns = 0, explained = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct profile_thread *row = profile_thread_at(finder, i);
+        threads_ns += thread__cpu_ns(row);
+        explained += finder->findings->had_work[i] ? explained_ns(row) : thread__cpu_ns(row);
+    }
+    explained += ns__without(session->cpu_ns, threads_ns);
+    return session->finished ? ns__without(session->system_ns, explained) : 0;
+}
+
+static uint64_t sum_of(const uint64_t *ns, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ns[i];
+    return sum;
+}
+
+static bool is_woken(enum class_kind kind)
+{
+    return kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
+           kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX;
+}
+
+/* What waits that others end lost, all together. */
+static uint64_t all_waits_ns(const struct finder *finder)
+{
+    uint64_t ns = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        ns += is_woken(class->what.at.kind) ? class->excess_ns : 0;
+    return ns;
+}
+
+static void add_waking(const struct finder *finder, const uint64_t *lost, uint64_t *ns)
+{
+    size_t count = finder->profile->threads.count;
+    uint64_t all_ns = ns__larger(all_waits_ns(finder), sum_of(lost, count));
+    uint64_t waking = all_ns ? waking_ns(finder) : 0;
+    for (size_t i = 0; waking && i < count; i++)
+        ns[i] += (uint64_t)((double)waking * (double)lost[i] / (double)all_ns);
+}
+
+/* ---- the lock's own line --------------------------------------------------------------------- */
+
+#define LINE_BYTES 64
+
+static bool is_at_line(const struct sharing *sharing, uint64_t address)
+{
+    VEC_EACH (access, &sharing->accesses, struct line_access)
+        if (access->address / LINE_BYTES == address / LINE_BYTES)
+            return true;
+    return false;
+}
+
+static bool is_of_lock(const struct finder *finder, const struct finding *finding,
+                       const struct sharing *sharing)
+{
+    uint32_t serial =
+        VEC_AT(trace__processes(finder->trace), struct trace_process, sharing->process)->serial;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct class_definition *what = &profile_class_at(finder->profile, *place)->what;
+        if (what->has_object && what->at.process == serial && is_at_line(sharing, what->object))
+            return true;
+    }
+    return false;
+}
+
+static void add_line(const struct finder *finder, const struct finding *finding, uint64_t *ns)
+{
+    VEC_EACH (sharing, &finder->findings->sharings->rows, struct sharing) {
+        if (!is_of_lock(finder, finding, sharing))
+            continue;
+        for (size_t i = 0; i < finder->profile->threads.count; i++)
+            ns[i] += sharing->lost_ns[i];
+    }
+}
+
+uint64_t *waking__find(const struct finder *finder, const struct finding *finding,
+                       const uint64_t *lost)
+{
+    size_t count = finder->profile->threads.count;
+    uint64_t *ns = memory__zeroed(count, sizeof *ns);
+    add_waking(finder, lost, ns);
+    add_line(finder, finding, ns);
+    for (size_t i = 0; i < count; i++)
+        ns[i] = ns__smaller(ns[i], profile_thread_at(finder, i)->component_ns[COMPONENT_RUNNING]);
+    return ns;
+}
