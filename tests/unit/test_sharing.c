@@ -1,3 +1,4 @@
+#include "analysis/findings/findings.h"
 #include "analysis/memory/sharing.h"
 #include "scene.h"
 
@@ -187,6 +188,33 @@ static void the_fastest_tell_where_loops_are_inside(void **state)
     sharings__free(sharings);
 }
 
+/* Of 1000 ms one waits for 500, and loses 30 while the other one is at the lock's line. */
+static void what_the_line_of_a_lock_costs_goes_with_its_waits(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 0, 40, 1000});
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, 40, 80, 4000});
+    put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_UPDATE, 0, 38, 0});
+    PUT(scene, 0, 1000 + 100 * MS, HEURT_EVENT_LOCK_WAIT, SCORE, HITS);
+    PUT(scene, 0, 1000 + 600 * MS, HEURT_EVENT_LOCK_WAIT | 1, 0);
+    scene__end(scene, 0, 1000 + 1000 * MS);
+    scene__end(scene, 1, 1000 + 200 * MS);
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    scene->end = (struct heurt_clock_pair){1000 + 1000 * MS, 1000 + 1000 * MS};
+    const struct profile *profile = scene__profile(scene);
+    struct findings *findings = findings__find(scene->trace, scene->symbols, profile);
+    const struct finding *of_lock = NULL;
+    VEC_EACH (finding, &findings->rows, struct finding)
+        of_lock = finding->category == FINDING_LOCK ? finding : of_lock;
+    assert_non_null(of_lock);
+    double without_line = 1 + (1000.0 / 500 - 1) * 1.1;
+    assert_true(of_lock->wall_gain[1] > without_line);
+    assert_true(of_lock->wall_gain[0] < 1000.0 / 470 && of_lock->wall_gain[1] > 1000.0 / 470);
+    findings__free(findings);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
@@ -202,6 +230,7 @@ int main(void)
         TEST(the_pace_alone_tells_what_is_lost),
         TEST(what_is_done_in_one_piece_may_not_be_needed),
         TEST(the_fastest_tell_where_loops_are_inside),
+        TEST(what_the_line_of_a_lock_costs_goes_with_its_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
