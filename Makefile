@@ -113,6 +113,9 @@ bench-cost-told: bench-programs ## what heurt says that recording cost, beside w
 	@ninja -C $(BUILD) tests/tools/json_get
 	@tests/bench/cost_told.sh $(BUILD)
 
+bench-lives: bench-programs ## what a thread, a child and a command cost, bare and recorded
+	@tests/bench/lives.sh $(BUILD)
+
 bench-prompt: configure-tests ## how long the prompt is kept waiting, of tiny commands and after 10^8 events
 	@ninja -C $(BUILD) product
 	@tests/bench/prompt.sh $(BUILD)

@@ -1,12 +1,15 @@
-/* kernel_probe.c: a program that switches, faults and starts threads, for bench-kernel.
+/* kernel_probe.c: a program that switches, faults, and starts threads and processes, for
+ * bench-kernel and bench-lives.
  *
- *     kernel_probe switches|faults|threads
+ *     kernel_probe switches|faults|threads|forks|commands
  *
  * Prints ns=N: the median over rounds of what one operation takes.
  *   switches  a thread leaves its CPU and comes back: two of them on one CPU wake each other
  *   faults    a fresh page is touched
  *   threads   a thread is started and awaited
- * It is CPU time of the process, so that neighbours take no part in it.
+ *   forks     a child that ends at once, likewise
+ *   commands  the same, and it runs true(1)
+ * It is CPU time of the process and its children, so that neighbours take no part in it.
  * Once in a while a lock is released, where the recorder reads what the kernel told. What else is
  * called, heurt does not see. */
 #ifndef _GNU_SOURCE
@@ -20,20 +23,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 61, SWITCHES = 256, PAGES = 256, THREADS = 16 };
+enum { ROUNDS = 61, SWITCHES = 256, PAGES = 256, THREADS = 16, CHILDREN = 4 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int pipes[2][2];
 
+static double ns_of(struct timeval time)
+{
+    return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
+}
+
 static double now_ns(void)
 {
     struct timespec now;
+    struct rusage children;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    getrusage(RUSAGE_CHILDREN, &children);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec + ns_of(children.ru_utime) +
+           ns_of(children.ru_stime);
 }
 
 static void let_read(void)
@@ -112,14 +125,42 @@ static double thread_round(void)
     return (now_ns() - began) / THREADS;
 }
 
+static double child_round(const char *command)
+{
+    double began = now_ns();
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+        if (child < 0)
+            exit(3);
+        if (child == 0 && command)
+            execlp(command, command, (char *)NULL);
+        if (child == 0)
+            _exit(0);
+        waitpid(child, NULL, 0);
+    }
+    return (now_ns() - began) / CHILDREN;
+}
+
+static double fork_round(void)
+{
+    return child_round(NULL);
+}
+
+static double command_round(void)
+{
+    return child_round("true");
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     double samples[ROUNDS];
     pthread_t other;
-    double (*round)(void) = strcmp(what, "switches") == 0 ? switch_round
-                            : strcmp(what, "faults") == 0 ? fault_round
-                                                          : thread_round;
+    double (*round)(void) = strcmp(what, "switches") == 0   ? switch_round
+                            : strcmp(what, "faults") == 0   ? fault_round
+                            : strcmp(what, "forks") == 0    ? fork_round
+                            : strcmp(what, "commands") == 0 ? command_round
+                                                            : thread_round;
     if (round == switch_round) {
         stay_on_one_cpu();
         if (pipe(pipes[0]) != 0 || pipe(pipes[1]) != 0 ||
