@@ -426,7 +426,6 @@ static void pause(struct fold_state *state, const struct event *event)
     state->events--; /* none of the program's */
     if (!event->words)
         return;
-    state->overhead += event->payload[0];
     state->paused += event->payload[0];
     state->pause_length = event->payload[0];
     state->pause_end = event->tick;
@@ -466,6 +465,7 @@ static void off_cpu(struct fold *fold, const struct event *event)
     uint64_t back = fold_state__own_time(state, event->tick);
     uint64_t left = fold_state__own_time(state, event->tick > off ? event->tick - off : 0);
     uint64_t ticks = back > left ? back - left : 0;
+    state->paused_off += (uint32_t)((off - least(off, ticks) + 512) / 1024);
     uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
     uint32_t how = HEURT_SITE_HOW(event->payload[0]), depth = depth_at(fold, left);
     state->off_cpu_count++;

@@ -99,6 +99,16 @@ static bool read_process(struct reading *reading, struct definition_body body)
     return path;
 }
 
+static bool read_costs(struct reading *reading, struct definition_body body)
+{
+    struct heurt_process_costs costs;
+    if (!take(&body, &costs, sizeof costs))
+        return false;
+    reading->process->begin_cost_ns = costs.begin_ns;
+    reading->process->thread_cost_ns = costs.thread_ns;
+    return true;
+}
+
 static bool read_module(struct reading *reading, struct definition_body body)
 {
     struct heurt_module what;
@@ -223,7 +233,7 @@ static bool (*const readers[])(struct reading *, struct definition_body) = {
     [HEURT_DEFINITION_FUNCTION] = read_function, [HEURT_DEFINITION_REFUSAL] = read_refusal,
     [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
     [HEURT_DEFINITION_LIVE] = read_live,         [HEURT_DEFINITION_OBJECT] = read_object,
-    [HEURT_DEFINITION_SAMPLES] = read_samples,
+    [HEURT_DEFINITION_SAMPLES] = read_samples,   [HEURT_DEFINITION_COSTS] = read_costs,
 };
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is

@@ -121,7 +121,10 @@ struct heurt_session {
     uint64_t
         argument_key[2]; /* in the session file alone, where arguments are to be unreadable: kept is
                             what this key makes of them. 0: they are kept as they are */
-    uint32_t more_unused[10];
+    /* With KERNEL_LOG: what an OFF_CPU and a FAULT cost the program in all; 0: not known. */
+    uint32_t off_cpu_ticks, fault_ticks;
+    uint32_t thread_cost_ns; /* likewise a thread's beginning and end */
+    uint32_t more_unused[7];
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];
@@ -208,6 +211,7 @@ enum heurt_definition_type {
     HEURT_DEFINITION_LIVE = 9,        /* struct heurt_live */
     HEURT_DEFINITION_OBJECT = 10,     /* struct heurt_object_name, then its name \0 */
     HEURT_DEFINITION_SAMPLES = 11,    /* a row of struct heurt_sample */
+    HEURT_DEFINITION_COSTS = 12,      /* struct heurt_process_costs */
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */
@@ -229,6 +233,12 @@ struct heurt_process {
     uint32_t
         off_cpu_ticks; /* what an OFF_CPU costs in all, the kernel's part included; 0: not known */
     uint32_t fault_ticks; /* likewise a FAULT */
+};
+
+/* What recording costs the image beside its events. */
+struct heurt_process_costs {
+    uint64_t begin_ns;  /* to begin its record */
+    uint64_t thread_ns; /* what each of its threads costs the kernel; 0: not known */
 };
 
 #define HEURT_BUILD_ID_MAX 32

@@ -68,6 +68,7 @@ struct trace_process {
     uint64_t tick;
     /* struct heurt_process */
     uint32_t event_ticks, left_out_ticks, off_cpu_ticks, fault_ticks;
+    uint64_t begin_cost_ns, thread_cost_ns; /* struct heurt_process_costs */
     const char *path;     /* of the executable, "" when the definition is missing */
     struct vec modules;   /* struct trace_module, by time */
     struct vec functions; /* struct trace_function, by id */

@@ -6,8 +6,11 @@
 #include "kernel/sampling.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -336,7 +339,7 @@ static int open_all(struct task_events *events)
     return code;
 }
 
-int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
+static struct task_events *new_events(pid_t pid, clockid_t clock)
 {
     struct task_events *events = memory__zeroed(1, sizeof *events);
     events->pid = pid;
@@ -344,6 +347,12 @@ int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
     events->counts_lost = true;
     events->rings = VEC_OF(struct task_ring);
     events->others = VEC_OF(int);
+    return events;
+}
+
+int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
+{
+    struct task_events *events = new_events(pid, clock);
     int code = open_all(events);
     if (code < 0) {
         task_events__close(events);
@@ -447,72 +456,213 @@ uint64_t task_events__lost(const struct task_events *events)
     return lost > events->lost ? lost : events->lost;
 }
 
-/* ---- what a page fault takes beside ---------------------------------------------------------- */
+/* ---- what the records cost ------------------------------------------------------------------- */
 
-enum { TOUCHED_PAGES = 32 };
+enum { ROUNDS = 4, TOUCHED_PAGES = 32, TURNS = 32, INHERITED = 12, COSTS_RING_BYTES = 16 * 4096 };
 
-static uint64_t median(uint64_t *values, size_t count)
+/* Of a round: of each what it takes in ns, 0: not known. */
+struct round {
+    uint64_t fresh_fault, told_fault; /* a page that was not there; as the records tell it */
+    uint64_t fault;                   /* a page that was there: the shortest that a fault can be */
+    uint64_t change; /* to leave the CPU to another thread and, likewise, to get it again */
+};
+
+/* What is seldom shorter, where something else may interrupt. */
+static uint64_t quartile(uint64_t *values, size_t count)
 {
     qsort(values, count, sizeof *values, order__u64);
-    return count ? values[count / 2] : 0;
+    return count ? values[count / 4] : 0;
 }
 
-/* ns that the first touch of a page takes; 0: not known. */
-static uint64_t touch_pages(clockid_t clock)
+/* The first touch of a page: of a file, or, -1, of memory. */
+static uint64_t touch_pages(int file, clockid_t clock)
 {
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), bytes = TOUCHED_PAGES * page_bytes;
     uint64_t took[TOUCHED_PAGES];
-    char *memory = mmap(NULL, TOUCHED_PAGES * page_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return 0;
-    madvise(memory, TOUCHED_PAGES * page_bytes, MADV_NOHUGEPAGE);
+    madvise(memory, bytes, MADV_NOHUGEPAGE);
     for (size_t i = 0; i < TOUCHED_PAGES; i++) {
         uint64_t before = clock__ns(clock);
         *(volatile char *)(memory + i * page_bytes) = 1;
         took[i] = clock__ns(clock) - before;
     }
-    munmap(memory, TOUCHED_PAGES * page_bytes);
-    return median(took, TOUCHED_PAGES);
+    munmap(memory, bytes);
+    return quartile(took, TOUCHED_PAGES);
 }
 
-/* ns from beginning to end, as the records in the ring tell it. */
+/* From beginning to end, of the first faults that are told in the ring. */
 static uint64_t told_fault(struct task_ring *cpu)
 {
-    uint64_t told[2 * TOUCHED_PAGES], begin = 0;
+    uint64_t told[TOUCHED_PAGES], begin = 0;
     size_t count = 0, size;
     struct task_record record;
     const void *bytes;
     bool damaged = false;
     cpu->ring.head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
-    while (count < 2 * TOUCHED_PAGES && ring__next(&cpu->ring, &bytes, &size, &damaged)) {
+    while (count < TOUCHED_PAGES && ring__next(&cpu->ring, &bytes, &size, &damaged)) {
         if (task_record__decode(bytes, size, &record) < 0)
             break;
         if (record.kind == TASK_FAULT_ENDS && begin)
             told[count++] = record.time_ns - begin;
         begin = record.kind == TASK_FAULT_BEGINS ? record.time_ns : 0;
     }
-    return median(told, count);
+    return quartile(told, count);
 }
 
-int64_t task_events__way_of_fault_ns(clockid_t clock)
+struct partner {
+    int asks[2], answers[2]; /* pipes */
+};
+
+static void *answer(void *context)
 {
-    enum { RING_BYTES = 8 * 4096 };
-    unsigned char scratch[64];
-    struct task_ring ring;
-    struct perf_event_attr begins = begins_of(clock, RING_BYTES),
-                           minor = attributes_of(ends[0].config, ends[0].sample_type, clock);
-    uint64_t bare = touch_pages(clock), told = 0;
-    int fd = open_event(&begins, 0, -1), other = open_event(&minor, 0, -1);
-    if (fd >= 0 && other >= 0 && map_ring(fd, RING_BYTES, &ring) == 0) {
-        ring.ring.scratch = scratch;
-        if (ioctl(other, PERF_EVENT_IOC_SET_OUTPUT, fd) == 0 && touch_pages(clock))
-            told = told_fault(&ring);
-        munmap(ring.page, ring.mapped_bytes);
+    const struct partner *partner = context;
+    char byte;
+    while (read(partner->asks[0], &byte, 1) == 1 && write(partner->answers[1], &byte, 1) == 1)
+        continue;
+    return NULL;
+}
+
+static uint64_t take_turns(const struct partner *partner, clockid_t clock)
+{
+    uint64_t took[TURNS];
+    char byte = 0;
+    for (size_t i = 0; i < TURNS; i++) {
+        uint64_t before = clock__ns(clock);
+        if (write(partner->asks[1], &byte, 1) != 1 || read(partner->answers[0], &byte, 1) != 1)
+            return 0;
+        took[i] = clock__ns(clock) - before;
     }
-    if (fd >= 0)
+    return quartile(took, TURNS) / 2;
+}
+
+static void close_pipe(const int both[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (both[i] >= 0)
+            close(both[i]);
+}
+
+/* The caller has one CPU only, so that both threads share it. */
+static uint64_t change_threads(clockid_t clock)
+{
+    struct partner partner = {{-1, -1}, {-1, -1}};
+    pthread_t thread;
+    uint64_t took = 0;
+    if (pipe2(partner.asks, O_CLOEXEC) == 0 && pipe2(partner.answers, O_CLOEXEC) == 0 &&
+        pthread_create(&thread, NULL, answer, &partner) == 0) {
+        took = take_turns(&partner, clock);
+        close(partner.asks[1]);
+        partner.asks[1] = -1;
+        pthread_join(thread, NULL);
+    }
+    close_pipe(partner.asks);
+    close_pipe(partner.answers);
+    return took;
+}
+
+static void enable(const struct task_events *events)
+{
+    VEC_EACH (ring, &events->rings, struct task_ring)
+        ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0);
+    VEC_EACH (fd, &events->others, int)
+        ioctl(*fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* To open an event and to close it: what a thread that inherits one pays, about. */
+static uint64_t inherit_event(clockid_t clock, int cpu)
+{
+    struct perf_event_attr attributes = attributes_of(ends[0].config, ends[0].sample_type, clock);
+    uint64_t took[INHERITED];
+    for (size_t i = 0; i < INHERITED; i++) {
+        uint64_t before = clock__ns(clock);
+        int fd = open_event(&attributes, 0, cpu);
+        if (fd < 0)
+            return 0;
         close(fd);
-    if (other >= 0)
-        close(other);
-    return bare && told ? (int64_t)bare - (int64_t)told : 0;
+        took[i] = clock__ns(clock) - before;
+    }
+    return quartile(took, INHERITED);
+}
+
+static struct round measure(clockid_t clock, int file)
+{
+    return (struct round){.fresh_fault = touch_pages(-1, clock),
+                          .fault = touch_pages(file, clock),
+                          .change = change_threads(clock)};
+}
+
+/* With events like those of the program on this thread and those that it makes. */
+static struct round measure_recorded(clockid_t clock, int file, int cpu)
+{
+    struct task_events *events = new_events(gettid(), clock);
+    struct round round = {0};
+    if (add_ring(events, cpu, COSTS_RING_BYTES) == 0) {
+        enable(events);
+        round = measure(clock, file);
+        round.told_fault = told_fault(VEC_AT(&events->rings, struct task_ring, 0));
+    }
+    task_events__close(events);
+    return round;
+}
+
+static void keep_least(uint64_t *least, uint64_t value)
+{
+    if (value && (!*least || value < *least))
+        *least = value;
+}
+
+static void keep_least_of(struct round *least, struct round round)
+{
+    keep_least(&least->fresh_fault, round.fresh_fault);
+    keep_least(&least->told_fault, round.told_fault);
+    keep_least(&least->fault, round.fault);
+    keep_least(&least->change, round.change);
+}
+
+static uint64_t beyond(uint64_t recorded, uint64_t bare)
+{
+    return bare && recorded > bare ? recorded - bare : 0;
+}
+
+static struct task_costs costs_on(int cpu, clockid_t clock)
+{
+    struct round bare = {0}, recorded = {0};
+    int file = memfd_create("heurt", MFD_CLOEXEC);
+    if (file < 0 || ftruncate(file, TOUCHED_PAGES * sysconf(_SC_PAGESIZE)) < 0 ||
+        !touch_pages(file, clock)) {
+        close(file);
+        return (struct task_costs){0};
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        keep_least_of(&bare, measure(clock, file));
+        keep_least_of(&recorded, measure_recorded(clock, file, cpu));
+    }
+    close(file);
+    return (struct task_costs){
+        .way_of_fault_ns = bare.fresh_fault && recorded.told_fault
+                               ? (int64_t)bare.fresh_fault - (int64_t)recorded.told_fault
+                               : 0,
+        .fault_ns = beyond(recorded.fault, bare.fault),
+        .off_cpu_ns = beyond(recorded.change, bare.change),
+        .thread_ns =
+            (1 + ENDS) * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * inherit_event(clock, cpu),
+    };
+}
+
+struct task_costs task_events__costs(clockid_t clock)
+{
+    cpu_set_t before, one;
+    int cpu = sched_getcpu();
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof before, &before) < 0)
+        return (struct task_costs){0};
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) < 0)
+        return (struct task_costs){0};
+    struct task_costs costs = costs_on(cpu, clock);
+    sched_setaffinity(0, sizeof before, &before);
+    return costs;
 }

@@ -66,8 +66,16 @@ size_t task_events__drain(struct task_events *events,
 /* Records that found no room in the rings, as far as it is known by now. */
 uint64_t task_events__lost(const struct task_events *events);
 
-/* What a page fault takes beside the time between the records of its beginning and its end, the
- * cost of these records taken off; ns, may be negative. Measured on pages of this process. */
-int64_t task_events__way_of_fault_ns(clockid_t clock);
+/* Measured on this thread, before the program begins, with events like those of
+ * task_events__open. 0: not known. */
+struct task_costs {
+    /* What a page fault takes beside the time between the records of its beginning and its end, the
+     * cost of these records taken off; may be negative. */
+    int64_t way_of_fault_ns;
+    uint64_t fault_ns;   /* what these two records cost */
+    uint64_t off_cpu_ns; /* what it costs that a thread leaves its CPU and gets one again */
+    uint64_t thread_ns;  /* a thread's beginning and end, without such changes */
+};
+struct task_costs task_events__costs(clockid_t clock);
 
 #endif

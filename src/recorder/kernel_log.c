@@ -147,15 +147,17 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer)
 {
     struct heurt_session *session = trace_writer__session(writer);
     struct kernel_log *log = memory__zeroed(1, sizeof *log);
+    struct task_costs costs;
     log->writer = writer;
     log->by_counter = session->clock == HEURT_CLOCK_TSC;
     log->clock = log->by_counter ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
     log->stop_fd = eventfd(0, EFD_CLOEXEC);
+    costs = task_events__costs(log->clock);
     log->tasks = task_log__new(&(struct task_log_settings){
         .write = write_run,
         .delay = read_delay,
         .context = log,
-        .way_of_fault_ns = task_events__way_of_fault_ns(log->clock),
+        .way_of_fault_ns = costs.way_of_fault_ns,
         .ticks_are_ns = !log->by_counter,
     });
     log->flushed_ns = clock__ns(log->clock);
@@ -165,6 +167,10 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer)
         free_log(log);
         return NULL;
     }
+    take_pair(log, true);
+    session->fault_ticks = (uint32_t)task_log__ticks(log->tasks, costs.fault_ns);
+    session->thread_cost_ns = (uint32_t)costs.thread_ns;
+    session->off_cpu_ticks = (uint32_t)task_log__ticks(log->tasks, costs.off_cpu_ns);
     __atomic_fetch_or(&session->flags, HEURT_SESSION_KERNEL_LOG, __ATOMIC_SEQ_CST);
     return log;
 }

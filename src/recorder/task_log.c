@@ -60,7 +60,7 @@ void task_log__set_clock(struct task_log *log, struct task_clock_pair pair)
             (uint64_t)(((unsigned __int128)(pair.tick - log->first.tick) << RATE_BITS) / ns);
 }
 
-static uint64_t ticks_of(const struct task_log *log, uint64_t ns)
+uint64_t task_log__ticks(const struct task_log *log, uint64_t ns)
 {
     return log->settings.ticks_are_ns ? ns
                                       : (uint64_t)((unsigned __int128)ns * log->rate >> RATE_BITS);
@@ -70,8 +70,8 @@ static uint64_t tick_at(const struct task_log *log, uint64_t ns)
 {
     if (log->settings.ticks_are_ns)
         return ns;
-    return ns >= log->last.ns ? log->last.tick + ticks_of(log, ns - log->last.ns)
-                              : log->last.tick - ticks_of(log, log->last.ns - ns);
+    return ns >= log->last.ns ? log->last.tick + task_log__ticks(log, ns - log->last.ns)
+                              : log->last.tick - task_log__ticks(log, log->last.ns - ns);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ static void came_on(struct task_log *log, struct logged_task *task, uint64_t now
     *(preempted ? &task->preempted_ns : &task->blocked_ns) += off_ns;
     if (preempted)
         task->life.runnable_ns += off_ns;
-    uint64_t tick = tick_at(log, now_ns), ticks = ticks_of(log, off_ns);
+    uint64_t tick = tick_at(log, now_ns), ticks = task_log__ticks(log, off_ns);
     if (!task->life.cpu_ns)
         task->life.wait_ticks = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     uint64_t *at = claim(task, tick, HEURT_EVENT_OFF_CPU, OFF_CPU_WORDS);
@@ -270,7 +270,7 @@ static void fault_ended(struct task_log *log, struct logged_task *task, uint64_t
     int64_t least = on_ns / 4, with_way = on_ns + log->settings.way_of_fault_ns;
     on_ns = with_way > least ? with_way : least;
     uint64_t *at = claim(task, tick_at(log, now_ns), HEURT_EVENT_FAULT, FAULT_WORDS);
-    at[1] = HEURT_OFF(ticks_of(log, on_ns > 0 ? (uint64_t)on_ns : 0), HEURT_FAULT_MEASURED);
+    at[1] = HEURT_OFF(task_log__ticks(log, on_ns > 0 ? (uint64_t)on_ns : 0), HEURT_FAULT_MEASURED);
     at[2] = task->fault_address;
     at[3] = task->fault_code;
     task->fault_ns = 0;

@@ -42,6 +42,9 @@ void task_log__free(struct task_log *log); /* NULL is allowed */
  * is that from the first to the last. */
 void task_log__set_clock(struct task_log *log, struct task_clock_pair pair);
 
+/* By the rate of the instants told until now. */
+uint64_t task_log__ticks(const struct task_log *log, uint64_t ns);
+
 /* Records come by time. */
 void task_log__add(struct task_log *log, const struct task_record *record);
 

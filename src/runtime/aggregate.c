@@ -666,6 +666,7 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
     into->fold.state->estimated += from->fold.state->estimated;
     into->fold.state->events += from->fold.state->events;
     into->fold.state->overhead += from->fold.state->overhead + from->fold.state->paused;
+    into->fold.state->paused_off += from->fold.state->paused_off;
     into->fold.state->unmatched += from->fold.state->unmatched;
     into->fold.state->dropped += from->fold.state->dropped;
     to->refused += ended->refused;

@@ -255,6 +255,7 @@ static void the_recordings_bias_is_taken_off(void **state)
     PUT(scene, 0, 1390, WAIT LEFT, 0);
     PUT(scene, 0, 1395, F LEFT);
     call(scene, 0, G, 1400, 1410);
+    PUT(scene, 0, 1500, HEURT_EVENT_PAUSED, 25);
     scene__end(scene, 0, 2000);
     const struct profile *profile = scene__profile(scene);
     const struct profile_class *f = scene__class(scene, CLASS_CALL, "f", 0, 0);
@@ -266,7 +267,21 @@ static void the_recordings_bias_is_taken_off(void **state)
     check_why(f, COMPONENT_LOCK, 75);
     check_why(f, REASON_UNEXPLAINED, 100);
     assert_int_equal(scene__class(scene, CLASS_CALL, "g", 0, 0)->sum_ns, 10);
-    assert_int_equal(profile->overhead_ns, 3 * 45 + 7);
+    assert_int_equal(profile->overhead_ns, 3 * 45 + 7 + 25);
+}
+
+/* Beside the events: to begin a process' record, and what each of its threads costs the kernel. */
+static void lives_cost_too(void **state)
+{
+    struct scene *scene = *state;
+    const struct heurt_process_costs costs = {5000, 300};
+    assert_int_equal(
+        trace_writer__define(scene->writer, 0, HEURT_DEFINITION_COSTS, &costs, sizeof costs), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000);
+        scene__end(scene, i, 2000);
+    }
+    assert_int_equal(scene__profile(scene)->overhead_ns, 5000 + 2 * 300);
 }
 
 static void waits_within_a_wait_are_part_of_it(void **state)
@@ -973,6 +988,7 @@ int main(void)
         TEST(exclusive_losses_rank),
         TEST(an_empty_trace_has_a_profile),
         TEST(waits_reach_everything_around_them),
+        TEST(lives_cost_too),
         TEST(the_recordings_bias_is_taken_off),
         TEST(waits_within_a_wait_are_part_of_it),
         TEST(each_wait_has_its_component),

@@ -70,17 +70,36 @@ static int by_rank(const void *a, const void *b, void *threshold)
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
+/* Beside the events. */
+static uint64_t cost_of_lives(const struct trace *trace)
+{
+    uint64_t ns = 0;
+    VEC_EACH (process, trace__processes(trace), struct trace_process)
+        ns += process->begin_cost_ns;
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        ns +=
+            VEC_AT(trace__processes(trace), struct trace_process, thread->process)->thread_cost_ns;
+    return ns;
+}
+
+/* Of the CPU's time: who waits for the recorder has none. */
+static uint64_t told_ticks(const struct fold_state *fold)
+{
+    uint64_t off = (uint64_t)fold->paused_off * 1024, on = fold->paused;
+    return fold->overhead + (on > off ? on - off : 0);
+}
+
 static void fill_threads(struct profile *profile, const struct result_base *base,
                          const struct thread_result *results)
 {
     const struct vec *threads = trace__threads(base->trace);
+    profile->overhead_ns = cost_of_lives(base->trace);
     for (uint32_t i = 0; i < threads->count; i++) {
         struct profile_thread row;
         thread__result(base, VEC_AT(threads, struct trace_thread, i), i, &results[i], &row);
         profile->events += row.events;
         profile->unmatched += results[i].fold.unmatched;
-        profile->overhead_ns +=
-            trace__ns(base->trace, results[i].fold.overhead + results[i].fold.paused);
+        profile->overhead_ns += trace__ns(base->trace, told_ticks(&results[i].fold));
         profile->lifetime_sum_ns += row.lifetime_ns;
         vec__push(&profile->threads, &row);
     }
