@@ -59,15 +59,6 @@ static struct costs costs_beside(void)
                           .left_out = heurt_state.left_out_ticks};
 }
 
-/* Ticks to 1024 ns, by the time since the session began. */
-static uint64_t ticks_of_ns(uint64_t ns, const struct heurt_clock_pair *now)
-{
-    const struct heurt_clock_pair *start = &heurt_state.settings.start;
-    uint64_t whole_ns = now->monotonic_ns - start->monotonic_ns;
-    uint64_t rate = (now->tick - start->tick) / (whole_ns / 1024 + 1);
-    return ns / 1024 * rate + ns % 1024 * rate / 1024;
-}
-
 static bool is_hook(uint32_t id)
 {
     return id < HEURT_EVENT_FUNCTIONS;
@@ -143,7 +134,7 @@ static void site__stop(struct budget_site *site)
 /* ---- what the window held -------------------------------------------------------------------- */
 
 struct budget_window {
-    struct heurt_clock_pair now;
+    uint64_t now;
     uint64_t cpu_ns;
     const uint64_t *end; /* words before it have been looked at */
     uint64_t words;
@@ -203,7 +194,7 @@ static void count_word(struct thread *thread, struct budget_window *window, cons
     struct budget *budget = &thread->countdowns->budget;
     uint64_t age = ((*word >> HEURT_ID_BITS) - budget->tick) & HEURT_TICK_MASK;
     uint32_t id = *word & 0xffff;
-    if (!*word || age > window->now.tick - budget->tick || id == HEURT_EVENT_SAMPLED ||
+    if (!*word || age > window->now - budget->tick || id == HEURT_EVENT_SAMPLED ||
         id == HEURT_EVENT_INSTRUCTIONS)
         return;
     if ((id & ~1u) == HEURT_EVENT_FUNCTION && word + 1 < window->end)
@@ -291,7 +282,7 @@ static void settle_account(struct budget *budget, struct budget_window *window)
 {
     struct costs costs = costs_beside();
     uint64_t ns = window->cpu_ns > budget->cpu_ns ? window->cpu_ns - budget->cpu_ns : 0;
-    uint64_t whole = ticks_of_ns(ns, &window->now);
+    uint64_t whole = clock__ticks(ns);
     window->cost = window->calls + window->others + (uint64_t)budget->drawn * costs.drawn +
                    window->left_out + budget->renewal;
     window->time = whole > window->cost + whole / 16 ? whole - window->cost : whole / 16;
@@ -341,7 +332,7 @@ static void settle_blocks(struct thread *thread, const struct budget_window *win
     uint64_t aim = window->limit * AIM_MULTIPLIER / AIM_DIVISOR;
     aim -= budget->debt < aim ? budget->debt / 2 : aim / 2;
     share__divide(budget->shares, window->shares, &costs, without(aim, window->others));
-    bool calm = window->time > ticks_of_ns(CALM_NS, &window->now);
+    bool calm = window->time > clock__ticks(CALM_NS);
     for (unsigned i = 0; i < window->shares; i++) {
         struct budget_site *site = &budget->sites[budget->share_sites[i]];
         if (!is_recorded_whole(site, budget->shares[i].occurrences))
@@ -415,7 +406,7 @@ static uint64_t cost_of_leaving_out(const struct budget *budget, const struct bu
 static void complain(struct budget *budget, const struct budget_window *window)
 {
     uint64_t others = window->others + cost_of_leaving_out(budget, window, true);
-    uint64_t patience = ticks_of_ns(PATIENCE_NS, &window->now);
+    uint64_t patience = clock__ticks(PATIENCE_NS);
     uint64_t calls = cost_of_leaving_out(budget, window, false),
              limit = without(window->limit, others);
     uint64_t whole = window->time + window->cost;
@@ -433,11 +424,11 @@ static void complain(struct budget *budget, const struct budget_window *window)
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-static void begin_window(struct budget *budget, const struct heurt_clock_pair *now, uint64_t cpu_ns,
+static void begin_window(struct budget *budget, uint64_t now, uint64_t cpu_ns,
                          const uint64_t *looked)
 {
     budget->cpu_ns = cpu_ns;
-    budget->tick = now->tick;
+    budget->tick = now;
     budget->looked = looked;
     budget->drawn = 0;
     budget->renewal = 0;
@@ -448,36 +439,36 @@ static void look(struct thread *thread, const uint64_t *end)
 {
     struct budget *budget = &thread->countdowns->budget;
     struct budget_window window = {
-        .now = clock__pair(),
+        .now = clock__tick(),
         .cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID),
         .end = end,
         .words = end > budget->looked ? (uint64_t)(end - budget->looked) : 0,
     };
     if (budget->busy)
         return;
-    budget->period = ticks_of_ns(PERIOD_NS, &window.now);
+    budget->period = clock__ticks(PERIOD_NS);
     count_words(thread, &window);
     gather_shares(thread, &window);
     settle_account(budget, &window);
     settle_blocks(thread, &window);
     complain(budget, &window);
-    begin_window(budget, &window.now, window.cpu_ns, end);
+    begin_window(budget, window.now, window.cpu_ns, end);
 }
 
-void budget__begin(struct thread *thread)
+void budget__begin(struct thread *thread, uint64_t cpu_ns)
 {
     struct budget *budget = &thread->countdowns->budget;
     if (!permille())
         return;
     for (unsigned i = 0; i < LEFT_OUT_LOCKS; i++) /* of the thread that had them before */
         *(const void *volatile *)&thread->countdowns->left_out_locks[i].lock = NULL;
-    struct heurt_clock_pair now = clock__pair();
-    budget->random ^= now.tick * 0x9e3779b97f4a7c15ull + thread->serial + 1;
+    uint64_t now = clock__tick();
+    budget->random ^= now * 0x9e3779b97f4a7c15ull + thread->serial + 1;
     budget->random += !budget->random;
     budget->debt = budget->calls_over = budget->others_over = 0;
     budget->busy = 0;
-    budget->period = ticks_of_ns(PERIOD_NS, &now);
-    begin_window(budget, &now, raw__clock_ns(CLOCK_THREAD_CPUTIME_ID), NULL);
+    budget->period = clock__ticks(PERIOD_NS);
+    begin_window(budget, now, cpu_ns, NULL);
 }
 
 void budget__chunk_ends(struct thread *thread)
@@ -492,10 +483,11 @@ void budget__chunk_begins(struct thread *thread)
     if (!permille())
         return;
     budget->looked = (const uint64_t *)(thread->chunk + 1);
+    if (thread->sequence <= 1)
+        return; /* what the first one costs, nobody can save, and short threads need not ask */
     uint64_t cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    struct heurt_clock_pair now = clock__pair();
     if (cpu_ns > budget->cpu_ns)
-        budget->renewal = ticks_of_ns(cpu_ns - budget->cpu_ns, &now);
+        budget->renewal = clock__ticks(cpu_ns - budget->cpu_ns);
 }
 
 /* ---- a drawn occurrence ---------------------------------------------------------------------- */

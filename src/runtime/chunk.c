@@ -19,16 +19,22 @@ __thread struct thread heurt_thread TLS_MODEL = {.kernel_gate = &no_records};
 static __thread char filler[TLS_BYTES - sizeof(struct thread)] TLS_MODEL __attribute__((used));
 struct state heurt_state;
 
+/* Within another pair of these two there is nothing to do. The depth changes while signals are
+ * blocked alone, so no handler sees one that is not true. */
 uint64_t signals__block(void)
 {
+    struct thread *thread = &heurt_thread;
     uint64_t all = ~0ull, old = 0;
-    RAW4(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &old, sizeof old);
+    if (!thread->signals_blocked)
+        RAW4(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &old, sizeof old);
+    thread->signals_blocked++;
     return old;
 }
 
 void signals__restore(uint64_t mask)
 {
-    RAW4(rt_sigprocmask, 2, &mask, 0, sizeof mask);
+    if (--heurt_thread.signals_blocked == 0)
+        RAW4(rt_sigprocmask, 2, &mask, 0, sizeof mask);
 }
 
 struct heurt_clock_pair clock__pair(void)
@@ -39,6 +45,13 @@ struct heurt_clock_pair clock__pair(void)
     uint64_t after = clock__tick();
     pair.tick += (after - pair.tick) / 2;
     return pair;
+}
+
+void clock__find_rate(void)
+{
+    const struct heurt_clock_pair *start = &heurt_state.settings.start, now = clock__pair();
+    uint64_t ns = now.monotonic_ns - start->monotonic_ns;
+    heurt_state.ticks_per_1024_ns = (now.tick - start->tick) / (ns / 1024 + 1);
 }
 
 /* Makes the file system promise the blocks, so that no store can end in SIGBUS on a full disk.
@@ -177,7 +190,7 @@ static bool start(struct thread *thread)
     thread->cpu_before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->started = !heurt_state.aggregates || aggregate__begin(thread);
     if (thread->started)
-        budget__begin(thread);
+        budget__begin(thread, thread->cpu_before_ns);
     return thread->started;
 }
 
@@ -199,10 +212,22 @@ static bool new_chunk(struct thread *thread)
     return true;
 }
 
+/* What it took to begin the record is none of the thread's own time. */
+static void tell_pause(struct thread *thread, uint64_t began)
+{
+    uint64_t *at = event__claim(thread, 2);
+    if (!at)
+        return;
+    uint64_t now = clock__tick();
+    at[1] = now - began;
+    event__publish(at, now, HEURT_EVENT_PAUSED);
+}
+
 bool thread__renew(struct thread *thread, uint64_t *end)
 {
     budget__chunk_ends(thread);
     thread->next = thread->limit = NULL;
+    uint64_t began = clock__tick();
     if (heurt_state.full || (!thread->started && !start(thread)))
         return false;
     bool first = thread->sequence == 0;
@@ -216,6 +241,7 @@ bool thread__renew(struct thread *thread, uint64_t *end)
                       thread->start_routine);
         instructions__begin(thread);
         kernel__begin(thread);
+        tell_pause(thread, began);
     }
     budget__chunk_begins(thread);
     return true;

@@ -138,6 +138,12 @@ void define__process(uint32_t parent_process)
     define__parts(HEURT_DEFINITION_PROCESS, parts, 2);
 }
 
+void define__costs(uint64_t begin_ns)
+{
+    struct heurt_process_costs costs = {begin_ns, heurt_state.session->thread_cost_ns};
+    define__parts(HEURT_DEFINITION_COSTS, &(struct text_part){&costs, sizeof costs}, 1);
+}
+
 void define__object(const void *address, const char *name)
 {
     struct heurt_object_name object = {clock__tick(), (uintptr_t)address};

@@ -84,12 +84,9 @@ static uint64_t ns_of(const struct kernel_clock *clock, uint64_t ticks)
 
 void kernel__prepare(void)
 {
-    struct kernel_clock *clock = &heurt_state.kernel_clock;
-    if (!is_wanted())
-        return;
-    kernel_clock__begin(clock);
     if (!is_ours())
         return;
+    kernel_clock__begin(&heurt_state.kernel_clock);
     long slots = RAW6(mmap, 0, KERNEL_SLOTS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!is_error(slots) &&
@@ -97,11 +94,22 @@ void kernel__prepare(void)
         heurt_state.kernel_slots = (uint64_t *)slots;
 }
 
+/* The recorder has measured what its log costs. */
+static void take_costs(const struct heurt_session *session)
+{
+    heurt_state.off_cpu_ticks = session->off_cpu_ticks;
+    heurt_state.fault_ticks = session->fault_ticks;
+}
+
 void kernel__calibrate(void)
 {
     struct kernel_clock *clock = &heurt_state.kernel_clock;
     if (!is_wanted())
         return;
+    if (!is_ours()) {
+        take_costs(heurt_state.session);
+        return;
+    }
     kernel_clock__refresh(clock, clock__tick());
     uint64_t fault = touch_pages();
     heurt_state.fault_ns = ns_of(clock, fault); /* until one was measured */
@@ -280,16 +288,11 @@ void kernel__balance(struct thread *thread)
     signals__restore(mask);
 }
 
-static void write_begin(struct thread *thread, uint64_t began, bool opened)
+static void write_begin(struct thread *thread)
 {
     uint64_t *at = event__claim(thread, 2);
-    if (at) {
-        uint64_t now = clock__tick();
-        at[1] = now - began;
-        event__publish(at, now, HEURT_EVENT_PAUSED);
-    }
     uint32_t cpu = 0;
-    if (!opened || !(at = event__claim(thread, 2)))
+    if (!at)
         return;
     RAW3(getcpu, &cpu, NULL, NULL);
     at[1] = cpu;
@@ -318,7 +321,6 @@ void kernel__begin(struct thread *thread)
     /* The child of a vfork has its parent's memory, not a record of its own. */
     if (!is_ours() || thread__in_seccomp(thread) || (uint32_t)RAW0(getpid) != heurt_state.pid)
         return;
-    uint64_t began = clock__tick();
     kernel->clock = heurt_state.kernel_clock;
     kernel->measured_ns = kernel->measured_faults = 0;
     kernel->major_faults = kernel__major_faults();
@@ -334,9 +336,10 @@ void kernel__begin(struct thread *thread)
         if (!__atomic_exchange_n(&heurt_state.fault_way_known, true, __ATOMIC_RELAXED))
             find_way(thread);
     }
-    write_begin(thread, began, opened);
-    if (opened)
-        thread->kernel_gate = kernel->slot;
+    if (!opened)
+        return;
+    write_begin(thread);
+    thread->kernel_gate = kernel->slot;
 }
 
 void kernel__ignore(struct thread *thread)
@@ -392,8 +395,7 @@ bool delay__read(uint64_t *ns)
 static bool lived_shortly(const struct thread *thread)
 {
     return heurt_state.session->flags & HEURT_SESSION_KERNEL_LOG && thread->sequence == 1 &&
-           thread->chunk &&
-           raw__clock_ns(CLOCK_MONOTONIC) - thread->chunk->start.monotonic_ns < LIFE_SHORT_NS;
+           thread->chunk && clock__tick() - thread->chunk->start.tick < clock__ticks(LIFE_SHORT_NS);
 }
 
 uint64_t kernel__runnable_ns(const struct thread *thread)

@@ -24,10 +24,7 @@
 
 uint64_t loop__mark_ticks(void)
 {
-    struct heurt_clock_pair now = clock__pair();
-    const struct heurt_clock_pair *start = &heurt_state.settings.start;
-    uint64_t ns = now.monotonic_ns - start->monotonic_ns, ticks = now.tick - start->tick;
-    return ns > MARK_NS ? ticks / (ns / MARK_NS) : MARK_NS;
+    return clock__ticks(MARK_NS);
 }
 
 static uint32_t id_of(uint32_t number)

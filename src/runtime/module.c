@@ -1,4 +1,5 @@
 /* module.c: which files are mapped where, now and after each dlopen and dlclose. */
+#include "runtime/arena.h"
 #include "runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -141,19 +142,15 @@ static void forget_unseen(void)
 
 #define WALK_BYTES (1u << 20)
 
+/* There is one walk at a time: the loader's list changes under its lock, and before a process has a
+ * second thread. Its memory is kept: to unmap what was touched is the dearest of a short program.
+ */
 static bool walk__begin(struct module_walk *walk)
 {
-    long memory =
-        RAW6(mmap, 0, WALK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    bool has_memory = memory >= 0 || memory <= -4096;
-    *walk = (struct module_walk){.definitions = has_memory ? (uint8_t *)memory : NULL,
-                                 .capacity = WALK_BYTES};
-    return has_memory;
-}
-
-static void walk__end(struct module_walk *walk)
-{
-    RAW2(munmap, walk->definitions, WALK_BYTES);
+    if (!heurt_state.walk_memory)
+        heurt_state.walk_memory = pages__map(WALK_BYTES);
+    *walk = (struct module_walk){.definitions = heurt_state.walk_memory, .capacity = WALK_BYTES};
+    return walk->definitions != NULL;
 }
 
 static void ask(const struct module_walk *walk, enum heurt_plan_subject subject)
@@ -181,7 +178,6 @@ void module__scan(void)
     if (heurt_state.sees_system_calls)
         ask(&walk, HEURT_PLAN_SYSTEM_CALLS);
     heurt_thread.inside--;
-    walk__end(&walk);
 }
 
 static int visit_for_system_calls(struct dl_phdr_info *info, size_t size, void *data)
@@ -207,7 +203,6 @@ void module__see_system_calls(struct thread *thread)
     dl_iterate_phdr(visit_for_system_calls, &walk);
     ask(&walk, HEURT_PLAN_SYSTEM_CALLS);
     thread->inside--;
-    walk__end(&walk);
     event__write1(thread, HEURT_EVENT_PAUSED, clock__tick() - since);
 }
 

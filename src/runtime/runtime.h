@@ -106,11 +106,12 @@ struct thread {
     uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
     uint32_t serial;                /* valid when started */
     uint32_t creator;
-    uint32_t next_units;    /* size of the next chunk */
-    uint32_t inside;        /* > 0: the runtime itself calls libc: hooks pass through */
-    uint64_t long_wait;     /* ticks of a wait that is worth a call stack (stack.c) */
-    uint32_t end_rounds;    /* rounds of destructors seen at the thread's end */
-    uint64_t *instructions; /* the way to the page of its counter (instructions.c); NULL: none */
+    uint32_t next_units;      /* size of the next chunk */
+    uint32_t inside;          /* > 0: the runtime itself calls libc: hooks pass through */
+    uint64_t long_wait;       /* ticks of a wait that is worth a call stack (stack.c) */
+    uint32_t signals_blocked; /* depth of signals__block */
+    uint32_t end_rounds;      /* rounds of destructors seen at the thread's end */
+    uint64_t *instructions;   /* the way to the page of its counter (instructions.c); NULL: none */
     uint64_t return_slot_taken, return_slot_sweep_at; /* records; when to look for dead ones next */
     bool started, ended;
     bool in_seccomp;    /* a filter of system calls holds this thread (seccomp filter.c) */
@@ -221,10 +222,11 @@ struct state {
     struct heurt_session *session; /* which others write, too: only what is marked (atomic) */
     struct heurt_session settings; /* as the recorder wrote it, the rest */
     uint64_t mapped_units;         /* of the events file */
-    bool full;                     /* no chunk could be had: count, write no more */
-    bool in_seccomp;               /* a filter of system calls holds all threads */
-    bool seccomp_some;             /* or some, and so perhaps those that have only begun */
-    uint32_t process;              /* serial */
+    uint64_t ticks_per_1024_ns;
+    bool full;         /* no chunk could be had: count, write no more */
+    bool in_seccomp;   /* a filter of system calls holds all threads */
+    bool seccomp_some; /* or some, and so perhaps those that have only begun */
+    uint32_t process;  /* serial */
     uint32_t pid;
     uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end (hook_key.c) */
     bool has_end_key; /* under end_key_lock */
@@ -237,15 +239,25 @@ struct state {
     uint64_t definitions_sequence;
     uint32_t next_function; /* event id of the next function or region */
 
+    /* What a forked child sets anew, together with what is above: few pages are to be copied. */
+    uint32_t lent_lock; /* the environment that system and popen are lent (hook_process.c) */
+    uint32_t countdowns_lock;
+    struct countdowns *countdowns_free;
+    uint32_t chunks_lock;
+    struct heurt_chunk *chunks_free; /* given back; reserved[0] is the next one's unit */
+    uint32_t ended_lock;
+    uint32_t return_slot_lock;
+    uint32_t regions_lock;
+    uint32_t modules_lock;
+    bool has_waited_locks;   /* somebody has waited */
+    uint32_t threads_kept;   /* ended threads with records of their own */
+    struct aggregate *ended; /* of the others */
+
     struct beginning beginnings[BEGINNINGS_MAX];
 
-    uint32_t lent_lock; /* the environment that system and popen are lent (hook_process.c) */
     char *lent_slots[LENT_SLOTS];
     char lent_text[ENVIRONMENT_TEXT];
 
-    uint32_t countdowns_lock;
-    struct countdowns *countdowns_free;
-    bool has_waited_locks;                         /* somebody has waited */
     struct waited_lock waited_locks[WAITED_LOCKS]; /* hook_lock.c */
 
     struct calibration stubs[2][STUB_KINDS]; /* by enum heurt_mechanism */
@@ -267,21 +279,14 @@ struct state {
     bool counts_instructions, instructions_noted; /* threads count; that one could not was said */
     /* Aggregated runs (aggregate.c, arena.c). */
     bool aggregates;
-    uint32_t chunks_lock;
-    struct heurt_chunk *chunks_free; /* given back; reserved[0] is the next one's unit */
-    uint32_t ended_lock;
-    uint32_t threads_kept;   /* ended threads with records of their own */
-    struct aggregate *ended; /* of the others */
     struct gone_code gone;
     uint64_t stacks_kept[STACKS_KEPT_WORDS]; /* (atomic) a bit for each of which one was kept */
 
-    uint32_t return_slot_lock;
     unsigned return_slot_blocks; /* how many there are; each is twice as long as the one before */
     size_t return_slot_used;     /* records of the last one */
     struct return_slot *return_slot_block[RETURN_SLOT_BLOCKS_MAX];
     struct return_slot *return_slot_spare; /* of threads that have ended */
 
-    uint32_t regions_lock;
     unsigned region_count;
     struct marked_region regions[REGIONS_MAX]; /* named regions and loops, by first use */
 
@@ -292,8 +297,8 @@ struct state {
 
     struct r_debug *loader; /* <link.h> */
     bool sees_system_calls; /* module__see_system_calls was called */
-    uint32_t modules_lock;
     unsigned module_count;
+    void *walk_memory; /* of module.c; NULL: not needed yet */
     struct known_module modules[MODULES_MAX];
 
     struct argument_registers *argument_registers; /* by event id / 2 (patch.c) */
@@ -347,6 +352,14 @@ static inline void clock__settle(void)
 }
 
 struct heurt_clock_pair clock__pair(void);
+
+/* By the rate from the session's begin to the process image's. */
+void clock__find_rate(void);
+static inline uint64_t clock__ticks(uint64_t ns)
+{
+    uint64_t rate = heurt_state.ticks_per_1024_ns;
+    return ns / 1024 * rate + ns % 1024 * rate / 1024;
+}
 
 /* ---- chunks and events ----------------------------------------------------------------------- */
 
@@ -510,7 +523,7 @@ static inline void instructions__tell(struct thread *thread)
 
 bool budget__is_set(void);
 /* A thread's record begins; its chunk is full; it has a new one. With all signals blocked. */
-void budget__begin(struct thread *thread);
+void budget__begin(struct thread *thread, uint64_t cpu_ns); /* that it has had */
 void budget__chunk_ends(struct thread *thread);
 void budget__chunk_begins(struct thread *thread);
 /* The gap of a function or a hook's event has run out: says what its occurrence stands for, which
@@ -646,6 +659,8 @@ void define__refusal(const char *function, const char *module, const char *reaso
 uint32_t define__function(struct heurt_function *function, const char *name, const char *file,
                           const char *argument_names);
 void define__process(uint32_t parent_process);
+/* CPU time that it took to begin the image's record. */
+void define__costs(uint64_t begin_ns);
 /* The object at that address is called so from now on. */
 void define__object(const void *address, const char *name);
 /* Says the calling thread's name when it is not what was last said. */

@@ -64,6 +64,17 @@ static uint64_t bound(uint64_t bytes)
     return bytes & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
 }
 
+/* Where the trace lies if it can: so far below this library that there is room near the libraries'
+ * code for what is patched. Just below them, where the kernel would put it, it takes all of that.
+ */
+#define ROOM_BYTES (2ull << 30)
+#define ALIGNMENT (2ull << 20)
+static uint64_t place_of_events(uint64_t bytes)
+{
+    uint64_t library = (uint64_t)&heurt_state & ~(ALIGNMENT - 1);
+    return library > 2 * ROOM_BYTES + bytes ? library - ROOM_BYTES - bytes : 0;
+}
+
 /* The descriptor is closed again: programs close those they do not know. */
 static bool map_events(void)
 {
@@ -74,7 +85,8 @@ static bool map_events(void)
     uint64_t bytes = bound((uint64_t)status.st_size);
     long memory = -1;
     for (; bytes >= 2 * HEURT_UNIT_BYTES; bytes = bytes / 2 & ~(uint64_t)(HEURT_UNIT_BYTES - 1)) {
-        memory = RAW6(mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+        memory = RAW6(mmap, place_of_events(bytes), bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      descriptor, 0);
         if (memory > 0 || memory < -4095)
             break;
     }

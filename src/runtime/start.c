@@ -35,10 +35,9 @@ void thread__leave(void)
 void thread__end(void)
 {
     struct thread *thread = hook__thread();
-    /* A child of vfork that exits has its parent's memory, not a record of its own. */
-    if (!thread || !thread->started || thread->ended || thread__in_seccomp(thread) ||
-        (uint32_t)RAW0(getpid) != heurt_state.pid)
+    if (!thread || !thread->started || thread->ended || thread__in_seccomp(thread))
         return;
+    uint64_t mask = signals__block();
     thread->ended = true;
     define__thread_name(thread);
     event__write2(thread, HEURT_EVENT_THREAD_END,
@@ -48,7 +47,6 @@ void thread__end(void)
     instructions__end(thread);
     return_slot__pass_on(thread);
     struct countdowns *countdowns = thread->countdowns;
-    uint64_t mask = signals__block();
     spin__lock(&heurt_state.countdowns_lock);
     countdowns->next_free = heurt_state.countdowns_free;
     heurt_state.countdowns_free = countdowns;
@@ -90,7 +88,7 @@ static void after_fork(void)
     heurt_state.chunks_lock = heurt_state.ended_lock = heurt_state.threads_kept = 0;
     heurt_state.chunks_free = NULL;
     heurt_state.ended = NULL;
-    uint64_t mask = signals__block();
+    uint64_t mask = signals__block(), before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     kernel__forget(thread);
     instructions__forget(thread);
     aggregate__forget(thread);
@@ -105,6 +103,7 @@ static void after_fork(void)
     define__process(parent);
     if (definitions)
         define__inherited(definitions, chunks, used);
+    define__costs(raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
     event__refill(NULL, 0);
     signals__restore(mask);
 }
@@ -185,6 +184,7 @@ __attribute__((constructor)) static void start(void)
     if (!directory)
         return;
     struct thread *thread = &heurt_thread;
+    uint64_t before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->inside++;
     real__find();
     find_library(preload);
@@ -194,6 +194,7 @@ __attribute__((constructor)) static void start(void)
     if (prepare(directory)) {
         number_image();
         heurt_state.recording = true;
+        clock__find_rate();
         kernel__prepare();
         instructions__prepare();
         calibrate__all();
@@ -203,26 +204,35 @@ __attribute__((constructor)) static void start(void)
         module__scan();
         module__watch_loader();
         end_key__set(&heurt_state);
+        define__costs(raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
         event__refill(NULL, 0); /* the main thread's life begins here, whatever it calls first */
     }
     thread->inside--;
 }
 
+/* A child of vfork that exits has its parent's memory, not a record of its own. */
+static void end_of_process(void)
+{
+    if (heurt_state.recording && !thread__in_seccomp(&heurt_thread) &&
+        (uint32_t)RAW0(getpid) == heurt_state.pid)
+        thread__end();
+}
+
 __attribute__((destructor)) static void finish(void)
 {
-    thread__end();
+    end_of_process();
 }
 
 EXPORT _Noreturn void _exit(int status)
 {
-    thread__end();
+    end_of_process();
     for (;;)
         REAL(_exit)(status);
 }
 
 EXPORT _Noreturn void _Exit(int status)
 {
-    thread__end();
+    end_of_process();
     for (;;)
         REAL(_Exit)(status);
 }

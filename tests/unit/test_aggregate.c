@@ -81,9 +81,9 @@ bool budget__is_set(void)
     return false;
 }
 
-void budget__begin(struct thread *thread)
+void budget__begin(struct thread *thread, uint64_t cpu_ns)
 {
-    (void)thread;
+    (void)thread, (void)cpu_ns;
 }
 
 void budget__chunk_begins(struct thread *thread)
