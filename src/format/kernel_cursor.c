@@ -161,7 +161,7 @@ static bool is_kernels_turn(const struct kernel_cursor *cursor)
     const struct event *kernel = &cursor->event, *recorded = &cursor->recorded;
     if (!cursor->has || !cursor->has_recorded)
         return cursor->has;
-    if (recorded->id == HEURT_EVENT_PAUSED && recorded->words &&
+    if (kernel->id != HEURT_EVENT_KERNEL && recorded->id == HEURT_EVENT_PAUSED && recorded->words &&
         recorded->payload[0] < recorded->tick)
         return kernel->tick <= recorded->tick - recorded->payload[0];
     if (recorded->id & 1)
