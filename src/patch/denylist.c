@@ -30,6 +30,8 @@ static const struct denylist_entry anywhere[] = {
     {"siglongjmp", RETURNS_TWICE},
     {"__libc_longjmp", RETURNS_TWICE},
     {"__libc_siglongjmp", RETURNS_TWICE},
+    {"__run_prefork_handlers", RETURNS_TWICE}, /* recording is held within it (start.c) */
+    {"__run_postfork_handlers", RETURNS_TWICE},
     {"vfork", RETURNS_TWICE},
     {"__vfork", RETURNS_TWICE},
     {"clone", RETURNS_TWICE},

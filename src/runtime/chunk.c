@@ -261,6 +261,8 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
         thread->next = thread->limit = NULL;
         return NULL;
     }
+    if (thread->forking)
+        return NULL;
     if (thread__in_seccomp(thread)) {
         thread->next = thread->limit = NULL;
         event__count_lost(thread);

@@ -539,7 +539,7 @@ uint64_t kernel__drain(struct thread *thread)
 {
     const void *frame = __builtin_frame_address(0);
     struct kernel *kernel = &thread->kernel;
-    if (!kernel->records.page || is_draining(thread, frame))
+    if (!kernel->records.page || thread->forking || is_draining(thread, frame))
         return 0;
     if (!has_room(thread, 4)) {
         kernel__ignore(thread);

@@ -106,8 +106,10 @@ struct thread {
     uint64_t stack_low, stack_high; /* what is surely mapped between them; 0: not known */
     uint32_t serial;                /* valid when started */
     uint32_t creator;
-    uint32_t next_units;      /* size of the next chunk */
-    uint32_t inside;          /* > 0: the runtime itself calls libc: hooks pass through */
+    uint32_t next_units;              /* size of the next chunk */
+    uint32_t inside;                  /* > 0: the runtime itself calls libc: hooks pass through */
+    uint64_t *held_next, *held_limit; /* of its chunk, while it forks (start.c) */
+    bool forking;
     uint64_t long_wait;       /* ticks of a wait that is worth a call stack (stack.c) */
     uint32_t signals_blocked; /* depth of signals__block */
     uint32_t end_rounds;      /* rounds of destructors seen at the thread's end */

@@ -66,14 +66,36 @@ static void number_image(void)
     heurt_state.definitions_sequence = 0;
 }
 
+/* From before a child is made until it knows that it is one, it has its parent's chunk and writes
+ * into the same memory: nothing is recorded then, neither in the parent nor in the child, of what
+ * the C library and handlers that were registered before ours do. */
+static void hold_chunk(struct thread *thread)
+{
+    thread->held_next = thread->next;
+    thread->held_limit = thread->limit;
+    thread->forking = true;
+    thread->inside++;
+    thread->next = thread->limit = NULL;
+}
+
+static void release_chunk(struct thread *thread)
+{
+    if (!thread->forking)
+        return;
+    thread->next = thread->held_next;
+    thread->limit = thread->held_limit;
+    thread->inside--;
+    thread->forking = false;
+}
+
 /* In the child: the parent's chunks are the parent's; locks that other threads held are free. */
 static void after_fork(void)
 {
-    if (!heurt_state.recording)
-        return;
     struct thread *thread = &heurt_thread;
-    if (thread__in_seccomp(thread)) {
+    thread->held_next = thread->held_limit = NULL;
+    if (!heurt_state.recording || thread__in_seccomp(thread)) {
         heurt_state.recording = false;
+        release_chunk(thread);
         return;
     }
     struct heurt_chunk *definitions = heurt_state.definitions;
@@ -94,6 +116,7 @@ static void after_fork(void)
     aggregate__forget(thread);
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
+    release_chunk(thread);
     thread->started = thread->ended = false;
     thread->open_loop_count = 0;
     thread->marks = false;
@@ -111,15 +134,28 @@ static void after_fork(void)
 static void before_fork(void)
 {
     struct thread *thread = hook__thread();
-    if (thread)
-        event__write0(thread, HEURT_EVENT_FORKED);
+    if (!thread)
+        return;
+    event__write0(thread, HEURT_EVENT_FORKED);
+    hold_chunk(thread);
+}
+
+/* Also when no child could be made. */
+static void after_fork_in_parent(void)
+{
+    release_chunk(&heurt_thread);
 }
 
 EXPORT pid_t _Fork(void)
 {
+    struct thread *thread = hook__thread();
+    if (thread)
+        hold_chunk(thread);
     pid_t child = REAL(_Fork)();
     if (child == 0)
         after_fork();
+    else
+        after_fork_in_parent();
     return child;
 }
 
@@ -149,7 +185,7 @@ static bool prepare(const char *directory)
     state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(1 << 16);
     return state->bodies && state->descriptor_kinds && end_key__take(on_thread_end) &&
-           pthread_atfork(before_fork, NULL, after_fork) == 0;
+           pthread_atfork(before_fork, after_fork_in_parent, after_fork) == 0;
 }
 
 /* Our own name in LD_PRELOAD: the entry that ends in libheurt.so. */

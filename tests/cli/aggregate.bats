@@ -181,3 +181,45 @@ enough_steps() {
     expect_status 0
     says 'recorded with --aggregate'
 }
+
+# Until its handler has run, a child has its parent's chunk, in memory that both share.
+@test "a child writes nothing into what its parent records while the C library forks" {
+    compile forks -pthread <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *wait_for_end(void *end)
+{
+    pthread_mutex_lock(end);
+    return end;
+}
+int main(void)
+{
+    static pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t thread;
+    pthread_mutex_lock(&end);
+    pthread_create(&thread, 0, wait_for_end, &end); /* so that fork has locks to see to */
+    for (int i = 0; i < 150; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        waitpid(child, 0, 0);
+    }
+    pthread_mutex_unlock(&end);
+    return pthread_join(thread, 0);
+}
+C
+    local way
+    for way in --aggregate --quiet; do
+        rm -rf t
+        record -o t "$way" --no-choice -f '*ork*' -f '*lock*' -M 'libc.so*' ./forks
+        expect_status 0
+        report_json t
+        [ "$(json 'classes[function=waitpid].count' | sum)" = 150 ] || fail "$way: $(json 'classes[function=waitpid].count')"
+    done
+    heurt dump -i t
+    # What a thread enters and leaves comes in the order of time.
+    awk '/ (enter|leave) / { if ($1 + 0 < last[$2]) { print "back in time: " $0; back = 1 }
+                             last[$2] = $1 + 0 }
+         END { exit back }' <<<"$output"
+}
