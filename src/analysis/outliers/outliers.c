@@ -214,7 +214,7 @@ static void join_thread(void *self, uint32_t thread, void *part)
 /* What is usual is that of all threads. */
 static void *start_usual(struct run *run)
 {
-    const struct stand_out_options *options = run->options;
+    const struct stand_out_options *options = run__options(run, &outliers_analysis);
     const char *pattern = options ? options->pattern : NULL;
     run->code = trace__is_aggregated(run->trace)
                     ? error__set(&run->error, -ENOTSUP,
