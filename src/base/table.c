@@ -5,7 +5,7 @@
 
 struct table_rows table_rows__of(const struct table *table)
 {
-    return (struct table_rows){table, {.item_bytes = table->row_bytes}, VEC_OF(char *)};
+    return (struct table_rows){table, {.item_bytes = table ? table->row_bytes : 1}, VEC_OF(char *)};
 }
 
 void *table_rows__add(struct table_rows *rows)
@@ -31,7 +31,7 @@ void table_rows__free(struct table_rows *rows)
 const struct column *table__column(const struct table *table, const char *key)
 {
     for (size_t i = 0; i < table->column_count; i++)
-        if (strcmp(table->columns[i].key, key) == 0)
+        if (table->columns[i].use != COLUMN_NESTED && strcmp(table->columns[i].key, key) == 0)
             return &table->columns[i];
     return NULL;
 }

@@ -7,6 +7,9 @@
  * format.  Times are in ns, never in ticks; shares are from 0 to 1.  What is not known is
  * UINT64_MAX, UINT32_MAX, NaN or a NULL text, and is shown as nothing (JSON: null).
  *
+ * A row may hold others: objects, and rows that a column makes of it. A document (JSON) nests them;
+ * where a table stands alone, only its flat columns are shown.
+ *
  * Columns and descriptions are constant; rows and their texts belong to struct table_rows. */
 #ifndef HEURT_BASE_TABLE_H
 #define HEURT_BASE_TABLE_H
@@ -27,7 +30,27 @@ enum column_type {
     COLUMN_FACTOR,  /* double: how many times as fast */
     COLUMN_BOOLEAN, /* bool */
     COLUMN_ADDRESS, /* uint64_t, shown as 0x… */
+    COLUMN_WORD,    /* an enum, whose name is column->word's */
+    /* What nests, in documents: */
+    COLUMN_RANGE,    /* double[2], factors: at least, at most */
+    COLUMN_CONSTANT, /* a text, the same in all rows: column->help */
+    COLUMN_OBJECT,   /* a member with columns of its own: column->of */
+    COLUMN_OPTIONAL, /* likewise; nothing where none of them is known */
+    COLUMN_LIST, /* the rows that column->rows makes of the row; nothing where these have no table
+                  */
+    COLUMN_ONE,  /* the first of them; nothing where there is none */
+    COLUMN_MAP,  /* of them, by the first of their two columns */
 };
+
+/* Where a column is shown. */
+enum column_use {
+    COLUMN_ANYWHERE,
+    COLUMN_FLAT,   /* not in documents: what the row is nested in tells it, or an object does */
+    COLUMN_NESTED, /* only there */
+};
+
+struct table;
+struct table_rows;
 
 struct column {
     const char *key;   /* as in JSON, CSV and on the command line: "wait_ns" */
@@ -36,6 +59,10 @@ struct column {
     const char *help;  /* a sentence without a full stop */
     enum column_type type;
     size_t offset; /* in the row */
+    enum column_use use;
+    const char *(*word)(unsigned value); /* may be NULL */
+    const struct table *of;
+    struct table_rows (*rows)(const void *row);
 };
 
 struct table {
@@ -62,10 +89,13 @@ struct table_rows {
              uint64_t: COLUMN_COUNT, uint32_t: COLUMN_SMALL, int64_t: COLUMN_SIGNED, \
              double: COLUMN_REAL)
 /* A column of the row's member (which may be a member of one, or an item of an array). */
-#define COLUMN_WHOLE(key, type, row, member, title, unit, help)    \
-    {                                                              \
-        key, title, unit, help, type, offsetof(struct row, member) \
+#define COLUMN_USED(use_, key_, type_, row, member, title_, unit_, help_, ...)     \
+    {                                                                              \
+        .key = key_, .title = title_, .unit = unit_, .help = help_, .type = type_, \
+        .offset = offsetof(struct row, member), .use = use_, ##__VA_ARGS__         \
     }
+#define COLUMN_WHOLE(key, type, row, member, title, unit, help) \
+    COLUMN_USED(COLUMN_ANYWHERE, key, type, row, member, title, unit, help)
 /* Its type is that of the member; its key the member's name, unless it is given. */
 #define COLUMN(row, member, title, unit, help) \
     COLUMN_WHOLE(#member, COLUMN_TYPE_OF(row, member), row, member, title, unit, help)
@@ -73,19 +103,39 @@ struct table_rows {
     COLUMN_WHOLE(key, COLUMN_TYPE_OF(row, member), row, member, title, unit, help)
 #define COLUMN_AS(type, row, member, title, unit, help) \
     COLUMN_WHOLE(#member, type, row, member, title, unit, help)
+#define COLUMN_NAMED(key, row, member, namer, title, help) \
+    COLUMN_USED(COLUMN_ANYWHERE, key, COLUMN_WORD, row, member, title, "", help, .word = namer)
+#define FLAT_AS(type, key, row, member, title, unit, help) \
+    COLUMN_USED(COLUMN_FLAT, key, type, row, member, title, unit, help)
+#define FLAT(key, row, member, title, unit, help) \
+    FLAT_AS(COLUMN_TYPE_OF(row, member), key, row, member, title, unit, help)
+#define FIELD_AS(type, key, row, member, ...) \
+    COLUMN_USED(COLUMN_NESTED, key, type, row, member, NULL, "", NULL, ##__VA_ARGS__)
+#define FIELD(key, row, member) FIELD_AS(COLUMN_TYPE_OF(row, member), key, row, member)
+#define FIELD_NAMED(key, row, member, namer) FIELD_AS(COLUMN_WORD, key, row, member, .word = namer)
+/* COLUMN_OBJECT, COLUMN_OPTIONAL; COLUMN_LIST, COLUMN_ONE, COLUMN_MAP */
+#define FIELD_OBJECT(type, key, row, member, table) FIELD_AS(type, key, row, member, .of = &(table))
+#define FIELD_ROWS(type_, key_, maker)                                              \
+    {                                                                               \
+        .key = key_, .unit = "", .type = type_, .use = COLUMN_NESTED, .rows = maker \
+    }
+#define FIELD_SCHEMA(name)                                                                       \
+    {                                                                                            \
+        .key = "schema", .unit = "", .help = name, .type = COLUMN_CONSTANT, .use = COLUMN_NESTED \
+    }
 #define TABLE(row, name, help, columns)                                               \
     {                                                                                 \
         name, help, columns, sizeof(columns) / sizeof(columns)[0], sizeof(struct row) \
     }
 
-struct table_rows table_rows__of(const struct table *table);
+struct table_rows table_rows__of(const struct table *table); /* NULL: nothing, not even no rows */
 /* A row of zeroes at the end, to be filled. Valid until the next one. */
 void *table_rows__add(struct table_rows *rows);
 /* Takes over text (NULL: nothing); returns it. It is freed with the rows. */
 const char *table_rows__keep(struct table_rows *rows, char *text);
 void table_rows__free(struct table_rows *rows);
 
-/* The column of that key, or NULL. */
+/* The flat column of that key, or NULL. */
 const struct column *table__column(const struct table *table, const char *key);
 
 #endif

@@ -145,7 +145,7 @@ static int report_on_loaded(const struct report_options *options, const struct v
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
         return (shows_findings(options) ? show_findings : show_classes)(options, loaded);
     status = show(present, &(struct showing){options, &loaded->report, 0});
-    if (status == 0 && options->view == VIEW_AUDIT && !report__adds_up(&loaded->report))
+    if (status == 0 && options->view == VIEW_AUDIT && !profile__adds_up(loaded->report.profile))
         status = EXIT_NOT_EXACT;
     return status;
 }

@@ -38,9 +38,6 @@ extern const struct presenter presenter_text;
 extern const struct presenter presenter_json;
 extern const struct presenter presenter_csv;
 
-/* Whether the parts of the ledger add up to the whole, as far as they are no estimates. */
-bool report__adds_up(const struct report *report);
-
 /* The variable at that address in the process image (serial), or NULL. */
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address);
 /* Whether a glob matches the class's function, or that of the program which makes the call. */

@@ -132,9 +132,6 @@ char *evidence__other(const struct report *report, const struct profile_class *c
 enum component blame__doing(const struct profile_blame *blame);
 /* "was preempted 80 %, worked 20 %": what takes at least 5 %, the most first. free() it. */
 char *blame__meanwhile(const struct report *report, const struct profile_blame *blame);
-/* The waiting that a class's holders share: all of it where acquisitions were sampled, else that of
- * which a holder is known. */
-uint64_t class__held_ns(const struct report *report, const struct profile_class *class);
 /* "fd=5 bytes=512", "" without keys. free() it. */
 char *class__keys(const struct class_definition *class);
 
@@ -169,11 +166,8 @@ char *report__command(const struct report *report);
 /* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
  * default one. free() it. */
 char *report__hint(const struct report *report, const char *verb, const char *rest);
-/* Threads of which the kernel's records are missing, why (NULL: none; free() it), and how many of
- * the others' records were lost. */
-size_t report__without_kernel(const struct report *report);
+/* Why the kernel's records of threads are missing; NULL: none is. free() it. */
 char *report__why_no_kernel(const struct report *report);
-uint64_t report__kernel_lost(const struct report *report);
 const char *check__name(enum profile_check_name name); /* in data */
 /* What recording was allowed to cost, as part of a sentence; free() it. */
 char *report__budget(const struct report *report);
@@ -181,15 +175,6 @@ char *report__budget(const struct report *report);
  * its trace tell: sentences (char *), texts__free it. */
 struct vec report__warnings(const struct report *report);
 void texts__free(struct vec *texts); /* a vec of char * that own their text */
-
-/* Σ cpu_ns (or Σ runnable_ns) over all threads; the number of threads of which it is not known.
- * The CPU time is then the command's as a whole, which the recorder got with its end, if it did. */
-uint64_t report__cpu_ns(const struct report *report, size_t *unknown);
-uint64_t report__runnable_ns(const struct report *report, size_t *unknown);
-/* How many threads' work it was: their CPU time over the run time; NaN: not known. */
-double report__work(const struct report *report);
-/* What all threads did. */
-void report__component_ns(const struct report *report, uint64_t sums[COMPONENTS]);
 
 /* ---- coverage.c ------------------------------------------------------------------------------ */
 
@@ -313,7 +298,6 @@ void text__coverage_line(const struct report *report, FILE *out);
 /* ---- audit.c --------------------------------------------------------------------------------- */
 
 void text__audit(const struct report *report, const struct style *style, FILE *out);
-void csv__audit(const struct report *report, const struct style *style, FILE *out);
 
 /* ---- text_class.c ---------------------------------------------------------------------------- */
 

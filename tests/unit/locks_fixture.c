@@ -196,6 +196,7 @@ static void add_totals(struct locks_fixture *locks)
             result->hold_sum_ns += sides[i]->hold.sum_ns;
         }
     }
+    result->wait_share = (double)result->wait_ns / (double)result->lifetime_sum_ns;
     result->hold_covered_ns = result->hold_sum_ns - 300 * MILLISECOND;
     result->on_path = (struct lock_on_path){1720, 1540, 32100 * MILLISECOND, 7730 * MILLISECOND};
     result->path_ns = result->wall_ns;

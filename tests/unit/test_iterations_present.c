@@ -5,6 +5,7 @@
 #include "golden.h"
 #include "present/compare/difference_screens.h"
 #include "present/iterations/iterations_screens.h"
+#include "present/table/table_source.h"
 #include "scene.h"
 
 #include <json-c/json.h>
@@ -139,12 +140,14 @@ static void iterations_on_screens(void **state)
 static void iterations_as_json(void **state)
 {
     const struct made *made = *state;
-    struct json_object *phases = iterations__json(&made->report, made->iterations);
+    struct table_rows rows = phase_rows(&made->report, made->iterations);
+    struct json_object *phases = document__new_list(&rows);
     golden__assert("iterations/known.json",
                    memory__format("%s\n", json_object_to_json_string_ext(
                                               phases, JSON_C_TO_STRING_PRETTY |
                                                           JSON_C_TO_STRING_NOSLASHESCAPE)));
     json_object_put(phases);
+    table_rows__free(&rows);
 }
 
 /* ---- differences ----------------------------------------------------------------------------- */

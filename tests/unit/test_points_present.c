@@ -79,12 +79,12 @@ static struct point *add(struct pointed *pointed, enum point_reason reason, uint
                                 .path = in,
                                 .previous = STAND_OUT_NOTHING,
                                 .next = STAND_OUT_NOTHING,
-                                .start = 5000 + already * MILLISECOND,
-                                .end = 5000 + already * MILLISECOND + took,
-                                .took = took,
-                                .usual = usual,
-                                .lost = took - usual,
-                                .components = {[COMPONENT_RUNNING] = took}};
+                                .start_ns = 4000 + already * MILLISECOND,
+                                .end_ns = 4000 + already * MILLISECOND + took,
+                                .took_ns = took,
+                                .usual_ns = reason == POINT_RARE ? UINT64_MAX : usual,
+                                .lost_ns = took - usual,
+                                .component_ns = {[COMPONENT_RUNNING] = took}};
     return vec__push(&pointed->found.points, &point);
 }
 
@@ -97,9 +97,9 @@ static void fill(struct pointed *pointed)
     uint32_t lock = path(pointed, hist, "pthread_mutex_lock");
     uint32_t deep = path(pointed, lock, "pread");
     struct point *point = add(pointed, POINT_LONG, deep, 40 * MILLISECOND, 3 * MILLISECOND);
-    point->components[COMPONENT_RUNNING] = 9 * MILLISECOND;
-    point->components[COMPONENT_DISK] = 30 * MILLISECOND;
-    point->components[COMPONENT_RUNNABLE] = MILLISECOND;
+    point->component_ns[COMPONENT_RUNNING] = 9 * MILLISECOND;
+    point->component_ns[COMPONENT_DISK] = 30 * MILLISECOND;
+    point->component_ns[COMPONENT_RUNNABLE] = MILLISECOND;
     point = add(pointed, POINT_LONG, parse, 900 * MICROSECOND, 10 * MICROSECOND);
     point->previous = point->next = place_named(pointed, "hist_add");
     add(pointed, POINT_WHOLE, parse, 600 * MICROSECOND, 100 * MICROSECOND);

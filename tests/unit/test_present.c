@@ -443,7 +443,7 @@ static void the_audit_tells_what_is_wrong(void **state)
         audit->covered += broken == 4;
         audit->own_excess += broken == 5;
         char *text = render(&fixture, &presenter_text, AUDIT, 0, &to_file);
-        assert_int_equal(report__adds_up(&fixture.report), broken == 0);
+        assert_int_equal(profile__adds_up(fixture.report.profile), broken == 0);
         assert_int_equal(count_of(text, "Everything adds up."), broken == 0);
         assert_int_equal(count_of(text, "Not everything adds up:"), broken != 0);
         assert_int_equal(count_of(text, "off in 1 of 12 classes"), broken == 1);
@@ -451,7 +451,7 @@ static void the_audit_tells_what_is_wrong(void **state)
         free(text);
         /* Of sampled occurrences it cannot be asked. */
         audit->sampled_classes = 1;
-        assert_int_equal(report__adds_up(&fixture.report), broken == 0 || broken == 4);
+        assert_int_equal(profile__adds_up(fixture.report.profile), broken == 0 || broken == 4);
         fixture__free(&fixture);
     }
 }

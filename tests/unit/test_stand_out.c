@@ -319,12 +319,18 @@ static struct stand_out *find(struct scene *scene, size_t limit)
     return found;
 }
 
+/* Sessions of tests start at tick 1000, and a tick is a ns. */
+static uint64_t since_start(uint64_t tick)
+{
+    return tick - 1000;
+}
+
 static const struct point *point_at(const struct stand_out *found, uint32_t thread, uint64_t start,
                                     uint64_t end)
 {
     VEC_EACH (point, &found->points, const struct point)
-        if (point->thread == thread && point->start == start && point->end == end &&
-            point->reason != POINT_WHOLE)
+        if (point->thread == thread && point->start_ns == since_start(start) &&
+            point->end_ns == since_start(end) && point->reason != POINT_WHOLE)
             return point;
     return NULL;
 }
@@ -540,8 +546,8 @@ static void more_turns(void **state)
     struct stand_out *found = find(scene, STAND_OUT_LIMIT);
     const struct point *point = only_point(found);
     assert_int_equal(point->reason, POINT_WHOLE);
-    assert_int_equal(point->start, start);
-    assert_int_equal(point->end, end);
+    assert_int_equal(point->start_ns, since_start(start));
+    assert_int_equal(point->end_ns, since_start(end));
     assert_path(found, point->path, "/outer");
     assert_int_equal(found->kept_events, 2);
     stand_out__free(found);
@@ -580,7 +586,8 @@ static struct vec write_calls(struct scene *scene, uint64_t seed)
 static bool is_whole_at(const struct stand_out *found, const struct long_call *call)
 {
     VEC_EACH (point, &found->points, const struct point)
-        if (point->reason == POINT_WHOLE && point->start == call->start && point->end == call->end)
+        if (point->reason == POINT_WHOLE && point->start_ns == since_start(call->start) &&
+            point->end_ns == since_start(call->end))
             return true;
     return false;
 }
@@ -627,13 +634,13 @@ static void innermost_and_why(void **state)
     struct stand_out *found = find(scene, STAND_OUT_LIMIT);
     const struct point *point = only_point(found);
     assert_int_equal(point->reason, POINT_LONG);
-    assert_int_equal(point->start, at);
-    assert_int_equal(point->took, 410000);
-    assert_in_range(point->usual, 9000, 11000);
+    assert_int_equal(point->start_ns, since_start(at));
+    assert_int_equal(point->took_ns, 410000);
+    assert_in_range(point->usual_ns, 9000, 11000);
     assert_path(found, point->path, "/outer/inner");
-    assert_int_equal(point->components[COMPONENT_DISK], 280000);
-    assert_int_equal(point->components[COMPONENT_RUNNABLE], 20000);
-    assert_int_equal(point->components[COMPONENT_RUNNING], 110000);
+    assert_int_equal(point->component_ns[COMPONENT_DISK], 280000);
+    assert_int_equal(point->component_ns[COMPONENT_RUNNABLE], 20000);
+    assert_int_equal(point->component_ns[COMPONENT_RUNNING], 110000);
     assert_int_equal(found->kept_events, 5);
     stand_out__free(found);
 }
@@ -655,7 +662,7 @@ static void the_worst_above_the_limit(void **state)
     assert_int_equal(found->left_out, 17);
     const struct point *points = found->points.items;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(points[i].took, 100000 + (19 - i) * CALLS + 9);
+        assert_int_equal(points[i].took_ns, 100000 + (19 - i) * CALLS + 9);
     stand_out__free(found);
 }
 
@@ -703,9 +710,9 @@ static void soups(void **state)
         VEC_EACH (point, &found->points, const struct point) {
             uint64_t sum = 0;
             for (unsigned i = 0; i < COMPONENTS; i++)
-                sum += point->components[i];
-            assert_int_equal(sum, point->took);
-            assert_true(point->lost <= point->took);
+                sum += point->component_ns[i];
+            assert_int_equal(sum, point->took_ns);
+            assert_true(point->lost_ns <= point->took_ns);
             assert_true(point->path < found->paths.count);
         }
         struct vec kept = walk_kept(&scene, found, 0);

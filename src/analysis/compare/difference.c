@@ -457,6 +457,30 @@ int difference__of_iterations(const struct trace *trace, const struct iteration_
     return code;
 }
 
+int64_t difference__more_ns(const struct difference *difference)
+{
+    return (int64_t)(difference->sides[SIDE_SLOW].duration_ns -
+                     difference->sides[SIDE_FAST].duration_ns);
+}
+
+void difference__more_components(const struct difference *difference, int64_t more_ns[COMPONENTS])
+{
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        more_ns[i] = (int64_t)(difference->sides[SIDE_SLOW].component_ns[i] -
+                               difference->sides[SIDE_FAST].component_ns[i]);
+}
+
+int64_t difference_row__more_ns(const struct difference_row *row)
+{
+    return row->own_ns[SIDE_SLOW] - row->own_ns[SIDE_FAST];
+}
+
+void difference_row__more_components(const struct difference_row *row, int64_t more_ns[COMPONENTS])
+{
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        more_ns[i] = row->component_ns[SIDE_SLOW][i] - row->component_ns[SIDE_FAST][i];
+}
+
 void difference__free(struct difference *difference)
 {
     if (!difference)

@@ -77,6 +77,12 @@ int difference__of_class(const struct trace *trace, const struct profile *profil
 int difference__of_iterations(const struct trace *trace, const struct iteration_phase *phase,
                               const struct difference_selection *choice,
                               struct difference **difference, struct error *error);
+/* How much more the slow one took, of all and of one call's own time; the components add up to it.
+ */
+int64_t difference__more_ns(const struct difference *difference);
+void difference__more_components(const struct difference *difference, int64_t more_ns[COMPONENTS]);
+int64_t difference_row__more_ns(const struct difference_row *row);
+void difference_row__more_components(const struct difference_row *row, int64_t more_ns[COMPONENTS]);
 void difference__free(struct difference *difference); /* NULL is allowed */
 
 /* difference_waits.c, for difference.c: those of the thread that began from start on and ended

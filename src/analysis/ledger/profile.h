@@ -22,6 +22,7 @@
 #include "analysis/callsite/evidence.h"
 #include "analysis/callsite/rules.h"
 #include "base/error.h"
+#include "base/table.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 
@@ -166,6 +167,52 @@ extern const struct analysis profile_analysis;
 /* Whether acquisitions of locks were left out: who held one is then not always known. */
 bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);
+
+/* ---- what it comes to ------------------------------------------------------------------------ */
+
+/* Threads of which the kernel's records are missing, and how many of the others' were lost. */
+size_t profile__without_kernel(const struct profile *profile);
+uint64_t profile__kernel_lost(const struct profile *profile, const struct trace *trace);
+/* Σ cpu_ns over all threads; the number of threads of which it is not known. The CPU time is then
+ * the command's as a whole, which the recorder got with its end, if it did. */
+uint64_t profile__cpu_ns(const struct profile *profile, const struct trace *trace, size_t *unknown);
+/* How many threads' work it was: their CPU time over the run time; NaN: not known. */
+double profile__work(const struct profile *profile, const struct trace *trace);
+/* What all threads did. */
+void profile__component_ns(const struct profile *profile, uint64_t sums[COMPONENTS]);
+/* The part of all threads' time on a CPU in code of which the thread did not do the same twice, as
+ * far as was recorded: 0 … 1; NaN: none ran. */
+double profile__unseen(const struct profile *profile);
+/* The waiting that a class's holders share: all of it where acquisitions were sampled, else that of
+ * which a holder is known. */
+uint64_t profile_class__held_ns(const struct profile *profile, const struct profile_class *class);
+
+/* ---- whether its parts add up ---------------------------------------------------------------- */
+
+/* An identity: of each class (then wrong counts classes, and the sides are sums over all), or of
+ * the whole. */
+struct profile_identity {
+    const char *name, *left_name, *right_name, *unit;
+    uint64_t left, right;
+    uint64_t wrong;
+    bool of_classes;
+    bool is_estimate; /* of sampled occurrences: it need not hold */
+    bool is_exact;
+};
+#define PROFILE_IDENTITIES 5
+
+/* What a class lost, and the sum of its components, to the tick. */
+struct profile_sides {
+    uint64_t excess, components;
+};
+struct profile_sides profile_class__sides(const struct profile_class *class);
+void profile__identities(const struct profile *profile,
+                         struct profile_identity identities[PROFILE_IDENTITIES]);
+/* As far as they are no estimates. */
+bool profile__adds_up(const struct profile *profile);
+/* The same as tables, table_rows__free them: a row an identity, and one row with the audit. */
+struct table_rows profile__identity_rows(const struct profile *profile);
+struct table_rows profile__audit_row(const struct profile *profile);
 
 /* The table by which whoever walks over the trace again finds the classes of its events: they have
  * the numbers of the profile's rows. Belongs to a profile that was computed; for one walk at a

@@ -140,6 +140,7 @@ struct locks_result {
     uint64_t wall_ns, lifetime_sum_ns;
     /* All locks (not conditions and barriers) of all threads. */
     uint64_t acquisitions, contended, wait_ns;
+    double wait_share;        /* of all threads' lifetimes */
     uint64_t hold_sum_ns;     /* sections counted each */
     uint64_t hold_covered_ns; /* nested sections of a thread counted once; of sampled locks as far
                                  as that is known */
@@ -164,6 +165,14 @@ struct locks_result {
  */
 extern const struct analysis locks_analysis;
 void locks__free(struct locks_result *result);
+
+/* Time that threads waited for it, and how often they had it, either way. */
+uint64_t lock_row__wait_ns(const struct lock_row *row);
+uint64_t lock_row__acquisitions(const struct lock_row *row);
+uint64_t lock_row__contended(const struct lock_row *row);
+uint64_t lock_times__mean_ns(const struct lock_times *times);
+/* Time spent acquiring over time on a CPU; infinite where nobody ran. */
+double locks__pressure(uint64_t acquiring_ns, uint64_t running_ns);
 
 /* Adds checks of the critical path against Chen and Stenström's marking (path__mark), in memory
  * that grows with the acquisitions. False: there is more to wait for than locks, which the marking

@@ -1,6 +1,7 @@
 /* locks_rows.c: from what the walk kept to the tables of locks.h. */
 #include "analysis/locks/internal.h"
 #include "base/memory.h"
+#include "base/ratio.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -275,6 +276,35 @@ static void add_warnings(const struct locks_walk *walk, struct locks_result *res
                          "%" PRIu64 " events were lost; waits and sections may be missing", lost));
 }
 
+/* ---- figures of a row ------------------------------------------------------------------------ */
+
+uint64_t lock_row__wait_ns(const struct lock_row *row)
+{
+    return row->exclusive.wait.sum_ns + row->shared.wait.sum_ns;
+}
+
+uint64_t lock_row__acquisitions(const struct lock_row *row)
+{
+    return row->exclusive.acquisitions + row->shared.acquisitions;
+}
+
+uint64_t lock_row__contended(const struct lock_row *row)
+{
+    return row->exclusive.contended + row->shared.contended;
+}
+
+uint64_t lock_times__mean_ns(const struct lock_times *times)
+{
+    return times->count ? times->sum_ns / times->count : 0;
+}
+
+double locks__pressure(uint64_t acquiring_ns, uint64_t running_ns)
+{
+    return acquiring_ns && !running_ns ? INFINITY : ratio(acquiring_ns, running_ns);
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
 void locks_result__fill(struct locks_walk *walk, struct locks_result *result)
 {
     uint32_t *row_of = memory__zeroed(walk->states.count + 1, sizeof *row_of);
@@ -290,6 +320,7 @@ void locks_result__fill(struct locks_walk *walk, struct locks_result *result)
     result->drawn_of = walk->drawn_of;
     result->hold_error_ns = trace__ns(walk->trace, (uint64_t)sqrt(walk->hold_variance));
     add_threads(walk, result);
+    result->wait_share = ratio(result->wait_ns, result->lifetime_sum_ns);
     make_rows(walk, result, row_of);
     locks_path__fill(walk, row_of, result);
     lock_order__find(walk, row_of, result);

@@ -19,6 +19,16 @@ struct recent_kind {
 };
 #define RECENT_KINDS 1024u
 
+/* A point while it is looked for: in ticks. */
+struct found_point {
+    enum point_reason reason;
+    uint32_t thread, path, previous, next;
+    uint64_t start, end, took;
+    uint64_t usual; /* of RARE 0 */
+    uint64_t lost;
+    uint64_t components[COMPONENTS];
+};
+
 struct survey {
     struct class_table table;
     struct shapes *shapes;
@@ -30,6 +40,7 @@ struct survey {
     struct vec whole_of_shape;  /* likewise, of shapes that came several times */
     struct vec shape_likes;     /* uint32_t: by shape: index into whole_of_shape and 1; 0: none */
     struct map path_numbers;    /* outer, place -> index into paths */
+    struct vec points;          /* struct found_point */
     struct stand_out *found;    /* NULL in the first walk */
     uint64_t floor, rare_floor; /* ticks */
     uint64_t limit_floor;       /* ticks: points that lost less are above the limit */
@@ -45,7 +56,7 @@ struct likes *survey__shape(struct survey *survey, uint32_t shape);
 struct likes *likes__at(struct vec *likes, size_t index);
 
 /* Keeps the point, unless it is above the limit. Its place until the next one is added, or NULL. */
-struct point *survey__add_point(struct survey *survey, const struct point *point);
+struct found_point *survey__add_point(struct survey *survey, const struct found_point *point);
 uint32_t survey__path(struct survey *survey, uint32_t outer, uint32_t place);
 
 /* One thread, event by event: fills the spreads, or, with survey->found, finds its points. */

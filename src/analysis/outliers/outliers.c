@@ -78,31 +78,31 @@ static void free_likes(struct vec *likes)
 
 static int by_loss(const void *left, const void *right)
 {
-    const struct point *a = left, *b = right;
+    const struct found_point *a = left, *b = right;
     return ORDER(b->lost, a->lost) ?: ORDER(a->start, b->start);
 }
 
 static int by_reason_and_loss(const void *left, const void *right)
 {
-    const struct point *a = left, *b = right;
+    const struct found_point *a = left, *b = right;
     int order = (a->reason == POINT_RARE) - (b->reason == POINT_RARE);
     return order ?: by_loss(left, right);
 }
 
 static void cut(struct survey *survey)
 {
-    struct vec *points = &survey->found->points;
+    struct vec *points = &survey->points;
     if (points->count <= survey->limit)
         return;
-    qsort(points->items, points->count, sizeof(struct point), by_loss);
-    survey->limit_floor = VEC_AT(points, struct point, survey->limit - 1)->lost;
+    qsort(points->items, points->count, sizeof(struct found_point), by_loss);
+    survey->limit_floor = VEC_AT(points, struct found_point, survey->limit - 1)->lost;
     survey->found->left_out += points->count - survey->limit;
     points->count = survey->limit;
 }
 
-struct point *survey__add_point(struct survey *survey, const struct point *point)
+struct found_point *survey__add_point(struct survey *survey, const struct found_point *point)
 {
-    struct vec *points = &survey->found->points;
+    struct vec *points = &survey->points;
     if (point->lost < survey->limit_floor) {
         survey->found->left_out++;
         return NULL;
@@ -140,6 +140,7 @@ static void start(struct owned_stand_out *owned, const struct trace *trace, size
     survey->rare_floor = (uint64_t)(STAND_OUT_RARE_NS * ticks_a_ns);
     survey->limit = limit;
     owned->threads = trace__threads(trace)->count;
+    survey->points = VEC_OF(struct found_point);
     owned->shown.points = VEC_OF(struct point);
     owned->shown.paths = VEC_OF(struct point_path);
     owned->shown.places = VEC_OF(struct class_definition);
@@ -160,6 +161,7 @@ static void free_survey(struct survey *survey)
     free_likes(&survey->whole_of_place);
     free_likes(&survey->whole_of_shape);
     vec__free(&survey->shape_likes);
+    vec__free(&survey->points);
 }
 
 /* What its first class is, without what tells classes of the place apart. */
@@ -174,12 +176,32 @@ static void describe(struct vec *places, const struct class_entry *entry)
     place->keys = VEC_OF(struct profile_key);
 }
 
+static struct point in_ns(const struct trace *trace, const struct found_point *found)
+{
+    struct point point = {
+        .reason = found->reason,
+        .thread = found->thread,
+        .path = found->path,
+        .previous = found->previous,
+        .next = found->next,
+        .start_ns = trace__since_start_ns(trace, found->start),
+        .end_ns = trace__since_start_ns(trace, found->end),
+        .took_ns = trace__ns(trace, found->took),
+        .usual_ns = found->reason == POINT_RARE ? UINT64_MAX : trace__ns(trace, found->usual),
+        .lost_ns = trace__ns(trace, found->lost),
+    };
+    for (unsigned i = 0; i < COMPONENTS; i++)
+        point.component_ns[i] = trace__ns(trace, found->components[i]);
+    return point;
+}
+
 static void finish(struct owned_stand_out *owned)
 {
     struct stand_out *found = &owned->shown;
     cut(&owned->survey);
-    found->left_out_lost = owned->survey.limit_floor;
-    vec__sort(&found->points, by_reason_and_loss);
+    vec__sort(&owned->survey.points, by_reason_and_loss);
+    VEC_EACH (point, &owned->survey.points, struct found_point)
+        *(struct point *)vec__push(&found->points, NULL) = in_ns(owned->survey.table.trace, point);
     VEC_EACH (entry, &owned->survey.table.entries, struct class_entry *)
         if (*entry)
             describe(&found->places, *entry);

@@ -34,16 +34,18 @@ enum point_reason {
     POINT_WHOLE, /* an occurrence beyond those of its shape, no piece of which is */
 };
 
-/* Ticks. Places are indices into stand_out.places, or as said above. */
+/* Places are indices into stand_out.places, or as said above. */
 struct point {
     enum point_reason reason;
-    uint32_t thread;         /* index into trace__threads */
-    uint32_t path;           /* index into stand_out.paths: the occurrence that it is in, or is */
-    uint32_t previous, next; /* LONG, RARE: the occurrences before and behind the piece */
-    uint64_t start, end;  /* end − start is more than took where the recording was in between */
-    uint64_t took, usual; /* usual: the median of its peers; of RARE 0 */
-    uint64_t lost;        /* took − usual */
-    uint64_t components[COMPONENTS]; /* of took */
+    uint32_t thread;           /* index into trace__threads */
+    uint32_t path;             /* index into stand_out.paths: the occurrence that it is in, or is */
+    uint32_t previous, next;   /* LONG, RARE: the occurrences before and behind the piece */
+    uint64_t start_ns, end_ns; /* since the session's start; end − start is more than took where the
+                                  recording was in between */
+    uint64_t took_ns;
+    uint64_t usual_ns;                 /* the median of its peers; UINT64_MAX: it has none */
+    uint64_t lost_ns;                  /* took − usual */
+    uint64_t component_ns[COMPONENTS]; /* of took */
 };
 
 /* An occurrence in others. */
@@ -59,7 +61,6 @@ struct stand_out {
     struct vec *kept;  /* by thread: struct kept_range: the points, and enters and leaves around
                           them; balanced */
     uint64_t left_out; /* points above the limit */
-    uint64_t left_out_lost; /* what they lost, at most each */
     uint64_t events, kept_events;
 };
 

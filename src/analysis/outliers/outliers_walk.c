@@ -27,7 +27,7 @@ struct survey_walk {
     struct vec levels;         /* struct outlier_level: the thread, then the open spans */
     struct watched_event edge; /* the enter or leave before: the piece's beginning */
     uint64_t away[COMPONENTS]; /* what the kernel told of the piece */
-    struct point *last;        /* a piece of which the kernel may still tell, or NULL */
+    struct found_point *last;  /* a piece of which the kernel may still tell, or NULL */
     enum component last_component;
 };
 
@@ -89,7 +89,7 @@ static uint64_t take(uint64_t *left, uint64_t wanted)
 }
 
 /* What the kernel told of the piece, the rest to what it is in. */
-static void divide(struct point *point, const uint64_t away[COMPONENTS], enum component rest)
+static void divide(struct found_point *point, const uint64_t away[COMPONENTS], enum component rest)
 {
     uint64_t left = point->took;
     for (unsigned i = 0; i < COMPONENTS; i++)
@@ -106,7 +106,7 @@ static bool is_above(const struct spread_limits *limits, uint64_t took, uint64_t
 
 /* False: it does not stand out. */
 static bool judge(const struct survey *survey, const struct likes *kind, const struct likes *others,
-                  struct point *point)
+                  struct found_point *point)
 {
     if (kind->limits.count >= SPREAD_MIN) {
         point->reason = POINT_LONG;
@@ -124,12 +124,12 @@ static bool judge(const struct survey *survey, const struct likes *kind, const s
 static bool judge_piece(struct survey_walk *walk, struct outlier_level *level, uint32_t next,
                         uint64_t took, const struct likes *kind, const struct likes *others)
 {
-    struct point point = {.thread = walk->thread,
-                          .previous = level->previous,
-                          .next = next,
-                          .start = walk->edge.tick,
-                          .end = walk->watcher.now.tick,
-                          .took = took};
+    struct found_point point = {.thread = walk->thread,
+                                .previous = level->previous,
+                                .next = next,
+                                .start = walk->edge.tick,
+                                .end = walk->watcher.now.tick,
+                                .took = took};
     if (!judge(walk->survey, kind, others, &point))
         return false;
     level->lost += point.lost;
@@ -155,16 +155,16 @@ static void judge_whole(struct survey_walk *walk, struct outlier_level *level,
     uint64_t rest = duration > level->lost ? duration - level->lost : 0;
     if (limits->count < LIKES_OF_PLACE_MIN || !is_above(limits, rest, walk->survey->floor))
         return;
-    struct point point = {.reason = POINT_WHOLE,
-                          .thread = walk->thread,
-                          .path = path_of(walk),
-                          .previous = STAND_OUT_NOTHING,
-                          .next = STAND_OUT_NOTHING,
-                          .start = level->enter.tick,
-                          .end = walk->watcher.now.tick,
-                          .took = duration,
-                          .usual = limits->usual,
-                          .lost = rest - limits->usual};
+    struct found_point point = {.reason = POINT_WHOLE,
+                                .thread = walk->thread,
+                                .path = path_of(walk),
+                                .previous = STAND_OUT_NOTHING,
+                                .next = STAND_OUT_NOTHING,
+                                .start = level->enter.tick,
+                                .end = walk->watcher.now.tick,
+                                .took = duration,
+                                .usual = limits->usual,
+                                .lost = rest - limits->usual};
     for (unsigned i = 0; i < COMPONENTS; i++)
         point.components[i] = occurrence->components[i];
     level->lost += point.lost;
@@ -287,7 +287,7 @@ static void ended(struct shape_watcher *watcher, struct class_entry *entry,
 static void tell_away(struct survey_walk *walk, uint64_t begin, enum component component,
                       uint64_t ticks)
 {
-    struct point *last = walk->last;
+    struct found_point *last = walk->last;
     if (begin >= walk->edge.tick)
         walk->away[component] += ticks;
     else if (last && begin >= last->start && begin < last->end)

@@ -13,17 +13,6 @@
 #define WAITS_AT_MOST 6
 #define BAR_CELLS 16
 
-static int64_t row_more(const struct difference_row *row)
-{
-    return row->own_ns[SIDE_SLOW] - row->own_ns[SIDE_FAST];
-}
-
-static int64_t whole_more(const struct difference *difference)
-{
-    return (int64_t)difference->sides[SIDE_SLOW].duration_ns -
-           (int64_t)difference->sides[SIDE_FAST].duration_ns;
-}
-
 /* ---- which two ------------------------------------------------------------------------------- */
 
 static char *title_text(const struct difference_view *view)
@@ -135,8 +124,9 @@ static void put_two(const struct difference_view *view, const struct style *styl
     char *times = times_text(slow->duration_ns, fast->duration_ns);
     put_side(view, SIDE_SLOW, style, out);
     put_side(view, SIDE_FAST, style, out);
-    paragraph__take(style, out, "  more  ",
-                    memory__format("%s%s", more__format(whole_more(difference), more), times));
+    paragraph__take(
+        style, out, "  more  ",
+        memory__format("%s%s", more__format(difference__more_ns(difference), more), times));
     free(times);
     if (slow->is_sampled || fast->is_sampled)
         paragraph__put(style, out, INK_WARNING, "  note  ",
@@ -178,7 +168,7 @@ static void put_component(struct grid *grid, const struct difference *difference
     grid__duration(grid, slow);
     grid__duration(grid, fast);
     table__more(grid, (int64_t)(slow - fast), INK_BOLD);
-    table__bar(grid, (int64_t)(slow - fast), whole_more(difference), style);
+    table__bar(grid, (int64_t)(slow - fast), difference__more_ns(difference), style);
 }
 
 static void put_sum(struct grid *grid, const struct difference *difference)
@@ -186,7 +176,7 @@ static void put_sum(struct grid *grid, const struct difference *difference)
     grid__cell(grid, memory__text("in all"), INK_DIM);
     grid__duration(grid, difference->sides[SIDE_SLOW].duration_ns);
     grid__duration(grid, difference->sides[SIDE_FAST].duration_ns);
-    table__more(grid, whole_more(difference), INK_PLAIN);
+    table__more(grid, difference__more_ns(difference), INK_PLAIN);
     grid__cell(grid, memory__text(""), INK_PLAIN);
 }
 
@@ -214,7 +204,7 @@ static const struct difference_row *row_at(const struct difference *difference, 
 
 static uint64_t size_of(const struct difference_row *row)
 {
-    int64_t more = row_more(row);
+    int64_t more = difference_row__more_ns(row);
     return more < 0 ? (uint64_t)-more : (uint64_t)more;
 }
 
@@ -263,15 +253,14 @@ static char *calls_text(const struct difference_row *row)
 static char *why_text(const struct difference_row *row)
 {
     int64_t more[COMPONENTS];
-    for (unsigned i = 0; i < COMPONENTS; i++)
-        more[i] = row->component_ns[SIDE_SLOW][i] - row->component_ns[SIDE_FAST][i];
+    difference_row__more_components(row, more);
     return more__components(more);
 }
 
 static void put_row(struct grid *grid, const struct difference_view *view,
                     const struct difference_row *row)
 {
-    table__more(grid, row_more(row), INK_BOLD);
+    table__more(grid, difference_row__more_ns(row), INK_BOLD);
     table__signed(grid, row->own_ns[SIDE_SLOW]);
     table__signed(grid, row->own_ns[SIDE_FAST]);
     grid__take(grid, calls_text(row), INK_PLAIN);
@@ -301,7 +290,7 @@ static void put_others(struct grid *grid, const struct difference_row *const *ro
 
 static void put_rows_sum(struct grid *grid, const struct difference *difference)
 {
-    table__more(grid, whole_more(difference), INK_PLAIN);
+    table__more(grid, difference__more_ns(difference), INK_PLAIN);
     grid__duration(grid, difference->sides[SIDE_SLOW].duration_ns);
     grid__duration(grid, difference->sides[SIDE_FAST].duration_ns);
     grid__cell(grid, memory__text(""), INK_PLAIN);
@@ -322,7 +311,8 @@ static void put_rows(const struct difference_view *view, const struct style *sty
     qsort(rows, all->count, sizeof *rows, by_contribution);
     size_t shown = 0;
     struct grid grid = grid__start(columns, 7, 2);
-    for (; shown < all->count && shown < ROWS_AT_MOST && row_more(rows[shown]); shown++)
+    for (; shown < all->count && shown < ROWS_AT_MOST && difference_row__more_ns(rows[shown]);
+         shown++)
         put_row(&grid, view, rows[shown]);
     put_others(&grid, rows, shown, all->count);
     put_rows_sum(&grid, view->difference);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "present/screen/fields.h"
+#include "present/table/document.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -220,7 +221,7 @@ static void put_frames(const struct shown_trace *shown, const struct shown_threa
     for (size_t i = 0; i < count; i++) {
         char *text = code_text(shown, thread, frames[i], tick);
         if (list) {
-            json_object_array_add(list, text__json(text));
+            json_object_array_add(list, json__new_text(text));
         } else {
             fputs(i ? " < " : " ", fields->out);
             text__print(fields->out, text);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "present/export/event_fields.h"
+#include "present/table/document.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -108,11 +109,20 @@ const char *event__what(uint32_t id)
     return id % 2 ? "leave" : event__is_span(id) ? "enter" : "point";
 }
 
-char *thread__name(const struct trace_thread *thread, char buffer[17])
+uint64_t shown_trace__ns(const struct shown_trace *shown, uint64_t tick)
 {
-    memset(buffer, 0, 17);
-    strncpy(buffer, thread->name, 16);
-    return buffer;
+    return trace__since_start_ns(shown->trace, tick);
+}
+
+void line_cells__fill(struct line_cells *cells, const struct shown_trace *shown,
+                      const struct shown_thread *thread, const char *what, uint64_t tick)
+{
+    cells->ns = shown_trace__ns(shown, tick);
+    cells->tid = thread->thread->tid;
+    cells->serial = thread->thread->serial;
+    snprintf(cells->name, sizeof cells->name, "%.16s", thread->thread->name);
+    cells->thread = cells->name;
+    cells->what = what;
 }
 
 void shown_event__fields(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
@@ -123,13 +133,13 @@ void shown_event__fields(const struct shown_trace *shown, const struct shown_eve
 void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,
                               uint64_t tick, FILE *out)
 {
-    uint64_t ns = trace__since_start_ns(shown->trace, tick);
-    char name[17];
-    for (char *at = thread__name(thread->thread, name); *at; at++)
+    struct line_cells line;
+    line_cells__fill(&line, shown, thread, "", tick);
+    for (char *at = line.name; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
-    fprintf(out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s ", ns / 1000000000, ns % 1000000000,
-            thread->thread->tid, name);
+    fprintf(out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s ", line.ns / 1000000000, line.ns % 1000000000,
+            line.tid, line.name);
 }
 
 void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
@@ -156,7 +166,7 @@ void shown_event__put_json(const struct shown_trace *shown, const struct shown_e
                            FILE *out)
 {
     text__put(out, "{\"ns\":");
-    text__put_number(out, trace__since_start_ns(shown->trace, what->event->tick));
+    text__put_number(out, shown_trace__ns(shown, what->event->tick));
     text__put(out, what->thread->json);
     text__put(out, event__what(what->event->id));
     text__put(out, "\",\"depth\":");

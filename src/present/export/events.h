@@ -2,6 +2,7 @@
 #ifndef HEURT_PRESENT_EXPORT_EVENTS_H
 #define HEURT_PRESENT_EXPORT_EVENTS_H
 
+#include "base/table.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 
@@ -45,8 +46,25 @@ struct shown_event shown_trace__next(struct shown_trace *shown, size_t thread,
 
 /* "enter", "leave" or "point". */
 const char *event__what(uint32_t id);
-/* Into a buffer of 17 bytes; returns it. */
-char *thread__name(const struct trace_thread *thread, char buffer[17]);
+/* When an event was, in ns since the start of the run: the one place in which present sees ticks.
+ */
+uint64_t shown_trace__ns(const struct shown_trace *shown, uint64_t tick);
+
+/* What a line of any format begins with; the name is cut to what fits. */
+struct line_cells {
+    uint64_t ns; /* since the start of the run */
+    uint32_t tid, serial;
+    char name[17];
+    const char *thread; /* the name */
+    const char *what;   /* "enter", "thread" … */
+};
+/* Points into itself: not to be copied. */
+void line_cells__fill(struct line_cells *cells, const struct shown_trace *shown,
+                      const struct shown_thread *thread, const char *what, uint64_t tick);
+#define FIELDS_OF_LINE(row, member)                                               \
+    FIELD("ns", row, member.ns), FIELD("tid", row, member.tid),                   \
+        FIELD("serial", row, member.serial), FIELD("thread", row, member.thread), \
+        FIELD("what", row, member.what)
 
 /* Time and thread, as each line begins. */
 void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,

@@ -27,12 +27,13 @@ static void begin(struct export *export)
 static struct csv_line begin_line(const struct export *export, const struct shown_thread *thread,
                                   const char *what, uint64_t tick)
 {
-    char name[17];
+    struct line_cells cells;
     struct csv_line line = {export->out, false};
-    line__number(&line, trace__since_start_ns(export->shown->trace, tick));
-    line__number(&line, thread->thread->tid);
-    line__number(&line, thread->thread->serial);
-    line__text(&line, thread__name(thread->thread, name));
+    line_cells__fill(&cells, export->shown, thread, what, tick);
+    line__number(&line, cells.ns);
+    line__number(&line, cells.tid);
+    line__number(&line, cells.serial);
+    line__text(&line, cells.name);
     line__text(&line, what);
     return line;
 }
@@ -64,7 +65,7 @@ static void gap(struct export *export, const struct shown_thread *thread,
 {
     struct csv_line line = begin_line(export, thread, "gap", gap->from);
     fputs(",,,,", export->out);
-    line__number(&line, trace__since_start_ns(export->shown->trace, gap->to));
+    line__number(&line, shown_trace__ns(export->shown, gap->to));
     line__number(&line, gap->events);
     fputc('\n', export->out);
 }

@@ -1,7 +1,6 @@
 /* export_json.c: JSON lines, an object each. */
 #include "present/export/exporters.h"
-#include "present/screen/fields.h"
-#include "present/screen/json_members.h"
+#include "present/table/parts.h"
 
 #include <json-c/json.h>
 
@@ -11,46 +10,43 @@ static void put_line(const struct export *export, struct json_object *line)
     json_object_put(line);
 }
 
-static void add_ns(const struct export *export, struct json_object *line, const char *name,
-                   uint64_t tick)
-{
-    json_object_object_add(
-        line, name, json_object_new_uint64(trace__since_start_ns(export->shown->trace, tick)));
-}
+static const struct column begin_columns[] = {FIELD_SCHEMA("heurt.export/1"), FIELD_COMMAND,
+                                              FIELD("wall_ns", run_cells, wall_ns)};
+static const struct table begin_table = TABLE(run_cells, "", "", begin_columns);
 
 static void begin(struct export *export)
 {
-    struct json_object *line = json_object_new_object();
     const struct report report = {.trace = export->shown->trace};
-    json_object_object_add(line, "schema", json_object_new_string("heurt.export/1"));
-    json__command(line, &report);
-    json_object_object_add(line, "wall_ns",
-                           json_object_new_uint64(trace__wall_ns(export->shown->trace)));
-    put_line(export, line);
+    const struct run_cells run = run_cells__of(&report);
+    put_line(export, document__new(&begin_table, &run));
 }
 
-/* ns, tid, serial, thread, what. */
-static struct json_object *line_of(const struct export *export, const struct shown_thread *thread,
-                                   const char *what, uint64_t tick)
-{
-    char name[17];
-    struct json_object *line = json_object_new_object();
-    add_ns(export, line, "ns", tick);
-    json_object_object_add(line, "tid", json_object_new_int64(thread->thread->tid));
-    json_object_object_add(line, "serial", json_object_new_int64(thread->thread->serial));
-    json_object_object_add(line, "thread", text__json(thread__name(thread->thread, name)));
-    json_object_object_add(line, "what", json_object_new_string(what));
-    return line;
-}
+/* A thread, or events of it that were left out. */
+struct stretch_cells {
+    struct line_cells line;
+    uint64_t until_ns;
+    uint32_t pid;
+    uint64_t events;
+};
+
+static const struct column thread_columns[] = {FIELDS_OF_LINE(stretch_cells, line),
+                                               FIELD("until_ns", stretch_cells, until_ns),
+                                               FIELD("pid", stretch_cells, pid)};
+static const struct column gap_columns[] = {FIELDS_OF_LINE(stretch_cells, line),
+                                            FIELD("until_ns", stretch_cells, until_ns),
+                                            FIELD("events", stretch_cells, events)};
+static const struct table thread_table = TABLE(stretch_cells, "", "", thread_columns);
+static const struct table gap_table = TABLE(stretch_cells, "", "", gap_columns);
 
 static void definitions(struct export *export)
 {
     for (size_t i = 0; i < trace__threads(export->shown->trace)->count; i++) {
-        const struct shown_thread *thread = &export->shown->threads[i];
-        struct json_object *line = line_of(export, thread, "thread", thread->thread->start_tick);
-        add_ns(export, line, "until_ns", thread->thread->end_tick);
-        json_object_object_add(line, "pid", json_object_new_int64(thread->thread->pid));
-        put_line(export, line);
+        const struct shown_thread *shown = &export->shown->threads[i];
+        struct stretch_cells cells = {.until_ns =
+                                          shown_trace__ns(export->shown, shown->thread->end_tick),
+                                      .pid = shown->thread->pid};
+        line_cells__fill(&cells.line, export->shown, shown, "thread", shown->thread->start_tick);
+        put_line(export, document__new(&thread_table, &cells));
     }
 }
 
@@ -62,10 +58,10 @@ static void event(struct export *export, const struct shown_event *event)
 static void gap(struct export *export, const struct shown_thread *thread,
                 const struct kept_gap *gap)
 {
-    struct json_object *line = line_of(export, thread, "gap", gap->from);
-    add_ns(export, line, "until_ns", gap->to);
-    json_object_object_add(line, "events", json_object_new_uint64(gap->events));
-    put_line(export, line);
+    struct stretch_cells cells = {.until_ns = shown_trace__ns(export->shown, gap->to),
+                                  .events = gap->events};
+    line_cells__fill(&cells.line, export->shown, thread, "gap", gap->from);
+    put_line(export, document__new(&gap_table, &cells));
 }
 
 const struct exporter exporter_json = {

@@ -6,14 +6,9 @@
 #include "analysis/iterations/iterations.h"
 #include "present/present.h"
 
-struct json_object;
-
 /* report: for names. */
 void iterations__put(const struct report *report, const struct iterations *iterations,
                      const struct style *style, FILE *out);
-/* An array of phases; the caller's. */
-struct json_object *iterations__json(const struct report *report,
-                                     const struct iterations *iterations);
 
 /* "loop of fetch, compute": what an iteration does, by its first calls. free() it. */
 char *phase__text(const struct report *report, const struct iteration_phase *phase);

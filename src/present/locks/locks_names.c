@@ -124,30 +124,3 @@ char *filter__words(const struct locks_filter *filter)
                                          duration__format(filter->min_wait_ns, least)));
     return also(text, of_time(filter));
 }
-
-/* ---- figures --------------------------------------------------------------------------------- */
-
-uint64_t row__wait_ns(const struct lock_row *row)
-{
-    return row->exclusive.wait.sum_ns + row->shared.wait.sum_ns;
-}
-
-uint64_t row__acquisitions(const struct lock_row *row)
-{
-    return row->exclusive.acquisitions + row->shared.acquisitions;
-}
-
-uint64_t row__contended(const struct lock_row *row)
-{
-    return row->exclusive.contended + row->shared.contended;
-}
-
-double ratio(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
-}
-
-uint64_t times__mean_ns(const struct lock_times *times)
-{
-    return times->count ? times->sum_ns / times->count : 0;
-}

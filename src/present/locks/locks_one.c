@@ -89,7 +89,7 @@ static void put_times(struct grid *grid, const char *of, const char *what,
     else
         grid__share(grid, share);
     grid__duration(grid, times->sum_ns);
-    grid__duration(grid, times__mean_ns(times));
+    grid__duration(grid, lock_times__mean_ns(times));
     grid__duration(grid, times->max_ns);
 }
 
@@ -141,7 +141,7 @@ static void put_waits(const struct lock_row *row, const struct style *style, FIL
                                    duration__format(wait.sum_ns, waited),
                                    share__format(row->wait_share, share),
                                    count__format(wait.count, number),
-                                   duration__format(times__mean_ns(&wait), mean),
+                                   duration__format(lock_times__mean_ns(&wait), mean),
                                    duration__format(wait.max_ns, most)));
     if (row->is_idle)
         paragraph__take(style, out, "  idle      ",
@@ -179,7 +179,7 @@ static void put_wakes(const struct lock_row *row, const struct style *style, FIL
         return;
     paragraph__take(style, out, "  wake-up   ",
                     memory__format("%s on average, %s at most, from %s (%s times)",
-                                   duration__format(times__mean_ns(&row->wake), mean),
+                                   duration__format(lock_times__mean_ns(&row->wake), mean),
                                    duration__format(row->wake.max_ns, most),
                                    woken_from(row->object.kind),
                                    count__format(row->wake.count, number)));
@@ -208,7 +208,7 @@ static void put_rounds(const struct locks_report *locks, const struct lock_row *
                     memory__format("%s; %s on average from the first arrival to the last, %s at "
                                    "most",
                                    count__format(row->rounds, rounds),
-                                   duration__format(times__mean_ns(&row->spread), mean),
+                                   duration__format(lock_times__mean_ns(&row->spread), mean),
                                    duration__format(row->spread.max_ns, most)));
     if (row->last_arriver == SYNC_EVENT_NOBODY)
         return;
@@ -252,11 +252,11 @@ static void put_path(const struct locks_report *locks, const struct lock_row *ro
     heading__put(style, out, heading);
     struct grid grid = grid__start(columns, 5, 2);
     put_path_line(&grid, "on", on->acquisitions, on->contended, on->wait_ns, on->hold_ns);
-    put_path_line(&grid, "off", less(row__acquisitions(row), on->acquisitions),
-                  less(row__contended(row), on->contended), less(row__wait_ns(row), on->wait_ns),
-                  less(hold_ns, on->hold_ns));
-    put_path_line(&grid, "all", row__acquisitions(row), row__contended(row), row__wait_ns(row),
-                  hold_ns);
+    put_path_line(&grid, "off", less(lock_row__acquisitions(row), on->acquisitions),
+                  less(lock_row__contended(row), on->contended),
+                  less(lock_row__wait_ns(row), on->wait_ns), less(hold_ns, on->hold_ns));
+    put_path_line(&grid, "all", lock_row__acquisitions(row), lock_row__contended(row),
+                  lock_row__wait_ns(row), hold_ns);
     grid__end(&grid, style, out);
 }
 
@@ -299,7 +299,8 @@ static void put_histogram(const struct lock_times *times, const char *heading,
                           const struct style *style, FILE *out)
 {
     struct octave octaves[LOCKS_BUCKETS];
-    const struct octave_mark marks[] = {{"mean", times__mean_ns(times)}, {"max", times->max_ns}};
+    const struct octave_mark marks[] = {{"mean", lock_times__mean_ns(times)},
+                                        {"max", times->max_ns}};
     if (times->count == 0)
         return;
     heading__put(style, out, heading);

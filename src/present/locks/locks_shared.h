@@ -2,6 +2,7 @@
 #ifndef HEURT_PRESENT_LOCKS_LOCKS_SHARED_H
 #define HEURT_PRESENT_LOCKS_LOCKS_SHARED_H
 
+#include "base/ratio.h"
 #include "present/locks/locks_screens.h"
 #include "present/shared.h"
 
@@ -27,18 +28,8 @@ char *thread__text(const struct report *report, uint32_t thread);
 /* What has a filter, in words: "of lock queue*, of waits of at least 1.00 ms", or "". free() it. */
 char *filter__words(const struct locks_filter *filter);
 
-/* Time that threads waited for it, either way. */
-uint64_t row__wait_ns(const struct lock_row *row);
-uint64_t row__acquisitions(const struct lock_row *row);
-uint64_t row__contended(const struct lock_row *row);
-/* 0 of nothing. */
-double ratio(uint64_t part, uint64_t whole);
-uint64_t times__mean_ns(const struct lock_times *times);
-
 /* ---- locks_strip.c --------------------------------------------------------------------------- */
 
-/* Time spent acquiring over time on a CPU; infinite where nobody ran. */
-double pressure(uint64_t acquiring_ns, uint64_t running_ns);
 /* All locks and those with the most waiting, below a heading. */
 void strips__put(const struct locks_report *locks, const struct style *style, FILE *out);
 /* One lock's. */

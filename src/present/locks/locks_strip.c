@@ -22,13 +22,6 @@ struct strip {
     double scale; /* the height of a full cell */
 };
 
-double pressure(uint64_t acquiring_ns, uint64_t running_ns)
-{
-    if (acquiring_ns == 0)
-        return 0;
-    return running_ns ? (double)acquiring_ns / (double)running_ns : INFINITY;
-}
-
 /* The steps that a cell stands for: as many cells as steps at most. */
 static uint64_t first_step(const struct strip *strip, unsigned cell)
 {
@@ -42,7 +35,7 @@ static double cell_pressure(const struct strip *strip, const uint64_t *acquiring
         acquiring += acquiring_ns[i];
         running += strip->result->running_ns[i];
     }
-    return pressure(acquiring, running);
+    return locks__pressure(acquiring, running);
 }
 
 static unsigned highest_cell(const struct strip *strip, const uint64_t *acquiring_ns)

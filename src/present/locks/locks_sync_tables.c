@@ -23,7 +23,7 @@ static void put_wake(struct grid *grid, const struct lock_row *row)
         grid__cell(grid, memory__text("-"), INK_PLAIN);
         return;
     }
-    grid__duration(grid, times__mean_ns(&row->wake));
+    grid__duration(grid, lock_times__mean_ns(&row->wake));
     grid__duration(grid, row->wake.max_ns);
 }
 
@@ -55,7 +55,7 @@ static void put_barrier(struct grid *grid, const struct locks_report *locks,
     char share[16];
     grid__duration(grid, row->exclusive.wait.sum_ns);
     grid__count(grid, row->rounds);
-    grid__duration(grid, times__mean_ns(&row->spread));
+    grid__duration(grid, lock_times__mean_ns(&row->spread));
     grid__duration(grid, row->spread.max_ns);
     char *thread = thread__text(locks->report, row->last_arriver);
     grid__take(grid,

@@ -96,7 +96,7 @@ static void put_waiting(const struct locks_report *locks, const struct style *st
         style, out, "  All locks: ",
         memory__format("%s waited, %s of thread time; %s of %s%s acquisitions waited.",
                        duration__format(result->wait_ns, waited),
-                       share__format(ratio(result->wait_ns, result->lifetime_sum_ns), share),
+                       share__format(result->wait_share, share),
                        share__format(ratio(result->contended, result->acquisitions), contended),
                        result->is_sampled ? "~" : "", count__format(result->acquisitions, number)));
 }
@@ -281,7 +281,7 @@ static void put_line(struct grid *grid, const struct locks_report *locks,
                of_time >= ALARM_FROM ? INK_ALARM : INK_PLAIN);
     grid__share(grid, ratio(side->contended, side->acquisitions));
     put_sampled_count(grid, locks, side->acquisitions);
-    grid__duration(grid, times__mean_ns(&side->hold));
+    grid__duration(grid, lock_times__mean_ns(&side->hold));
     if (wide)
         grid__duration(grid, side->hold.max_ns);
     put_path_cells(grid, locks, line, wide);
@@ -321,7 +321,7 @@ static void put_locks(const struct locks_report *locks, const struct style *styl
         rank++;
         if (row->object.kind != CLASS_LOCK)
             continue;
-        bool waited = row__wait_ns(row) > 0;
+        bool waited = lock_row__wait_ns(row) > 0;
         if (shown >= ROWS_AT_MOST || (!waited && shown >= 3)) {
             quiet += !waited;
             continue;
@@ -355,7 +355,7 @@ static void put_warnings(const struct locks_report *locks, const struct style *s
 static const struct lock_row *worst_lock(const struct locks_report *locks)
 {
     VEC_EACH (row, &locks->result->rows, struct lock_row)
-        if (row->object.kind == CLASS_LOCK && row__wait_ns(row))
+        if (row->object.kind == CLASS_LOCK && lock_row__wait_ns(row))
             return row;
     return NULL;
 }

@@ -115,7 +115,7 @@ static void put_rest(bool by_holders, uint64_t known_ns, const struct lock_row *
                      const struct style *style, FILE *out)
 {
     char rest[16];
-    uint64_t all_ns = row__wait_ns(row);
+    uint64_t all_ns = lock_row__wait_ns(row);
     if (row->object.kind != CLASS_LOCK || known_ns >= all_ns ||
         ratio(all_ns - known_ns, all_ns) < REST_FROM)
         return;
@@ -169,7 +169,7 @@ static void put_pair(struct grid *grid, const struct locks_report *locks,
 {
     uint32_t process = row->object.process;
     grid__duration(grid, pair->wait_ns);
-    grid__share(grid, ratio(pair->wait_ns, row__wait_ns(row)));
+    grid__share(grid, ratio(pair->wait_ns, lock_row__wait_ns(row)));
     grid__count(grid, pair->waits);
     grid__take(grid, site__text(locks->report, process, pair->holder_site), INK_BOLD);
     grid__cell(grid, memory__text(style->unicode ? "→" : "->"), INK_DIM);
@@ -228,7 +228,7 @@ static void put_blames(const struct locks_report *locks, const struct vec *blame
 void row__put_doing(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out)
 {
-    if (row__wait_ns(row) == 0)
+    if (lock_row__wait_ns(row) == 0)
         return;
     heading__put(style, out, "what those who were waited for did");
     if (!locks->report->profile) {

@@ -18,6 +18,5 @@ unsigned points__depth(const struct points_report *shown, uint32_t path);
  * 0: all. "(outside)" of the thread itself. free() it. */
 char *points__path_text(const struct points_report *shown, uint32_t path, unsigned levels,
                         const char *others);
-uint64_t points__ns(const struct points_report *shown, uint64_t ticks);
 
 #endif

@@ -55,8 +55,3 @@ char *points__path_text(const struct points_report *shown, uint32_t path, unsign
     free(text);
     return longer;
 }
-
-uint64_t points__ns(const struct points_report *shown, uint64_t ticks)
-{
-    return trace__ns(shown->report->trace, ticks);
-}

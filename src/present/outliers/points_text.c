@@ -31,8 +31,8 @@ static struct point_sum *sum_paths(const struct points_report *shown)
         if (point->reason == POINT_RARE)
             continue;
         sum->own++;
-        sum->own_lost += point->lost;
-        sum->longest = point->took > sum->longest ? point->took : sum->longest;
+        sum->own_lost += point->lost_ns;
+        sum->longest = point->took_ns > sum->longest ? point->took_ns : sum->longest;
     }
     for (size_t i = count; i-- > 0;) { /* an outer one stands before those in it */
         sums[i].points += sums[i].own;
@@ -63,9 +63,9 @@ static void put_path(struct tree *tree, uint32_t path, unsigned depth)
     char *clean = text__for_screen(name);
     grid__cell(&tree->grid, memory__format("%*s%s", (int)(2 * depth), "", clean), INK_PLAIN);
     grid__count(&tree->grid, sum->points);
-    grid__duration(&tree->grid, points__ns(shown, sum->lost));
+    grid__duration(&tree->grid, sum->lost);
     if (sum->own)
-        grid__duration(&tree->grid, points__ns(shown, sum->longest));
+        grid__duration(&tree->grid, sum->longest);
     else
         grid__cell(&tree->grid, memory__text(""), INK_PLAIN);
     struct place where = {.function = ""};
@@ -134,13 +134,13 @@ static char *why_text(const struct point *point)
 {
     char *text = memory__text(""), share[16];
     uint64_t left[COMPONENTS];
-    memcpy(left, point->components, sizeof left);
+    memcpy(left, point->component_ns, sizeof left);
     for (;;) {
         unsigned most = 0;
         for (unsigned i = 1; i < COMPONENTS; i++)
             if (left[i] > left[most])
                 most = i;
-        double part = point->took ? (double)left[most] / (double)point->took : 0;
+        double part = point->took_ns ? (double)left[most] / (double)point->took_ns : 0;
         if (part < WHY_FROM_SHARE)
             return text;
         char *longer = memory__format("%s%s%s %s", text, *text ? ", " : "", component__words(most),
@@ -184,25 +184,24 @@ static bool is_wide(const struct style *style)
     return !style->columns || style->columns >= WIDE_FROM_COLUMNS;
 }
 
-static void put_usual(struct grid *grid, const struct points_report *shown,
-                      const struct point *point)
+static void put_usual(struct grid *grid, const struct point *point)
 {
     if (point->reason == POINT_RARE)
         grid__cell(grid, memory__text(""), INK_PLAIN);
     else
-        grid__duration(grid, points__ns(shown, point->usual));
+        grid__duration(grid, point->usual_ns);
 }
 
 static void put_point(struct grid *grid, const struct points_report *shown,
                       const struct point *point, const struct style *style)
 {
-    uint64_t ns = trace__since_start_ns(shown->report->trace, point->start);
+    uint64_t ns = point->start_ns;
     const struct trace_thread *thread = points__thread(shown, point);
     const char *name = is_wide(style) ? thread->name : "";
-    grid__duration(grid, points__ns(shown, point->lost));
+    grid__duration(grid, point->lost_ns);
     if (is_wide(style))
-        grid__duration(grid, points__ns(shown, point->took));
-    put_usual(grid, shown, point);
+        grid__duration(grid, point->took_ns);
+    put_usual(grid, point);
     grid__cell(grid,
                memory__format("%" PRIu64 ".%06" PRIu64, ns / 1000000000, ns % 1000000000 / 1000),
                INK_PLAIN);
@@ -264,9 +263,9 @@ static char *sentence(const struct points_report *shown, size_t with_like)
 {
     char events[32], kept[16], lost[16];
     const struct stand_out *found = shown->found;
-    uint64_t ticks = 0;
+    uint64_t lost_ns = 0;
     for (size_t i = 0; i < with_like; i++)
-        ticks += points__at(shown, i)->lost;
+        lost_ns += points__at(shown, i)->lost_ns;
     double share = found->events ? (double)found->kept_events / (double)found->events : 0;
     count__format(found->events, events);
     if (!with_like)
@@ -275,7 +274,7 @@ static char *sentence(const struct points_report *shown, size_t with_like)
         "%zu place%s in time stand%s out of %s like; together they lost %s. With what is around "
         "them they are %s of the %s events (heurt export --interesting).",
         with_like, with_like == 1 ? "" : "s", with_like == 1 ? "s" : "",
-        with_like == 1 ? "its" : "their", duration__format(points__ns(shown, ticks), lost),
+        with_like == 1 ? "its" : "their", duration__format(lost_ns, lost),
         share__format(share, kept), events);
 }
 

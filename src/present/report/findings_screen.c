@@ -329,7 +329,8 @@ static char *looked_at(const struct report *report)
     char number[32], calls_number[32];
     uint64_t calls;
     size_t functions = functions_looked_at(report, &calls);
-    const char *kernel = report__without_kernel(report) ? "" : ", page faults, CPU shortage";
+    const char *kernel =
+        profile__without_kernel(report->profile) ? "" : ", page faults, CPU shortage";
     const char *lines = has_samples(report) ? ", sharing of cache lines" : "";
     if (functions == 0)
         return memory__format("Looked at: locks, waits, input and output%s%s.", kernel, lines);
@@ -346,8 +347,9 @@ static char *not_looked_at(const struct report *report)
     const char *functions = *unseen || functions_looked_at(report, &calls)
                                 ? ""
                                 : ", the program's own functions (none was recorded)";
-    const char *kernel =
-        report__without_kernel(report) ? ", what threads did off the CPU in some threads" : "";
+    const char *kernel = profile__without_kernel(report->profile)
+                             ? ", what threads did off the CPU in some threads"
+                             : "";
     const char *lines =
         has_samples(report) ? "" : ", sharing of cache lines (the program was not sampled)";
     char *text = memory__format("Not looked at: %s%smemory bandwidth%s%s%s.", unseen,
@@ -359,7 +361,7 @@ static char *not_looked_at(const struct report *report)
 /* Below findings: what is large enough to hide another one. */
 static void put_unseen(const struct report *report, const struct style *style, FILE *out)
 {
-    if (report__unseen(report) >= UNSEEN_LARGE) {
+    if (profile__unseen(report->profile) >= UNSEEN_LARGE) {
         char *unseen = report__unseen_words(report);
         paragraph__take(style, out, "  ", memory__format("Not looked at: %s.", unseen));
         free(unseen);

@@ -4,44 +4,105 @@
 
 struct finding_cells {
     uint64_t rank;
-    bool ranked;
-    const char *category, *sentence, *try;
+    const char *sentence, *try;
     struct place_cells place, by;
-    const char *object, *by_doing;
+    const char *object, *object_kind, *by_doing;
     struct finding finding; /* its figures as they are */
-    const char *confidence;
     uint64_t leader;
 };
 
+/* ---- objects in it --------------------------------------------------------------------------- */
+
+static const struct column object_columns[] = {
+    FIELD("name", finding_cells, object),
+    FIELD("kind", finding_cells, object_kind),
+    FIELD_ROWS(COLUMN_ONE, "born", no_rows),
+    FIELD("count", finding_cells, finding.objects),
+};
+static const struct table object_table = TABLE(finding_cells, "", "", object_columns);
+
+static const struct column by_columns[] = {
+    FIELDS_OF_PLACE(finding_cells, by),
+    FIELD("doing", finding_cells, by_doing),
+};
+static const struct table by_table = TABLE(finding_cells, "", "", by_columns);
+
+static struct table_rows if_known(const struct table *table, const char *known, const void *row)
+{
+    struct table_rows rows = table_rows__of(table);
+    if (known)
+        vec__push(&rows.rows, row);
+    return rows;
+}
+
+static struct table_rows object_row(const void *row)
+{
+    return if_known(&object_table, ((const struct finding_cells *)row)->object, row);
+}
+
+static struct table_rows by_row(const void *row)
+{
+    return if_known(&by_table, ((const struct finding_cells *)row)->by_doing, row);
+}
+
+static struct table_rows try_rows(const void *row)
+{
+    struct table_rows rows = table_rows__of(&texts_table);
+    const char *const *text = finding__tries(&((const struct finding_cells *)row)->finding);
+    for (; *text; text++)
+        vec__push(&rows.rows, text);
+    return rows;
+}
+
+static struct table_rows class_rank_rows(const void *row)
+{
+    struct table_rows rows = table_rows__of(&numbers_table);
+    VEC_EACH (class, &((const struct finding_cells *)row)->finding.classes, uint32_t)
+        *(uint64_t *)table_rows__add(&rows) = *class + 1ull;
+    return rows;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
 #define FINDING(member, title, unit, help) \
     COLUMN_KEYED(#member, finding_cells, finding.member, title, unit, help)
-#define PLACE(key, member, title, help) COLUMN_KEYED(key, finding_cells, member, title, "", help)
+#define PLACE(key, member, title, help) FLAT(key, finding_cells, member, title, "", help)
 #define GAIN(key, end, title, help) \
-    COLUMN_WHOLE(key, COLUMN_FACTOR, finding_cells, finding.wall_gain[end], title, "×", help)
+    FLAT_AS(COLUMN_FACTOR, key, finding_cells, finding.wall_gain[end], title, "×", help)
 
 static const struct column columns[] = {
     COLUMN(finding_cells, rank, "#", "", "place among the findings, from 1"),
-    COLUMN(finding_cells, ranked, NULL, "", "whether the first screen gives it a number"),
-    COLUMN(finding_cells, category, "category", "", "lock, barrier, disk, imbalance …"),
+    FINDING(ranked, NULL, "", "whether the first screen gives it a number"),
+    COLUMN_NAMED("category", finding_cells, finding.category, finding_category__name, "category",
+                 "lock, barrier, disk, imbalance …"),
     COLUMN(finding_cells, sentence, NULL, "", "what it is, in words"),
+    FIELD_ROWS(COLUMN_LIST, "try", try_rows),
+    FIELD_OBJECT(COLUMN_OPTIONAL, "place", finding_cells, place, place_table),
     PLACE("function", place.function, "in", "function of the program"),
     PLACE("module", place.module, NULL, "file of the program or library"),
     PLACE("file", place.file, NULL, "source file"),
     PLACE("line", place.line, NULL, "line in it"),
-    COLUMN(finding_cells, object, "object", "", "name or address of the lock, barrier …"),
+    FIELD_ROWS(COLUMN_ONE, "object", object_row),
+    FLAT("object", finding_cells, object, "object", "", "name or address of the lock, barrier …"),
+    FIELD_ROWS(COLUMN_ONE, "by", by_row),
     PLACE("by_function", by.function, "for", "function that blocked it"),
     PLACE("by_file", by.file, NULL, "its source file"),
     PLACE("by_line", by.line, NULL, "line in it"),
-    COLUMN(finding_cells, by_doing, NULL, "", "what the blocker did most besides working"),
+    FLAT("by_doing", finding_cells, by_doing, NULL, "",
+         "what the blocker did most besides working"),
     FINDING(lost_ns, "lost", "ns", "of the time of the threads that had work"),
     FINDING(error_ns, NULL, "ns", "error of that, where it was sampled"),
     FINDING(share, "share", "share", "of the time of the threads that had work"),
     GAIN("wall_gain_low", 0, "gain from",
          "how many times as fast the run would be without it, at least"),
     GAIN("wall_gain_high", 1, "to", "the same, at most"),
-    COLUMN(finding_cells, confidence, NULL, "", "measured, estimated, or weak"),
-    COLUMN(finding_cells, leader, NULL, "", "place in the report of the class that lost most"),
-    COLUMN(finding_cells, try, NULL, "", "what to try first"),
+    FIELD_AS(COLUMN_RANGE, "wall_gain", finding_cells, finding.wall_gain),
+    COLUMN_NAMED("confidence", finding_cells, finding.confidence, confidence__name, NULL,
+                 "measured, estimated, or weak"),
+    FIELD_ROWS(COLUMN_LIST, "classes", class_rank_rows),
+    FLAT("leader", finding_cells, leader, NULL, "",
+         "place in the report of the class that lost most"),
+    FLAT("try", finding_cells, try, NULL, "", "what to try first"),
 };
 static const struct table findings_table =
     TABLE(finding_cells, "findings", "a row a cause of lost time, as the first screen shows them",
@@ -67,28 +128,34 @@ static void add_finding(struct table_rows *rows, const struct report *report,
     struct finding_cells *row = table_rows__add(rows);
     *row = (struct finding_cells){
         .rank = rank,
-        .ranked = finding->ranked,
-        .category = finding_category__name(finding->category),
         .sentence = table_rows__keep(rows, finding__sentence(report, finding)),
         .try = *finding__tries(finding),
-        .place = {.line = UINT64_MAX},
-        .by = {.line = UINT64_MAX},
+        .place = PLACE_NOWHERE,
+        .by = PLACE_NOWHERE,
         .object = table_rows__keep(rows, finding__object(report, finding)),
+
         .finding = *finding,
-        .confidence = confidence__name(finding->confidence),
         .leader = finding->leader == FINDING_NO_CLASS ? UINT64_MAX : finding->leader + 1ull,
     };
+    if (row->object)
+        row->object_kind = finding__object_kind(report, finding);
     fill_places(rows, report, finding, row);
 }
 
-static struct table_rows finding_rows(const struct table_subject *subject)
+struct table_rows finding_rows(const struct report *report)
 {
-    struct table_rows rows = table_rows__of(&findings_table);
+    struct table_rows rows = table_rows__of(report->findings ? &findings_table : NULL);
     uint64_t rank = 0;
-    VEC_EACH (finding, &subject->report->findings->rows, struct finding)
-        add_finding(&rows, subject->report, finding, ++rank);
+    if (report->findings)
+        VEC_EACH (finding, &report->findings->rows, struct finding)
+            add_finding(&rows, report, finding, ++rank);
     return rows;
 }
 
+static struct table_rows rows_of_findings(const struct table_subject *subject)
+{
+    return finding_rows(subject->report);
+}
+
 const struct table_source findings_source = {&findings_table, MADE_OF(&findings_analysis),
-                                             finding_rows, NEEDS_GAINS};
+                                             rows_of_findings, NEEDS_GAINS};

@@ -103,27 +103,9 @@ static void warn_about_losses(const struct report *report, struct vec *warnings)
                                       damaged == 1 ? "is" : "are"));
 }
 
-size_t report__without_kernel(const struct report *report)
-{
-    size_t count = 0;
-    VEC_EACH (thread, &report->profile->threads, struct profile_thread)
-        count += !thread->has_kernel;
-    return count;
-}
-
-uint64_t report__kernel_lost(const struct report *report)
-{
-    const struct heurt_session *session = trace__session(report->trace);
-    uint64_t lost = 0;
-    VEC_EACH (thread, &report->profile->threads, struct profile_thread)
-        lost += thread->kernel_lost;
-    /* Some are not known to be any thread's. */
-    return lost > session->kernel_lost ? lost : session->kernel_lost;
-}
-
 char *report__why_no_kernel(const struct report *report)
 {
-    size_t without = report__without_kernel(report), all = report->profile->threads.count;
+    size_t without = profile__without_kernel(report->profile), all = report->profile->threads.count;
     char some[32], every[32];
     if (without == 0)
         return NULL;
@@ -140,7 +122,7 @@ static void warn_of_the_kernel(const struct report *report, struct vec *warnings
 {
     char number[32];
     char *why = report__why_no_kernel(report);
-    uint64_t lost = report__kernel_lost(report);
+    uint64_t lost = profile__kernel_lost(report->profile, report->trace);
     if (why)
         warn(warnings,
              memory__format("waiting for a CPU, page faults and other waits are not known and "
@@ -261,53 +243,4 @@ void texts__free(struct vec *texts)
     VEC_EACH (text, texts, char *)
         free(*text);
     vec__free(texts);
-}
-
-/* ---- CPU time -------------------------------------------------------------------------------- */
-
-uint64_t report__cpu_ns(const struct report *report, size_t *unknown)
-{
-    uint64_t sum = 0;
-    *unknown = 0;
-    VEC_EACH (thread, &report->profile->threads, struct profile_thread) {
-        *unknown += thread->cpu_ns == UINT64_MAX;
-        sum += thread->cpu_ns == UINT64_MAX ? 0 : thread->cpu_ns;
-    }
-    uint64_t of_command_ns = trace__session(report->trace)->cpu_ns;
-    if (*unknown && of_command_ns) {
-        *unknown = 0;
-        return of_command_ns;
-    }
-    return sum;
-}
-
-uint64_t report__runnable_ns(const struct report *report, size_t *unknown)
-{
-    uint64_t sum = 0;
-    *unknown = 0;
-    VEC_EACH (thread, &report->profile->threads, struct profile_thread) {
-        *unknown += thread->runnable_ns == UINT64_MAX;
-        sum += thread->runnable_ns == UINT64_MAX ? 0 : thread->runnable_ns;
-    }
-    return sum;
-}
-
-double report__work(const struct report *report)
-{
-    const struct profile *profile = report->profile;
-    size_t unknown;
-    uint64_t cpu_ns = report__cpu_ns(report, &unknown);
-    if (unknown || profile->wall_ns == 0 || profile->threads.count == 0)
-        return NAN;
-    double work = (double)cpu_ns / (double)profile->wall_ns;
-    /* The command's CPU time has the loader's in it. */
-    return work > (double)profile->threads.count ? (double)profile->threads.count : work;
-}
-
-void report__component_ns(const struct report *report, uint64_t sums[COMPONENTS])
-{
-    memset(sums, 0, COMPONENTS * sizeof *sums);
-    VEC_EACH (thread, &report->profile->threads, struct profile_thread)
-        for (int c = 0; c < COMPONENTS; c++)
-            sums[c] += thread->component_ns[c];
 }

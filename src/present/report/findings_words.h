@@ -4,8 +4,6 @@
 
 #include "present/shared.h"
 
-struct json_object;
-
 /* Where in the program's code; a class's place where no code of the program is known. False: not
  * known at all. */
 bool finding__place(const struct report *report, const struct finding *finding, struct place *place,
@@ -40,7 +38,5 @@ void text__findings(const struct report *report, const struct style *style, FILE
 /* The ranked finding of that place, from 1, and the class in it that lost most. */
 void text__one_finding(const struct report *report, size_t rank, const struct style *style,
                        FILE *out);
-/* The member "findings". */
-struct json_object *json__new_findings(const struct report *report);
 
 #endif

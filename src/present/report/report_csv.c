@@ -15,4 +15,10 @@ static void coverage(const struct report *report, const struct style *style, FIL
     table_rows__put_csv(coverage_rows(report), out);
 }
 
-const struct presenter presenter_csv = {"csv", classes, coverage, csv__audit};
+static void audit(const struct report *report, const struct style *style, FILE *out)
+{
+    (void)style;
+    table_rows__put_csv(profile__identity_rows(report->profile), out);
+}
+
+const struct presenter presenter_csv = {"csv", classes, coverage, audit};

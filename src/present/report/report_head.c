@@ -36,7 +36,7 @@ static char *took(const struct report *report)
 {
     char duration[16];
     const char *cpus = trace__meta(report->trace, "cpus");
-    double work = report__work(report);
+    double work = profile__work(report->profile, report->trace);
     char *text = memory__format("took %s", duration__format(report->profile->wall_ns, duration));
     if (cpus && *cpus)
         text = text__append(text, " on %s CPU%s", cpus, strcmp(cpus, "1") ? "s" : "");
@@ -48,7 +48,8 @@ static char *cost(const struct report *report)
 {
     const struct profile *profile = report->profile;
     size_t unknown;
-    uint64_t cpu_ns = report__cpu_ns(report, &unknown), overhead_ns = profile->overhead_ns;
+    uint64_t cpu_ns = profile__cpu_ns(report->profile, report->trace, &unknown),
+             overhead_ns = profile->overhead_ns;
     bool is_of_cpu = !unknown && cpu_ns > 2 * overhead_ns;
     uint64_t whole_ns = is_of_cpu ? cpu_ns - overhead_ns : profile->lifetime_sum_ns;
     if (overhead_ns == 0 || whole_ns == 0)

@@ -1,45 +1,171 @@
 /* The tables of a report: classes, what each did on each thread, who blocked whom, evidence. */
+#include "base/ratio.h"
 #include "present/shared.h"
 #include "present/table/table_source.h"
+
+#include <math.h>
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
 struct class_row {
+    const struct report *report;
     uint64_t rank;
-    const char *kind, *function, *module, *file;
-    uint64_t line;
-    const char *caller, *caller_file;
-    uint64_t caller_line;
+    struct identity_cells identity;
     uint64_t object;
     const char *object_name, *key;
     uint64_t threads;
-    struct profile_class class; /* its figures as they are */
-    const char *confidence, *verdict, *cause, *structure;
+    uint64_t sampled, sum_error_ns; /* UINT64_MAX: it is not sampled */
+    struct profile_class class;     /* its figures as they are */
+    const char *structure;
 };
+
+/* ---- what it calls --------------------------------------------------------------------------- */
+
+struct inside_row {
+    struct profile_inside of;
+    uint64_t least, most;
+};
+
+static const struct column inside_columns[] = {
+    FIELD("level", inside_row, of.level),
+    FIELD_NAMED("kind", inside_row, of.kind, class_kind__name),
+    FIELD("function", inside_row, of.function),
+    FIELD("least", inside_row, least),
+    FIELD("most", inside_row, most),
+};
+static const struct table inside_table = TABLE(inside_row, "", "", inside_columns);
+
+static struct table_rows inside_rows(const void *row)
+{
+    struct table_rows rows = table_rows__of(&inside_table);
+    VEC_EACH (inside, &((const struct class_row *)row)->class.what.structure->inside,
+              struct profile_inside) {
+        bool is_counted = inside->level == 1;
+        *(struct inside_row *)table_rows__add(&rows) =
+            (struct inside_row){*inside, is_counted ? inside->least : UINT64_MAX,
+                                is_counted ? inside->most : UINT64_MAX};
+    }
+    return rows;
+}
+
+struct structure_row {
+    struct class_row class;
+    uint32_t depth;
+    bool is_rest;
+};
+
+static const struct column structure_columns[] = {
+    FIELD("depth", structure_row, depth),
+    FIELD("text", structure_row, class.structure),
+    FIELD("rest", structure_row, is_rest),
+    FIELD_ROWS(COLUMN_LIST, "inside", inside_rows),
+};
+static const struct table structure_table = TABLE(structure_row, "", "", structure_columns);
+
+static struct table_rows structure_row(const void *row)
+{
+    const struct class_row *class = row;
+    const struct profile_structure *structure = class->class.what.structure;
+    struct table_rows rows = table_rows__of(&structure_table);
+    if (structure)
+        *(struct structure_row *)table_rows__add(&rows) =
+            (struct structure_row){*class, structure->depth, structure->is_rest};
+    return rows;
+}
+
+/* ---- its other parts ------------------------------------------------------------------------- */
+
+static const struct column key_columns[] = {FIELD("name", profile_key, name),
+                                            FIELD("value", profile_key, value)};
+static const struct table keys_table = TABLE(profile_key, "", "", key_columns);
+
+static struct table_rows key_rows(const void *row)
+{
+    struct table_rows rows = table_rows__of(&keys_table);
+    VEC_EACH (key, &((const struct class_row *)row)->class.what.keys, struct profile_key)
+        vec__push(&rows.rows, key);
+    return rows;
+}
+
+static struct table_rows doubt_rows(const void *row)
+{
+    struct table_rows rows = table_rows__of(&texts_table);
+    for (unsigned i = 0; i < DOUBTS; i++)
+        if (((const struct class_row *)row)->class.doubts & 1u << i)
+            *(const char **)table_rows__add(&rows) = doubt__name(i);
+    return rows;
+}
+
+static struct table_rows stack_rows(const void *row)
+{
+    const struct class_row *class = row;
+    struct table_rows rows = table_rows__of(&stack_table);
+    VEC_EACH (stack, &class->class.what.stacks, struct profile_stack)
+        *(struct stack_cells *)table_rows__add(&rows) =
+            (struct stack_cells){class->report, *stack, true};
+    return rows;
+}
+
+struct reason_row {
+    int64_t ns[REASONS];
+};
+
+#define REASON(reason, key, help) FIELD(key, reason_row, ns[reason])
+/* A column for each reason that is no component. */
+#define REASON_COLUMNS(ONE)                                                                 \
+    ONE(REASON_WORKLOAD, "workload", "work that varies"),                                   \
+        ONE(REASON_SLOW_MACHINE, "slow_machine", "a CPU on which everything was slower"),   \
+        ONE(REASON_OVERLAP, "overlap", "another class at work meanwhile"),                  \
+        ONE(REASON_SPIN, "spin", "spinning"), ONE(REASON_IDLE, "idle", "waiting for work"), \
+        ONE(REASON_UNEXPLAINED, "unexplained", "nothing that is known")
+_Static_assert(REASONS == 17, "every reason has a column");
+
+static const struct column reason_columns[] = {COMPONENT_COLUMNS(REASON), REASON_COLUMNS(REASON)};
+static const struct table reasons_table = TABLE(reason_row, "", "", reason_columns);
+
+/* REASON_UNEXPLAINED: no cause is known. */
+static const char *cause__name(enum reason cause)
+{
+    return cause == REASON_UNEXPLAINED ? NULL : reason__key(cause);
+}
+
+static struct table_rows evidence_of(const void *row);
+static struct table_rows holders_of(const void *row);
+static struct table_rows blockers_of(const void *row);
+static struct table_rows threads_of(const void *row);
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define CLASS(member, title, unit, help) \
     COLUMN_KEYED(#member, class_row, class.member, title, unit, help)
-#define WHY(reason, key, help)                                                  \
-    COLUMN_KEYED("why_" key "_ns", class_row, class.why_ns[reason], NULL, "ns", \
-                 "of the loss: " help)
+#define WHY(reason, key, help) \
+    FLAT("why_" key "_ns", class_row, class.why_ns[reason], NULL, "ns", "of the loss: " help)
 #define GAIN(key, bound, help) \
-    COLUMN_WHOLE(key, COLUMN_FACTOR, class_row, class.wall_gain[bound], NULL, "×", help)
+    FLAT_AS(COLUMN_FACTOR, key, class_row, class.wall_gain[bound], NULL, "×", help)
+#define IDENTITY(key, member, title, help) \
+    COLUMN_KEYED(key, class_row, identity.member, title, "", help)
 
 static const struct column class_columns[] = {
     COLUMN(class_row, rank, "#", "", "place in the report, from 1"),
-    COLUMN(class_row, kind, "kind", "", "lock, barrier, call, region …"),
-    COLUMN(class_row, function, "function", "", "what was called"),
-    COLUMN(class_row, module, NULL, "", "file of the program or library"),
-    COLUMN(class_row, file, NULL, "", "source file; of a hooked call that of the call"),
-    COLUMN(class_row, line, NULL, "", "line in it"),
-    COLUMN(class_row, caller, "in", "", "function that makes the call, of hooked calls"),
-    COLUMN(class_row, caller_file, NULL, "", "its source file"),
-    COLUMN(class_row, caller_line, NULL, "", "line of the call"),
+    IDENTITY("kind", kind, "kind", "lock, barrier, call, region …"),
+    IDENTITY("function", function, "function", "what was called"),
+    IDENTITY("module", place.module, NULL, "file of the program or library"),
+    IDENTITY("file", place.file, NULL, "source file; of a hooked call that of the call"),
+    IDENTITY("line", place.line, NULL, "line in it"),
+    FIELD_OBJECT(COLUMN_OBJECT, "caller", class_row, identity.caller, place_table),
+    FLAT("caller", class_row, identity.caller.function, "in", "",
+         "function that makes the call, of hooked calls"),
+    FLAT("caller_file", class_row, identity.caller.file, NULL, "", "its source file"),
+    FLAT("caller_line", class_row, identity.caller.line, NULL, "", "line of the call"),
     COLUMN_AS(COLUMN_ADDRESS, class_row, object, NULL, "", "address of the lock, barrier …"),
     COLUMN(class_row, object_name, "object", "", "variable at that address"),
-    COLUMN(class_row, key, NULL, "", "what its occurrences have in common besides the place"),
+    FLAT("key", class_row, key, NULL, "", "what its occurrences have in common besides the place"),
+    FIELD_ROWS(COLUMN_MAP, "key", key_rows),
+    FIELD_ROWS(COLUMN_ONE, "structure", structure_row),
     COLUMN(class_row, threads, NULL, "", "threads that had it"),
     CLASS(count, "count", "", "occurrences"),
+    FIELD("sampled", class_row, sampled),
+    FIELD("sum_error_ns", class_row, sum_error_ns),
     CLASS(contended, NULL, "", "occurrences that had to wait, of locks and semaphores"),
     CLASS(unfinished, NULL, "", "occurrences that were entered and never left"),
     CLASS(min_ns, "min", "ns", "the fastest occurrence"),
@@ -52,60 +178,52 @@ static const struct column class_columns[] = {
           "the loss over the life of the thread that lost most of its own"),
     CLASS(score_all, NULL, "share", "the loss over the lives of all threads"),
     COMPONENT_COLUMNS(WHY),
-    WHY(REASON_WORKLOAD, "workload", "work that varies"),
-    WHY(REASON_SLOW_MACHINE, "slow_machine", "a CPU on which everything was slower"),
-    WHY(REASON_OVERLAP, "overlap", "another class at work meanwhile"),
-    WHY(REASON_SPIN, "spin", "spinning"),
-    WHY(REASON_IDLE, "idle", "waiting for work"),
-    WHY(REASON_UNEXPLAINED, "unexplained", "nothing that is known"),
-    COLUMN(class_row, confidence, NULL, "", "measured, estimated, or weak"),
+    REASON_COLUMNS(WHY),
+    FIELD_OBJECT(COLUMN_OBJECT, "why_ns", class_row, class.why_ns, reasons_table),
+    COLUMN_NAMED("confidence", class_row, class.confidence, confidence__name, NULL,
+                 "measured, estimated, or weak"),
     CLASS(idle, NULL, "", "whether it waits for work, events, time or a thread's end"),
     COLUMN_KEYED("ignored", class_row, class.what.ignored, NULL, "",
                  "whether a rule leaves it out"),
-    COLUMN(class_row, verdict, "verdict", "", "interference, workload, or unclear"),
-    COLUMN(class_row, cause, NULL, "", "reason of most of the loss"),
+    COLUMN_NAMED("verdict", class_row, class.verdict, verdict__name, "verdict",
+                 "interference, workload, or unclear"),
+    COLUMN_NAMED("cause", class_row, class.cause, cause__name, NULL, "reason of most of the loss"),
     CLASS(exclusive_excess_ns, NULL, "ns", "lost outside of nested occurrences"),
     GAIN("wall_gain_low", 0, "how many times as fast the run would be without the loss, at least"),
     GAIN("wall_gain_high", 1, "the same, at most"),
-    COLUMN(class_row, structure, NULL, "", "what its occurrences call"),
+    FIELD_AS(COLUMN_RANGE, "wall_gain", class_row, class.wall_gain),
+    FLAT("structure", class_row, structure, NULL, "", "what its occurrences call"),
+    FIELD_ROWS(COLUMN_LIST, "evidence", evidence_of),
+    FIELD_ROWS(COLUMN_LIST, "doubts", doubt_rows),
+    FIELD_ROWS(COLUMN_LIST, "holders", holders_of),
+    FIELD_ROWS(COLUMN_LIST, "blames", blockers_of),
+    FIELD_ROWS(COLUMN_LIST, "threads_detail", threads_of),
+    FIELD_ROWS(COLUMN_LIST, "stacks", stack_rows),
 };
-_Static_assert(REASONS == 17, "every reason has a column");
 
 static const struct table classes_table =
     TABLE(class_row, "classes", "a row a class of occurrences, as heurt report ranks them",
           class_columns);
 
-static void fill_place(struct table_rows *rows, const struct report *report,
-                       const struct profile_class *class, struct class_row *row)
-{
-    struct place_cells place = place_cells__of_class(rows, report, &class->what);
-    bool is_hooked = class__is_hooked(&class->what) && class->what.at.site;
-    row->function = class->what.at.function;
-    row->module = place.module;
-    row->file = place.file;
-    row->line = place.line;
-    row->caller = is_hooked ? place.function : NULL;
-    row->caller_file = is_hooked ? place.file : NULL;
-    row->caller_line = is_hooked ? place.line : UINT64_MAX;
-}
-
 static void add_class(struct table_rows *rows, const struct report *report,
                       const struct profile_class *class, size_t rank)
 {
-    struct class_row *row = table_rows__add(rows);
-    row->rank = rank;
-    row->kind = class_kind__name(class->what.at.kind);
-    fill_place(rows, report, class, row);
-    row->object = class->what.has_object ? class->what.object : UINT64_MAX;
-    row->object_name = class__object_name(report, &class->what);
-    row->key = table_rows__keep(rows, class__keys(&class->what));
-    row->threads = class->threads.count;
-    row->class = *class;
-    row->confidence = confidence__name(class->confidence);
-    row->verdict = verdict__name(class->verdict);
-    row->cause = class->cause == REASON_UNEXPLAINED ? NULL : reason__key(class->cause);
-    if (class->what.structure)
-        row->structure = table_rows__keep(rows, class_structure__text(class->what.structure));
+    const struct class_definition *what = &class->what;
+    bool is_sampled = class->recorded < class->count;
+    *(struct class_row *)table_rows__add(rows) = (struct class_row){
+        .report = report,
+        .rank = rank,
+        .identity = identity_cells__of(rows, report, what),
+        .object = what->has_object ? what->object : UINT64_MAX,
+        .object_name = class__object_name(report, what),
+        .key = table_rows__keep(rows, class__keys(what)),
+        .threads = class->threads.count,
+        .sampled = is_sampled ? class->recorded : UINT64_MAX,
+        .sum_error_ns = is_sampled ? class->sum_error_ns : UINT64_MAX,
+        .class = *class,
+        .structure =
+            what->structure ? table_rows__keep(rows, class_structure__text(what->structure)) : NULL,
+    };
 }
 
 struct table_rows class_rows(const struct report *report, size_t rank)
@@ -126,174 +244,252 @@ static struct table_rows all_classes(const struct table_subject *subject)
 const struct table_source classes_source = {&classes_table, MADE_OF(&profile_analysis), all_classes,
                                             NEEDS_GAINS};
 
+/* ---- a class's parts ------------------------------------------------------------------------- */
+
+/* What a row of a part says of its class. */
+struct whose_class {
+    const struct report *report;
+    const struct profile_class *class;
+    uint64_t rank;
+    const char *function;
+};
+
+#define WHOSE(row, key, title, help)                                            \
+    FLAT("rank", row, whose.rank, "#", "", "place of the class in the report"), \
+        FLAT(key, row, whose.function, title, "", help)
+
+typedef void add_parts(struct table_rows *rows, const struct whose_class *whose);
+
+static struct table_rows parts_of(const struct table *table, add_parts *add,
+                                  const struct class_row *class)
+{
+    struct table_rows rows = table_rows__of(table);
+    add(&rows, &(struct whose_class){class->report, &class->class, class->rank,
+                                     class->class.what.at.function});
+    return rows;
+}
+
+static struct table_rows parts_of_all(const struct table *table, add_parts *add,
+                                      const struct report *report)
+{
+    struct table_rows rows = table_rows__of(table);
+    uint64_t rank = 0;
+    VEC_EACH (class, &report->profile->classes, struct profile_class)
+        add(&rows, &(struct whose_class){report, class, ++rank, class->what.at.function});
+    return rows;
+}
+
 /* ---- threads of a class ---------------------------------------------------------------------- */
 
 struct class_thread_row {
-    uint64_t rank;
-    const char *class;
+    struct whose_class whose;
     uint32_t tid;
     const char *name;
-    uint64_t count, sum_ns, excess_ns;
-    double score;
+    struct profile_thread_row of; /* its figures as they are */
 };
 
+#define THREAD(member, title, unit, help) \
+    COLUMN_KEYED(#member, class_thread_row, of.member, title, unit, help)
+
 static const struct column class_thread_columns[] = {
-    COLUMN(class_thread_row, rank, "#", "", "place of the class in the report"),
-    COLUMN(class_thread_row, class, "function", "", "what was called"),
+    WHOSE(class_thread_row, "class", "function", "what was called"),
     COLUMN(class_thread_row, tid, "thread", "", "number that the kernel gave the thread"),
     COLUMN(class_thread_row, name, "name", "", "name of the thread"),
-    COLUMN(class_thread_row, count, "count", "", "occurrences on the thread"),
-    COLUMN(class_thread_row, sum_ns, "took", "ns", "all of them together"),
-    COLUMN(class_thread_row, excess_ns, "lost", "ns",
-           "what they took longer than the class's fastest one"),
-    COLUMN(class_thread_row, score, "score", "share", "the loss over the thread's life"),
+    THREAD(count, "count", "", "occurrences on the thread"),
+    THREAD(sum_ns, "took", "ns", "all of them together"),
+    THREAD(excess_ns, "lost", "ns", "what they took longer than the class's fastest one"),
+    THREAD(score, "score", "share", "the loss over the thread's life"),
 };
 static const struct table class_threads_table =
     TABLE(class_thread_row, "class_threads", "a row a class and thread", class_thread_columns);
 
-static void add_class_threads(struct table_rows *rows, const struct report *report,
-                              const struct profile_class *class, size_t rank)
+static void add_class_threads(struct table_rows *rows, const struct whose_class *whose)
 {
-    const struct vec *threads = trace__threads(report->trace);
-    VEC_EACH (thread, &class->threads, struct profile_thread_row) {
-        struct class_thread_row *row = table_rows__add(rows);
-        row->rank = rank;
-        row->class = class->what.at.function;
-        row->tid = report__tid(report, thread->thread);
-        if (thread->thread < threads->count)
-            row->name = VEC_AT(threads, struct trace_thread, thread->thread)->name;
-        row->count = thread->count;
-        row->sum_ns = thread->sum_ns;
-        row->excess_ns = thread->excess_ns;
-        row->score = thread->score;
-    }
+    const struct vec *threads = trace__threads(whose->report->trace);
+    VEC_EACH (thread, &whose->class->threads, struct profile_thread_row)
+        *(struct class_thread_row *)table_rows__add(rows) = (struct class_thread_row){
+            *whose, report__tid(whose->report, thread->thread),
+            thread->thread < threads->count
+                ? VEC_AT(threads, struct trace_thread, thread->thread)->name
+                : NULL,
+            *thread};
 }
 
-static struct table_rows class_thread_rows(const struct table_subject *subject)
+static struct table_rows threads_of(const void *row)
 {
-    struct table_rows rows = table_rows__of(&class_threads_table);
-    size_t rank = 0;
-    VEC_EACH (class, &subject->report->profile->classes, struct profile_class)
-        add_class_threads(&rows, subject->report, class, ++rank);
-    return rows;
+    return parts_of(&class_threads_table, add_class_threads, row);
+}
+
+static struct table_rows threads_of_all(const struct table_subject *subject)
+{
+    return parts_of_all(&class_threads_table, add_class_threads, subject->report);
 }
 
 const struct table_source class_threads_source = {&class_threads_table, MADE_OF(&profile_analysis),
-                                                  class_thread_rows};
+                                                  threads_of_all};
 
 /* ---- who blocked whom ------------------------------------------------------------------------ */
 
 struct blocker_row {
-    uint64_t rank;
-    const char *class;
+    struct whose_class whose;
     struct place_cells place;
     uint32_t tid;
-    uint64_t waits, wait_ns;
+    struct profile_blame of; /* its figures as they are */
     const char *doing;
     uint64_t doing_ns;
+    double share; /* of what the class waited for holders */
 };
 
-#define BLOCKER(member, title, unit, help) \
-    COLUMN_KEYED(#member, blocker_row, place.member, title, unit, help)
+#define PLACE(row, member, title, help) COLUMN_KEYED(#member, row, place.member, title, "", help)
 
 static const struct column blocker_columns[] = {
-    COLUMN(blocker_row, rank, "#", "", "place of the class in the report"),
-    COLUMN(blocker_row, class, "waited in", "", "what was called by the one who waited"),
-    BLOCKER(function, "for", "", "function that had what was waited for, or ended the wait"),
-    BLOCKER(module, NULL, "", "file of the program or library"),
-    BLOCKER(file, NULL, "", "source file"),
-    BLOCKER(line, NULL, "", "line in it"),
-    COLUMN(blocker_row, tid, "thread", "", "the blocking thread, where it is one only"),
-    COLUMN(blocker_row, waits, "waits", "", "waits that it caused"),
-    COLUMN(blocker_row, wait_ns, "waited", "ns", "waited because of it"),
-    COLUMN(blocker_row, doing, "which", "", "what it did most besides working"),
-    COLUMN(blocker_row, doing_ns, "for so long", "ns", "how much of the wait it did that"),
+    WHOSE(blocker_row, "class", "waited in", "what was called by the one who waited"),
+    PLACE(blocker_row, function, "for", "function that had what was waited for, or ended the wait"),
+    PLACE(blocker_row, module, NULL, "file of the program or library"),
+    PLACE(blocker_row, file, NULL, "source file"),
+    PLACE(blocker_row, line, NULL, "line in it"),
+    FIELD("thread", blocker_row, tid),
+    FLAT("tid", blocker_row, tid, "thread", "", "the blocking thread, where it is one only"),
+    COLUMN_KEYED("waits", blocker_row, of.waits, "waits", "", "waits that it caused"),
+    COLUMN_KEYED("wait_ns", blocker_row, of.wait_ns, "waited", "ns", "waited because of it"),
+    FLAT("doing", blocker_row, doing, "which", "", "what it did most besides working"),
+    FLAT("doing_ns", blocker_row, doing_ns, "for so long", "ns",
+         "how much of the wait it did that"),
+    FIELD_COMPONENTS("doing_ns", blocker_row, of.doing_ns),
 };
 static const struct table blockers_table =
     TABLE(blocker_row, "blockers", "a row a class and a place that blocked it", blocker_columns);
 
-static void add_blockers(struct table_rows *rows, const struct report *report,
-                         const struct profile_class *class, size_t rank)
+static const struct column holder_columns[] = {
+    FIELD("share", blocker_row, share),
+    FIELD("wait_ns", blocker_row, of.wait_ns),
+    FIELD("waits", blocker_row, of.waits),
+    FIELDS_OF_PLACE(blocker_row, place),
+};
+static const struct table holders_table = TABLE(blocker_row, "", "", holder_columns);
+
+static void add_blockers(struct table_rows *rows, const struct whose_class *whose)
 {
-    VEC_EACH (blame, &class->blames, struct profile_blame) {
-        struct blocker_row *row = table_rows__add(rows);
+    const struct report *report = whose->report;
+    uint64_t held_ns = profile_class__held_ns(report->profile, whose->class);
+    VEC_EACH (blame, &whose->class->blames, struct profile_blame) {
         enum component doing = blame__doing(blame);
-        row->rank = rank;
-        row->class = class->what.at.function;
-        row->place = place_cells__of_site(rows, report, blame->process, blame->site);
-        row->tid = report__tid(report, blame->thread);
-        row->waits = blame->waits;
-        row->wait_ns = blame->wait_ns;
-        row->doing = doing__words(doing);
-        row->doing_ns = blame->doing_ns[doing];
+        *(struct blocker_row *)table_rows__add(rows) =
+            (struct blocker_row){*whose,
+                                 place_cells__of_site(rows, report, blame->process, blame->site),
+                                 report__tid(report, blame->thread),
+                                 *blame,
+                                 doing__words(doing),
+                                 blame->doing_ns[doing],
+                                 ratio(blame->wait_ns, held_ns)};
     }
 }
 
-static struct table_rows blocker_rows(const struct table_subject *subject)
+static struct table_rows blockers_of(const void *row)
 {
-    struct table_rows rows = table_rows__of(&blockers_table);
-    size_t rank = 0;
-    VEC_EACH (class, &subject->report->profile->classes, struct profile_class)
-        add_blockers(&rows, subject->report, class, ++rank);
-    return rows;
+    return parts_of(&blockers_table, add_blockers, row);
+}
+
+static void add_no_parts(struct table_rows *rows, const struct whose_class *whose)
+{
+    (void)rows;
+    (void)whose;
+}
+
+static struct table_rows holders_of(const void *row)
+{
+    bool is_lock = ((const struct class_row *)row)->class.what.at.kind == CLASS_LOCK;
+    return parts_of(&holders_table, is_lock ? add_blockers : add_no_parts, row);
+}
+
+static struct table_rows blockers_of_all(const struct table_subject *subject)
+{
+    return parts_of_all(&blockers_table, add_blockers, subject->report);
 }
 
 const struct table_source blockers_source = {&blockers_table, MADE_OF(&profile_analysis),
-                                             blocker_rows};
+                                             blockers_of_all};
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
 struct evidence_row {
-    uint64_t rank;
-    const char *class, *reason, *confidence, *argument;
-    uint64_t ns, other;
-    double explained, null;
+    struct whose_class whose;
+    struct profile_evidence of; /* its figures as they are */
+    uint64_t other;
+    double slope_ns;
+    const char *other_function;
+    uint32_t other_tid;
 };
 
+static const struct column other_columns[] = {
+    FIELD("rank", evidence_row, other),
+    FIELD("function", evidence_row, other_function),
+    FIELD("tid", evidence_row, other_tid),
+};
+static const struct table other_table = TABLE(evidence_row, "", "", other_columns);
+
+static struct table_rows other_row(const void *row)
+{
+    const struct evidence_row *evidence = row;
+    struct table_rows rows = table_rows__of(&other_table);
+    if (!isnan(evidence->slope_ns) && evidence->other != UINT64_MAX)
+        vec__push(&rows.rows, evidence);
+    return rows;
+}
+
 static const struct column evidence_columns[] = {
-    COLUMN(evidence_row, rank, "#", "", "place of the class in the report"),
-    COLUMN(evidence_row, class, "function", "", "what was called"),
-    COLUMN(evidence_row, reason, "reason", "", "why its time on the CPU differs"),
-    COLUMN(evidence_row, ns, "lost", "ns", "of the loss, explained by it"),
-    COLUMN(evidence_row, confidence, "confidence", "", "measured, estimated, or weak"),
-    COLUMN(evidence_row, explained, "explained", "share", "of the variance, explained by it"),
-    COLUMN(evidence_row, null, "by chance", "share", "as much comes about by accident"),
-    COLUMN(evidence_row, argument, "what varied", "", "of varying work: which argument"),
-    COLUMN(evidence_row, other, NULL, "", "of an overlap: place of the other class in the report"),
+    WHOSE(evidence_row, "class", "function", "what was called"),
+    COLUMN_NAMED("reason", evidence_row, of.reason, reason__key, "reason",
+                 "why its time on the CPU differs"),
+    COLUMN_KEYED("ns", evidence_row, of.ns, "lost", "ns", "of the loss, explained by it"),
+    COLUMN_NAMED("confidence", evidence_row, of.confidence, confidence__name, "confidence",
+                 "measured, estimated, or weak"),
+    COLUMN_KEYED("explained", evidence_row, of.explained, "explained", "share",
+                 "of the variance, explained by it"),
+    COLUMN_KEYED("null", evidence_row, of.null, "by chance", "share",
+                 "as much comes about by accident"),
+    FIELD("slope_ns", evidence_row, slope_ns),
+    COLUMN_KEYED("argument", evidence_row, of.argument, "what varied", "",
+                 "of varying work: which argument"),
+    FLAT("other", evidence_row, other, NULL, "",
+         "of an overlap: place of the other class in the report"),
+    FIELD_ROWS(COLUMN_ONE, "other", other_row),
 };
 static const struct table evidence_table =
     TABLE(evidence_row, "evidence", "a row a class and a reason of its time on the CPU",
           evidence_columns);
 
-static void add_evidence(struct table_rows *rows, const struct report *report,
-                         const struct profile_class *class, size_t rank)
+static void add_evidence(struct table_rows *rows, const struct whose_class *whose)
 {
-    VEC_EACH (evidence, &class->evidence, struct profile_evidence) {
-        struct evidence_row *row = table_rows__add(rows);
+    const struct report *report = whose->report;
+    VEC_EACH (evidence, &whose->class->evidence, struct profile_evidence) {
+        bool of_others = evidence->reason == REASON_OVERLAP || evidence->reason == REASON_SPIN;
         size_t other = report__rank_of(report, evidence->other);
-        row->rank = rank;
-        row->class = class->what.at.function;
-        row->reason = reason__key(evidence->reason);
-        row->confidence = confidence__name(evidence->confidence);
-        row->argument = evidence->argument;
-        row->ns = evidence->ns;
-        row->other = other ? other : UINT64_MAX;
-        row->explained = evidence->explained;
-        row->null = evidence->null;
+        *(struct evidence_row *)table_rows__add(rows) =
+            (struct evidence_row){.whose = *whose,
+                                  .of = *evidence,
+                                  .other = other ? other : UINT64_MAX,
+                                  .slope_ns = of_others ? evidence->slope_ns : COLUMN_UNKNOWN,
+                                  .other_function = other ? VEC_AT(&report->profile->classes,
+                                                                   struct profile_class, other - 1)
+                                                                ->what.at.function
+                                                          : NULL,
+                                  .other_tid = report__tid(report, evidence->thread)};
     }
 }
 
-static struct table_rows evidence_rows(const struct table_subject *subject)
+static struct table_rows evidence_of(const void *row)
 {
-    struct table_rows rows = table_rows__of(&evidence_table);
-    size_t rank = 0;
-    VEC_EACH (class, &subject->report->profile->classes, struct profile_class)
-        add_evidence(&rows, subject->report, class, ++rank);
-    return rows;
+    return parts_of(&evidence_table, add_evidence, row);
+}
+
+static struct table_rows evidence_of_all(const struct table_subject *subject)
+{
+    return parts_of_all(&evidence_table, add_evidence, subject->report);
 }
 
 const struct table_source evidence_source = {&evidence_table, MADE_OF(&profile_analysis),
-                                             evidence_rows};
+                                             evidence_of_all};
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 

@@ -77,7 +77,7 @@ static const char *state_words(const struct report *report, enum component compo
         [COMPONENT_OVERHEAD] = "recording",
     };
     if (component == COMPONENT_RUNNING)
-        return report__without_kernel(report) ? "working or not known" : "working";
+        return profile__without_kernel(report->profile) ? "working or not known" : "working";
     return words[component];
 }
 

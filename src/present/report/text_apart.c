@@ -50,7 +50,7 @@ static const char *what_would_tell(const struct report *report, const struct pro
 {
     if (trace__is_aggregated(report->trace))
         return "a run without --aggregate";
-    if (report__without_kernel(report))
+    if (profile__without_kernel(report->profile))
         return "the kernel's records (heurt check)";
     if (class->doubts & DOUBT_FEW)
         return "a longer run";

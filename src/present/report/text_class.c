@@ -363,7 +363,7 @@ static void put_blames(const struct report *report, const struct profile_class *
         {"", WRAPPED},
         {"tid", LEFT},
         {"and meanwhile", WRAPPED}};
-    uint64_t all_ns = class__held_ns(report, class), unknown_ns = all_ns;
+    uint64_t all_ns = profile_class__held_ns(report->profile, class), unknown_ns = all_ns;
     if (class->blames.count == 0)
         return;
     heading__put(style, out, blame_heading(class->what.at.kind));

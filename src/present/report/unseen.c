@@ -58,17 +58,9 @@ const struct runtime_kind *runtime__next(const struct report *report,
     return NULL;
 }
 
-double report__unseen(const struct report *report)
-{
-    uint64_t sums[COMPONENTS];
-    report__component_ns(report, sums);
-    double running = (double)sums[COMPONENT_RUNNING], seen = (double)report->profile->seen_ns;
-    return running > 0 ? fmax(0, 1 - seen / running) : NAN;
-}
-
 char *report__unseen_words(const struct report *report)
 {
-    double unseen = report__unseen(report);
+    double unseen = profile__unseen(report->profile);
     if (isnan(unseen) || unseen < UNSEEN_TOLD)
         return memory__text("");
     return memory__format("%.0f %% of the time on a CPU (in code that heurt did not see any "

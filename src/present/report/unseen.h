@@ -7,10 +7,7 @@
 #define UNSEEN_TOLD 0.005 /* of the time on a CPU */
 #define UNSEEN_LARGE 0.1  /* may hide a finding */
 
-/* The part of all threads' time on a CPU in code of which the thread did not do the same twice, as
- * far as was recorded: 0 … 1; NaN: none ran. */
-double report__unseen(const struct report *report);
-/* That as words; "": less than UNSEEN_TOLD. To be freed. */
+/* profile__unseen as words; "": less than UNSEEN_TOLD. To be freed. */
 char *report__unseen_words(const struct report *report);
 
 /* A language's or library's own threads and waits, by the files that a process has mapped. */

@@ -110,7 +110,7 @@ enum component blame__doing(const struct profile_blame *blame)
 
 char *blame__meanwhile(const struct report *report, const struct profile_blame *blame)
 {
-    bool has_kernel = report__without_kernel(report) == 0;
+    bool has_kernel = profile__without_kernel(report->profile) == 0;
     uint64_t left[COMPONENTS];
     char *text = memory__text("");
     memcpy(left, blame->doing_ns, sizeof left);
@@ -184,22 +184,13 @@ static char *blamed(const struct report *report, enum class_kind kind,
     return text;
 }
 
-uint64_t class__held_ns(const struct report *report, const struct profile_class *class)
-{
-    uint64_t known_ns = 0;
-    VEC_EACH (holder, &class->blames, struct profile_blame)
-        known_ns += holder->wait_ns;
-    return known_ns < class->sum_ns && profile__locks_are_sampled(report->profile) ? class->sum_ns
-                                                                                   : known_ns;
-}
-
 /* ", held by write_batch queue.c:97, which was preempted 80 %": who is behind most of the waiting.
  */
 static char *top_blame(const struct report *report, const struct profile_class *class)
 {
     if (class->blames.count == 0)
         return memory__text("");
-    uint64_t all_ns = class__held_ns(report, class);
+    uint64_t all_ns = profile_class__held_ns(report->profile, class);
     const struct profile_blame *top = VEC_AT(&class->blames, struct profile_blame, 0);
     double part = all_ns ? (double)top->wait_ns / (double)all_ns : 1;
     return blamed(report, class->what.at.kind, top, part);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "present/shared.h"
+#include "present/table/document.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -12,14 +13,6 @@ void text__print(FILE *out, const char *text)
 {
     for (; *text; text++)
         fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-}
-
-struct json_object *text__json(const char *text)
-{
-    char *clean = text__utf8(text);
-    struct json_object *string = json_object_new_string(clean);
-    free(clean);
-    return string;
 }
 
 void text__put_number(FILE *out, uint64_t number)
@@ -47,7 +40,7 @@ void text__put_json(FILE *out, const char *text)
         putc_unlocked('"', out);
         return;
     }
-    struct json_object *string = text__json(text);
+    struct json_object *string = json__new_text(text);
     text__put(out, json_object_to_json_string_ext(string, JSON_C_TO_STRING_PLAIN));
     json_object_put(string);
 }
@@ -116,7 +109,7 @@ void fields__address(const struct fields *fields, const char *name, uint64_t add
 void fields__text(const struct fields *fields, const char *name, char *text)
 {
     if (fields->json) {
-        add(fields, name, NULL, text__json(text));
+        add(fields, name, NULL, json__new_text(text));
     } else {
         print_name(fields, name);
         text__print(fields->out, text);

@@ -25,9 +25,7 @@ void fields__text(const struct fields *fields, const char *name, char *text);
 
 /* Names come from the recorded program: what would steer a terminal is not printed. */
 void text__print(FILE *out, const char *text);
-/* A string of valid UTF-8, whatever the text is. */
-struct json_object *text__json(const char *text);
-/* Text as it is; a number's digits; the text of text__json with its quotes: for what is written
+/* Text as it is; a number's digits; a string of valid UTF-8 with its quotes: for what is written
  * many million times, for which formats and documents would take too long. */
 static inline void text__put(FILE *out, const char *text)
 {

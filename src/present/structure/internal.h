@@ -2,10 +2,9 @@
 #ifndef HEURT_PRESENT_STRUCTURE_INTERNAL_H
 #define HEURT_PRESENT_STRUCTURE_INTERNAL_H
 
+#include "base/table.h"
 #include "present/shared.h"
 #include "present/structure/structure_screens.h"
-
-struct json_object;
 
 /* Takes over text. "text, more"; more alone where there is no text yet. free() it. */
 char *list_text(char *text, const char *more);
@@ -13,8 +12,8 @@ const char *ellipsis(const struct style *style);
 
 /* Sequences that occur in several places: those that take enough, the most first. */
 void sequences__put(const struct structure_report *shown, const struct style *style, FILE *out);
-/* An array of those that took the most time; the caller's. */
-struct json_object *sequences__json(const struct structure_report *shown);
+/* Those that took the most time, for a document. */
+struct table_rows sequence_rows(const struct structure_report *shown);
 
 /* What a row is of; NULL: of no place. */
 const struct class_definition *outline_row__place(const struct structure_report *shown,

@@ -2,11 +2,10 @@
 #include "present/structure/structure_grammar.h"
 
 #include "base/memory.h"
-#include "present/screen/csv_line.h"
-#include "present/screen/json_members.h"
+#include "present/table/parts.h"
+#include "present/table/table_format.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 
 #define RULE_COLUMN 8 /* where the items begin */
@@ -128,91 +127,125 @@ static void put_text(const struct grammar_report *shown, const struct style *sty
 
 const struct grammar_presenter grammar_text = {put_text};
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- as a document, and as a table ----------------------------------------------------------- */
 
-static struct json_object *new_item(const struct grammar_item *item)
-{
-    struct json_object *object = json_object_new_object();
-    JSON_NUMBERS(object, {"rule", is_rule(item) ? rule_of(item) : UINT64_MAX},
-                 {"place", is_rule(item) ? UINT64_MAX : item->symbol}, {"times", item->count});
-    return object;
-}
+struct item_cells {
+    uint64_t rule, position;
+    uint64_t item_rule, item_place; /* one of them is known */
+    const char *function;
+    struct place_cells place;
+    struct grammar_item of; /* its count as it is */
+};
 
-static struct json_object *new_rule(const struct grammar_report *shown, size_t rule)
+static const struct column item_columns[] = {
+    FLAT("rule", item_cells, rule, NULL, "", "number of the rule"),
+    FLAT("position", item_cells, position, NULL, "", "of the item in it, from 0"),
+    FIELD("rule", item_cells, item_rule),
+    FLAT("item_rule", item_cells, item_rule, NULL, "", "number of the rule that the item is"),
+    FIELD("place", item_cells, item_place),
+    FLAT("function", item_cells, function, NULL, "", "or what was called"),
+    FLAT("file", item_cells, place.file, NULL, "", "its source file"),
+    FLAT("line", item_cells, place.line, NULL, "", "line in it"),
+    COLUMN_KEYED("times", item_cells, of.count, NULL, "", "in a row"),
+};
+static const struct table items_table = TABLE(item_cells, "", "", item_columns);
+
+static void add_items(struct table_rows *rows, const struct grammar_report *shown, size_t rule)
 {
-    struct json_object *object = json_object_new_object(), *list = json_object_new_array();
     struct vec items = items_of(shown, rule);
-    VEC_EACH (item, &items, struct grammar_item)
-        json_object_array_add(list, new_item(item));
+    uint64_t position = 0;
+    VEC_EACH (item, &items, struct grammar_item) {
+        const struct class_definition *what = is_rule(item) ? NULL : place_of(shown, item);
+        *(struct item_cells *)table_rows__add(rows) = (struct item_cells){
+            .rule = rule,
+            .position = position++,
+            .item_rule = what ? UINT64_MAX : rule_of(item),
+            .item_place = what ? item->symbol : UINT64_MAX,
+            .function = what ? what->at.function : NULL,
+            .place = what ? place_cells__of_class(rows, shown->report, what) : PLACE_NOWHERE,
+            .of = *item,
+        };
+    }
     vec__free(&items);
-    JSON_NUMBERS(object, {"rule", rule}, {"length", grammar__length(shown->grammar, rule)},
-                 {"count", grammar__uses(shown->grammar, rule)});
-    json__add(object, "items", list);
-    return object;
 }
 
-static struct json_object *new_places(const struct grammar_report *shown)
+struct rule_cells {
+    const struct grammar_report *shown;
+    uint64_t rule, length, count;
+};
+
+static struct table_rows item_rows(const void *row)
 {
-    struct json_object *list = json_object_new_array();
-    VEC_EACH (place, &shown->structure->places, struct structure_place) {
-        struct json_object *object = json__entry(list);
-        json__text(object, "class_kind", class_kind__name(place->what.at.kind));
-        json__identity(object, shown->report, &place->what);
-    }
-    return list;
+    const struct rule_cells *cells = row;
+    struct table_rows rows = table_rows__of(&items_table);
+    add_items(&rows, cells->shown, cells->rule);
+    return rows;
 }
+
+static const struct column rule_columns[] = {
+    FIELD("rule", rule_cells, rule),
+    FIELD("length", rule_cells, length),
+    FIELD("count", rule_cells, count),
+    FIELD_ROWS(COLUMN_LIST, "items", item_rows),
+};
+static const struct table rules_table = TABLE(rule_cells, "", "", rule_columns);
+
+struct document {
+    struct run_cells run;
+    const struct grammar_report *shown;
+    uint32_t tid;
+    const char *thread;
+};
+
+static struct table_rows rule_rows(const void *root)
+{
+    const struct grammar_report *shown = ((const struct document *)root)->shown;
+    struct table_rows rows = table_rows__of(&rules_table);
+    for (size_t i = 0; i < grammar__rules(shown->grammar); i++)
+        *(struct rule_cells *)table_rows__add(&rows) = (struct rule_cells){
+            shown, i, grammar__length(shown->grammar, i), grammar__uses(shown->grammar, i)};
+    return rows;
+}
+
+static struct table_rows place_rows(const void *root)
+{
+    const struct grammar_report *shown = ((const struct document *)root)->shown;
+    struct table_rows rows = table_rows__of(&identity_table);
+    VEC_EACH (place, &shown->structure->places, struct structure_place)
+        *(struct identity_cells *)table_rows__add(&rows) =
+            identity_cells__of(&rows, shown->report, &place->what);
+    return rows;
+}
+
+static const struct column columns[] = {
+    FIELD_SCHEMA("heurt.structure.grammar/1"),
+    FIELD_COMMAND,
+    FIELD("tid", document, tid),
+    FIELD("thread", document, thread),
+    FIELD_ROWS(COLUMN_LIST, "places", place_rows),
+    FIELD_ROWS(COLUMN_LIST, "rules", rule_rows),
+    FIELD_WARNINGS,
+};
+static const struct table document_table = TABLE(document, "", "", columns);
 
 static void put_json(const struct grammar_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    struct json_object *root = json_object_new_object(), *rules = json_object_new_array();
-    json__text(root, "schema", "heurt.structure.grammar/1");
-    json__command(root, shown->report);
-    json__number(root, "tid", thread_of(shown)->tid);
-    json__text(root, "thread", thread_of(shown)->name);
-    json__add(root, "places", new_places(shown));
-    for (size_t i = 0; i < grammar__rules(shown->grammar); i++)
-        json_object_array_add(rules, new_rule(shown, i));
-    json__add(root, "rules", rules);
-    json__warnings(root, shown->report);
-    json__put(root, out);
+    document__put(&document_table,
+                  &(struct document){run_cells__of(shown->report), shown, thread_of(shown)->tid,
+                                     thread_of(shown)->name},
+                  out);
 }
 
 const struct grammar_presenter grammar_json = {put_json};
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-static void put_csv_item(const struct grammar_report *shown, size_t rule, size_t position,
-                         const struct grammar_item *item, FILE *out)
-{
-    char unknown[32];
-    struct csv_line line = {out, false};
-    struct place place = {0};
-    if (!is_rule(item))
-        place = place__of_class(shown->report, place_of(shown, item), unknown);
-    line__number(&line, rule);
-    line__number(&line, position);
-    if (is_rule(item))
-        line__number(&line, rule_of(item));
-    else
-        line__text(&line, "");
-    line__text(&line, is_rule(item) ? "" : place_of(shown, item)->at.function);
-    line__text(&line, place.file);
-    line__source_line(&line, place.line);
-    line__number(&line, item->count);
-    fputc('\n', out);
-}
-
 static void put_csv(const struct grammar_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    fputs("rule,position,item_rule,function,file,line,times\n", out);
-    for (size_t rule = 0; rule < grammar__rules(shown->grammar); rule++) {
-        struct vec items = items_of(shown, rule);
-        for (size_t i = 0; i < items.count; i++)
-            put_csv_item(shown, rule, i, VEC_AT(&items, struct grammar_item, i), out);
-        vec__free(&items);
-    }
+    struct table_rows rows = table_rows__of(&items_table);
+    for (size_t rule = 0; rule < grammar__rules(shown->grammar); rule++)
+        add_items(&rows, shown, rule);
+    table_rows__put_csv(rows, out);
 }
 
 const struct grammar_presenter grammar_csv = {put_csv};

@@ -1,10 +1,8 @@
 /* heurt structure: sequences that occur in several places. */
 #include "base/memory.h"
-#include "present/screen/json_members.h"
 #include "present/structure/internal.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,58 +148,82 @@ void sequences__put(const struct structure_report *shown, const struct style *st
         grid__end(&grid, style, out);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- in a document --------------------------------------------------------------------------- */
 
-static struct json_object *new_item(const struct structure_report *shown,
-                                    const struct sequence_item *item);
+/* function, loop or sequence: one of them is known. */
+struct item_cells {
+    const struct structure_report *shown;
+    struct sequence_item of;
+    const char *function;
+    uint64_t sequence;
+};
 
-static struct json_object *new_loop(const struct structure_report *shown, uint32_t number)
+static struct table_rows loop_rows(const void *row);
+
+static const struct column item_columns[] = {
+    FIELD("function", item_cells, function),
+    FIELD_ROWS(COLUMN_LIST, "loop", loop_rows),
+    FIELD("sequence", item_cells, sequence),
+    FIELD("times", item_cells, of.count),
+};
+static const struct table items_table = TABLE(item_cells, "", "", item_columns);
+
+static void add_item(struct table_rows *rows, const struct structure_report *shown,
+                     const struct sequence_item *item)
 {
-    const struct shapes *shapes = shown->structure->shapes;
-    struct json_object *body = json_object_new_array();
-    for (uint32_t i = 0; i < shapes__get(shapes, number)->item_count; i++) {
-        const struct sequence_item item = {false, shapes__items(shapes, number)[i].shape, 1};
-        json_object_array_add(body, new_item(shown, &item));
-    }
-    return body;
-}
-
-/* function, loop or sequence: one of them is not null. */
-static struct json_object *new_item(const struct structure_report *shown,
-                                    const struct sequence_item *item)
-{
-    struct json_object *object = json_object_new_object();
     const struct shape *shape =
         item->is_sequence ? NULL : shapes__get(shown->structure->shapes, item->what);
     bool is_place = shape && shape->kind == SHAPE_OCCURRENCE;
-    json__text(object, "function",
-               is_place ? VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
-                              ->what.at.function
-                        : NULL);
-    json__add(object, "loop", shape && !is_place ? new_loop(shown, item->what) : NULL);
-    JSON_NUMBERS(object, {"sequence", item->is_sequence ? item->what : UINT64_MAX},
-                 {"times", item->count});
-    return object;
+    *(struct item_cells *)table_rows__add(rows) = (struct item_cells){
+        shown, *item,
+        is_place ? VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
+                       ->what.at.function
+                 : NULL,
+        item->is_sequence ? item->what : UINT64_MAX};
 }
 
-static struct json_object *new_sequence(const struct structure_report *shown, uint32_t row)
+static struct table_rows loop_rows(const void *row)
 {
-    const struct sequence *sequence = sequence_at(shown, row);
-    struct json_object *object = json_object_new_object(), *items = json_object_new_array();
-    VEC_EACH (item, &sequence->items, struct sequence_item)
-        json_object_array_add(items, new_item(shown, item));
-    json__number(object, "sequence", row);
-    json__add(object, "items", items);
-    JSON_NUMBERS(object, {"length", sequence->length}, {"places", sequence->places},
-                 {"count", sequence->occurrences}, {"sum_ns", sequence->sum_ns});
-    json__share(object, "share", sequence__share(shown->sequences, sequence));
-    return object;
+    const struct item_cells *cells = row;
+    const struct shapes *shapes = cells->shown->structure->shapes;
+    bool is_loop = !cells->function && !cells->of.is_sequence;
+    struct table_rows rows = table_rows__of(is_loop ? &items_table : NULL);
+    for (uint32_t i = 0; is_loop && i < shapes__get(shapes, cells->of.what)->item_count; i++)
+        add_item(&rows, cells->shown,
+                 &(struct sequence_item){false, shapes__items(shapes, cells->of.what)[i].shape, 1});
+    return rows;
 }
 
-struct json_object *sequences__json(const struct structure_report *shown)
+struct sequence_cells {
+    const struct structure_report *shown;
+    uint64_t sequence;
+    struct sequence of; /* its figures as they are */
+    double share;
+};
+
+static struct table_rows item_rows(const void *row)
 {
-    struct json_object *list = json_object_new_array();
+    const struct sequence_cells *cells = row;
+    struct table_rows rows = table_rows__of(&items_table);
+    VEC_EACH (item, &cells->of.items, struct sequence_item)
+        add_item(&rows, cells->shown, item);
+    return rows;
+}
+
+static const struct column sequence_columns[] = {
+    FIELD("sequence", sequence_cells, sequence),    FIELD_ROWS(COLUMN_LIST, "items", item_rows),
+    FIELD("length", sequence_cells, of.length),     FIELD("places", sequence_cells, of.places),
+    FIELD("count", sequence_cells, of.occurrences), FIELD("sum_ns", sequence_cells, of.sum_ns),
+    FIELD("share", sequence_cells, share),
+};
+static const struct table sequences_table = TABLE(sequence_cells, "", "", sequence_columns);
+
+struct table_rows sequence_rows(const struct structure_report *shown)
+{
+    struct table_rows rows = table_rows__of(&sequences_table);
     for (uint32_t i = 0; i < shown->sequences->rows.count && i < SEQUENCES_OF_DATA; i++)
-        json_object_array_add(list, new_sequence(shown, i));
-    return list;
+        *(struct sequence_cells *)table_rows__add(&rows) =
+            (struct sequence_cells){shown, i, *sequence_at(shown, i),
+                                    sequence__share(shown->sequences, sequence_at(shown, i))};
+    return rows;
 }

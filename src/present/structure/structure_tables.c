@@ -1,34 +1,107 @@
 /* The outline of a program as a table: a row a row, in preorder. */
 #include "present/shared.h"
 #include "present/structure/internal.h"
+#include "present/table/table_format.h"
 #include "present/table/table_source.h"
 
 struct outline_cells {
-    uint64_t row, group, depth;
-    const char *kind, *class_kind, *function, *file;
-    uint64_t line;
-    uint64_t count, loops, turns_min, turns_max, sum_ns, mean_ns, min_ns, max_ns;
+    const struct structure_report *shown;
+    uint64_t row;
+    struct identity_cells identity;
+    uint64_t count, loops, kinds, mean_ns, min_ns, max_ns;
+    struct shape_iterations iterations;
     double share;
     uint64_t excess_ns;
     double score;
     uint64_t threads, shapes, same_as;
-    bool count_estimated, cut, estimated, excess_estimated;
+    struct outline_row of; /* its other figures as they are */
 };
+
+const char *outline_kind__name(enum outline_kind kind)
+{
+    static const char *const names[] = {
+        [OUTLINE_OCCURRENCE] = "occurrence",
+        [OUTLINE_LOOP] = "loop",
+        [OUTLINE_SCATTERED] = "scattered",
+        [OUTLINE_UNRECORDED] = "unrecorded",
+        [OUTLINE_REST] = "rest",
+    };
+    return names[kind];
+}
+
+const struct class_definition *outline_row__place(const struct structure_report *shown,
+                                                  const struct outline_row *row)
+{
+    if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
+        return NULL;
+    return &VEC_AT(&shown->structure->places, struct structure_place, row->place)->what;
+}
+
+/* ---- parts of a row -------------------------------------------------------------------------- */
+
+static const struct column iteration_columns[] = {FIELD("min", shape_iterations, min),
+                                                  FIELD("max", shape_iterations, max),
+                                                  FIELD("sum", shape_iterations, sum)};
+static const struct table iterations_table = TABLE(shape_iterations, "", "", iteration_columns);
+
+static struct table_rows iterations_row(const void *row)
+{
+    const struct outline_cells *cells = row;
+    struct table_rows rows = table_rows__of(&iterations_table);
+    if (cells->of.kind == OUTLINE_LOOP)
+        vec__push(&rows.rows, &cells->iterations);
+    return rows;
+}
+
+/* Of each row that has a place: that of the call, or nothing that is known. */
+static struct table_rows caller_row(const void *row)
+{
+    const struct outline_cells *cells = row;
+    struct table_rows rows = table_rows__of(&place_table);
+    if (cells->identity.function)
+        vec__push(&rows.rows, &cells->identity.caller);
+    return rows;
+}
+
+static struct table_rows body_of(const struct structure_report *shown, uint32_t from, uint32_t end,
+                                 uint32_t depth);
+
+static struct table_rows body_rows(const void *row)
+{
+    const struct outline_cells *cells = row;
+    const struct outline *outline = cells->shown->outline;
+    const struct outline_group *group =
+        VEC_AT(&outline->groups, struct outline_group, cells->of.group);
+    return body_of(cells->shown, (uint32_t)cells->row + 1, group->first_row + group->row_count,
+                   cells->of.depth + 1);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define IDENTITY(key, member, title, help) \
+    COLUMN_KEYED(key, outline_cells, identity.member, title, "", help)
+#define OUTLINE(key, member, title, unit, help) \
+    COLUMN_KEYED(key, outline_cells, of.member, title, unit, help)
 
 static const struct column columns[] = {
     COLUMN(outline_cells, row, "#", "", "number of the row, from 0"),
-    COLUMN(outline_cells, group, "group", "", "number of the group of threads, from 0"),
-    COLUMN(outline_cells, depth, "depth", "", "0: of the thread itself"),
-    COLUMN(outline_cells, kind, "kind", "", "occurrence, loop, scattered, unrecorded, rest"),
-    COLUMN(outline_cells, class_kind, NULL, "", "call, region, lock …"),
-    COLUMN(outline_cells, function, "function", "", "what was called"),
-    COLUMN(outline_cells, file, NULL, "", "source file; of a hooked call that of the call"),
-    COLUMN(outline_cells, line, NULL, "", "line in it"),
+    FLAT("group", outline_cells, of.group, "group", "", "number of the group of threads, from 0"),
+    FLAT("depth", outline_cells, of.depth, "depth", "", "0: of the thread itself"),
+    COLUMN_NAMED("kind", outline_cells, of.kind, outline_kind__name, "kind",
+                 "occurrence, loop, scattered, unrecorded, rest"),
+    IDENTITY("class_kind", kind, NULL, "call, region, lock …"),
+    IDENTITY("function", function, "function", "what was called"),
+    FIELD("module", outline_cells, identity.place.module),
+    IDENTITY("file", place.file, NULL, "source file; of a hooked call that of the call"),
+    IDENTITY("line", place.line, NULL, "line in it"),
+    FIELD_ROWS(COLUMN_ONE, "caller", caller_row),
     COLUMN(outline_cells, count, "count", "", "occurrences; of a loop its iterations"),
     COLUMN(outline_cells, loops, NULL, "", "how often the loop was run"),
-    COLUMN(outline_cells, turns_min, NULL, "", "iterations of one loop, at least"),
-    COLUMN(outline_cells, turns_max, NULL, "", "iterations of one loop, at most"),
-    COLUMN(outline_cells, sum_ns, "took", "ns", "all of them together"),
+    FIELD_ROWS(COLUMN_ONE, "turns", iterations_row),
+    FIELD("kinds", outline_cells, kinds),
+    FLAT("turns_min", outline_cells, iterations.min, NULL, "", "iterations of one loop, at least"),
+    FLAT("turns_max", outline_cells, iterations.max, NULL, "", "iterations of one loop, at most"),
+    OUTLINE("sum_ns", sum_ns, "took", "ns", "all of them together"),
     COLUMN(outline_cells, mean_ns, "mean", "ns", "one on average"),
     COLUMN(outline_cells, min_ns, "min", "ns", "the fastest one"),
     COLUMN(outline_cells, max_ns, "max", "ns", "the slowest one"),
@@ -38,27 +111,14 @@ static const struct column columns[] = {
     COLUMN(outline_cells, threads, NULL, "", "threads of the group that have it"),
     COLUMN(outline_cells, shapes, NULL, "", "shapes that are shown together"),
     COLUMN(outline_cells, same_as, NULL, "", "the row in which its body stands"),
-    COLUMN(outline_cells, count_estimated, NULL, "", "whether the counts are estimates"),
-    COLUMN(outline_cells, cut, NULL, "", "whether its body is too deep to be shown"),
-    COLUMN(outline_cells, estimated, NULL, "", "whether the times are estimates"),
-    COLUMN(outline_cells, excess_estimated, NULL, "", "whether the loss is an estimate"),
+    OUTLINE("count_estimated", is_count_estimated, NULL, "", "whether the counts are estimates"),
+    OUTLINE("cut", is_cut, NULL, "", "whether its body is too deep to be shown"),
+    OUTLINE("estimated", is_estimated, NULL, "", "whether the times are estimates"),
+    OUTLINE("excess_estimated", is_excess_estimated, NULL, "", "whether the loss is an estimate"),
+    FIELD_ROWS(COLUMN_LIST, "body", body_rows),
 };
 static const struct table structure_table =
     TABLE(outline_cells, "structure", "the outline of the program, a row a row", columns);
-
-static void fill_place(struct table_rows *rows, const struct structure_report *shown,
-                       const struct outline_row *row, struct outline_cells *cells)
-{
-    const struct class_definition *class = outline_row__place(shown, row);
-    cells->line = UINT64_MAX;
-    if (!class)
-        return;
-    struct place_cells place = place_cells__of_class(rows, shown->report, class);
-    cells->class_kind = class_kind__name(class->at.kind);
-    cells->function = class->at.function;
-    cells->file = place.file;
-    cells->line = place.line;
-}
 
 static uint64_t known_if(bool is_known, uint64_t value)
 {
@@ -71,15 +131,15 @@ static void add_row(struct table_rows *rows, const struct structure_report *show
     bool loop = row->kind == OUTLINE_LOOP, counted = row->kind <= OUTLINE_SCATTERED;
     struct outline_cells *cells = table_rows__add(rows);
     *cells = (struct outline_cells){
+        .shown = shown,
         .row = number,
-        .group = row->group,
-        .depth = row->depth,
-        .kind = outline_kind__name(row->kind),
+        .identity = identity_cells__of(rows, shown->report, outline_row__place(shown, row)),
         .count = known_if(row->kind != OUTLINE_UNRECORDED, row->count),
         .loops = known_if(loop, row->loops),
-        .turns_min = known_if(loop, row->iterations.min),
-        .turns_max = known_if(loop, row->iterations.max),
-        .sum_ns = row->sum_ns,
+        .kinds = known_if(row->kinds > 0, row->kinds),
+        .iterations = {.min = known_if(loop, row->iterations.min),
+                       .max = known_if(loop, row->iterations.max),
+                       .sum = row->iterations.sum},
         .mean_ns = known_if(counted, outline_row__mean_ns(row)),
         .min_ns = known_if(counted, row->min_ns),
         .max_ns = known_if(counted, row->max_ns),
@@ -89,12 +149,23 @@ static void add_row(struct table_rows *rows, const struct structure_report *show
         .threads = known_if(counted, row->threads),
         .shapes = known_if(counted, row->shapes),
         .same_as = known_if(row->same_as != OUTLINE_NONE, row->same_as),
-        .count_estimated = row->is_count_estimated,
-        .cut = row->is_cut,
-        .estimated = row->is_estimated,
-        .excess_estimated = row->is_excess_estimated,
+        .of = *row,
     };
-    fill_place(rows, shown, row, cells);
+}
+
+/* The rows of that depth, up to the first that is less deep. */
+static struct table_rows body_of(const struct structure_report *shown, uint32_t from, uint32_t end,
+                                 uint32_t depth)
+{
+    struct table_rows rows = table_rows__of(&structure_table);
+    for (uint32_t i = from; i < end; i++) {
+        uint32_t own = VEC_AT(&shown->outline->rows, struct outline_row, i)->depth;
+        if (own < depth)
+            break;
+        if (own == depth)
+            add_row(&rows, shown, i);
+    }
+    return rows;
 }
 
 struct table_rows outline_rows(const struct structure_report *shown)
@@ -112,3 +183,129 @@ static struct table_rows rows_of_outline(const struct table_subject *subject)
 
 const struct table_source structure_source = {&structure_table, MADE_OF(&structure_analysis),
                                               rows_of_outline};
+
+static void put_csv(const struct structure_report *shown, const struct style *style, FILE *out)
+{
+    (void)style;
+    table_rows__put_csv(outline_rows(shown), out);
+}
+
+const struct structure_presenter structure_csv = {"csv", put_csv};
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+/* heurt.structure/1: the contract is in docs/heurt-structure.md. */
+struct document {
+    struct run_cells run;
+    const struct structure_report *shown;
+    uint64_t threads, places, depth, sequence_count;
+    const char *thread;
+    bool is_sampled;
+    double least_share;
+};
+
+struct group_cells {
+    const struct structure_report *shown;
+    struct outline_group of;
+    uint64_t outermost;
+};
+
+struct thread_cells {
+    uint32_t tid;
+    const char *name;
+};
+
+static const struct column thread_columns[] = {FIELD("tid", thread_cells, tid),
+                                               FIELD("name", thread_cells, name)};
+static const struct table group_threads_table = TABLE(thread_cells, "", "", thread_columns);
+
+static struct table_rows thread_rows(const void *row)
+{
+    const struct group_cells *group = row;
+    struct table_rows rows = table_rows__of(&group_threads_table);
+    VEC_EACH (number, &group->of.threads, uint32_t) {
+        const struct trace_thread *thread =
+            VEC_AT(trace__threads(group->shown->report->trace), struct trace_thread, *number);
+        *(struct thread_cells *)table_rows__add(&rows) =
+            (struct thread_cells){thread->tid, thread->name};
+    }
+    return rows;
+}
+
+static struct table_rows group_body_rows(const void *row)
+{
+    const struct group_cells *group = row;
+    return body_of(group->shown, group->of.first_row, group->of.first_row + group->of.row_count, 0);
+}
+
+static const struct column group_columns[] = {
+    FIELD_ROWS(COLUMN_LIST, "threads", thread_rows),
+    FIELD("lifetime_ns", group_cells, of.lifetime_ns),
+    FIELD("outermost_loop", group_cells, outermost),
+    FIELD_ROWS(COLUMN_LIST, "body", group_body_rows),
+};
+static const struct table groups_table = TABLE(group_cells, "", "", group_columns);
+
+static struct table_rows group_rows(const void *root)
+{
+    const struct structure_report *shown = ((const struct document *)root)->shown;
+    struct table_rows rows = table_rows__of(&groups_table);
+    for (uint32_t i = 0; i < shown->outline->groups.count; i++) {
+        uint32_t outermost = structure_rows__outermost(shown->outline, i);
+        *(struct group_cells *)table_rows__add(&rows) =
+            (struct group_cells){shown, *VEC_AT(&shown->outline->groups, struct outline_group, i),
+                                 known_if(outermost != OUTLINE_NONE, outermost)};
+    }
+    return rows;
+}
+
+static struct table_rows sequences_of(const void *root)
+{
+    const struct structure_report *shown = ((const struct document *)root)->shown;
+    return shown->sequences ? sequence_rows(shown) : table_rows__of(NULL);
+}
+
+static struct table_rows iterations_of(const void *root)
+{
+    const struct structure_report *shown = ((const struct document *)root)->shown;
+    return shown->iterations ? phase_rows(shown->report, shown->iterations) : table_rows__of(NULL);
+}
+
+static const struct column document_columns[] = {
+    FIELD_SCHEMA("heurt.structure/1"),
+    FIELD_COMMAND,
+    FIELDS_OF_EXIT(document, run),
+    FIELD_MACHINE,
+    FIELD("wall_ns", document, run.wall_ns),
+    FIELD("threads", document, threads),
+    FIELD("places", document, places),
+    FIELD("thread", document, thread),
+    FIELD("depth", document, depth),
+    FIELD("sampled", document, is_sampled),
+    FIELD("least_share", document, least_share),
+    FIELD_ROWS(COLUMN_LIST, "groups", group_rows),
+    FIELD("sequence_count", document, sequence_count),
+    FIELD_ROWS(COLUMN_LIST, "sequences", sequences_of),
+    FIELD_ROWS(COLUMN_LIST, "iterations", iterations_of),
+    FIELD_WARNINGS,
+};
+static const struct table document_table = TABLE(document, "", "", document_columns);
+
+static void put_json(const struct structure_report *shown, const struct style *style, FILE *out)
+{
+    (void)style;
+    const struct document root = {
+        .run = run_cells__of(shown->report),
+        .shown = shown,
+        .threads = shown->structure->threads.count,
+        .places = shown->structure->places.count,
+        .depth = known_if(shown->options->depth > 0, shown->options->depth),
+        .sequence_count = shown->sequences ? shown->sequences->rows.count : UINT64_MAX,
+        .thread = shown->thread,
+        .is_sampled = shown->outline->is_sampled,
+        .least_share = shown->options->least_share,
+    };
+    document__put(&document_table, &root, out);
+}
+
+const struct structure_presenter structure_json = {"json", put_json};

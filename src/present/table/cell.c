@@ -21,6 +21,12 @@ struct cell cell__of(const struct column *column, const void *row)
         const char *text = *(const char *const *)at;
         return (struct cell){text != NULL, text, 0};
     }
+    case COLUMN_WORD: {
+        const char *text = column->word(*(const unsigned *)at);
+        return (struct cell){text != NULL, text, 0};
+    }
+    case COLUMN_CONSTANT:
+        return (struct cell){true, column->help, 0};
     case COLUMN_COUNT:
     case COLUMN_ADDRESS: {
         uint64_t value = *(const uint64_t *)at;
@@ -38,6 +44,8 @@ struct cell cell__of(const struct column *column, const void *row)
         return number_if(*(const double *)at > 0, *(const double *)at);
     case COLUMN_BOOLEAN:
         return number_if(true, *(const bool *)at);
+    default:
+        break;
     }
     return number_if(false, 0);
 }
@@ -87,6 +95,8 @@ char *cell__digits(const struct column *column, const struct cell *cell)
         return memory__text("");
     switch (column->type) {
     case COLUMN_TEXT:
+    case COLUMN_WORD:
+    case COLUMN_CONSTANT:
         return memory__text(cell->text);
     case COLUMN_ADDRESS:
         return memory__format("0x%" PRIx64, (uint64_t)cell->number);
@@ -112,7 +122,7 @@ static char *time_in_words(const struct cell *cell)
 char *cell__words(const struct column *column, const struct cell *cell)
 {
     char buffer[32];
-    if (!cell->is_known || column->type == COLUMN_TEXT || column->type == COLUMN_ADDRESS)
+    if (!cell->is_known || cell->text || column->type == COLUMN_ADDRESS)
         return cell__digits(column, cell);
     if (column->type == COLUMN_BOOLEAN)
         return memory__text(cell->number > 0 ? "yes" : "no");
@@ -125,6 +135,11 @@ char *cell__words(const struct column *column, const struct cell *cell)
     if (column->type == COLUMN_COUNT)
         return memory__text(count__format((uint64_t)cell->number, buffer));
     return cell__digits(column, cell);
+}
+
+bool column__is_text(const struct column *column)
+{
+    return column->type == COLUMN_TEXT || column->type == COLUMN_WORD;
 }
 
 const char *column__title(const struct column *column)

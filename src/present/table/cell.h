@@ -20,6 +20,7 @@ bool cell__parse(const struct column *column, const char *text, long double *num
 char *cell__digits(const struct column *column, const struct cell *cell);
 /* As a person reads it: "1.25 ms", "38 %", "1,234"; free() it. Not sanitised. */
 char *cell__words(const struct column *column, const struct cell *cell);
+bool column__is_text(const struct column *column);
 /* The title on a screen; of a column without one its key. */
 const char *column__title(const struct column *column);
 

@@ -5,8 +5,6 @@
 #include "present/present.h"
 #include "present/table/table_view.h"
 
-struct json_object;
-
 struct table_format {
     const char *name; /* "csv" */
     bool is_data;     /* every column is wanted unless some are chosen; else those with a title */
@@ -24,9 +22,5 @@ extern const struct table_format *const table_formats[];
 
 /* The header, then a line a row; all columns. Frees the rows. */
 void table_rows__put_csv(struct table_rows rows, FILE *out);
-/* An array of an object a row; all columns. The caller's. */
-struct json_object *table_rows__json(const struct table_rows *rows);
-/* Adds a member a column to the object. */
-void table__add_json(const struct table *table, const void *row, struct json_object *object);
 
 #endif

@@ -66,7 +66,7 @@ static void put_rows(const struct markup *markup, const struct table_view *view,
 
 static bool is_text(const struct column *column)
 {
-    return column->type == COLUMN_TEXT;
+    return column__is_text(column);
 }
 
 /* ---- LaTeX ----------------------------------------------------------------------------------- */

@@ -63,6 +63,8 @@ struct table_rows table_source__columns(void)
     for (const struct table_source *const *source = table_sources; *source; source++)
         for (size_t i = 0; i < (*source)->table->column_count; i++) {
             const struct column *column = &(*source)->table->columns[i];
+            if (column->use == COLUMN_NESTED)
+                continue;
             struct column_row *row = table_rows__add(&rows);
             *row = (struct column_row){(*source)->table->name, column->key,
                                        *column->unit ? column->unit : NULL, column->help};
@@ -76,6 +78,8 @@ static void put_columns(const struct table *table, const struct style *style, FI
     struct grid grid = grid__start(columns, 3, 2);
     for (size_t i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
+        if (column->use == COLUMN_NESTED)
+            continue;
         grid__cell(&grid, memory__text(column->key), INK_PLAIN);
         grid__cell(&grid, memory__text(column->unit), INK_DIM);
         grid__cell(&grid, memory__text(column->help), INK_PLAIN);
@@ -92,40 +96,4 @@ void table_source__put_list(const struct style *style, FILE *out)
         fprintf(out, ": %s\n", table->help);
         put_columns(table, style, out);
     }
-}
-
-/* ---- cells ----------------------------------------------------------------------------------- */
-
-struct place_cells place_cells__of(struct table_rows *rows, const struct place *place,
-                                   const char *unknown)
-{
-    const char *function = place->function;
-    if (function == unknown)
-        function = table_rows__keep(rows, memory__text(unknown));
-    return (struct place_cells){function, place->module, place->file,
-                                place->line ? place->line : UINT64_MAX};
-}
-
-struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
-                                        uint32_t process, uint64_t site)
-{
-    char unknown[32];
-    if (!site)
-        return (struct place_cells){NULL, NULL, NULL, UINT64_MAX};
-    struct place place = place__of_site(report, process, site, unknown);
-    return place_cells__of(rows, &place, unknown);
-}
-
-struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
-                                         const struct class_definition *class)
-{
-    char unknown[32];
-    struct place place = place__of_class(report, class, unknown);
-    return place_cells__of(rows, &place, unknown);
-}
-
-uint32_t report__tid(const struct report *report, uint32_t thread)
-{
-    const struct vec *threads = trace__threads(report->trace);
-    return thread < threads->count ? VEC_AT(threads, struct trace_thread, thread)->tid : UINT32_MAX;
 }

@@ -11,6 +11,7 @@
 #include "present/outliers/points.h"
 #include "present/present.h"
 #include "present/structure/structure_screens.h"
+#include "present/table/parts.h"
 #include "present/whatif/whatif_screens.h"
 
 #include <stddef.h>
@@ -61,11 +62,14 @@ void table_source__put_list(const struct style *style, FILE *out);
 
 /* Rank: only that row. */
 struct table_rows class_rows(const struct report *report, size_t rank);
+/* Not known where the findings were not asked for. */
+struct table_rows finding_rows(const struct report *report);
 struct table_rows coverage_rows(const struct report *report);
 struct table_rows lock_rows(const struct locks_report *locks, size_t rank);
 struct table_rows lock_check_rows(const struct locks_report *locks);
 struct table_rows path_rows(const struct locks_report *locks);
 struct table_rows outline_rows(const struct structure_report *shown);
+struct table_rows phase_rows(const struct report *report, const struct iterations *iterations);
 struct table_rows point_rows(const struct points_report *shown);
 struct table_rows whatif_rows(const struct whatif_view *view);
 
@@ -74,24 +78,5 @@ extern const struct table_source classes_source, class_threads_source, blockers_
     lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,
     iterations_source, iteration_threads_source, iteration_outliers_source, outliers_source,
     whatif_source;
-
-/* ---- cells that several tables have ---------------------------------------------------------- */
-
-/* A place as four columns. */
-struct place_cells {
-    const char *function, *module, *file;
-    uint64_t line; /* UINT64_MAX: not known */
-};
-/* Of an address in a process; nothing of address 0. */
-struct place_cells place_cells__of_site(struct table_rows *rows, const struct report *report,
-                                        uint32_t process, uint64_t site);
-struct place;
-/* unknown: a buffer that place->function may point to. */
-struct place_cells place_cells__of(struct table_rows *rows, const struct place *place,
-                                   const char *unknown);
-struct place_cells place_cells__of_class(struct table_rows *rows, const struct report *report,
-                                         const struct class_definition *class);
-/* The number of a thread by its index in trace__threads; UINT32_MAX: there is none. */
-uint32_t report__tid(const struct report *report, uint32_t thread);
 
 #endif

@@ -23,8 +23,8 @@ static void put_rows(const struct table_view *view, const struct style *style, F
     struct grid_column *columns = memory__zeroed(count, sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         const struct column *column = *VEC_AT(&view->columns, const struct column *, i);
-        columns[i] = (struct grid_column){column__title(column),
-                                          column->type == COLUMN_TEXT ? WRAPPED : RIGHT};
+        columns[i] =
+            (struct grid_column){column__title(column), column__is_text(column) ? WRAPPED : RIGHT};
     }
     struct grid grid = grid__start(columns, count, 2);
     VEC_EACH (row, &view->rows, const void *)

@@ -20,7 +20,8 @@ struct table_view table_view__of(const struct table_rows *rows)
 {
     struct table_view view = {rows->table, VEC_OF(const struct column *), VEC_OF(const void *)};
     for (size_t i = 0; i < rows->table->column_count; i++)
-        show_column(&view, &rows->table->columns[i]);
+        if (rows->table->columns[i].use != COLUMN_NESTED)
+            show_column(&view, &rows->table->columns[i]);
     for (size_t i = 0; i < rows->rows.count; i++) {
         const void *row = (const char *)rows->rows.items + i * rows->table->row_bytes;
         vec__push(&view.rows, &row);
@@ -54,7 +55,8 @@ static const struct column *find_column(const struct table *table, const char *k
         return column;
     struct nearest nearest = nearest__to(key);
     for (size_t i = 0; i < table->column_count; i++)
-        nearest__offer(&nearest, table->columns[i].key);
+        if (table->columns[i].use != COLUMN_NESTED)
+            nearest__offer(&nearest, table->columns[i].key);
     char *hint = nearest__question(&nearest);
     error__set(error, -EINVAL, "table %s has no column '%s'%s; heurt tables lists them",
                table->name, key, hint);
@@ -133,7 +135,7 @@ static bool row_satisfies(const void *row, const struct condition *condition)
 /* Whether the text is a value of such a column. */
 static bool read_value(struct condition *condition, const char *text)
 {
-    bool is_text = condition->column->type == COLUMN_TEXT;
+    bool is_text = column__is_text(condition->column);
     condition->text = text;
     if (condition->comparison == MATCHES || is_text || !*text)
         return is_text || condition->comparison != MATCHES;

@@ -1,185 +1,135 @@
 /* heurt.whatif/1 and its CSV: the contract is in docs/heurt-whatif.md. */
-#include "base/memory.h"
-#include "present/screen/json_members.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
 #include "present/whatif/whatif_screens.h"
 
-#include <inttypes.h>
-#include <json-c/json.h>
-#include <stdlib.h>
+/* ---- a prediction ---------------------------------------------------------------------------- */
 
-/* ---- what a row is about --------------------------------------------------------------------- */
-
-struct subject {
-    struct place place; /* function NULL: no class */
-    const char *lock;   /* "0x…", or NULL */
-    const char *lock_name;
-    char address[24], unknown[32];
-    const struct profile_structure *structure; /* NULL: of no class by structure */
+struct object_cells {
+    struct whatif_object of; /* its figures as they are */
+    const char *name;
 };
 
-static void subject__of(const struct whatif_view *view, const struct whatif_answer *answer,
-                        struct subject *subject)
-{
-    const struct vec *classes = &view->report->profile->classes;
-    *subject = (struct subject){0};
-    if (answer->rank && answer->rank <= classes->count) {
-        const struct profile_class *class = VEC_AT(classes, struct profile_class, answer->rank - 1);
-        subject->place = place__of_class(view->report, &class->what, subject->unknown);
-        subject->structure = class->what.structure;
-    }
-    if (!answer->has_lock)
-        return;
-    snprintf(subject->address, sizeof subject->address, "0x%" PRIx64, answer->lock);
-    subject->lock = subject->address;
-    subject->lock_name = report__variable(view->report, answer->process, answer->lock);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static struct json_object *new_objects(const struct whatif_view *view,
-                                       const struct prediction *prediction)
-{
-    struct json_object *list = json_object_new_array();
-    VEC_EACH (object, &prediction->objects, struct whatif_object) {
-        struct json_object *entry = json__entry(list);
-        json__text(entry, "kind", class_kind__name(object->kind));
-        json__address(entry, "object", object->address);
-        json__text(entry, "object_name",
-                   report__variable(view->report, object->process, object->address));
-        JSON_NUMBERS(entry, {"waited_before_ns", object->waited_before_ns},
-                     {"waited_after_ns", object->waited_after_ns});
-    }
-    return list;
-}
-
-static struct json_object *new_prediction(const struct whatif_view *view,
-                                          const struct prediction *prediction)
-{
-    if (!prediction)
-        return NULL;
-    struct json_object *object = json_object_new_object();
-    JSON_NUMBERS(object, {"wall_ns", prediction->wall_ns}, {"least_ns", prediction->least_ns},
-                 {"most_ns", prediction->most_ns});
-    json__add(object, "wall_gain", json__new_gain(prediction->gain));
-    json__number(object, "threads", prediction->threads);
-    json__add(object, "objects", new_objects(view, prediction));
-    return object;
-}
-
-static struct json_object *new_row(const struct whatif_view *view,
-                                   const struct whatif_answer *answer)
-{
-    struct subject subject;
-    struct json_object *object = json_object_new_object();
-    subject__of(view, answer, &subject);
-    json__text(object, "asked", answer->asked);
-    json__number(object, "rank", answer->rank ? answer->rank : UINT64_MAX);
-    json__place(object, &subject.place);
-    char *structure = subject.structure ? class_structure__text(subject.structure) : NULL;
-    json__text(object, "structure", structure);
-    free(structure);
-    json__text(object, "object", subject.lock);
-    json__text(object, "object_name", subject.lock_name);
-    json__number(object, "lost_ns", answer->lost_ns);
-    json__add(object, "prediction", new_prediction(view, answer->prediction));
-    json__text(object, "refusal", answer->prediction ? NULL : answer->refusal);
-    return object;
-}
-
-static void put_json(const struct whatif_view *view, const struct style *style, FILE *out)
-{
-    (void)style;
-    struct json_object *root = json_object_new_object(), *rows = json_object_new_array();
-    json__text(root, "schema", "heurt.whatif/1");
-    json__command(root, view->report);
-    JSON_NUMBERS(root, {"measured_ns", view->measured_ns}, {"replayed_ns", view->replayed_ns},
-                 {"unrecorded_ns", view->unrecorded_ns});
-    json__share(root, "replayed_share", view->replayed_share);
-    json__number(root, "told_threads", view->told_threads);
-    for (size_t i = 0; i < view->count; i++)
-        json_object_array_add(rows, new_row(view, &view->rows[i]));
-    json__add(root, "answers", rows);
-    json__number(root, "hidden", view->hidden);
-    json__put(root, out);
-}
-
-const struct whatif_presenter whatif_json = {put_json, put_json};
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
+static const struct column object_columns[] = {
+    FIELD_NAMED("kind", object_cells, of.kind, class_kind__name),
+    FIELD_AS(COLUMN_ADDRESS, "object", object_cells, of.address),
+    FIELD("object_name", object_cells, name),
+    FIELD("waited_before_ns", object_cells, of.waited_before_ns),
+    FIELD("waited_after_ns", object_cells, of.waited_after_ns),
+};
+static const struct table objects_table = TABLE(object_cells, "", "", object_columns);
 
 struct answer_cells {
+    const struct whatif_view *view;
     const char *asked;
     uint64_t rank;
-    const char *function, *file;
-    uint64_t line;
+    struct place_cells place; /* nowhere: it is of no class */
+    const char *structure;    /* NULL: of no class by structure */
     uint64_t object;
     const char *object_name;
-    uint64_t lost_ns, measured_ns, replayed_ns, unrecorded_ns, wall_ns, least_ns, most_ns;
-    double wall_gain_low, wall_gain_high;
-    uint32_t threads;
+    uint64_t lost_ns;
+    uint64_t measured_ns, replayed_ns, unrecorded_ns;
+    const struct prediction *of;  /* NULL: there is none */
+    struct prediction prediction; /* its figures as they are; not known where there is none */
     const char *refusal;
 };
+
+static struct table_rows object_rows(const void *row)
+{
+    const struct answer_cells *answer = row;
+    struct table_rows rows = table_rows__of(&objects_table);
+    VEC_EACH (object, &answer->prediction.objects, struct whatif_object)
+        *(struct object_cells *)table_rows__add(&rows) = (struct object_cells){
+            *object, report__variable(answer->view->report, object->process, object->address)};
+    return rows;
+}
+
+static const struct column prediction_columns[] = {
+    FIELD("wall_ns", answer_cells, prediction.wall_ns),
+    FIELD("least_ns", answer_cells, prediction.least_ns),
+    FIELD("most_ns", answer_cells, prediction.most_ns),
+    FIELD_AS(COLUMN_RANGE, "wall_gain", answer_cells, prediction.gain),
+    FIELD("threads", answer_cells, prediction.threads),
+    FIELD_ROWS(COLUMN_LIST, "objects", object_rows),
+};
+static const struct table prediction_table = TABLE(answer_cells, "", "", prediction_columns);
+
+static struct table_rows prediction_row(const void *row)
+{
+    struct table_rows rows = table_rows__of(&prediction_table);
+    if (((const struct answer_cells *)row)->of)
+        vec__push(&rows.rows, row);
+    return rows;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+#define PREDICTED(key, type, member, title, unit, help) \
+    FLAT_AS(type, key, answer_cells, prediction.member, title, unit, help)
 
 static const struct column columns[] = {
     COLUMN(answer_cells, asked, "with", "", "the change, as an option of heurt whatif"),
     COLUMN(answer_cells, rank, NULL, "", "place in the report of the class that it is about"),
-    COLUMN(answer_cells, function, "function", "", "where that class is"),
-    COLUMN(answer_cells, file, NULL, "", "its source file"),
-    COLUMN(answer_cells, line, NULL, "", "line in it"),
+    COLUMN_KEYED("function", answer_cells, place.function, "function", "", "where that class is"),
+    FIELD("module", answer_cells, place.module),
+    COLUMN_KEYED("file", answer_cells, place.file, NULL, "", "its source file"),
+    COLUMN_KEYED("line", answer_cells, place.line, NULL, "", "line in it"),
+    FIELD("structure", answer_cells, structure),
     COLUMN_AS(COLUMN_ADDRESS, answer_cells, object, NULL, "",
               "address of the lock that it is about"),
     COLUMN(answer_cells, object_name, "lock", "", "variable at that address"),
     COLUMN(answer_cells, lost_ns, "lost", "ns", "of all threads' time, by what is changed"),
-    COLUMN(answer_cells, measured_ns, NULL, "ns", "wall time of the run"),
-    COLUMN(answer_cells, replayed_ns, NULL, "ns", "wall time of its replay without a change"),
-    COLUMN(answer_cells, unrecorded_ns, NULL, "ns", "wall time without what recording cost"),
-    COLUMN(answer_cells, wall_ns, "wall time", "ns", "predicted, most likely"),
-    COLUMN(answer_cells, least_ns, "at least", "ns", "predicted, at least"),
-    COLUMN(answer_cells, most_ns, "at most", "ns", "predicted, at most"),
-    COLUMN_AS(COLUMN_FACTOR, answer_cells, wall_gain_low, "gain from", "×",
+    FLAT("measured_ns", answer_cells, measured_ns, NULL, "ns", "wall time of the run"),
+    FLAT("replayed_ns", answer_cells, replayed_ns, NULL, "ns",
+         "wall time of its replay without a change"),
+    FLAT("unrecorded_ns", answer_cells, unrecorded_ns, NULL, "ns",
+         "wall time without what recording cost"),
+    FIELD_ROWS(COLUMN_ONE, "prediction", prediction_row),
+    PREDICTED("wall_ns", COLUMN_COUNT, wall_ns, "wall time", "ns", "predicted, most likely"),
+    PREDICTED("least_ns", COLUMN_COUNT, least_ns, "at least", "ns", "predicted, at least"),
+    PREDICTED("most_ns", COLUMN_COUNT, most_ns, "at most", "ns", "predicted, at most"),
+    PREDICTED("wall_gain_low", COLUMN_FACTOR, gain[0], "gain from", "×",
               "how many times as fast, at least"),
-    COLUMN_AS(COLUMN_FACTOR, answer_cells, wall_gain_high, "to", "×",
+    PREDICTED("wall_gain_high", COLUMN_FACTOR, gain[1], "to", "×",
               "how many times as fast, at most"),
-    COLUMN(answer_cells, threads, NULL, "", "threads of the changed run"),
+    PREDICTED("threads", COLUMN_SMALL, threads, NULL, "", "threads of the changed run"),
     COLUMN(answer_cells, refusal, NULL, "", "why there is no prediction"),
 };
 static const struct table whatif_table =
     TABLE(answer_cells, "whatif", "a row a change and the wall time that it would bring", columns);
 
-static void fill_prediction(struct answer_cells *row, const struct whatif_answer *answer)
-{
-    const struct prediction *prediction = answer->prediction;
-    row->wall_ns = prediction ? prediction->wall_ns : UINT64_MAX;
-    row->least_ns = prediction ? prediction->least_ns : UINT64_MAX;
-    row->most_ns = prediction ? prediction->most_ns : UINT64_MAX;
-    row->wall_gain_low = prediction ? prediction->gain[0] : 0;
-    row->wall_gain_high = prediction ? prediction->gain[1] : 0;
-    row->threads = prediction ? prediction->threads : UINT32_MAX;
-    row->refusal = prediction ? NULL : answer->refusal;
-}
-
 static void add_answer(struct table_rows *rows, const struct whatif_view *view,
                        const struct whatif_answer *answer)
 {
-    struct subject subject;
+    static const struct prediction unknown = {.wall_ns = UINT64_MAX,
+                                              .least_ns = UINT64_MAX,
+                                              .most_ns = UINT64_MAX,
+                                              .threads = UINT32_MAX};
+    const struct vec *classes = &view->report->profile->classes;
     struct answer_cells *row = table_rows__add(rows);
-    subject__of(view, answer, &subject);
-    row->asked = answer->asked;
-    row->rank = answer->rank ? answer->rank : UINT64_MAX;
-    row->function = subject.place.function == subject.unknown
-                        ? table_rows__keep(rows, memory__text(subject.unknown))
-                        : subject.place.function;
-    row->file = subject.place.file;
-    row->line = subject.place.line ? subject.place.line : UINT64_MAX;
-    row->object = answer->has_lock ? answer->lock : UINT64_MAX;
-    row->object_name = subject.lock_name;
-    row->lost_ns = answer->lost_ns;
-    row->measured_ns = view->measured_ns;
-    row->replayed_ns = view->replayed_ns;
-    row->unrecorded_ns = view->unrecorded_ns;
-    fill_prediction(row, answer);
+    *row = (struct answer_cells){
+        .view = view,
+        .asked = answer->asked,
+        .rank = answer->rank ? answer->rank : UINT64_MAX,
+        .place = PLACE_NOWHERE,
+        .object = answer->has_lock ? answer->lock : UINT64_MAX,
+        .object_name =
+            answer->has_lock ? report__variable(view->report, answer->process, answer->lock) : NULL,
+        .lost_ns = answer->lost_ns,
+        .measured_ns = view->measured_ns,
+        .replayed_ns = view->replayed_ns,
+        .unrecorded_ns = view->unrecorded_ns,
+        .of = answer->prediction,
+        .prediction = answer->prediction ? *answer->prediction : unknown,
+        .refusal = answer->prediction ? NULL : answer->refusal,
+    };
+    if (!answer->rank || answer->rank > classes->count)
+        return;
+    const struct class_definition *what =
+        &VEC_AT(classes, struct profile_class, answer->rank - 1)->what;
+    row->place = place_cells__of_class(rows, view->report, what);
+    if (what->structure)
+        row->structure = table_rows__keep(rows, class_structure__text(what->structure));
 }
 
 struct table_rows whatif_rows(const struct whatif_view *view)
@@ -205,3 +155,38 @@ static void put_csv(const struct whatif_view *view, const struct style *style, F
 }
 
 const struct whatif_presenter whatif_csv = {put_csv, put_csv};
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+struct document {
+    struct run_cells run;
+    struct whatif_view view;
+    uint64_t hidden;
+};
+
+static struct table_rows rows_of_document(const void *root)
+{
+    return whatif_rows(&((const struct document *)root)->view);
+}
+
+static const struct column document_columns[] = {
+    FIELD_SCHEMA("heurt.whatif/1"),
+    FIELD_COMMAND,
+    FIELD("measured_ns", document, view.measured_ns),
+    FIELD("replayed_ns", document, view.replayed_ns),
+    FIELD("unrecorded_ns", document, view.unrecorded_ns),
+    FIELD("replayed_share", document, view.replayed_share),
+    FIELD("told_threads", document, view.told_threads),
+    FIELD_ROWS(COLUMN_LIST, "answers", rows_of_document),
+    FIELD("hidden", document, hidden),
+};
+static const struct table document_table = TABLE(document, "", "", document_columns);
+
+static void put_json(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    (void)style;
+    document__put(&document_table,
+                  &(struct document){run_cells__of(view->report), *view, view->hidden}, out);
+}
+
+const struct whatif_presenter whatif_json = {put_json, put_json};

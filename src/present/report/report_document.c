@@ -1,0 +1,346 @@
+/* heurt.report/1: the contract is in docs/heurt-report.md. */
+#include "present/report/unseen.h"
+#include "present/table/table_source.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- what was looked at ---------------------------------------------------------------------- */
+
+static const struct column runtime_columns[] = {FIELD("name", runtime_kind, name),
+                                                FIELD("seen", runtime_kind, seen),
+                                                FIELD("unseen", runtime_kind, unseen)};
+static const struct table runtimes_table = TABLE(runtime_kind, "", "", runtime_columns);
+
+struct coverage_document {
+    const struct report *report;
+    struct coverage coverage;
+    uint64_t requested, instrumented, markers, events_lost;
+    const char *choice;
+    double unseen;
+};
+
+static struct table_rows runtime_rows(const void *row)
+{
+    struct table_rows rows = table_rows__of(&runtimes_table);
+    const struct runtime_kind *kind = NULL;
+    while ((kind = runtime__next(((const struct coverage_document *)row)->report, kind)))
+        vec__push(&rows.rows, kind);
+    return rows;
+}
+
+static const struct column refused_columns[] = {FIELD("function", coverage_row, function),
+                                                FIELD("module", coverage_row, module),
+                                                FIELD("reason", coverage_row, reason)};
+static const struct table refused_table = TABLE(coverage_row, "", "", refused_columns);
+static const struct table functions_table = {"", "", refused_columns, 2,
+                                             sizeof(struct coverage_row)};
+
+static struct table_rows rows_of(const struct table *table, const struct vec *found)
+{
+    struct table_rows rows = table_rows__of(table);
+    VEC_EACH (row, found, struct coverage_row)
+        vec__push(&rows.rows, row);
+    return rows;
+}
+
+static struct table_rows refused_rows(const void *row)
+{
+    return rows_of(&refused_table, &((const struct coverage_document *)row)->coverage.refused);
+}
+
+static struct table_rows function_rows(const void *row)
+{
+    return rows_of(&functions_table,
+                   &((const struct coverage_document *)row)->coverage.instrumented);
+}
+
+static const struct column coverage_columns[] = {
+    FIELD("requested", coverage_document, requested),
+    FIELD("instrumented", coverage_document, instrumented),
+    FIELD("markers", coverage_document, markers),
+    FIELD("events_lost", coverage_document, events_lost),
+    FIELD("choice", coverage_document, choice),
+    FIELD("unseen", coverage_document, unseen),
+    FIELD_ROWS(COLUMN_LIST, "runtimes", runtime_rows),
+    FIELD_ROWS(COLUMN_LIST, "refused", refused_rows),
+    FIELD_ROWS(COLUMN_LIST, "functions", function_rows),
+};
+static const struct table coverage_table = TABLE(coverage_document, "", "", coverage_columns);
+
+/* coverage__free its coverage. */
+static struct coverage_document coverage_of(const struct report *report)
+{
+    struct coverage coverage = coverage__collect(report);
+    return (struct coverage_document){.report = report,
+                                      .coverage = coverage,
+                                      .requested =
+                                          coverage.instrumented.count + coverage.refused.count,
+                                      .instrumented = coverage.instrumented.count,
+                                      .markers = coverage.markers,
+                                      .events_lost = trace__events_lost(report->trace),
+                                      .choice = trace__meta(report->trace, "choice"),
+                                      .unseen = profile__unseen(report->profile)};
+}
+
+/* ---- the run ----------------------------------------------------------------------------------
+ */
+
+/* The root: what its members are made of. */
+struct document {
+    struct run_cells run;
+    struct coverage_document coverage;
+    size_t rank; /* EVERY_ROW, or the only class's */
+    struct profile of;
+    uint64_t cpu_ns, overhead_ns;
+    double replayed_share;
+    const char *classes_by;
+    bool is_aggregated;
+};
+
+static const struct report *report_of(const void *root)
+{
+    return ((const struct document *)root)->run.report;
+}
+
+/* ---- how it was recorded --------------------------------------------------------------------- */
+
+static const struct column overhead_columns[] = {FIELD("events", document, of.events),
+                                                 FIELD("estimated_ns", document, overhead_ns)};
+static const struct table overhead_table = TABLE(document, "", "", overhead_columns);
+
+struct kernel_cells {
+    bool records;
+    uint64_t threads_without, lost;
+    const char *why, *tracepoints;
+};
+
+static const struct column kernel_columns[] = {
+    FIELD("records", kernel_cells, records),
+    FIELD("threads_without", kernel_cells, threads_without),
+    FIELD("lost", kernel_cells, lost),
+    FIELD("why", kernel_cells, why),
+    FIELD("tracepoints", kernel_cells, tracepoints),
+};
+static const struct table kernel_table = TABLE(kernel_cells, "", "", kernel_columns);
+
+static struct table_rows kernel_row(const void *root)
+{
+    const struct report *report = report_of(root);
+    struct table_rows rows = table_rows__of(&kernel_table);
+    const char *why = table_rows__keep(&rows, report__why_no_kernel(report));
+    *(struct kernel_cells *)table_rows__add(&rows) = (struct kernel_cells){
+        !why && report->profile->threads.count, profile__without_kernel(report->profile),
+        profile__kernel_lost(report->profile, report->trace), why,
+        trace__meta(report->trace, "tracepoints")};
+    return rows;
+}
+
+/* ---- whether it adds up ---------------------------------------------------------------------- */
+
+static struct table_rows audit_row(const void *root)
+{
+    return profile__audit_row(report_of(root)->profile);
+}
+
+struct check_cells {
+    const char *name;
+    bool known, holds;
+    uint64_t ours, counted;
+};
+
+static struct table_rows holds_row(const void *row)
+{
+    static const struct column columns[] = {FIELD("", check_cells, holds)};
+    static const struct table table = TABLE(check_cells, "", "", columns);
+    struct table_rows rows = table_rows__of(&table);
+    if (((const struct check_cells *)row)->known)
+        vec__push(&rows.rows, row);
+    return rows;
+}
+
+static const struct column check_columns[] = {
+    FIELD("name", check_cells, name),
+    FIELD_ROWS(COLUMN_ONE, "holds", holds_row),
+    FIELD("ours", check_cells, ours),
+    FIELD("counted", check_cells, counted),
+};
+static const struct table checks_table = TABLE(check_cells, "", "", check_columns);
+
+static struct table_rows check_rows(const void *root)
+{
+    struct table_rows rows = table_rows__of(&checks_table);
+    for (int i = 0; i < PROFILE_CHECKS; i++) {
+        const struct profile_check *check = &report_of(root)->profile->checks[i];
+        *(struct check_cells *)table_rows__add(&rows) = (struct check_cells){
+            check__name((enum profile_check_name)i), check->known, check->holds,
+            check->known ? check->ours : UINT64_MAX, check->known ? check->counted : UINT64_MAX};
+    }
+    return rows;
+}
+
+/* ---- what threads did ------------------------------------------------------------------------ */
+
+/* What the kernel's records tell is not known without them; what they would have told apart is
+ * "rest". All that is known adds up to the lifetime. */
+struct known_cells {
+    uint64_t ns[COMPONENTS], rest;
+};
+
+#define KNOWN(component, key, help) FIELD(key, known_cells, ns[component])
+static const struct column known_columns[] = {COMPONENT_COLUMNS(KNOWN),
+                                              KNOWN(COMPONENT_RUNNING, "running", ""),
+                                              FIELD("rest", known_cells, rest)};
+static const struct table known_table = TABLE(known_cells, "", "", known_columns);
+
+static struct known_cells known_of(const uint64_t ns[COMPONENTS], bool has_kernel)
+{
+    struct known_cells known = {.rest = has_kernel ? UINT64_MAX : ns[COMPONENT_RUNNING]};
+    for (int c = 0; c < COMPONENTS; c++) {
+        bool of_kernel =
+            c == COMPONENT_RUNNING || c == COMPONENT_RUNNABLE || c == COMPONENT_PAGE_FAULT;
+        bool is_known = has_kernel || !of_kernel || (c != COMPONENT_RUNNING && ns[c]);
+        known.ns[c] = is_known ? ns[c] : UINT64_MAX;
+    }
+    return known;
+}
+
+struct thread_time_cells {
+    uint64_t threads;
+    double work;
+    uint64_t lifetime_ns;
+    struct known_cells components;
+};
+
+static const struct column thread_time_columns[] = {
+    FIELD("threads", thread_time_cells, threads),
+    FIELD("work", thread_time_cells, work),
+    FIELD("lifetime_ns", thread_time_cells, lifetime_ns),
+    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", thread_time_cells, components, known_table),
+};
+static const struct table thread_time_table = TABLE(thread_time_cells, "", "", thread_time_columns);
+
+static struct table_rows thread_time_row(const void *root)
+{
+    const struct report *report = report_of(root);
+    const struct profile *profile = report->profile;
+    struct table_rows rows = table_rows__of(&thread_time_table);
+    uint64_t sums[COMPONENTS];
+    profile__component_ns(profile, sums);
+    *(struct thread_time_cells *)table_rows__add(&rows) = (struct thread_time_cells){
+        profile->threads.count, profile__work(profile, report->trace), profile->lifetime_sum_ns,
+        known_of(sums, profile__without_kernel(profile) == 0)};
+    return rows;
+}
+
+struct thread_cells {
+    uint32_t tid, pid;
+    const char *name;
+    struct profile_thread of; /* its figures as they are */
+    struct known_cells components;
+    uint64_t kernel_lost;
+    bool ended;
+};
+
+static const struct column thread_columns[] = {
+    FIELD("tid", thread_cells, tid),
+    FIELD("name", thread_cells, name),
+    FIELD("pid", thread_cells, pid),
+    FIELD("lifetime_ns", thread_cells, of.lifetime_ns),
+    FIELD("cpu_ns", thread_cells, of.cpu_ns),
+    FIELD("runnable_ns", thread_cells, of.runnable_ns),
+    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", thread_cells, components, known_table),
+    FIELD("kernel_lost", thread_cells, kernel_lost),
+    FIELD("events", thread_cells, of.events),
+    FIELD("ended", thread_cells, ended),
+};
+static const struct table threads_of_run_table = TABLE(thread_cells, "", "", thread_columns);
+
+static struct table_rows thread_rows(const void *root)
+{
+    const struct report *report = report_of(root);
+    const struct vec *threads = trace__threads(report->trace);
+    struct table_rows rows = table_rows__of(&threads_of_run_table);
+    VEC_EACH (row, &report->profile->threads, struct profile_thread) {
+        if (row->thread >= threads->count)
+            continue;
+        const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, row->thread);
+        *(struct thread_cells *)table_rows__add(&rows) =
+            (struct thread_cells){thread->tid,
+                                  thread->pid,
+                                  thread->name,
+                                  *row,
+                                  known_of(row->component_ns, row->has_kernel),
+                                  row->has_kernel ? row->kernel_lost : UINT64_MAX,
+                                  thread->ended};
+    }
+    return rows;
+}
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+static struct table_rows classes_of(const void *root)
+{
+    return class_rows(report_of(root), ((const struct document *)root)->rank);
+}
+
+static struct table_rows findings_of(const void *root)
+{
+    return finding_rows(report_of(root));
+}
+
+static const struct column columns[] = {
+    FIELD_SCHEMA("heurt.report/1"),
+    FIELD_COMMAND,
+    FIELDS_OF_EXIT(document, run),
+    FIELD("wall_ns", document, of.wall_ns),
+    FIELD("lifetime_ns", document, of.lifetime_sum_ns),
+    FIELD("cpu_ns", document, cpu_ns),
+    FIELD("threshold", document, of.threshold),
+    FIELD("replayed_share", document, replayed_share),
+    FIELD("no_gains", document, of.no_gains),
+    FIELD("events", document, of.events),
+    FIELD("classes_by", document, classes_by),
+    FIELD("aggregated", document, is_aggregated),
+    FIELD_MACHINE,
+    FIELD_OBJECT(COLUMN_OBJECT, "overhead", document, run, overhead_table),
+    FIELD_ROWS(COLUMN_ONE, "kernel", kernel_row),
+    FIELD_ROWS(COLUMN_ONE, "audit", audit_row),
+    FIELD_ROWS(COLUMN_LIST, "checks", check_rows),
+    FIELD_OBJECT(COLUMN_OBJECT, "coverage", document, coverage, coverage_table),
+    FIELD_WARNINGS,
+    FIELD_ROWS(COLUMN_ONE, "thread_time", thread_time_row),
+    FIELD_ROWS(COLUMN_LIST, "threads", thread_rows),
+    FIELD_ROWS(COLUMN_LIST, "classes", classes_of),
+    FIELD_ROWS(COLUMN_LIST, "findings", findings_of),
+};
+static const struct table document_table = TABLE(document, "", "", columns);
+
+static void put_document(const struct report *report, size_t rank, const struct style *style,
+                         FILE *out)
+{
+    (void)style;
+    const struct profile *profile = report->profile;
+    size_t unknown;
+    uint64_t cpu_ns = profile__cpu_ns(profile, report->trace, &unknown);
+    struct document root = {
+        .run = run_cells__of(report),
+        .coverage = coverage_of(report),
+        .rank = rank,
+        .of = *profile,
+        .cpu_ns = unknown ? UINT64_MAX : cpu_ns,
+        .overhead_ns = profile->overhead_ns ? profile->overhead_ns : UINT64_MAX,
+        .replayed_share = profile->replayed_share > 0 ? profile->replayed_share : COLUMN_UNKNOWN,
+        .classes_by = profile->view == CLASSES_BY_STRUCTURE ? "structure" : "site",
+        .is_aggregated = trace__is_aggregated(report->trace),
+    };
+    document__put(&document_table, &root, out);
+    coverage__free(&root.coverage.coverage);
+}
+
+static void whole(const struct report *report, const struct style *style, FILE *out)
+{
+    put_document(report, EVERY_ROW, style, out);
+}
+
+const struct presenter presenter_json = {"json", put_document, whole, whole};
