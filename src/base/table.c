@@ -13,6 +13,14 @@ void *table_rows__add(struct table_rows *rows)
     return vec__push(&rows->rows, NULL);
 }
 
+struct table_rows table_rows__if(bool is_there, const struct table *table, const void *row)
+{
+    struct table_rows rows = table_rows__of(table);
+    if (is_there)
+        vec__push(&rows.rows, row);
+    return rows;
+}
+
 const char *table_rows__keep(struct table_rows *rows, char *text)
 {
     if (text)

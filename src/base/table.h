@@ -113,15 +113,45 @@ struct table_rows {
     COLUMN_USED(COLUMN_NESTED, key, type, row, member, NULL, "", NULL, ##__VA_ARGS__)
 #define FIELD(key, row, member) FIELD_AS(COLUMN_TYPE_OF(row, member), key, row, member)
 #define FIELD_NAMED(key, row, member, namer) FIELD_AS(COLUMN_WORD, key, row, member, .word = namer)
-/* COLUMN_OBJECT, COLUMN_OPTIONAL; COLUMN_LIST, COLUMN_ONE, COLUMN_MAP */
-#define FIELD_OBJECT(type, key, row, member, table) FIELD_AS(type, key, row, member, .of = &(table))
+#define FIELD_OBJECT(key, row, member, table) \
+    FIELD_AS(COLUMN_OBJECT, key, row, member, .of = &(table))
+#define FIELD_OPTIONAL(key, row, member, table) \
+    FIELD_AS(COLUMN_OPTIONAL, key, row, member, .of = &(table))
 #define FIELD_ROWS(type_, key_, maker)                                              \
     {                                                                               \
         .key = key_, .unit = "", .type = type_, .use = COLUMN_NESTED, .rows = maker \
     }
+#define FIELD_LIST(key, maker) FIELD_ROWS(COLUMN_LIST, key, maker)
+#define FIELD_ONE(key, maker) FIELD_ROWS(COLUMN_ONE, key, maker)
+#define FIELD_MAP(key, maker) FIELD_ROWS(COLUMN_MAP, key, maker)
 #define FIELD_SCHEMA(name)                                                                       \
     {                                                                                            \
         .key = "schema", .unit = "", .help = name, .type = COLUMN_CONSTANT, .use = COLUMN_NESTED \
+    }
+/* Several of the row, or of its member, whose keys are the members' names. */
+#define FIELDS(row, ...) FIELDS_ALL(row, , __VA_ARGS__)
+#define FIELDS_OF(row, member, ...) FIELDS_ALL(row, member., __VA_ARGS__)
+#define FIELDS_ALL(row, in, ...) \
+    FIELDS_OF_COUNT(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)(row, in, __VA_ARGS__)
+#define FIELDS_OF_COUNT(a, b, c, d, e, f, g, h, i, j, k, l, count, ...) FIELDS_##count
+#define FIELDS_1(row, in, a) FIELD(#a, row, in a)
+#define FIELDS_2(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_1(row, in, __VA_ARGS__)
+#define FIELDS_3(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_2(row, in, __VA_ARGS__)
+#define FIELDS_4(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_3(row, in, __VA_ARGS__)
+#define FIELDS_5(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_4(row, in, __VA_ARGS__)
+#define FIELDS_6(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_5(row, in, __VA_ARGS__)
+#define FIELDS_7(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_6(row, in, __VA_ARGS__)
+#define FIELDS_8(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_7(row, in, __VA_ARGS__)
+#define FIELDS_9(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_8(row, in, __VA_ARGS__)
+#define FIELDS_10(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_9(row, in, __VA_ARGS__)
+#define FIELDS_11(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_10(row, in, __VA_ARGS__)
+#define FIELDS_12(row, in, a, ...) FIELDS_1(row, in, a), FIELDS_11(row, in, __VA_ARGS__)
+/* What an object of a document is: its columns. */
+#define OBJECT(row, ...)                                                          \
+    {                                                                             \
+        "", "", (const struct column[]){__VA_ARGS__},                             \
+            sizeof((const struct column[]){__VA_ARGS__}) / sizeof(struct column), \
+            sizeof(struct row)                                                    \
     }
 #define TABLE(row, name, help, columns)                                               \
     {                                                                                 \
@@ -131,6 +161,10 @@ struct table_rows {
 struct table_rows table_rows__of(const struct table *table); /* NULL: nothing, not even no rows */
 /* A row of zeroes at the end, to be filled. Valid until the next one. */
 void *table_rows__add(struct table_rows *rows);
+/* A row at the end, of these values. */
+#define TABLE_ROW(rows, row, ...) (*(struct row *)table_rows__add(rows) = (struct row){__VA_ARGS__})
+/* A copy of the row, if it is there. */
+struct table_rows table_rows__if(bool is_there, const struct table *table, const void *row);
 /* Takes over text (NULL: nothing); returns it. It is freed with the rows. */
 const char *table_rows__keep(struct table_rows *rows, char *text);
 void table_rows__free(struct table_rows *rows);

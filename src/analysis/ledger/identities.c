@@ -120,25 +120,19 @@ struct audit_row {
     bool holds;
 };
 
-static const struct column audit_columns[] = {
-    FIELD("holds", audit_row, holds),
-    FIELD("classes", audit_row, of.classes),
-    FIELD("excess_ticks", audit_row, of.excess),
-    FIELD("wrong_components", audit_row, of.wrong_components),
-    FIELD("wrong_reasons", audit_row, of.wrong_reasons),
-    FIELD("wrong_threads", audit_row, of.wrong_threads),
-    FIELD("covered_ticks", audit_row, of.covered),
-    FIELD("exclusive_sum_ticks", audit_row, of.own_sum),
-    FIELD("exclusive_least_ticks", audit_row, of.own_least),
-    FIELD("exclusive_excess_ticks", audit_row, of.own_excess),
-    FIELD("sampled_classes", audit_row, of.sampled_classes),
-};
-static const struct table audit_table = TABLE(audit_row, "", "", audit_columns);
+static const struct table audit_table =
+    OBJECT(audit_row, FIELD("holds", audit_row, holds), FIELD("classes", audit_row, of.classes),
+           FIELD("excess_ticks", audit_row, of.excess),
+           FIELDS_OF(audit_row, of, wrong_components, wrong_reasons, wrong_threads),
+           FIELD("covered_ticks", audit_row, of.covered),
+           FIELD("exclusive_sum_ticks", audit_row, of.own_sum),
+           FIELD("exclusive_least_ticks", audit_row, of.own_least),
+           FIELD("exclusive_excess_ticks", audit_row, of.own_excess),
+           FIELD("sampled_classes", audit_row, of.sampled_classes));
 
 struct table_rows profile__audit_row(const struct profile *profile)
 {
     struct table_rows rows = table_rows__of(&audit_table);
-    *(struct audit_row *)table_rows__add(&rows) =
-        (struct audit_row){profile->audit, profile__adds_up(profile)};
+    TABLE_ROW(&rows, audit_row, profile->audit, profile__adds_up(profile));
     return rows;
 }

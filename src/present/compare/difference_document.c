@@ -86,26 +86,21 @@ static struct table_rows argument_rows(const void *row)
     return number_rows(side->has_arguments ? side->of.arguments : NULL, side->of.argument_count);
 }
 
-static const struct column side_columns[] = {
-    FIELD("duration_ns", side_cells, of.duration_ns),
-    FIELD("start_ns", side_cells, of.start_ns),
-    FIELD("tid", side_cells, tid),
-    FIELD("turn", side_cells, of.index),
-    FIELD("cpu", side_cells, cpu),
-    FIELD("sampled", side_cells, of.is_sampled),
-    FIELD_ROWS(COLUMN_LIST, "arguments", argument_rows),
-    FIELD_COMPONENTS("components_ns", side_cells, of.component_ns),
-};
-static const struct table side_table = TABLE(side_cells, "", "", side_columns);
+static const struct table side_table =
+    OBJECT(side_cells, FIELD("duration_ns", side_cells, of.duration_ns),
+           FIELD("start_ns", side_cells, of.start_ns), FIELD("tid", side_cells, tid),
+           FIELD("turn", side_cells, of.index), FIELD("cpu", side_cells, cpu),
+           FIELD("sampled", side_cells, of.is_sampled), FIELD_LIST("arguments", argument_rows),
+           FIELD_COMPONENTS("components_ns", side_cells, of.component_ns));
 
 static struct table_rows side_row(const void *root, enum difference_side side)
 {
     const struct difference_view *view = view_of(root);
     const struct difference_side_info *info = &view->difference->sides[side];
     struct table_rows rows = table_rows__of(&side_table);
-    *(struct side_cells *)table_rows__add(&rows) = (struct side_cells){
-        *info, report__tid(view->report, info->thread),
-        info->cpu == UINT16_MAX ? UINT64_MAX : info->cpu, view->difference->definition != NULL};
+    TABLE_ROW(&rows, side_cells, *info, report__tid(view->report, info->thread),
+              info->cpu == UINT16_MAX ? UINT64_MAX : info->cpu,
+              view->difference->definition != NULL);
     return rows;
 }
 
@@ -124,9 +119,9 @@ static struct table_rows fast_row(const void *root)
 struct both_cells {
     int64_t sides[SIDES];
 };
-static const struct column both_columns[] = {FIELD("slow", both_cells, sides[SIDE_SLOW]),
-                                             FIELD("fast", both_cells, sides[SIDE_FAST])};
-static const struct table both_table = TABLE(both_cells, "", "", both_columns);
+static const struct table both_table =
+    OBJECT(both_cells, FIELD("slow", both_cells, sides[SIDE_SLOW]),
+           FIELD("fast", both_cells, sides[SIDE_FAST]));
 
 struct row_cells {
     uint64_t parent;
@@ -135,16 +130,13 @@ struct row_cells {
     int64_t more_ns, component_ns[COMPONENTS];
 };
 
-static const struct column row_columns[] = {
-    FIELD("parent", row_cells, parent),
-    FIELDS_OF_WHAT(row_cells, what),
-    FIELD_OBJECT(COLUMN_OBJECT, "calls", row_cells, of.count, both_table),
-    FIELD_OBJECT(COLUMN_OBJECT, "time_ns", row_cells, of.time_ns, both_table),
-    FIELD_OBJECT(COLUMN_OBJECT, "own_ns", row_cells, of.own_ns, both_table),
-    FIELD("own_difference_ns", row_cells, more_ns),
-    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", row_cells, component_ns, signed_components_table),
-};
-static const struct table rows_table = TABLE(row_cells, "", "", row_columns);
+static const struct table rows_table =
+    OBJECT(row_cells, FIELD("parent", row_cells, parent), FIELDS_OF_WHAT(row_cells, what),
+           FIELD_OBJECT("calls", row_cells, of.count, both_table),
+           FIELD_OBJECT("time_ns", row_cells, of.time_ns, both_table),
+           FIELD_OBJECT("own_ns", row_cells, of.own_ns, both_table),
+           FIELD("own_difference_ns", row_cells, more_ns),
+           FIELD_OBJECT("components_ns", row_cells, component_ns, signed_components_table));
 
 static struct table_rows rows_of(const void *root)
 {
@@ -176,48 +168,35 @@ struct wait_cells {
     struct place_cells by;
 };
 
-static const struct column wait_columns[] = {
-    FIELD_NAMED("kind", wait_cells, of.kind, class_kind__name),
-    FIELD_AS(COLUMN_ADDRESS, "object", wait_cells, of.object),
-    FIELD("object_name", wait_cells, object_name),
-    FIELD("waits", wait_cells, of.waits),
-    FIELD("wait_ns", wait_cells, of.wait_ns),
-    FIELD("by_tid", wait_cells, by_tid),
-    FIELD_OBJECT(COLUMN_OPTIONAL, "by", wait_cells, by, place_table),
-};
-static const struct table waits_table = TABLE(wait_cells, "", "", wait_columns);
+static const struct table waits_table =
+    OBJECT(wait_cells, FIELD_NAMED("kind", wait_cells, of.kind, class_kind__name),
+           FIELD_AS(COLUMN_ADDRESS, "object", wait_cells, of.object),
+           FIELD("object_name", wait_cells, object_name), FIELD("waits", wait_cells, of.waits),
+           FIELD("wait_ns", wait_cells, of.wait_ns), FIELD("by_tid", wait_cells, by_tid),
+           FIELD_OPTIONAL("by", wait_cells, by, place_table));
 
 static struct table_rows waits_of(const void *root)
 {
     const struct difference_view *view = view_of(root);
     struct table_rows rows = table_rows__of(&waits_table);
     VEC_EACH (wait, &view->difference->waits, struct difference_wait)
-        *(struct wait_cells *)table_rows__add(&rows) = (struct wait_cells){
-            *wait, report__variable(view->report, wait->process, wait->object),
-            report__tid(view->report, wait->by),
-            place_cells__of_site(&rows, view->report, wait->process, wait->by_site)};
+        TABLE_ROW(&rows, wait_cells, *wait,
+                  report__variable(view->report, wait->process, wait->object),
+                  report__tid(view->report, wait->by),
+                  place_cells__of_site(&rows, view->report, wait->process, wait->by_site));
     return rows;
 }
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-static const struct column columns[] = {
-    FIELD_SCHEMA("heurt.difference/1"),
-    FIELD_COMMAND,
-    FIELD_ROWS(COLUMN_ONE, "of", subject_row),
-    FIELD("matching_classes", document, matching),
-    FIELD("count", document, of.count),
-    FIELD("min_ns", document, of.min_ns),
-    FIELD("median_ns", document, of.median_ns),
-    FIELD("max_ns", document, of.max_ns),
-    FIELD_ROWS(COLUMN_ONE, "slow", slow_row),
-    FIELD_ROWS(COLUMN_ONE, "fast", fast_row),
+static const struct table document_table = OBJECT(
+    document, FIELD_SCHEMA("heurt.difference/1"), FIELD_COMMAND, FIELD_ONE("of", subject_row),
+    FIELD("matching_classes", document, matching), FIELD("count", document, of.count),
+    FIELD("min_ns", document, of.min_ns), FIELD("median_ns", document, of.median_ns),
+    FIELD("max_ns", document, of.max_ns), FIELD_ONE("slow", slow_row), FIELD_ONE("fast", fast_row),
     FIELD("difference_ns", document, difference_ns),
-    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", document, component_ns, signed_components_table),
-    FIELD_ROWS(COLUMN_LIST, "rows", rows_of),
-    FIELD_ROWS(COLUMN_LIST, "waits", waits_of),
-};
-static const struct table document_table = TABLE(document, "", "", columns);
+    FIELD_OBJECT("components_ns", document, component_ns, signed_components_table),
+    FIELD_LIST("rows", rows_of), FIELD_LIST("waits", waits_of));
 
 static void put(const struct difference_view *view, const struct style *style, FILE *out)
 {

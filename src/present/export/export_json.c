@@ -10,9 +10,8 @@ static void put_line(const struct export *export, struct json_object *line)
     json_object_put(line);
 }
 
-static const struct column begin_columns[] = {FIELD_SCHEMA("heurt.export/1"), FIELD_COMMAND,
-                                              FIELD("wall_ns", run_cells, wall_ns)};
-static const struct table begin_table = TABLE(run_cells, "", "", begin_columns);
+static const struct table begin_table = OBJECT(run_cells, FIELD_SCHEMA("heurt.export/1"),
+                                               FIELD_COMMAND, FIELD("wall_ns", run_cells, wall_ns));
 
 static void begin(struct export *export)
 {
@@ -30,11 +29,9 @@ struct stretch_cells {
 };
 
 static const struct column thread_columns[] = {FIELDS_OF_LINE(stretch_cells, line),
-                                               FIELD("until_ns", stretch_cells, until_ns),
-                                               FIELD("pid", stretch_cells, pid)};
+                                               FIELDS(stretch_cells, until_ns, pid)};
 static const struct column gap_columns[] = {FIELDS_OF_LINE(stretch_cells, line),
-                                            FIELD("until_ns", stretch_cells, until_ns),
-                                            FIELD("events", stretch_cells, events)};
+                                            FIELDS(stretch_cells, until_ns, events)};
 static const struct table thread_table = TABLE(stretch_cells, "", "", thread_columns);
 static const struct table gap_table = TABLE(stretch_cells, "", "", gap_columns);
 

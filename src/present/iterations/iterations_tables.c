@@ -42,8 +42,7 @@ static void add_threads(struct table_rows *rows, const struct report *report,
                         const struct iteration_phase *phase, uint64_t number)
 {
     VEC_EACH (thread, &phase->threads, struct iteration_thread)
-        *(struct phase_thread_cells *)table_rows__add(rows) =
-            (struct phase_thread_cells){number, report__tid(report, thread->thread), *thread};
+        TABLE_ROW(rows, phase_thread_cells, number, report__tid(report, thread->thread), *thread);
 }
 
 static struct table_rows threads_of_all(const struct table_subject *subject)
@@ -66,10 +65,8 @@ struct outlier_cells {
 
 static struct table_rows place_row(const void *row)
 {
-    struct table_rows rows = table_rows__of(&call_table);
-    if (((const struct outlier_cells *)row)->function)
-        vec__push(&rows.rows, &((const struct outlier_cells *)row)->place);
-    return rows;
+    return table_rows__if(((const struct outlier_cells *)row)->function, &call_table,
+                          &((const struct outlier_cells *)row)->place);
 }
 
 #define OUTLIER(key, member, title, unit, help) \
@@ -90,9 +87,8 @@ static const struct column outlier_columns[] = {
     OUTLIER("more_ns", more_ns, "more", "ns", "longer than a usual one"),
     MORE(COMPONENT_RUNNING, "running", "worked"),
     COMPONENT_COLUMNS(MORE),
-    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", outlier_cells, of.component_more_ns,
-                 signed_components_table),
-    FIELD_ROWS(COLUMN_ONE, "place", place_row),
+    FIELD_OBJECT("components_ns", outlier_cells, of.component_more_ns, signed_components_table),
+    FIELD_ONE("place", place_row),
     FLAT("function", outlier_cells, function, "most in", "",
          "place in it whose own time makes most of it"),
     FLAT("file", outlier_cells, place.place.file, NULL, "", "its source file"),
@@ -109,14 +105,11 @@ static void add_outliers(struct table_rows *rows, const struct report *report,
 {
     VEC_EACH (outlier, &phase->outliers, struct iteration_outlier) {
         const struct class_definition *place = &outlier->place;
-        *(struct outlier_cells *)table_rows__add(rows) = (struct outlier_cells){
-            .phase = number,
-            .tid = report__tid(report, outlier->iteration.thread),
-            .place = place->at.function ? call_cells__of(rows, report, place)
-                                        : (struct call_cells){.place = PLACE_NOWHERE},
-            .function = place->at.function,
-            .of = *outlier,
-        };
+        TABLE_ROW(rows, outlier_cells, .phase = number,
+                  .tid = report__tid(report, outlier->iteration.thread),
+                  .place = place->at.function ? call_cells__of(rows, report, place)
+                                              : (struct call_cells){.place = PLACE_NOWHERE},
+                  .function = place->at.function, .of = *outlier);
     }
 }
 
@@ -182,9 +175,8 @@ static const struct column phase_columns[] = {
           "whether they are what is done between waits"),
     FIELD("variants", phase_cells, of.is_choice),
     PHASE("in_step", is_matched, NULL, "", "whether all threads do the same iteration together"),
-    FIELD_ROWS(COLUMN_LIST, "body", body_rows),
-    FIELD("body_is_cut", phase_cells, of.body_is_cut),
-    FIELD("turns", phase_cells, of.iterations),
+    FIELD_LIST("body", body_rows),
+    FIELDS_OF(phase_cells, of, body_is_cut, iterations),
     FLAT("iterations", phase_cells, of.iterations, "iterations", "",
          "how many; in step: of each thread"),
     FLAT("threads", phase_cells, threads, "threads", "", "threads that run the loop"),
@@ -203,9 +195,9 @@ static const struct column phase_columns[] = {
     PHASE("threshold_ns", threshold_ns, NULL, "ns", "what takes longer stands out"),
     FIELD("outlier_count", phase_cells, of.outlier_count),
     FLAT("outliers", phase_cells, of.outlier_count, "outliers", "", "iterations that stand out"),
-    FIELD_ROWS(COLUMN_LIST, "threads", threads_of),
-    FIELD_ROWS(COLUMN_LIST, "strip_ns", strip_rows),
-    FIELD_ROWS(COLUMN_LIST, "outliers", outliers_of),
+    FIELD_LIST("threads", threads_of),
+    FIELD_LIST("strip_ns", strip_rows),
+    FIELD_LIST("outliers", outliers_of),
 };
 static const struct table iterations_table =
     TABLE(phase_cells, "iterations", "the program's outermost loops, a row each", phase_columns);
@@ -213,14 +205,10 @@ static const struct table iterations_table =
 static void add_phase(struct table_rows *rows, const struct report *report,
                       const struct iteration_phase *phase, uint64_t number)
 {
-    *(struct phase_cells *)table_rows__add(rows) = (struct phase_cells){
-        .report = report,
-        .phase = number,
-        .what = table_rows__keep(rows, phase__text(report, phase)),
-        .threads = phase->threads.count,
-        .imbalance_ns = phase->is_matched ? phase->imbalance_ns : UINT64_MAX,
-        .of = *phase,
-    };
+    TABLE_ROW(rows, phase_cells, .report = report, .phase = number,
+              .what = table_rows__keep(rows, phase__text(report, phase)),
+              .threads = phase->threads.count,
+              .imbalance_ns = phase->is_matched ? phase->imbalance_ns : UINT64_MAX, .of = *phase);
 }
 
 struct table_rows phase_rows(const struct report *report, const struct iterations *iterations)

@@ -16,9 +16,8 @@ struct bucket_cells {
     uint64_t from_ns, count;
 };
 
-static const struct column bucket_columns[] = {FIELD("from_ns", bucket_cells, from_ns),
-                                               FIELD("count", bucket_cells, count)};
-static const struct table buckets_table = TABLE(bucket_cells, "", "", bucket_columns);
+static const struct table buckets_table =
+    OBJECT(bucket_cells, FIELDS(bucket_cells, from_ns, count));
 
 /* Of each bucket that is not empty: its lower bound and its count. */
 static struct table_rows bucket_rows(const void *row)
@@ -27,19 +26,13 @@ static struct table_rows bucket_rows(const void *row)
     struct table_rows rows = table_rows__of(&buckets_table);
     for (unsigned i = 0; i < LOCKS_BUCKETS; i++)
         if (times->buckets[i])
-            *(struct bucket_cells *)table_rows__add(&rows) =
-                (struct bucket_cells){i ? 1ull << i : 0, times->buckets[i]};
+            TABLE_ROW(&rows, bucket_cells, i ? 1ull << i : 0, times->buckets[i]);
     return rows;
 }
 
-static const struct column times_columns[] = {
-    FIELD("count", times_cells, count),
-    FIELD("sum_ns", times_cells, sum_ns),
-    FIELD("mean_ns", times_cells, known_mean_ns),
-    FIELD("max_ns", times_cells, known_max_ns),
-    FIELD_ROWS(COLUMN_LIST, "histogram", bucket_rows),
-};
-static const struct table times_table = TABLE(times_cells, "", "", times_columns);
+static const struct table times_table = OBJECT(
+    times_cells, FIELDS(times_cells, count, sum_ns), FIELD("mean_ns", times_cells, known_mean_ns),
+    FIELD("max_ns", times_cells, known_max_ns), FIELD_LIST("histogram", bucket_rows));
 
 static struct times_cells times_of(const struct lock_times *times)
 {
@@ -58,15 +51,10 @@ struct side_cells {
     struct times_cells wait, hold;
 };
 
-static const struct column side_columns[] = {
-    FIELD("acquisitions", side_cells, acquisitions),
-    FIELD("contended", side_cells, contended),
-    FIELD("busy", side_cells, busy),
-    FIELD("gave_up", side_cells, gave_up),
-    FIELD_OBJECT(COLUMN_OBJECT, "wait", side_cells, wait, times_table),
-    FIELD_OBJECT(COLUMN_OBJECT, "hold", side_cells, hold, times_table),
-};
-static const struct table side_table = TABLE(side_cells, "", "", side_columns);
+static const struct table side_table =
+    OBJECT(side_cells, FIELDS(side_cells, acquisitions, contended, busy, gave_up),
+           FIELD_OBJECT("wait", side_cells, wait, times_table),
+           FIELD_OBJECT("hold", side_cells, hold, times_table));
 
 static struct side_cells side_of(const struct lock_side *side)
 {
@@ -74,13 +62,8 @@ static struct side_cells side_of(const struct lock_side *side)
                                side->gave_up,      times_of(&side->wait), times_of(&side->hold)};
 }
 
-static const struct column on_path_columns[] = {
-    FIELD("acquisitions", lock_on_path, acquisitions),
-    FIELD("contended", lock_on_path, contended),
-    FIELD("wait_ns", lock_on_path, wait_ns),
-    FIELD("hold_ns", lock_on_path, hold_ns),
-};
-const struct table on_path_table = TABLE(lock_on_path, "", "", on_path_columns);
+const struct table on_path_table =
+    OBJECT(lock_on_path, FIELDS(lock_on_path, acquisitions, contended, wait_ns, hold_ns));
 
 /* ---- a lock's parts -------------------------------------------------------------------------- */
 
@@ -100,7 +83,7 @@ struct whose_lock {
         FLAT("name", row, lock.name, "lock", "", "variable at that address")
 /* A place: an object, or columns. */
 #define PLACE(row, object, prefix, member, title, help)                          \
-    FIELD_OBJECT(COLUMN_OPTIONAL, object, row, member, site_table),              \
+    FIELD_OPTIONAL(object, row, member, site_table),                             \
         FLAT(prefix "function", row, member.function, title, "", help),          \
         FLAT(prefix "module", row, member.module, NULL, "", "file of its code"), \
         FLAT(prefix "file", row, member.file, NULL, "", "its source file"),      \
@@ -145,8 +128,7 @@ static const struct table sites_table =
 static void add_sites(struct table_rows *rows, const struct whose_lock *lock)
 {
     VEC_EACH (site, &lock->row->sites, struct lock_site)
-        *(struct site_cells *)table_rows__add(rows) =
-            (struct site_cells){*lock, place_of(rows, lock, site->site), *site};
+        TABLE_ROW(rows, site_cells, *lock, place_of(rows, lock, site->site), *site);
 }
 
 struct pair_cells {
@@ -169,9 +151,8 @@ static const struct table pairs_table =
 static void add_pairs(struct table_rows *rows, const struct whose_lock *lock)
 {
     VEC_EACH (pair, &lock->row->pairs, struct lock_pair)
-        *(struct pair_cells *)table_rows__add(rows) =
-            (struct pair_cells){*lock, place_of(rows, lock, pair->holder_site),
-                                place_of(rows, lock, pair->waiter_site), *pair};
+        TABLE_ROW(rows, pair_cells, *lock, place_of(rows, lock, pair->holder_site),
+                  place_of(rows, lock, pair->waiter_site), *pair);
 }
 
 struct wait_cells {
@@ -216,8 +197,8 @@ static const struct column wait_columns[] = {
     FLAT("holder_tid", wait_cells, holder_tid, "for", "", "the thread that ended the wait"),
     PLACE(wait_cells, "holder", "holder_", holder, "which was in",
           "function that had taken it, or ended the wait"),
-    FIELD_ROWS(COLUMN_ONE, "waiter_stack", stack_of_waiter),
-    FIELD_ROWS(COLUMN_ONE, "holder_stack", stack_of_holder),
+    FIELD_ONE("waiter_stack", stack_of_waiter),
+    FIELD_ONE("holder_stack", stack_of_holder),
 };
 static const struct table waits_table =
     TABLE(wait_cells, "lock_waits", "the longest waits of each lock, a row each", wait_columns);
@@ -226,13 +207,9 @@ static void add_waits(struct table_rows *rows, const struct whose_lock *lock)
 {
     const struct report *report = lock->locks->report;
     VEC_EACH (wait, &lock->row->longest, struct lock_wait)
-        *(struct wait_cells *)table_rows__add(rows) =
-            (struct wait_cells){*lock,
-                                *wait,
-                                report__tid(report, wait->thread),
-                                report__tid(report, wait->holder),
-                                place_of(rows, lock, wait->site),
-                                place_of(rows, lock, wait->holder_site)};
+        TABLE_ROW(rows, wait_cells, *lock, *wait, report__tid(report, wait->thread),
+                  report__tid(report, wait->holder), place_of(rows, lock, wait->site),
+                  place_of(rows, lock, wait->holder_site));
 }
 
 /* What add makes of all locks. */
@@ -289,39 +266,29 @@ struct made_cells {
     uint32_t thread;
 };
 
-static const struct column made_columns[] = {
-    FIELD_AS(COLUMN_ADDRESS, "address", made_cells, place.address),
-    FIELDS_OF_PLACE(made_cells, place),
-    FIELD("thread", made_cells, thread),
-};
-static const struct table made_table = TABLE(made_cells, "", "", made_columns);
+static const struct table made_table =
+    OBJECT(made_cells, FIELD_AS(COLUMN_ADDRESS, "address", made_cells, place.address),
+           FIELDS_OF_PLACE(made_cells, place), FIELD("thread", made_cells, thread));
 
 static struct table_rows made_row(const void *row)
 {
     const struct lock_cells *cells = row;
     struct table_rows rows = table_rows__of(&made_table);
     if (cells->of.object.initialised_site)
-        *(struct made_cells *)table_rows__add(&rows) =
-            (struct made_cells){cells->made, cells->made_by};
+        TABLE_ROW(&rows, made_cells, cells->made, cells->made_by);
     return rows;
 }
 
 static struct table_rows shared_row(const void *row)
 {
     const struct lock_cells *cells = row;
-    struct table_rows rows = table_rows__of(&side_table);
-    if (object__is_rwlock(&cells->of.object))
-        vec__push(&rows.rows, &cells->shared);
-    return rows;
+    return table_rows__if(object__is_rwlock(&cells->of.object), &side_table, &cells->shared);
 }
 
 static struct table_rows spread_row(const void *row)
 {
     const struct lock_cells *cells = row;
-    struct table_rows rows = table_rows__of(&times_table);
-    if (cells->of.object.kind == CLASS_BARRIER)
-        vec__push(&rows.rows, &cells->spread);
-    return rows;
+    return table_rows__if(cells->of.object.kind == CLASS_BARRIER, &times_table, &cells->spread);
 }
 
 static struct table_rows sites_of(const void *row)
@@ -351,14 +318,10 @@ struct holder_cells {
     struct profile_blame of;
 };
 
-static const struct column holder_columns[] = {
-    FIELD_OBJECT(COLUMN_OPTIONAL, "place", holder_cells, place, site_table),
-    FIELD("thread", holder_cells, tid),
-    FIELD("waits", holder_cells, of.waits),
-    FIELD("wait_ns", holder_cells, of.wait_ns),
-    FIELD_COMPONENTS("doing_ns", holder_cells, of.doing_ns),
-};
-static const struct table holders_table = TABLE(holder_cells, "", "", holder_columns);
+static const struct table holders_table =
+    OBJECT(holder_cells, FIELD_OPTIONAL("place", holder_cells, place, site_table),
+           FIELD("thread", holder_cells, tid), FIELDS_OF(holder_cells, of, waits, wait_ns),
+           FIELD_COMPONENTS("doing_ns", holder_cells, of.doing_ns));
 
 static struct table_rows holders_of(const void *row)
 {
@@ -367,9 +330,9 @@ static struct table_rows holders_of(const void *row)
     struct table_rows rows = table_rows__of(report->profile ? &holders_table : NULL);
     struct vec blames = row__blames(lock->locks, lock->row);
     VEC_EACH (blame, &blames, struct profile_blame)
-        *(struct holder_cells *)table_rows__add(&rows) =
-            (struct holder_cells){place_cells__of_site(&rows, report, blame->process, blame->site),
-                                  report__tid(report, blame->thread), *blame};
+        TABLE_ROW(&rows, holder_cells,
+                  place_cells__of_site(&rows, report, blame->process, blame->site),
+                  report__tid(report, blame->thread), *blame);
     vec__free(&blames);
     return rows;
 }
@@ -397,7 +360,7 @@ static const struct column lock_columns[] = {
     LOCK("name", lock.name, "name", "", "variable at that address"),
     FIELD("process", lock_cells, process),
     FIELD_AS(COLUMN_ADDRESS, "mutex", lock_cells, mutex),
-    FIELD_ROWS(COLUMN_ONE, "initialised", made_row),
+    FIELD_ONE("initialised", made_row),
     PART("initialised_function", made.function, NULL, "", "function that initialised it"),
     PART("initialised_file", made.file, NULL, "", "source file of that"),
     PART("initialised_line", made.line, NULL, "", "line of that"),
@@ -433,23 +396,20 @@ static const struct column lock_columns[] = {
     LOCK("last_arriver", last_arriver, NULL, "", "thread that arrived last most often"),
     PART("last_arrivals", of.last_arrivals, NULL, "", "how often it did"),
     LOCK("idle", of.is_idle, NULL, "", "whether threads wait there for work"),
-    FIELD("acquisitions", lock_cells, acquisitions),
-    FIELD("contended", lock_cells, contended),
-    FIELD_OBJECT(COLUMN_OBJECT, "exclusive", lock_cells, own, side_table),
-    FIELD_ROWS(COLUMN_ONE, "shared", shared_row),
-    FIELD("signals", lock_cells, signals),
-    FIELD("broadcasts", lock_cells, broadcasts),
-    FIELD("signals_for_nobody", lock_cells, signals_for_nobody),
-    FIELD_OBJECT(COLUMN_OBJECT, "wake", lock_cells, wake, times_table),
+    FIELDS(lock_cells, acquisitions, contended),
+    FIELD_OBJECT("exclusive", lock_cells, own, side_table),
+    FIELD_ONE("shared", shared_row),
+    FIELDS(lock_cells, signals, broadcasts, signals_for_nobody),
+    FIELD_OBJECT("wake", lock_cells, wake, times_table),
     FIELD("rounds", lock_cells, rounds),
-    FIELD_ROWS(COLUMN_ONE, "spread", spread_row),
+    FIELD_ONE("spread", spread_row),
     FIELD("last_arrivals", lock_cells, last_arrivals),
-    FIELD_OBJECT(COLUMN_OBJECT, "on_path", lock_cells, of.on_path, on_path_table),
-    FIELD_ROWS(COLUMN_LIST, "sites", sites_of),
-    FIELD_ROWS(COLUMN_LIST, "pairs", pairs_of),
-    FIELD_ROWS(COLUMN_LIST, "holders", holders_of),
-    FIELD_ROWS(COLUMN_LIST, "longest", waits_of),
-    FIELD_ROWS(COLUMN_LIST, "acquiring_ns", steps_of),
+    FIELD_OBJECT("on_path", lock_cells, of.on_path, on_path_table),
+    FIELD_LIST("sites", sites_of),
+    FIELD_LIST("pairs", pairs_of),
+    FIELD_LIST("holders", holders_of),
+    FIELD_LIST("longest", waits_of),
+    FIELD_LIST("acquiring_ns", steps_of),
 };
 static const struct table locks_table = TABLE(
     lock_cells, "locks", "a row a lock, condition, semaphore, barrier or futex", lock_columns);
@@ -465,28 +425,22 @@ static void add_lock(struct table_rows *rows, const struct locks_report *locks,
     const struct sync_object *object = &lock->object;
     bool is_barrier = object->kind == CLASS_BARRIER;
     bool signals = object->kind != CLASS_LOCK && !is_barrier;
-    *(struct lock_cells *)table_rows__add(rows) = (struct lock_cells){
-        .lock = whose(locks, lock),
-        .process = object->process,
+    TABLE_ROW(
+        rows, lock_cells, .lock = whose(locks, lock), .process = object->process,
         .mutex = known_if(object->mutex != 0, object->mutex),
         .made =
             place_cells__of_site(rows, locks->report, object->process, object->initialised_site),
         .made_by = report__tid(locks->report, object->initialised_by),
-        .wait_ns = lock_row__wait_ns(lock),
-        .acquisitions = lock_row__acquisitions(lock),
-        .contended = lock_row__contended(lock),
-        .own = side_of(&lock->exclusive),
-        .shared = side_of(&lock->shared),
-        .wake = times_of(&lock->wake),
-        .spread = times_of(&lock->spread),
-        .signals = known_if(signals, lock->signals),
+        .wait_ns = lock_row__wait_ns(lock), .acquisitions = lock_row__acquisitions(lock),
+        .contended = lock_row__contended(lock), .own = side_of(&lock->exclusive),
+        .shared = side_of(&lock->shared), .wake = times_of(&lock->wake),
+        .spread = times_of(&lock->spread), .signals = known_if(signals, lock->signals),
         .broadcasts = known_if(signals, lock->broadcasts),
         .signals_for_nobody = known_if(signals, lock->signals_for_nobody),
         .rounds = known_if(is_barrier, lock->rounds),
         .last_arrivals = known_if(is_barrier, lock->last_arrivals),
         .last_arriver = is_barrier ? report__tid(locks->report, lock->last_arriver) : UINT32_MAX,
-        .of = *lock,
-    };
+        .of = *lock);
 }
 
 struct table_rows lock_rows(const struct locks_report *locks, size_t rank)

@@ -55,7 +55,7 @@ static const struct column columns[] = {
     POINT(usual_ns, "usual", "ns", "median of its kind"),
     POINT(lost_ns, "lost", "ns", "longer than usual"),
     FLAT("path", point_cells, path, "in", "", "calls that it is in, the outermost first"),
-    FIELD_ROWS(COLUMN_LIST, "path", level_rows),
+    FIELD_LIST("path", level_rows),
     COLUMN(point_cells, previous, "behind", "", "the call before it"),
     COLUMN(point_cells, next, "before", "", "the call behind it"),
     COMPONENT_COLUMNS(COMPONENT),
@@ -70,15 +70,11 @@ struct table_rows point_rows(const struct points_report *shown)
 {
     struct table_rows rows = table_rows__of(&outliers_table);
     VEC_EACH (point, &shown->found->points, struct point)
-        *(struct point_cells *)table_rows__add(&rows) = (struct point_cells){
-            .shown = shown,
-            .tid = points__thread(shown, point)->tid,
-            .thread = points__thread(shown, point)->name,
-            .path = table_rows__keep(&rows, points__path_text(shown, point->path, 0, "")),
-            .previous = function_of(shown, point->previous),
-            .next = function_of(shown, point->next),
-            .of = *point,
-        };
+        TABLE_ROW(&rows, point_cells, .shown = shown, .tid = points__thread(shown, point)->tid,
+                  .thread = points__thread(shown, point)->name,
+                  .path = table_rows__keep(&rows, points__path_text(shown, point->path, 0, "")),
+                  .previous = function_of(shown, point->previous),
+                  .next = function_of(shown, point->next), .of = *point);
     return rows;
 }
 
@@ -112,20 +108,11 @@ static struct table_rows rows_of_document(const void *root)
     return point_rows(((const struct document *)root)->shown);
 }
 
-static const struct column document_columns[] = {
-    FIELD_SCHEMA("heurt.points/1"),
-    FIELD_COMMAND,
-    FIELDS_OF_EXIT(document, run),
-    FIELD_MACHINE,
-    FIELD("wall_ns", document, run.wall_ns),
-    FIELD("thread", document, thread),
-    FIELD("events", document, of.events),
-    FIELD("kept_events", document, of.kept_events),
-    FIELD("left_out", document, of.left_out),
-    FIELD_ROWS(COLUMN_LIST, "points", rows_of_document),
-    FIELD_WARNINGS,
-};
-static const struct table document_table = TABLE(document, "", "", document_columns);
+static const struct table document_table = OBJECT(
+    document, FIELD_SCHEMA("heurt.points/1"), FIELD_COMMAND, FIELDS_OF_EXIT(document, run),
+    FIELD_MACHINE, FIELD("wall_ns", document, run.wall_ns), FIELD("thread", document, thread),
+    FIELDS_OF(document, of, events, kept_events, left_out), FIELD_LIST("points", rows_of_document),
+    FIELD_WARNINGS);
 
 static void put_json(const struct points_report *shown, const struct style *style, FILE *out)
 {

@@ -13,19 +13,12 @@ struct finding_cells {
 
 /* ---- objects in it --------------------------------------------------------------------------- */
 
-static const struct column object_columns[] = {
-    FIELD("name", finding_cells, object),
-    FIELD("kind", finding_cells, object_kind),
-    FIELD_ROWS(COLUMN_ONE, "born", no_rows),
-    FIELD("count", finding_cells, finding.objects),
-};
-static const struct table object_table = TABLE(finding_cells, "", "", object_columns);
+static const struct table object_table = OBJECT(
+    finding_cells, FIELD("name", finding_cells, object), FIELD("kind", finding_cells, object_kind),
+    FIELD_ONE("born", no_rows), FIELD("count", finding_cells, finding.objects));
 
-static const struct column by_columns[] = {
-    FIELDS_OF_PLACE(finding_cells, by),
-    FIELD("doing", finding_cells, by_doing),
-};
-static const struct table by_table = TABLE(finding_cells, "", "", by_columns);
+static const struct table by_table = OBJECT(finding_cells, FIELDS_OF_PLACE(finding_cells, by),
+                                            FIELD("doing", finding_cells, by_doing));
 
 static struct table_rows if_known(const struct table *table, const char *known, const void *row)
 {
@@ -76,15 +69,15 @@ static const struct column columns[] = {
     COLUMN_NAMED("category", finding_cells, finding.category, finding_category__name, "category",
                  "lock, barrier, disk, imbalance …"),
     COLUMN(finding_cells, sentence, NULL, "", "what it is, in words"),
-    FIELD_ROWS(COLUMN_LIST, "try", try_rows),
-    FIELD_OBJECT(COLUMN_OPTIONAL, "place", finding_cells, place, place_table),
+    FIELD_LIST("try", try_rows),
+    FIELD_OPTIONAL("place", finding_cells, place, place_table),
     PLACE("function", place.function, "in", "function of the program"),
     PLACE("module", place.module, NULL, "file of the program or library"),
     PLACE("file", place.file, NULL, "source file"),
     PLACE("line", place.line, NULL, "line in it"),
-    FIELD_ROWS(COLUMN_ONE, "object", object_row),
+    FIELD_ONE("object", object_row),
     FLAT("object", finding_cells, object, "object", "", "name or address of the lock, barrier …"),
-    FIELD_ROWS(COLUMN_ONE, "by", by_row),
+    FIELD_ONE("by", by_row),
     PLACE("by_function", by.function, "for", "function that blocked it"),
     PLACE("by_file", by.file, NULL, "its source file"),
     PLACE("by_line", by.line, NULL, "line in it"),
@@ -99,7 +92,7 @@ static const struct column columns[] = {
     FIELD_AS(COLUMN_RANGE, "wall_gain", finding_cells, finding.wall_gain),
     COLUMN_NAMED("confidence", finding_cells, finding.confidence, confidence__name, NULL,
                  "measured, estimated, or weak"),
-    FIELD_ROWS(COLUMN_LIST, "classes", class_rank_rows),
+    FIELD_LIST("classes", class_rank_rows),
     FLAT("leader", finding_cells, leader, NULL, "",
          "place in the report of the class that lost most"),
     FLAT("try", finding_cells, try, NULL, "", "what to try first"),

@@ -7,10 +7,8 @@
 
 /* ---- what was looked at ---------------------------------------------------------------------- */
 
-static const struct column runtime_columns[] = {FIELD("name", runtime_kind, name),
-                                                FIELD("seen", runtime_kind, seen),
-                                                FIELD("unseen", runtime_kind, unseen)};
-static const struct table runtimes_table = TABLE(runtime_kind, "", "", runtime_columns);
+static const struct table runtimes_table =
+    OBJECT(runtime_kind, FIELDS(runtime_kind, name, seen, unseen));
 
 struct coverage_document {
     const struct report *report;
@@ -29,12 +27,10 @@ static struct table_rows runtime_rows(const void *row)
     return rows;
 }
 
-static const struct column refused_columns[] = {FIELD("function", coverage_row, function),
-                                                FIELD("module", coverage_row, module),
-                                                FIELD("reason", coverage_row, reason)};
-static const struct table refused_table = TABLE(coverage_row, "", "", refused_columns);
-static const struct table functions_table = {"", "", refused_columns, 2,
-                                             sizeof(struct coverage_row)};
+static const struct table refused_table =
+    OBJECT(coverage_row, FIELDS(coverage_row, function, module, reason));
+static const struct table functions_table =
+    OBJECT(coverage_row, FIELDS(coverage_row, function, module));
 
 static struct table_rows rows_of(const struct table *table, const struct vec *found)
 {
@@ -55,18 +51,11 @@ static struct table_rows function_rows(const void *row)
                    &((const struct coverage_document *)row)->coverage.instrumented);
 }
 
-static const struct column coverage_columns[] = {
-    FIELD("requested", coverage_document, requested),
-    FIELD("instrumented", coverage_document, instrumented),
-    FIELD("markers", coverage_document, markers),
-    FIELD("events_lost", coverage_document, events_lost),
-    FIELD("choice", coverage_document, choice),
-    FIELD("unseen", coverage_document, unseen),
-    FIELD_ROWS(COLUMN_LIST, "runtimes", runtime_rows),
-    FIELD_ROWS(COLUMN_LIST, "refused", refused_rows),
-    FIELD_ROWS(COLUMN_LIST, "functions", function_rows),
-};
-static const struct table coverage_table = TABLE(coverage_document, "", "", coverage_columns);
+static const struct table coverage_table =
+    OBJECT(coverage_document,
+           FIELDS(coverage_document, requested, instrumented, markers, events_lost, choice, unseen),
+           FIELD_LIST("runtimes", runtime_rows), FIELD_LIST("refused", refused_rows),
+           FIELD_LIST("functions", function_rows));
 
 /* coverage__free its coverage. */
 static struct coverage_document coverage_of(const struct report *report)
@@ -105,9 +94,8 @@ static const struct report *report_of(const void *root)
 
 /* ---- how it was recorded --------------------------------------------------------------------- */
 
-static const struct column overhead_columns[] = {FIELD("events", document, of.events),
-                                                 FIELD("estimated_ns", document, overhead_ns)};
-static const struct table overhead_table = TABLE(document, "", "", overhead_columns);
+static const struct table overhead_table = OBJECT(document, FIELD("events", document, of.events),
+                                                  FIELD("estimated_ns", document, overhead_ns));
 
 struct kernel_cells {
     bool records;
@@ -115,24 +103,18 @@ struct kernel_cells {
     const char *why, *tracepoints;
 };
 
-static const struct column kernel_columns[] = {
-    FIELD("records", kernel_cells, records),
-    FIELD("threads_without", kernel_cells, threads_without),
-    FIELD("lost", kernel_cells, lost),
-    FIELD("why", kernel_cells, why),
-    FIELD("tracepoints", kernel_cells, tracepoints),
-};
-static const struct table kernel_table = TABLE(kernel_cells, "", "", kernel_columns);
+static const struct table kernel_table =
+    OBJECT(kernel_cells, FIELDS(kernel_cells, records, threads_without, lost, why, tracepoints));
 
 static struct table_rows kernel_row(const void *root)
 {
     const struct report *report = report_of(root);
     struct table_rows rows = table_rows__of(&kernel_table);
     const char *why = table_rows__keep(&rows, report__why_no_kernel(report));
-    *(struct kernel_cells *)table_rows__add(&rows) = (struct kernel_cells){
-        !why && report->profile->threads.count, profile__without_kernel(report->profile),
-        profile__kernel_lost(report->profile, report->trace), why,
-        trace__meta(report->trace, "tracepoints")};
+    TABLE_ROW(&rows, kernel_cells, !why && report->profile->threads.count,
+              profile__without_kernel(report->profile),
+              profile__kernel_lost(report->profile, report->trace), why,
+              trace__meta(report->trace, "tracepoints"));
     return rows;
 }
 
@@ -153,28 +135,21 @@ static struct table_rows holds_row(const void *row)
 {
     static const struct column columns[] = {FIELD("", check_cells, holds)};
     static const struct table table = TABLE(check_cells, "", "", columns);
-    struct table_rows rows = table_rows__of(&table);
-    if (((const struct check_cells *)row)->known)
-        vec__push(&rows.rows, row);
-    return rows;
+    return table_rows__if(((const struct check_cells *)row)->known, &table, row);
 }
 
-static const struct column check_columns[] = {
-    FIELD("name", check_cells, name),
-    FIELD_ROWS(COLUMN_ONE, "holds", holds_row),
-    FIELD("ours", check_cells, ours),
-    FIELD("counted", check_cells, counted),
-};
-static const struct table checks_table = TABLE(check_cells, "", "", check_columns);
+static const struct table checks_table =
+    OBJECT(check_cells, FIELD("name", check_cells, name), FIELD_ONE("holds", holds_row),
+           FIELDS(check_cells, ours, counted));
 
 static struct table_rows check_rows(const void *root)
 {
     struct table_rows rows = table_rows__of(&checks_table);
     for (int i = 0; i < PROFILE_CHECKS; i++) {
         const struct profile_check *check = &report_of(root)->profile->checks[i];
-        *(struct check_cells *)table_rows__add(&rows) = (struct check_cells){
-            check__name((enum profile_check_name)i), check->known, check->holds,
-            check->known ? check->ours : UINT64_MAX, check->known ? check->counted : UINT64_MAX};
+        TABLE_ROW(&rows, check_cells, check__name((enum profile_check_name)i), check->known,
+                  check->holds, check->known ? check->ours : UINT64_MAX,
+                  check->known ? check->counted : UINT64_MAX);
     }
     return rows;
 }
@@ -188,10 +163,9 @@ struct known_cells {
 };
 
 #define KNOWN(component, key, help) FIELD(key, known_cells, ns[component])
-static const struct column known_columns[] = {COMPONENT_COLUMNS(KNOWN),
-                                              KNOWN(COMPONENT_RUNNING, "running", ""),
-                                              FIELD("rest", known_cells, rest)};
-static const struct table known_table = TABLE(known_cells, "", "", known_columns);
+static const struct table known_table =
+    OBJECT(known_cells, COMPONENT_COLUMNS(KNOWN), KNOWN(COMPONENT_RUNNING, "running", ""),
+           FIELD("rest", known_cells, rest));
 
 static struct known_cells known_of(const uint64_t ns[COMPONENTS], bool has_kernel)
 {
@@ -212,13 +186,9 @@ struct thread_time_cells {
     struct known_cells components;
 };
 
-static const struct column thread_time_columns[] = {
-    FIELD("threads", thread_time_cells, threads),
-    FIELD("work", thread_time_cells, work),
-    FIELD("lifetime_ns", thread_time_cells, lifetime_ns),
-    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", thread_time_cells, components, known_table),
-};
-static const struct table thread_time_table = TABLE(thread_time_cells, "", "", thread_time_columns);
+static const struct table thread_time_table =
+    OBJECT(thread_time_cells, FIELDS(thread_time_cells, threads, work, lifetime_ns),
+           FIELD_OBJECT("components_ns", thread_time_cells, components, known_table));
 
 static struct table_rows thread_time_row(const void *root)
 {
@@ -227,9 +197,9 @@ static struct table_rows thread_time_row(const void *root)
     struct table_rows rows = table_rows__of(&thread_time_table);
     uint64_t sums[COMPONENTS];
     profile__component_ns(profile, sums);
-    *(struct thread_time_cells *)table_rows__add(&rows) = (struct thread_time_cells){
-        profile->threads.count, profile__work(profile, report->trace), profile->lifetime_sum_ns,
-        known_of(sums, profile__without_kernel(profile) == 0)};
+    TABLE_ROW(&rows, thread_time_cells, profile->threads.count,
+              profile__work(profile, report->trace), profile->lifetime_sum_ns,
+              known_of(sums, profile__without_kernel(profile) == 0));
     return rows;
 }
 
@@ -242,19 +212,12 @@ struct thread_cells {
     bool ended;
 };
 
-static const struct column thread_columns[] = {
-    FIELD("tid", thread_cells, tid),
-    FIELD("name", thread_cells, name),
-    FIELD("pid", thread_cells, pid),
-    FIELD("lifetime_ns", thread_cells, of.lifetime_ns),
-    FIELD("cpu_ns", thread_cells, of.cpu_ns),
-    FIELD("runnable_ns", thread_cells, of.runnable_ns),
-    FIELD_OBJECT(COLUMN_OBJECT, "components_ns", thread_cells, components, known_table),
-    FIELD("kernel_lost", thread_cells, kernel_lost),
-    FIELD("events", thread_cells, of.events),
-    FIELD("ended", thread_cells, ended),
-};
-static const struct table threads_of_run_table = TABLE(thread_cells, "", "", thread_columns);
+static const struct table threads_of_run_table =
+    OBJECT(thread_cells, FIELDS(thread_cells, tid, name, pid),
+           FIELDS_OF(thread_cells, of, lifetime_ns, cpu_ns, runnable_ns),
+           FIELD_OBJECT("components_ns", thread_cells, components, known_table),
+           FIELD("kernel_lost", thread_cells, kernel_lost),
+           FIELD("events", thread_cells, of.events), FIELD("ended", thread_cells, ended));
 
 static struct table_rows thread_rows(const void *root)
 {
@@ -265,14 +228,9 @@ static struct table_rows thread_rows(const void *root)
         if (row->thread >= threads->count)
             continue;
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, row->thread);
-        *(struct thread_cells *)table_rows__add(&rows) =
-            (struct thread_cells){thread->tid,
-                                  thread->pid,
-                                  thread->name,
-                                  *row,
-                                  known_of(row->component_ns, row->has_kernel),
-                                  row->has_kernel ? row->kernel_lost : UINT64_MAX,
-                                  thread->ended};
+        TABLE_ROW(&rows, thread_cells, thread->tid, thread->pid, thread->name, *row,
+                  known_of(row->component_ns, row->has_kernel),
+                  row->has_kernel ? row->kernel_lost : UINT64_MAX, thread->ended);
     }
     return rows;
 }
@@ -289,32 +247,17 @@ static struct table_rows findings_of(const void *root)
     return finding_rows(report_of(root));
 }
 
-static const struct column columns[] = {
-    FIELD_SCHEMA("heurt.report/1"),
-    FIELD_COMMAND,
-    FIELDS_OF_EXIT(document, run),
-    FIELD("wall_ns", document, of.wall_ns),
-    FIELD("lifetime_ns", document, of.lifetime_sum_ns),
-    FIELD("cpu_ns", document, cpu_ns),
-    FIELD("threshold", document, of.threshold),
-    FIELD("replayed_share", document, replayed_share),
-    FIELD("no_gains", document, of.no_gains),
-    FIELD("events", document, of.events),
-    FIELD("classes_by", document, classes_by),
-    FIELD("aggregated", document, is_aggregated),
-    FIELD_MACHINE,
-    FIELD_OBJECT(COLUMN_OBJECT, "overhead", document, run, overhead_table),
-    FIELD_ROWS(COLUMN_ONE, "kernel", kernel_row),
-    FIELD_ROWS(COLUMN_ONE, "audit", audit_row),
-    FIELD_ROWS(COLUMN_LIST, "checks", check_rows),
-    FIELD_OBJECT(COLUMN_OBJECT, "coverage", document, coverage, coverage_table),
-    FIELD_WARNINGS,
-    FIELD_ROWS(COLUMN_ONE, "thread_time", thread_time_row),
-    FIELD_ROWS(COLUMN_LIST, "threads", thread_rows),
-    FIELD_ROWS(COLUMN_LIST, "classes", classes_of),
-    FIELD_ROWS(COLUMN_LIST, "findings", findings_of),
-};
-static const struct table document_table = TABLE(document, "", "", columns);
+static const struct table document_table = OBJECT(
+    document, FIELD_SCHEMA("heurt.report/1"), FIELD_COMMAND, FIELDS_OF_EXIT(document, run),
+    FIELD("wall_ns", document, of.wall_ns), FIELD("lifetime_ns", document, of.lifetime_sum_ns),
+    FIELD("cpu_ns", document, cpu_ns), FIELD("threshold", document, of.threshold),
+    FIELD("replayed_share", document, replayed_share), FIELDS_OF(document, of, no_gains, events),
+    FIELD("classes_by", document, classes_by), FIELD("aggregated", document, is_aggregated),
+    FIELD_MACHINE, FIELD_OBJECT("overhead", document, run, overhead_table),
+    FIELD_ONE("kernel", kernel_row), FIELD_ONE("audit", audit_row),
+    FIELD_LIST("checks", check_rows), FIELD_OBJECT("coverage", document, coverage, coverage_table),
+    FIELD_WARNINGS, FIELD_ONE("thread_time", thread_time_row), FIELD_LIST("threads", thread_rows),
+    FIELD_LIST("classes", classes_of), FIELD_LIST("findings", findings_of));
 
 static void put_document(const struct report *report, size_t rank, const struct style *style,
                          FILE *out)

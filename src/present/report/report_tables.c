@@ -26,14 +26,10 @@ struct inside_row {
     uint64_t least, most;
 };
 
-static const struct column inside_columns[] = {
-    FIELD("level", inside_row, of.level),
-    FIELD_NAMED("kind", inside_row, of.kind, class_kind__name),
-    FIELD("function", inside_row, of.function),
-    FIELD("least", inside_row, least),
-    FIELD("most", inside_row, most),
-};
-static const struct table inside_table = TABLE(inside_row, "", "", inside_columns);
+static const struct table inside_table =
+    OBJECT(inside_row, FIELD("level", inside_row, of.level),
+           FIELD_NAMED("kind", inside_row, of.kind, class_kind__name),
+           FIELD("function", inside_row, of.function), FIELDS(inside_row, least, most));
 
 static struct table_rows inside_rows(const void *row)
 {
@@ -41,9 +37,8 @@ static struct table_rows inside_rows(const void *row)
     VEC_EACH (inside, &((const struct class_row *)row)->class.what.structure->inside,
               struct profile_inside) {
         bool is_counted = inside->level == 1;
-        *(struct inside_row *)table_rows__add(&rows) =
-            (struct inside_row){*inside, is_counted ? inside->least : UINT64_MAX,
-                                is_counted ? inside->most : UINT64_MAX};
+        TABLE_ROW(&rows, inside_row, *inside, is_counted ? inside->least : UINT64_MAX,
+                  is_counted ? inside->most : UINT64_MAX);
     }
     return rows;
 }
@@ -54,13 +49,10 @@ struct structure_row {
     bool is_rest;
 };
 
-static const struct column structure_columns[] = {
-    FIELD("depth", structure_row, depth),
-    FIELD("text", structure_row, class.structure),
-    FIELD("rest", structure_row, is_rest),
-    FIELD_ROWS(COLUMN_LIST, "inside", inside_rows),
-};
-static const struct table structure_table = TABLE(structure_row, "", "", structure_columns);
+static const struct table structure_table =
+    OBJECT(structure_row, FIELD("depth", structure_row, depth),
+           FIELD("text", structure_row, class.structure), FIELD("rest", structure_row, is_rest),
+           FIELD_LIST("inside", inside_rows));
 
 static struct table_rows structure_row(const void *row)
 {
@@ -68,16 +60,13 @@ static struct table_rows structure_row(const void *row)
     const struct profile_structure *structure = class->class.what.structure;
     struct table_rows rows = table_rows__of(&structure_table);
     if (structure)
-        *(struct structure_row *)table_rows__add(&rows) =
-            (struct structure_row){*class, structure->depth, structure->is_rest};
+        TABLE_ROW(&rows, structure_row, *class, structure->depth, structure->is_rest);
     return rows;
 }
 
 /* ---- its other parts ------------------------------------------------------------------------- */
 
-static const struct column key_columns[] = {FIELD("name", profile_key, name),
-                                            FIELD("value", profile_key, value)};
-static const struct table keys_table = TABLE(profile_key, "", "", key_columns);
+static const struct table keys_table = OBJECT(profile_key, FIELDS(profile_key, name, value));
 
 static struct table_rows key_rows(const void *row)
 {
@@ -101,8 +90,7 @@ static struct table_rows stack_rows(const void *row)
     const struct class_row *class = row;
     struct table_rows rows = table_rows__of(&stack_table);
     VEC_EACH (stack, &class->class.what.stacks, struct profile_stack)
-        *(struct stack_cells *)table_rows__add(&rows) =
-            (struct stack_cells){class->report, *stack, true};
+        TABLE_ROW(&rows, stack_cells, class->report, *stack, true);
     return rows;
 }
 
@@ -120,8 +108,8 @@ struct reason_row {
         ONE(REASON_UNEXPLAINED, "unexplained", "nothing that is known")
 _Static_assert(REASONS == 17, "every reason has a column");
 
-static const struct column reason_columns[] = {COMPONENT_COLUMNS(REASON), REASON_COLUMNS(REASON)};
-static const struct table reasons_table = TABLE(reason_row, "", "", reason_columns);
+static const struct table reasons_table =
+    OBJECT(reason_row, COMPONENT_COLUMNS(REASON), REASON_COLUMNS(REASON));
 
 /* REASON_UNEXPLAINED: no cause is known. */
 static const char *cause__name(enum reason cause)
@@ -152,7 +140,7 @@ static const struct column class_columns[] = {
     IDENTITY("module", place.module, NULL, "file of the program or library"),
     IDENTITY("file", place.file, NULL, "source file; of a hooked call that of the call"),
     IDENTITY("line", place.line, NULL, "line in it"),
-    FIELD_OBJECT(COLUMN_OBJECT, "caller", class_row, identity.caller, place_table),
+    FIELD_OBJECT("caller", class_row, identity.caller, place_table),
     FLAT("caller", class_row, identity.caller.function, "in", "",
          "function that makes the call, of hooked calls"),
     FLAT("caller_file", class_row, identity.caller.file, NULL, "", "its source file"),
@@ -160,12 +148,11 @@ static const struct column class_columns[] = {
     COLUMN_AS(COLUMN_ADDRESS, class_row, object, NULL, "", "address of the lock, barrier …"),
     COLUMN(class_row, object_name, "object", "", "variable at that address"),
     FLAT("key", class_row, key, NULL, "", "what its occurrences have in common besides the place"),
-    FIELD_ROWS(COLUMN_MAP, "key", key_rows),
-    FIELD_ROWS(COLUMN_ONE, "structure", structure_row),
+    FIELD_MAP("key", key_rows),
+    FIELD_ONE("structure", structure_row),
     COLUMN(class_row, threads, NULL, "", "threads that had it"),
     CLASS(count, "count", "", "occurrences"),
-    FIELD("sampled", class_row, sampled),
-    FIELD("sum_error_ns", class_row, sum_error_ns),
+    FIELDS(class_row, sampled, sum_error_ns),
     CLASS(contended, NULL, "", "occurrences that had to wait, of locks and semaphores"),
     CLASS(unfinished, NULL, "", "occurrences that were entered and never left"),
     CLASS(min_ns, "min", "ns", "the fastest occurrence"),
@@ -179,7 +166,7 @@ static const struct column class_columns[] = {
     CLASS(score_all, NULL, "share", "the loss over the lives of all threads"),
     COMPONENT_COLUMNS(WHY),
     REASON_COLUMNS(WHY),
-    FIELD_OBJECT(COLUMN_OBJECT, "why_ns", class_row, class.why_ns, reasons_table),
+    FIELD_OBJECT("why_ns", class_row, class.why_ns, reasons_table),
     COLUMN_NAMED("confidence", class_row, class.confidence, confidence__name, NULL,
                  "measured, estimated, or weak"),
     CLASS(idle, NULL, "", "whether it waits for work, events, time or a thread's end"),
@@ -193,12 +180,12 @@ static const struct column class_columns[] = {
     GAIN("wall_gain_high", 1, "the same, at most"),
     FIELD_AS(COLUMN_RANGE, "wall_gain", class_row, class.wall_gain),
     FLAT("structure", class_row, structure, NULL, "", "what its occurrences call"),
-    FIELD_ROWS(COLUMN_LIST, "evidence", evidence_of),
-    FIELD_ROWS(COLUMN_LIST, "doubts", doubt_rows),
-    FIELD_ROWS(COLUMN_LIST, "holders", holders_of),
-    FIELD_ROWS(COLUMN_LIST, "blames", blockers_of),
-    FIELD_ROWS(COLUMN_LIST, "threads_detail", threads_of),
-    FIELD_ROWS(COLUMN_LIST, "stacks", stack_rows),
+    FIELD_LIST("evidence", evidence_of),
+    FIELD_LIST("doubts", doubt_rows),
+    FIELD_LIST("holders", holders_of),
+    FIELD_LIST("blames", blockers_of),
+    FIELD_LIST("threads_detail", threads_of),
+    FIELD_LIST("stacks", stack_rows),
 };
 
 static const struct table classes_table =
@@ -210,20 +197,16 @@ static void add_class(struct table_rows *rows, const struct report *report,
 {
     const struct class_definition *what = &class->what;
     bool is_sampled = class->recorded < class->count;
-    *(struct class_row *)table_rows__add(rows) = (struct class_row){
-        .report = report,
-        .rank = rank,
-        .identity = identity_cells__of(rows, report, what),
-        .object = what->has_object ? what->object : UINT64_MAX,
-        .object_name = class__object_name(report, what),
-        .key = table_rows__keep(rows, class__keys(what)),
-        .threads = class->threads.count,
-        .sampled = is_sampled ? class->recorded : UINT64_MAX,
-        .sum_error_ns = is_sampled ? class->sum_error_ns : UINT64_MAX,
-        .class = *class,
-        .structure =
-            what->structure ? table_rows__keep(rows, class_structure__text(what->structure)) : NULL,
-    };
+    TABLE_ROW(rows, class_row, .report = report, .rank = rank,
+              .identity = identity_cells__of(rows, report, what),
+              .object = what->has_object ? what->object : UINT64_MAX,
+              .object_name = class__object_name(report, what),
+              .key = table_rows__keep(rows, class__keys(what)), .threads = class->threads.count,
+              .sampled = is_sampled ? class->recorded : UINT64_MAX,
+              .sum_error_ns = is_sampled ? class->sum_error_ns : UINT64_MAX, .class = *class,
+              .structure = what->structure
+                               ? table_rows__keep(rows, class_structure__text(what->structure))
+                               : NULL);
 }
 
 struct table_rows class_rows(const struct report *report, size_t rank)
@@ -307,12 +290,11 @@ static void add_class_threads(struct table_rows *rows, const struct whose_class 
 {
     const struct vec *threads = trace__threads(whose->report->trace);
     VEC_EACH (thread, &whose->class->threads, struct profile_thread_row)
-        *(struct class_thread_row *)table_rows__add(rows) = (struct class_thread_row){
-            *whose, report__tid(whose->report, thread->thread),
-            thread->thread < threads->count
-                ? VEC_AT(threads, struct trace_thread, thread->thread)->name
-                : NULL,
-            *thread};
+        TABLE_ROW(rows, class_thread_row, *whose, report__tid(whose->report, thread->thread),
+                  thread->thread < threads->count
+                      ? VEC_AT(threads, struct trace_thread, thread->thread)->name
+                      : NULL,
+                  *thread);
 }
 
 static struct table_rows threads_of(const void *row)
@@ -360,13 +342,9 @@ static const struct column blocker_columns[] = {
 static const struct table blockers_table =
     TABLE(blocker_row, "blockers", "a row a class and a place that blocked it", blocker_columns);
 
-static const struct column holder_columns[] = {
-    FIELD("share", blocker_row, share),
-    FIELD("wait_ns", blocker_row, of.wait_ns),
-    FIELD("waits", blocker_row, of.waits),
-    FIELDS_OF_PLACE(blocker_row, place),
-};
-static const struct table holders_table = TABLE(blocker_row, "", "", holder_columns);
+static const struct table holders_table =
+    OBJECT(blocker_row, FIELD("share", blocker_row, share),
+           FIELDS_OF(blocker_row, of, wait_ns, waits), FIELDS_OF_PLACE(blocker_row, place));
 
 static void add_blockers(struct table_rows *rows, const struct whose_class *whose)
 {
@@ -374,14 +352,10 @@ static void add_blockers(struct table_rows *rows, const struct whose_class *whos
     uint64_t held_ns = profile_class__held_ns(report->profile, whose->class);
     VEC_EACH (blame, &whose->class->blames, struct profile_blame) {
         enum component doing = blame__doing(blame);
-        *(struct blocker_row *)table_rows__add(rows) =
-            (struct blocker_row){*whose,
-                                 place_cells__of_site(rows, report, blame->process, blame->site),
-                                 report__tid(report, blame->thread),
-                                 *blame,
-                                 doing__words(doing),
-                                 blame->doing_ns[doing],
-                                 ratio(blame->wait_ns, held_ns)};
+        TABLE_ROW(rows, blocker_row, *whose,
+                  place_cells__of_site(rows, report, blame->process, blame->site),
+                  report__tid(report, blame->thread), *blame, doing__words(doing),
+                  blame->doing_ns[doing], ratio(blame->wait_ns, held_ns));
     }
 }
 
@@ -421,20 +395,15 @@ struct evidence_row {
     uint32_t other_tid;
 };
 
-static const struct column other_columns[] = {
-    FIELD("rank", evidence_row, other),
-    FIELD("function", evidence_row, other_function),
-    FIELD("tid", evidence_row, other_tid),
-};
-static const struct table other_table = TABLE(evidence_row, "", "", other_columns);
+static const struct table other_table =
+    OBJECT(evidence_row, FIELD("rank", evidence_row, other),
+           FIELD("function", evidence_row, other_function), FIELD("tid", evidence_row, other_tid));
 
 static struct table_rows other_row(const void *row)
 {
     const struct evidence_row *evidence = row;
-    struct table_rows rows = table_rows__of(&other_table);
-    if (!isnan(evidence->slope_ns) && evidence->other != UINT64_MAX)
-        vec__push(&rows.rows, evidence);
-    return rows;
+    return table_rows__if(!isnan(evidence->slope_ns) && evidence->other != UINT64_MAX, &other_table,
+                          evidence);
 }
 
 static const struct column evidence_columns[] = {
@@ -453,7 +422,7 @@ static const struct column evidence_columns[] = {
                  "of varying work: which argument"),
     FLAT("other", evidence_row, other, NULL, "",
          "of an overlap: place of the other class in the report"),
-    FIELD_ROWS(COLUMN_ONE, "other", other_row),
+    FIELD_ONE("other", other_row),
 };
 static const struct table evidence_table =
     TABLE(evidence_row, "evidence", "a row a class and a reason of its time on the CPU",
@@ -465,16 +434,14 @@ static void add_evidence(struct table_rows *rows, const struct whose_class *whos
     VEC_EACH (evidence, &whose->class->evidence, struct profile_evidence) {
         bool of_others = evidence->reason == REASON_OVERLAP || evidence->reason == REASON_SPIN;
         size_t other = report__rank_of(report, evidence->other);
-        *(struct evidence_row *)table_rows__add(rows) =
-            (struct evidence_row){.whose = *whose,
-                                  .of = *evidence,
-                                  .other = other ? other : UINT64_MAX,
-                                  .slope_ns = of_others ? evidence->slope_ns : COLUMN_UNKNOWN,
-                                  .other_function = other ? VEC_AT(&report->profile->classes,
-                                                                   struct profile_class, other - 1)
-                                                                ->what.at.function
-                                                          : NULL,
-                                  .other_tid = report__tid(report, evidence->thread)};
+        TABLE_ROW(rows, evidence_row, .whose = *whose, .of = *evidence,
+                  .other = other ? other : UINT64_MAX,
+                  .slope_ns = of_others ? evidence->slope_ns : COLUMN_UNKNOWN,
+                  .other_function =
+                      other ? VEC_AT(&report->profile->classes, struct profile_class, other - 1)
+                                  ->what.at.function
+                            : NULL,
+                  .other_tid = report__tid(report, evidence->thread));
     }
 }
 

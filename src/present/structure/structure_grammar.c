@@ -137,8 +137,8 @@ struct item_cells {
     struct grammar_item of; /* its count as it is */
 };
 
-static const struct column item_columns[] = {
-    FLAT("rule", item_cells, rule, NULL, "", "number of the rule"),
+static const struct table items_table = OBJECT(
+    item_cells, FLAT("rule", item_cells, rule, NULL, "", "number of the rule"),
     FLAT("position", item_cells, position, NULL, "", "of the item in it, from 0"),
     FIELD("rule", item_cells, item_rule),
     FLAT("item_rule", item_cells, item_rule, NULL, "", "number of the rule that the item is"),
@@ -146,9 +146,7 @@ static const struct column item_columns[] = {
     FLAT("function", item_cells, function, NULL, "", "or what was called"),
     FLAT("file", item_cells, place.file, NULL, "", "its source file"),
     FLAT("line", item_cells, place.line, NULL, "", "line in it"),
-    COLUMN_KEYED("times", item_cells, of.count, NULL, "", "in a row"),
-};
-static const struct table items_table = TABLE(item_cells, "", "", item_columns);
+    COLUMN_KEYED("times", item_cells, of.count, NULL, "", "in a row"));
 
 static void add_items(struct table_rows *rows, const struct grammar_report *shown, size_t rule)
 {
@@ -156,15 +154,12 @@ static void add_items(struct table_rows *rows, const struct grammar_report *show
     uint64_t position = 0;
     VEC_EACH (item, &items, struct grammar_item) {
         const struct class_definition *what = is_rule(item) ? NULL : place_of(shown, item);
-        *(struct item_cells *)table_rows__add(rows) = (struct item_cells){
-            .rule = rule,
-            .position = position++,
-            .item_rule = what ? UINT64_MAX : rule_of(item),
-            .item_place = what ? item->symbol : UINT64_MAX,
-            .function = what ? what->at.function : NULL,
-            .place = what ? place_cells__of_class(rows, shown->report, what) : PLACE_NOWHERE,
-            .of = *item,
-        };
+        TABLE_ROW(rows, item_cells, .rule = rule, .position = position++,
+                  .item_rule = what ? UINT64_MAX : rule_of(item),
+                  .item_place = what ? item->symbol : UINT64_MAX,
+                  .function = what ? what->at.function : NULL,
+                  .place = what ? place_cells__of_class(rows, shown->report, what) : PLACE_NOWHERE,
+                  .of = *item);
     }
     vec__free(&items);
 }
@@ -182,13 +177,8 @@ static struct table_rows item_rows(const void *row)
     return rows;
 }
 
-static const struct column rule_columns[] = {
-    FIELD("rule", rule_cells, rule),
-    FIELD("length", rule_cells, length),
-    FIELD("count", rule_cells, count),
-    FIELD_ROWS(COLUMN_LIST, "items", item_rows),
-};
-static const struct table rules_table = TABLE(rule_cells, "", "", rule_columns);
+static const struct table rules_table =
+    OBJECT(rule_cells, FIELDS(rule_cells, rule, length, count), FIELD_LIST("items", item_rows));
 
 struct document {
     struct run_cells run;
@@ -202,8 +192,8 @@ static struct table_rows rule_rows(const void *root)
     const struct grammar_report *shown = ((const struct document *)root)->shown;
     struct table_rows rows = table_rows__of(&rules_table);
     for (size_t i = 0; i < grammar__rules(shown->grammar); i++)
-        *(struct rule_cells *)table_rows__add(&rows) = (struct rule_cells){
-            shown, i, grammar__length(shown->grammar, i), grammar__uses(shown->grammar, i)};
+        TABLE_ROW(&rows, rule_cells, shown, i, grammar__length(shown->grammar, i),
+                  grammar__uses(shown->grammar, i));
     return rows;
 }
 
@@ -217,16 +207,10 @@ static struct table_rows place_rows(const void *root)
     return rows;
 }
 
-static const struct column columns[] = {
-    FIELD_SCHEMA("heurt.structure.grammar/1"),
-    FIELD_COMMAND,
-    FIELD("tid", document, tid),
-    FIELD("thread", document, thread),
-    FIELD_ROWS(COLUMN_LIST, "places", place_rows),
-    FIELD_ROWS(COLUMN_LIST, "rules", rule_rows),
-    FIELD_WARNINGS,
-};
-static const struct table document_table = TABLE(document, "", "", columns);
+static const struct table document_table =
+    OBJECT(document, FIELD_SCHEMA("heurt.structure.grammar/1"), FIELD_COMMAND,
+           FIELDS(document, tid, thread), FIELD_LIST("places", place_rows),
+           FIELD_LIST("rules", rule_rows), FIELD_WARNINGS);
 
 static void put_json(const struct grammar_report *shown, const struct style *style, FILE *out)
 {

@@ -160,13 +160,9 @@ struct item_cells {
 
 static struct table_rows loop_rows(const void *row);
 
-static const struct column item_columns[] = {
-    FIELD("function", item_cells, function),
-    FIELD_ROWS(COLUMN_LIST, "loop", loop_rows),
-    FIELD("sequence", item_cells, sequence),
-    FIELD("times", item_cells, of.count),
-};
-static const struct table items_table = TABLE(item_cells, "", "", item_columns);
+static const struct table items_table =
+    OBJECT(item_cells, FIELD("function", item_cells, function), FIELD_LIST("loop", loop_rows),
+           FIELD("sequence", item_cells, sequence), FIELD("times", item_cells, of.count));
 
 static void add_item(struct table_rows *rows, const struct structure_report *shown,
                      const struct sequence_item *item)
@@ -174,12 +170,11 @@ static void add_item(struct table_rows *rows, const struct structure_report *sho
     const struct shape *shape =
         item->is_sequence ? NULL : shapes__get(shown->structure->shapes, item->what);
     bool is_place = shape && shape->kind == SHAPE_OCCURRENCE;
-    *(struct item_cells *)table_rows__add(rows) = (struct item_cells){
-        shown, *item,
-        is_place ? VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
-                       ->what.at.function
-                 : NULL,
-        item->is_sequence ? item->what : UINT64_MAX};
+    TABLE_ROW(rows, item_cells, shown, *item,
+              is_place ? VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
+                             ->what.at.function
+                       : NULL,
+              item->is_sequence ? item->what : UINT64_MAX);
 }
 
 static struct table_rows loop_rows(const void *row)
@@ -210,20 +205,16 @@ static struct table_rows item_rows(const void *row)
     return rows;
 }
 
-static const struct column sequence_columns[] = {
-    FIELD("sequence", sequence_cells, sequence),    FIELD_ROWS(COLUMN_LIST, "items", item_rows),
-    FIELD("length", sequence_cells, of.length),     FIELD("places", sequence_cells, of.places),
-    FIELD("count", sequence_cells, of.occurrences), FIELD("sum_ns", sequence_cells, of.sum_ns),
-    FIELD("share", sequence_cells, share),
-};
-static const struct table sequences_table = TABLE(sequence_cells, "", "", sequence_columns);
+static const struct table sequences_table = OBJECT(
+    sequence_cells, FIELD("sequence", sequence_cells, sequence), FIELD_LIST("items", item_rows),
+    FIELDS_OF(sequence_cells, of, length, places), FIELD("count", sequence_cells, of.occurrences),
+    FIELD("sum_ns", sequence_cells, of.sum_ns), FIELD("share", sequence_cells, share));
 
 struct table_rows sequence_rows(const struct structure_report *shown)
 {
     struct table_rows rows = table_rows__of(&sequences_table);
     for (uint32_t i = 0; i < shown->sequences->rows.count && i < SEQUENCES_OF_DATA; i++)
-        *(struct sequence_cells *)table_rows__add(&rows) =
-            (struct sequence_cells){shown, i, *sequence_at(shown, i),
-                                    sequence__share(shown->sequences, sequence_at(shown, i))};
+        TABLE_ROW(&rows, sequence_cells, shown, i, *sequence_at(shown, i),
+                  sequence__share(shown->sequences, sequence_at(shown, i)));
     return rows;
 }

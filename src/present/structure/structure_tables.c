@@ -39,28 +39,20 @@ const struct class_definition *outline_row__place(const struct structure_report 
 
 /* ---- parts of a row -------------------------------------------------------------------------- */
 
-static const struct column iteration_columns[] = {FIELD("min", shape_iterations, min),
-                                                  FIELD("max", shape_iterations, max),
-                                                  FIELD("sum", shape_iterations, sum)};
-static const struct table iterations_table = TABLE(shape_iterations, "", "", iteration_columns);
+static const struct table iterations_table =
+    OBJECT(shape_iterations, FIELDS(shape_iterations, min, max, sum));
 
 static struct table_rows iterations_row(const void *row)
 {
     const struct outline_cells *cells = row;
-    struct table_rows rows = table_rows__of(&iterations_table);
-    if (cells->of.kind == OUTLINE_LOOP)
-        vec__push(&rows.rows, &cells->iterations);
-    return rows;
+    return table_rows__if(cells->of.kind == OUTLINE_LOOP, &iterations_table, &cells->iterations);
 }
 
 /* Of each row that has a place: that of the call, or nothing that is known. */
 static struct table_rows caller_row(const void *row)
 {
     const struct outline_cells *cells = row;
-    struct table_rows rows = table_rows__of(&place_table);
-    if (cells->identity.function)
-        vec__push(&rows.rows, &cells->identity.caller);
-    return rows;
+    return table_rows__if(cells->identity.function, &place_table, &cells->identity.caller);
 }
 
 static struct table_rows body_of(const struct structure_report *shown, uint32_t from, uint32_t end,
@@ -94,10 +86,10 @@ static const struct column columns[] = {
     FIELD("module", outline_cells, identity.place.module),
     IDENTITY("file", place.file, NULL, "source file; of a hooked call that of the call"),
     IDENTITY("line", place.line, NULL, "line in it"),
-    FIELD_ROWS(COLUMN_ONE, "caller", caller_row),
+    FIELD_ONE("caller", caller_row),
     COLUMN(outline_cells, count, "count", "", "occurrences; of a loop its iterations"),
     COLUMN(outline_cells, loops, NULL, "", "how often the loop was run"),
-    FIELD_ROWS(COLUMN_ONE, "turns", iterations_row),
+    FIELD_ONE("turns", iterations_row),
     FIELD("kinds", outline_cells, kinds),
     FLAT("turns_min", outline_cells, iterations.min, NULL, "", "iterations of one loop, at least"),
     FLAT("turns_max", outline_cells, iterations.max, NULL, "", "iterations of one loop, at most"),
@@ -115,7 +107,7 @@ static const struct column columns[] = {
     OUTLINE("cut", is_cut, NULL, "", "whether its body is too deep to be shown"),
     OUTLINE("estimated", is_estimated, NULL, "", "whether the times are estimates"),
     OUTLINE("excess_estimated", is_excess_estimated, NULL, "", "whether the loss is an estimate"),
-    FIELD_ROWS(COLUMN_LIST, "body", body_rows),
+    FIELD_LIST("body", body_rows),
 };
 static const struct table structure_table =
     TABLE(outline_cells, "structure", "the outline of the program, a row a row", columns);
@@ -215,9 +207,8 @@ struct thread_cells {
     const char *name;
 };
 
-static const struct column thread_columns[] = {FIELD("tid", thread_cells, tid),
-                                               FIELD("name", thread_cells, name)};
-static const struct table group_threads_table = TABLE(thread_cells, "", "", thread_columns);
+static const struct table group_threads_table =
+    OBJECT(thread_cells, FIELDS(thread_cells, tid, name));
 
 static struct table_rows thread_rows(const void *row)
 {
@@ -226,8 +217,7 @@ static struct table_rows thread_rows(const void *row)
     VEC_EACH (number, &group->of.threads, uint32_t) {
         const struct trace_thread *thread =
             VEC_AT(trace__threads(group->shown->report->trace), struct trace_thread, *number);
-        *(struct thread_cells *)table_rows__add(&rows) =
-            (struct thread_cells){thread->tid, thread->name};
+        TABLE_ROW(&rows, thread_cells, thread->tid, thread->name);
     }
     return rows;
 }
@@ -238,13 +228,10 @@ static struct table_rows group_body_rows(const void *row)
     return body_of(group->shown, group->of.first_row, group->of.first_row + group->of.row_count, 0);
 }
 
-static const struct column group_columns[] = {
-    FIELD_ROWS(COLUMN_LIST, "threads", thread_rows),
-    FIELD("lifetime_ns", group_cells, of.lifetime_ns),
-    FIELD("outermost_loop", group_cells, outermost),
-    FIELD_ROWS(COLUMN_LIST, "body", group_body_rows),
-};
-static const struct table groups_table = TABLE(group_cells, "", "", group_columns);
+static const struct table groups_table =
+    OBJECT(group_cells, FIELD_LIST("threads", thread_rows),
+           FIELD("lifetime_ns", group_cells, of.lifetime_ns),
+           FIELD("outermost_loop", group_cells, outermost), FIELD_LIST("body", group_body_rows));
 
 static struct table_rows group_rows(const void *root)
 {
@@ -252,9 +239,9 @@ static struct table_rows group_rows(const void *root)
     struct table_rows rows = table_rows__of(&groups_table);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++) {
         uint32_t outermost = structure_rows__outermost(shown->outline, i);
-        *(struct group_cells *)table_rows__add(&rows) =
-            (struct group_cells){shown, *VEC_AT(&shown->outline->groups, struct outline_group, i),
-                                 known_if(outermost != OUTLINE_NONE, outermost)};
+        TABLE_ROW(&rows, group_cells, shown,
+                  *VEC_AT(&shown->outline->groups, struct outline_group, i),
+                  known_if(outermost != OUTLINE_NONE, outermost));
     }
     return rows;
 }
@@ -271,25 +258,13 @@ static struct table_rows iterations_of(const void *root)
     return shown->iterations ? phase_rows(shown->report, shown->iterations) : table_rows__of(NULL);
 }
 
-static const struct column document_columns[] = {
-    FIELD_SCHEMA("heurt.structure/1"),
-    FIELD_COMMAND,
-    FIELDS_OF_EXIT(document, run),
-    FIELD_MACHINE,
-    FIELD("wall_ns", document, run.wall_ns),
-    FIELD("threads", document, threads),
-    FIELD("places", document, places),
-    FIELD("thread", document, thread),
-    FIELD("depth", document, depth),
-    FIELD("sampled", document, is_sampled),
-    FIELD("least_share", document, least_share),
-    FIELD_ROWS(COLUMN_LIST, "groups", group_rows),
-    FIELD("sequence_count", document, sequence_count),
-    FIELD_ROWS(COLUMN_LIST, "sequences", sequences_of),
-    FIELD_ROWS(COLUMN_LIST, "iterations", iterations_of),
-    FIELD_WARNINGS,
-};
-static const struct table document_table = TABLE(document, "", "", document_columns);
+static const struct table document_table =
+    OBJECT(document, FIELD_SCHEMA("heurt.structure/1"), FIELD_COMMAND,
+           FIELDS_OF_EXIT(document, run), FIELD_MACHINE, FIELD("wall_ns", document, run.wall_ns),
+           FIELDS(document, threads, places, thread, depth), FIELD("sampled", document, is_sampled),
+           FIELD("least_share", document, least_share), FIELD_LIST("groups", group_rows),
+           FIELD("sequence_count", document, sequence_count), FIELD_LIST("sequences", sequences_of),
+           FIELD_LIST("iterations", iterations_of), FIELD_WARNINGS);
 
 static void put_json(const struct structure_report *shown, const struct style *style, FILE *out)
 {

@@ -9,17 +9,11 @@
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static const struct column place_columns[] = {
-    FIELD("function", place_cells, function),
-    FIELD("module", place_cells, module),
-    FIELD("file", place_cells, file),
-    FIELD("line", place_cells, line),
+    FIELDS(place_cells, function, module, file, line),
 };
 static const struct column site_columns[] = {
     FIELD_AS(COLUMN_ADDRESS, "address", place_cells, address),
-    FIELD("function", place_cells, function),
-    FIELD("module", place_cells, module),
-    FIELD("file", place_cells, file),
-    FIELD("line", place_cells, line),
+    FIELDS(place_cells, function, module, file, line),
 };
 const struct table place_table = TABLE(place_cells, "", "", place_columns);
 const struct table site_table = TABLE(place_cells, "", "", site_columns);
@@ -54,15 +48,11 @@ struct place_cells place_cells__of_class(struct table_rows *rows, const struct r
     return place_cells__of(rows, &place, unknown);
 }
 
-static const struct column identity_columns[] = {
-    FIELD("class_kind", identity_cells, kind),
-    FIELD("function", identity_cells, function),
-    FIELD("module", identity_cells, place.module),
-    FIELD("file", identity_cells, place.file),
-    FIELD("line", identity_cells, place.line),
-    FIELD_OBJECT(COLUMN_OBJECT, "caller", identity_cells, caller, place_table),
-};
-const struct table identity_table = TABLE(identity_cells, "", "", identity_columns);
+const struct table identity_table =
+    OBJECT(identity_cells, FIELD("class_kind", identity_cells, kind),
+           FIELD("function", identity_cells, function),
+           FIELDS_OF(identity_cells, place, module, file, line),
+           FIELD_OBJECT("caller", identity_cells, caller, place_table));
 
 struct identity_cells identity_cells__of(struct table_rows *rows, const struct report *report,
                                          const struct class_definition *class)
@@ -75,10 +65,8 @@ struct identity_cells identity_cells__of(struct table_rows *rows, const struct r
                                    is_hooked ? place : PLACE_NOWHERE};
 }
 
-static const struct column call_columns[] = {FIELD("kind", call_cells, kind),
-                                             FIELD("call", call_cells, call),
-                                             FIELDS_OF_PLACE(call_cells, place)};
-const struct table call_table = TABLE(call_cells, "", "", call_columns);
+const struct table call_table =
+    OBJECT(call_cells, FIELDS(call_cells, kind, call), FIELDS_OF_PLACE(call_cells, place));
 
 struct call_cells call_cells__of(struct table_rows *rows, const struct report *report,
                                  const struct class_definition *class)
@@ -121,12 +109,9 @@ struct frame_cells {
     bool inlined;
 };
 
-static const struct column frame_columns[] = {
-    FIELDS_OF_PLACE(frame_cells, place),
-    FIELD("inlined", frame_cells, inlined),
-    FIELD_AS(COLUMN_ADDRESS, "address", frame_cells, place.address),
-};
-static const struct table frames_table = TABLE(frame_cells, "", "", frame_columns);
+static const struct table frames_table =
+    OBJECT(frame_cells, FIELDS_OF_PLACE(frame_cells, place), FIELD("inlined", frame_cells, inlined),
+           FIELD_AS(COLUMN_ADDRESS, "address", frame_cells, place.address));
 
 static struct table_rows frame_rows(const void *row)
 {
@@ -142,13 +127,11 @@ static struct table_rows frame_rows(const void *row)
     return rows;
 }
 
-static const struct column wait_stack_columns[] = {
-    FIELD("share", stack_cells, stack.share),
-    FIELD_ROWS(COLUMN_LIST, "frames", frame_rows),
-    FIELD("of_this_wait", stack_cells, of_this_wait),
-};
-const struct table wait_stack_table = TABLE(stack_cells, "", "", wait_stack_columns);
-const struct table stack_table = {"", "", wait_stack_columns, 2, sizeof(struct stack_cells)};
+const struct table wait_stack_table =
+    OBJECT(stack_cells, FIELD("share", stack_cells, stack.share), FIELD_LIST("frames", frame_rows),
+           FIELD("of_this_wait", stack_cells, of_this_wait));
+const struct table stack_table =
+    OBJECT(stack_cells, FIELD("share", stack_cells, stack.share), FIELD_LIST("frames", frame_rows));
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
@@ -197,21 +180,15 @@ struct machine_cells {
     uint64_t cpus;
 };
 
-static const struct column machine_columns[] = {
-    FIELD("host", machine_cells, host),
-    FIELD("kernel", machine_cells, kernel),
-    FIELD("processor", machine_cells, processor),
-    FIELD("cpus", machine_cells, cpus),
-};
-static const struct table machine_table = TABLE(machine_cells, "", "", machine_columns);
+static const struct table machine_table =
+    OBJECT(machine_cells, FIELDS(machine_cells, host, kernel, processor, cpus));
 
 struct table_rows machine_row(const void *root)
 {
     const struct trace *trace = ((const struct run_cells *)root)->report->trace;
     struct table_rows rows = table_rows__of(&machine_table);
     const char *cpus = trace__meta(trace, "cpus");
-    *(struct machine_cells *)table_rows__add(&rows) = (struct machine_cells){
-        trace__meta(trace, "host"), trace__meta(trace, "kernel"), trace__meta(trace, "processor"),
-        cpus ? strtoull(cpus, NULL, 10) : UINT64_MAX};
+    TABLE_ROW(&rows, machine_cells, trace__meta(trace, "host"), trace__meta(trace, "kernel"),
+              trace__meta(trace, "processor"), cpus ? strtoull(cpus, NULL, 10) : UINT64_MAX);
     return rows;
 }

@@ -60,8 +60,7 @@ uint32_t report__tid(const struct report *report, uint32_t thread);
 
 extern const struct table components_table;        /* uint64_t[COMPONENTS] */
 extern const struct table signed_components_table; /* int64_t[COMPONENTS] */
-#define FIELD_COMPONENTS(key, row, member) \
-    FIELD_OBJECT(COLUMN_OBJECT, key, row, member, components_table)
+#define FIELD_COMPONENTS(key, row, member) FIELD_OBJECT(key, row, member, components_table)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
@@ -87,9 +86,9 @@ struct run_cells run_cells__of(const struct report *report);
 struct table_rows command_rows(const void *root);
 struct table_rows warning_rows(const void *root);
 struct table_rows machine_row(const void *root);
-#define FIELD_COMMAND FIELD_ROWS(COLUMN_LIST, "command", command_rows)
-#define FIELD_WARNINGS FIELD_ROWS(COLUMN_LIST, "warnings", warning_rows)
-#define FIELD_MACHINE FIELD_ROWS(COLUMN_ONE, "machine", machine_row)
+#define FIELD_COMMAND FIELD_LIST("command", command_rows)
+#define FIELD_WARNINGS FIELD_LIST("warnings", warning_rows)
+#define FIELD_MACHINE FIELD_ONE("machine", machine_row)
 #define FIELDS_OF_EXIT(row, member) \
     FIELD("exit_status", row, member.exit_status), FIELD("signal", row, member.signal)
 

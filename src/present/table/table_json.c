@@ -20,10 +20,8 @@ struct column_cells {
     const char *key, *unit, *help;
 };
 
-static const struct column column_columns[] = {FIELD("key", column_cells, key),
-                                               FIELD("unit", column_cells, unit),
-                                               FIELD("help", column_cells, help)};
-static const struct table columns_table = TABLE(column_cells, "", "", column_columns);
+static const struct table columns_table =
+    OBJECT(column_cells, FIELDS(column_cells, key, unit, help));
 
 static struct json_object *new_columns(const struct table_view *view)
 {

@@ -10,14 +10,11 @@ struct object_cells {
     const char *name;
 };
 
-static const struct column object_columns[] = {
-    FIELD_NAMED("kind", object_cells, of.kind, class_kind__name),
-    FIELD_AS(COLUMN_ADDRESS, "object", object_cells, of.address),
-    FIELD("object_name", object_cells, name),
-    FIELD("waited_before_ns", object_cells, of.waited_before_ns),
-    FIELD("waited_after_ns", object_cells, of.waited_after_ns),
-};
-static const struct table objects_table = TABLE(object_cells, "", "", object_columns);
+static const struct table objects_table =
+    OBJECT(object_cells, FIELD_NAMED("kind", object_cells, of.kind, class_kind__name),
+           FIELD_AS(COLUMN_ADDRESS, "object", object_cells, of.address),
+           FIELD("object_name", object_cells, name),
+           FIELDS_OF(object_cells, of, waited_before_ns, waited_after_ns));
 
 struct answer_cells {
     const struct whatif_view *view;
@@ -39,27 +36,19 @@ static struct table_rows object_rows(const void *row)
     const struct answer_cells *answer = row;
     struct table_rows rows = table_rows__of(&objects_table);
     VEC_EACH (object, &answer->prediction.objects, struct whatif_object)
-        *(struct object_cells *)table_rows__add(&rows) = (struct object_cells){
-            *object, report__variable(answer->view->report, object->process, object->address)};
+        TABLE_ROW(&rows, object_cells, *object,
+                  report__variable(answer->view->report, object->process, object->address));
     return rows;
 }
 
-static const struct column prediction_columns[] = {
-    FIELD("wall_ns", answer_cells, prediction.wall_ns),
-    FIELD("least_ns", answer_cells, prediction.least_ns),
-    FIELD("most_ns", answer_cells, prediction.most_ns),
-    FIELD_AS(COLUMN_RANGE, "wall_gain", answer_cells, prediction.gain),
-    FIELD("threads", answer_cells, prediction.threads),
-    FIELD_ROWS(COLUMN_LIST, "objects", object_rows),
-};
-static const struct table prediction_table = TABLE(answer_cells, "", "", prediction_columns);
+static const struct table prediction_table =
+    OBJECT(answer_cells, FIELDS_OF(answer_cells, prediction, wall_ns, least_ns, most_ns),
+           FIELD_AS(COLUMN_RANGE, "wall_gain", answer_cells, prediction.gain),
+           FIELD("threads", answer_cells, prediction.threads), FIELD_LIST("objects", object_rows));
 
 static struct table_rows prediction_row(const void *row)
 {
-    struct table_rows rows = table_rows__of(&prediction_table);
-    if (((const struct answer_cells *)row)->of)
-        vec__push(&rows.rows, row);
-    return rows;
+    return table_rows__if(((const struct answer_cells *)row)->of, &prediction_table, row);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -84,7 +73,7 @@ static const struct column columns[] = {
          "wall time of its replay without a change"),
     FLAT("unrecorded_ns", answer_cells, unrecorded_ns, NULL, "ns",
          "wall time without what recording cost"),
-    FIELD_ROWS(COLUMN_ONE, "prediction", prediction_row),
+    FIELD_ONE("prediction", prediction_row),
     PREDICTED("wall_ns", COLUMN_COUNT, wall_ns, "wall time", "ns", "predicted, most likely"),
     PREDICTED("least_ns", COLUMN_COUNT, least_ns, "at least", "ns", "predicted, at least"),
     PREDICTED("most_ns", COLUMN_COUNT, most_ns, "at most", "ns", "predicted, at most"),
@@ -169,18 +158,11 @@ static struct table_rows rows_of_document(const void *root)
     return whatif_rows(&((const struct document *)root)->view);
 }
 
-static const struct column document_columns[] = {
-    FIELD_SCHEMA("heurt.whatif/1"),
-    FIELD_COMMAND,
-    FIELD("measured_ns", document, view.measured_ns),
-    FIELD("replayed_ns", document, view.replayed_ns),
-    FIELD("unrecorded_ns", document, view.unrecorded_ns),
-    FIELD("replayed_share", document, view.replayed_share),
-    FIELD("told_threads", document, view.told_threads),
-    FIELD_ROWS(COLUMN_LIST, "answers", rows_of_document),
-    FIELD("hidden", document, hidden),
-};
-static const struct table document_table = TABLE(document, "", "", document_columns);
+static const struct table document_table =
+    OBJECT(document, FIELD_SCHEMA("heurt.whatif/1"), FIELD_COMMAND,
+           FIELDS_OF(document, view, measured_ns, replayed_ns, unrecorded_ns, replayed_share,
+                     told_threads),
+           FIELD_LIST("answers", rows_of_document), FIELD("hidden", document, hidden));
 
 static void put_json(const struct whatif_view *view, const struct style *style, FILE *out)
 {
