@@ -270,11 +270,6 @@ void grid__share(struct grid *grid, double share);
 
 /* ---- histogram.c ----------------------------------------------------------------------------- */
 
-/* One line of the picture: durations from lower_ns up to the next one's. */
-struct octave {
-    uint64_t lower_ns, count;
-};
-
 /* A duration that has a name; it stands behind the line that holds it. */
 struct octave_mark {
     const char *name;

@@ -89,15 +89,12 @@ static void add_queue_lock(struct locks_fixture *locks)
     add_pair(row, AT_WRITE_BATCH, AT_PUSH, 1300, 29 * SECOND);
     add_pair(row, AT_PUSH, AT_WRITE_BATCH, 290, 8700 * MILLISECOND);
     add_pair(row, AT_STEAL, AT_PUSH, 100, SECOND);
+    static const uint64_t frames[] = {AT_PUSH, AT_PARSE_CALLER, AT_WORKER};
     const struct lock_wait waits[] = {
-        {3, 2, AT_PUSH, AT_WRITE_BATCH, 4 * SECOND, 40 * MILLISECOND, 4 * SECOND + START},
-        {4, SYNC_EVENT_NOBODY, AT_PUSH, 0, 9 * SECOND, 31 * MILLISECOND, 9 * SECOND + START}};
+        {3, 2, AT_PUSH, AT_WRITE_BATCH, 4 * SECOND, 40 * MILLISECOND, frames, 3},
+        {4, SYNC_EVENT_NOBODY, AT_PUSH, 0, 9 * SECOND, 31 * MILLISECOND, NULL, 0}};
     for (size_t i = 0; i < 2; i++)
         vec__push(&row->longest, &waits[i]);
-    const uint64_t frames[] = {AT_PUSH, AT_PARSE_CALLER, AT_WORKER};
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(locks->fixture.report.trace), struct trace_thread, 3);
-    symbols__put_stack(locks->fixture.symbols, thread->serial, waits[0].tick, frames, 3);
     share_out(locks, row);
 }
 
@@ -380,7 +377,7 @@ void locks_fixture__hostile(struct locks_fixture *locks)
     row->exclusive.wait.buckets[63] = UINT64_MAX;
     add_site(row, 0x10, 1, 2, UINT64_MAX, UINT64_MAX);
     add_pair(row, 0x10, 0xffffffffffff, UINT64_MAX, UINT64_MAX);
-    const struct lock_wait wait = {99, 98, 0x10, 0x11, UINT64_MAX / 2, UINT64_MAX, 1};
+    const struct lock_wait wait = {99, 98, 0x10, 0x11, UINT64_MAX / 2, UINT64_MAX, NULL, 0};
     vec__push(&row->longest, &wait);
     add_row(locks, CLASS_BARRIER, 0x20)->last_arriver = 99;
     add_row(locks, CLASS_CONDITION, 0)->object.mutex = 0x10;

@@ -80,7 +80,7 @@ static void a_lock_is_handed_over(void **state)
     assert_int_equal(wait->holder_site, 0xa);
     assert_int_equal(wait->since_start_ns, 1500);
     assert_int_equal(wait->wait_ns, 600);
-    assert_int_equal(wait->tick, 2500);
+    assert_int_equal(wait->frame_count, 0);
     const struct lock_row *other = row_at(&made, 0x71);
     assert_int_equal(other->exclusive.acquisitions, 1);
     assert_int_equal(other->exclusive.contended, 0);
@@ -482,6 +482,21 @@ static struct symbols *some_symbols(void)
     return symbols;
 }
 
+static void a_wait_has_the_stack_of_its_beginning(void **state)
+{
+    (void)state;
+    const uint64_t frames[] = {0xc, 0xf};
+    struct symbols *symbols = some_symbols();
+    symbols__put_stack(symbols, 1, 2500, frames, 2);
+    struct made made = make_with(HANDED_OVER, symbols, &(struct locks_filter){0});
+    const struct lock_row *row = row_at(&made, 0x70);
+    const struct lock_wait *wait = VEC_AT(&row->longest, struct lock_wait, 0);
+    assert_int_equal(wait->frame_count, 2);
+    assert_int_equal(wait->frames[1], 0xf);
+    drop(&made);
+    symbols__free(symbols);
+}
+
 static void check_filtered(const struct locks_filter *filter, size_t rows, uint64_t acquisitions,
                            uint64_t wait_ns, uint64_t hold_ns)
 {
@@ -631,6 +646,7 @@ static void very_many_sites(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_has_the_stack_of_its_beginning),
         cmocka_unit_test(a_lock_is_handed_over),
         cmocka_unit_test(pauses_are_left_out),
         cmocka_unit_test(readers_and_writers),

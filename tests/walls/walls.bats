@@ -98,6 +98,25 @@ library() { # NAME [FLAG]…: a shared library NAME.so, source on stdin
     done
 }
 
+@test "who shows results sees no ticks; an event that is exported has its own" {
+    "$walls" ticks "$HEURT_SOURCE"
+    mkdir -p src/present/{screen,export}
+    for breach in 'point->start_tick' 'uint64_t ticks;' 'trace__ns(trace, 1)' 'trace__since_start_ns(t, at)' \
+        'class->accumulator->sum' 'histogram__lower(1)'; do
+        echo "x = $breach; /* a tick */" >src/present/screen/bad.c
+        run -1 "$walls" ticks .
+        [[ ${#lines[@]} = 1 && $output == *"screen/bad.c:1: "* ]]
+    done
+    printf '%s\n' '/* of ticks' ' * a tick */' 'puts("ticks, or numbers");' 'sticks(trace__wall_ns(trace));' \
+        >src/present/screen/bad.c
+    echo 'trace__ns(trace, event->tick);' >src/present/export/events.c
+    echo 'uint64_t tick;' >src/present/export/exporters.h
+    "$walls" ticks .
+    cp src/present/export/events.c src/present/export/export_text.c
+    run -1 "$walls" ticks .
+    [[ $output == *"export/export_text.c:1: "* ]]
+}
+
 @test "what the pages about the source name is there" {
     "$walls" pages "$HEURT_SOURCE"
     mkdir -p docs src/analysis/sync

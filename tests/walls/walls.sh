@@ -10,6 +10,8 @@
 #   globals ARCHIVE…       no mutable global outside runtime/ and cmd/
 #   readers ARCHIVE…       present/ opens no trace and walks over none
 #   tags SOURCE            no struct, union or enum of SOURCE/src has the tag of another one
+#   ticks SOURCE           SOURCE/src/present sees ns alone; events are exported with times of their own, which
+#                          become ns in export/events.c
 #   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean;
 #                          run.c hands them on
 #   pages SOURCE           what docs/architecture.md and CONTRIBUTING.md name in SOURCE is there
@@ -142,6 +144,25 @@ decoders() {
         done
 }
 
+# Ticks by their names, what is kept in them, and what makes ns of them.
+converts='trace__(ns|since_start_ns|tick)'
+in_ticks="([a-z0-9_]*_)?ticks?(_[a-z0-9_]*)?|accumulator(__[a-z_]*)?|histogram__(lower|bucket)|$converts"
+
+code_lines() { # FILE: LINE:TEXT, without comments and what stands in quotes
+    sed 's/"[^"]*"/""/g; s|/\*.*\*/||; s|/\*.*||; s|^[[:space:]]*\*.*||; s|.*\*/||' "$1" | grep -n '' || :
+}
+
+ticks() {
+    find "$1/src/present" -name '*.[ch]' | sort | while read -r file; do
+        case $file in
+        */export/events.c) continue ;;
+        */export/*) names=$converts ;;
+        *) names=$in_ticks ;;
+        esac
+        code_lines "$file" | grep -Ew "$names" | sed "s|^\([0-9]*\):.*|$file:\1: present/ sees ns alone|"
+    done
+}
+
 # Names of files, by what they end in, and of folders, in backquotes or where a picture's line begins.
 named_in_page() { # PAGE: LINE:NAME
     grep -noE '[A-Za-z0-9_.*/-]*[A-Za-z0-9_*]\.(c|h|S|sh|bats|bash|md|build)\b' "$1"
@@ -219,7 +240,7 @@ commands() {
 wall=$1
 shift
 case $wall in
-includes | sizes | names | tags | decoders | pages | needed | imports | globals | readers | commands) ;;
+includes | sizes | names | tags | ticks | decoders | pages | needed | imports | globals | readers | commands) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2

@@ -73,3 +73,15 @@ uint64_t profile_class__held_ns(const struct profile *profile, const struct prof
     return known_ns < class->sum_ns && profile__locks_are_sampled(profile) ? class->sum_ns
                                                                            : known_ns;
 }
+
+bool profile_class__octaves(const struct profile_class *class, const struct trace *trace,
+                            struct octave octaves[PROFILE_OCTAVES])
+{
+    for (unsigned o = 0; class->histogram && o < PROFILE_OCTAVES; o++) {
+        unsigned first = o * HISTOGRAM_STEPS;
+        octaves[o] = (struct octave){trace__ns(trace, histogram__lower(first)), 0};
+        for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
+            octaves[o].count += class->histogram[first + i];
+    }
+    return class->histogram != NULL;
+}

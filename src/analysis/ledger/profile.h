@@ -187,6 +187,15 @@ double profile__unseen(const struct profile *profile);
  * which a holder is known. */
 uint64_t profile_class__held_ns(const struct profile *profile, const struct profile_class *class);
 
+/* How many of its occurrences took from lower_ns up to the next one's. */
+struct octave {
+    uint64_t lower_ns, count;
+};
+#define PROFILE_OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
+/* False: nothing is known of a class's durations one by one. */
+bool profile_class__octaves(const struct profile_class *class, const struct trace *trace,
+                            struct octave octaves[PROFILE_OCTAVES]);
+
 /* ---- whether its parts add up ---------------------------------------------------------------- */
 
 /* An identity: of each class (then wrong counts classes, and the sides are sums over all), or of

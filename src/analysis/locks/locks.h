@@ -81,7 +81,8 @@ struct lock_wait {
     uint32_t thread, holder; /* index into trace__threads; SYNC_EVENT_NOBODY: not known */
     uint64_t site, holder_site;
     uint64_t since_start_ns, wait_ns;
-    uint64_t tick; /* of its beginning: of the event, for its stack */
+    const uint64_t *frames; /* of its own stack, innermost first; the symbols' */
+    size_t frame_count;     /* 0: not known */
 };
 
 #define LOCK_LONGEST 5

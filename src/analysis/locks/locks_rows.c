@@ -79,8 +79,9 @@ static struct vec pairs_of(const struct trace *trace, struct lock_state *state)
     return pairs;
 }
 
-static struct vec longest_of(const struct trace *trace, const struct lock_state *state)
+static struct vec longest_of(const struct locks_walk *walk, const struct lock_state *state)
 {
+    const struct trace *trace = walk->trace;
     struct vec longest = VEC_OF(struct lock_wait);
     VEC_EACH (wait, &state->longest, struct long_wait) {
         struct lock_wait row = {wait->thread,
@@ -88,8 +89,12 @@ static struct vec longest_of(const struct trace *trace, const struct lock_state 
                                 wait->site,
                                 wait->holder_site,
                                 trace__since_start_ns(trace, wait->since),
-                                trace__ns(trace, wait->wait),
-                                wait->since};
+                                trace__ns(trace, wait->wait)};
+        const struct trace_thread *thread =
+            VEC_AT(trace__threads(trace), struct trace_thread, wait->thread);
+        if (walk->symbols)
+            row.frame_count =
+                symbols__get_stack(walk->symbols, thread->serial, wait->since, &row.frames);
         vec__push(&longest, &row);
     }
     return longest;
@@ -139,7 +144,7 @@ static void make_row(struct locks_walk *walk, uint32_t object, struct lock_row *
         .spread = times_ns(trace, &state->spread),
         .sites = sites_of(trace, state),
         .pairs = pairs_of(trace, state),
-        .longest = longest_of(trace, state),
+        .longest = longest_of(walk, state),
         .acquiring_ns = steps_ns(walk, state->acquiring),
     };
     take_last_arriver(state, row);

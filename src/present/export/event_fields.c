@@ -270,14 +270,15 @@ static void put_kernel_field(const struct shown_trace *shown, const struct field
     uint64_t ticks = HEURT_SITE_ADDRESS(word);
     switch (field) {
     case FIELD_TICKS:
-        put_known_ns(fields, shape->object, trace__ns(shown->trace, word));
+        put_known_ns(fields, shape->object, shown_trace__duration_ns(shown, word));
         return;
     case FIELD_OFF:
-        put_known_ns(fields, shape->object, trace__ns(shown->trace, ticks));
+        put_known_ns(fields, shape->object, shown_trace__duration_ns(shown, ticks));
         return;
     case FIELD_BACK:
         put_known_ns(fields, "runnable",
-                     ticks == HEURT_NOT_KNOWN ? UINT64_MAX : trace__ns(shown->trace, ticks));
+                     ticks == HEURT_NOT_KNOWN ? UINT64_MAX
+                                              : shown_trace__duration_ns(shown, ticks));
         fields__number(fields, "cpu", NULL, HEURT_SITE_HOW(word));
         return;
     case FIELD_WAKER:
@@ -356,7 +357,7 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         put_sampled(fields, thread, word);
         return;
     case FIELD_WAITED:
-        put_known_ns(fields, "waited", word ? trace__ns(shown->trace, word) : UINT64_MAX);
+        put_known_ns(fields, "waited", word ? shown_trace__duration_ns(shown, word) : UINT64_MAX);
         return;
     case FIELD_INITIAL:
         put_initial(fields, HEURT_SITE_HOW(event->payload[0]), word);

@@ -114,6 +114,11 @@ uint64_t shown_trace__ns(const struct shown_trace *shown, uint64_t tick)
     return trace__since_start_ns(shown->trace, tick);
 }
 
+uint64_t shown_trace__duration_ns(const struct shown_trace *shown, uint64_t ticks)
+{
+    return trace__ns(shown->trace, ticks);
+}
+
 void line_cells__fill(struct line_cells *cells, const struct shown_trace *shown,
                       const struct shown_thread *thread, const char *what, uint64_t tick)
 {

@@ -46,8 +46,9 @@ struct shown_event shown_trace__next(struct shown_trace *shown, size_t thread,
 
 /* "enter", "leave" or "point". */
 const char *event__what(uint32_t id);
-/* When an event was, in ns since the start of the run: the one place in which present sees ticks.
- */
+/* An event's own time and payload are in ticks, which become ns here and nowhere else in present:
+ * since the start of the run, and a duration. */
+uint64_t shown_trace__duration_ns(const struct shown_trace *shown, uint64_t ticks);
 uint64_t shown_trace__ns(const struct shown_trace *shown, uint64_t tick);
 
 /* What a line of any format begins with; the name is cut to what fits. */

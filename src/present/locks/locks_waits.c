@@ -73,18 +73,11 @@ static bool stack_of_site(const struct locks_report *locks, const struct lock_ro
 bool wait__stack(const struct locks_report *locks, const struct lock_row *row, uint64_t site,
                  const struct lock_wait *wait, struct profile_stack *stack, bool *is_own)
 {
-    const struct vec *threads = trace__threads(locks->report->trace);
-    *is_own = false;
-    if (wait && wait->thread < threads->count) {
-        uint32_t serial = VEC_AT(threads, struct trace_thread, wait->thread)->serial;
-        *stack = (struct profile_stack){.share = 1, .process = row->object.process};
-        stack->frame_count =
-            symbols__get_stack(locks->report->symbols, serial, wait->tick, &stack->frames);
-        *is_own = stack->frame_count > 0;
-        if (*is_own)
-            return true;
-    }
-    return stack_of_site(locks, row, site, stack);
+    *is_own = wait && wait->frame_count > 0;
+    if (!*is_own)
+        return stack_of_site(locks, row, site, stack);
+    *stack = (struct profile_stack){1, wait->frames, wait->frame_count, row->object.process};
+    return true;
 }
 
 /* ---- who blocked whom ------------------------------------------------------------------------ */

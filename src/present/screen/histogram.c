@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
 #define LINES_MOST 12
 #define BAR_CELLS 40
 #define BAR_CELLS_NARROW 24 /* on a terminal below NARROW_COLUMNS */
@@ -106,20 +105,13 @@ static unsigned join_octaves(const struct octave *octaves, unsigned count, struc
 void histogram__put(const struct report *report, const struct profile_class *class,
                     const struct style *style, FILE *out)
 {
-    if (!class->histogram)
-        return;
     const struct octave_mark marks[] = {{"min", class->min_ns},
                                         {"p50", class->p50_ns},
                                         {"p99", class->p99_ns},
                                         {"max", class->max_ns}};
-    struct octave octaves[OCTAVES];
-    for (unsigned o = 0; o < OCTAVES; o++) {
-        unsigned first = o * HISTOGRAM_STEPS;
-        octaves[o] = (struct octave){trace__ns(report->trace, histogram__lower(first)), 0};
-        for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
-            octaves[o].count += class->histogram[first + i];
-    }
-    struct octave lines[OCTAVES];
-    unsigned count = join_octaves(octaves, OCTAVES, lines);
+    struct octave octaves[PROFILE_OCTAVES], lines[PROFILE_OCTAVES];
+    if (!profile_class__octaves(class, report->trace, octaves))
+        return;
+    unsigned count = join_octaves(octaves, PROFILE_OCTAVES, lines);
     octaves__put(lines, count, marks, 4, style, out);
 }
