@@ -148,19 +148,25 @@ decoders() {
 converts='trace__(ns|since_start_ns|tick)'
 in_ticks="([a-z0-9_]*_)?ticks?(_[a-z0-9_]*)?|accumulator(__[a-z_]*)?|histogram__(lower|bucket)|$converts"
 
-code_lines() { # FILE: LINE:TEXT, without comments and what stands in quotes
-    sed 's/"[^"]*"/""/g; s|/\*.*\*/||; s|/\*.*||; s|^[[:space:]]*\*.*||; s|.*\*/||' "$1" | grep -n '' || :
+# FILE…: FILE:LINE: TEXT, without comments and what stands in quotes.
+code_lines() {
+    awk '
+        FNR == 1 { inside = 0 }
+        inside { if (!sub(/.*\*\//, "")) next }
+        {
+            gsub(/"[^"]*"/, "\"\"")
+            gsub(/\/\*[^*]*\*\//, "")
+            gsub(/\/\*.*\*\//, "")
+            inside = sub(/\/\*.*/, "")
+            print FILENAME ":" FNR ": " $0
+        }' "$@"
 }
 
 ticks() {
-    find "$1/src/present" -name '*.[ch]' | sort | while read -r file; do
-        case $file in
-        */export/events.c) continue ;;
-        */export/*) names=$converts ;;
-        *) names=$in_ticks ;;
-        esac
-        code_lines "$file" | grep -Ew "$names" | sed "s|^\([0-9]*\):.*|$file:\1: present/ sees ns alone|"
-    done
+    # shellcheck disable=SC2046 # no name of a source file has blanks
+    code_lines $(find "$1/src/present" -name '*.[ch]' -not -path '*/export/events.c' | sort) |
+        grep -Ew "$in_ticks" | awk -v converts="$converts" '!/\/export\// || $0 ~ "[^a-z_]" converts "[^a-z_]"' |
+        sed 's/^\([^:]*:[0-9]*\): .*/\1: present\/ sees ns alone/'
 }
 
 # Names of files, by what they end in, and of folders, in backquotes or where a picture's line begins.

@@ -3,12 +3,24 @@
 #include "present/locks/locks_tables.h"
 #include "present/table/table_source.h"
 
+struct filter_cells {
+    struct locks_filter of;
+    uint64_t to_ns;
+};
+
+struct audit_cells {
+    const struct locks_report *locks;
+    bool holds;
+};
+
 /* The root: what its members are made of. */
 struct document {
     struct run_cells run;
     const struct locks_report *locks;
     size_t rank; /* EVERY_ROW, or the only lock's */
     uint64_t threads;
+    struct filter_cells filter;
+    struct audit_cells audit;
     struct locks_result result; /* its figures as they are */
 };
 
@@ -19,22 +31,9 @@ static const struct locks_report *locks_of(const void *root)
 
 /* ---- what was asked for, and all locks together ---------------------------------------------- */
 
-struct filter_cells {
-    struct locks_filter of;
-    uint64_t to_ns;
-};
-
 static const struct table filter_table =
     OBJECT(filter_cells, FIELDS_OF(filter_cells, of, lock, site, thread, min_wait_ns, from_ns),
            FIELD("to_ns", filter_cells, to_ns));
-
-static struct table_rows filter_row(const void *root)
-{
-    const struct locks_filter *filter = locks_of(root)->filter;
-    struct table_rows rows = table_rows__of(&filter_table);
-    TABLE_ROW(&rows, filter_cells, *filter, filter->to_ns ? filter->to_ns : UINT64_MAX);
-    return rows;
-}
 
 static const struct table all_table = OBJECT(
     locks_result,
@@ -113,11 +112,6 @@ static struct table_rows inversion_rows(const void *root)
 
 /* ---- whether it adds up ---------------------------------------------------------------------- */
 
-struct audit_cells {
-    const struct locks_report *locks;
-    bool holds;
-};
-
 static struct table_rows check_rows(const void *row)
 {
     return lock_check_rows(((const struct audit_cells *)row)->locks);
@@ -125,14 +119,6 @@ static struct table_rows check_rows(const void *row)
 
 static const struct table audit_table =
     OBJECT(audit_cells, FIELD("holds", audit_cells, holds), FIELD_LIST("checks", check_rows));
-
-static struct table_rows audit_row(const void *root)
-{
-    const struct locks_report *locks = locks_of(root);
-    struct table_rows rows = table_rows__of(&audit_table);
-    TABLE_ROW(&rows, audit_cells, locks, locks__add_up(locks));
-    return rows;
-}
 
 /* ---- the critical path ----------------------------------------------------------------------- */
 
@@ -216,20 +202,24 @@ static const struct table document_table = OBJECT(
     document, FIELD_SCHEMA("heurt.locks/1"), FIELD_COMMAND, FIELDS_OF_EXIT(document, run),
     FIELD_MACHINE, FIELD("wall_ns", document, result.wall_ns),
     FIELD("lifetime_ns", document, result.lifetime_sum_ns), FIELD("threads", document, threads),
-    FIELD_ONE("filter", filter_row), FIELD_OBJECT("all", document, result, all_table),
+    FIELD_OBJECT("filter", document, filter, filter_table),
+    FIELD_OBJECT("all", document, result, all_table),
     FIELD_OBJECT("pressure", document, result, pressure_table), FIELD_LIST("locks", rows_of_locks),
-    FIELD_LIST("inversions", inversion_rows), FIELD_ONE("audit", audit_row),
+    FIELD_LIST("inversions", inversion_rows), FIELD_OBJECT("audit", document, audit, audit_table),
     FIELD_ONE("path", path_row), FIELD_WARNINGS);
 
 static void put_document(const struct locks_report *locks, size_t rank, const struct style *style,
                          FILE *out)
 {
     (void)style;
-    struct document root = {.run = run_cells__of(locks->report),
-                            .locks = locks,
-                            .rank = rank,
-                            .threads = trace__threads(locks->report->trace)->count,
-                            .result = *locks->result};
+    struct document root = {
+        .run = run_cells__of(locks->report),
+        .locks = locks,
+        .rank = rank,
+        .threads = trace__threads(locks->report->trace)->count,
+        .filter = {*locks->filter, locks->filter->to_ns ? locks->filter->to_ns : UINT64_MAX},
+        .audit = {locks, locks__add_up(locks)},
+        .result = *locks->result};
     root.run.warnings = &locks->result->warnings;
     document__put(&document_table, &root, out);
 }

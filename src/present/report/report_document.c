@@ -72,88 +72,6 @@ static struct coverage_document coverage_of(const struct report *report)
                                       .unseen = profile__unseen(report->profile)};
 }
 
-/* ---- the run ----------------------------------------------------------------------------------
- */
-
-/* The root: what its members are made of. */
-struct document {
-    struct run_cells run;
-    struct coverage_document coverage;
-    size_t rank; /* EVERY_ROW, or the only class's */
-    struct profile of;
-    uint64_t cpu_ns, overhead_ns;
-    double replayed_share;
-    const char *classes_by;
-    bool is_aggregated;
-};
-
-static const struct report *report_of(const void *root)
-{
-    return ((const struct document *)root)->run.report;
-}
-
-/* ---- how it was recorded --------------------------------------------------------------------- */
-
-static const struct table overhead_table = OBJECT(document, FIELD("events", document, of.events),
-                                                  FIELD("estimated_ns", document, overhead_ns));
-
-struct kernel_cells {
-    bool records;
-    uint64_t threads_without, lost;
-    const char *why, *tracepoints;
-};
-
-static const struct table kernel_table =
-    OBJECT(kernel_cells, FIELDS(kernel_cells, records, threads_without, lost, why, tracepoints));
-
-static struct table_rows kernel_row(const void *root)
-{
-    const struct report *report = report_of(root);
-    struct table_rows rows = table_rows__of(&kernel_table);
-    const char *why = table_rows__keep(&rows, report__why_no_kernel(report));
-    TABLE_ROW(&rows, kernel_cells, !why && report->profile->threads.count,
-              profile__without_kernel(report->profile),
-              profile__kernel_lost(report->profile, report->trace), why,
-              trace__meta(report->trace, "tracepoints"));
-    return rows;
-}
-
-/* ---- whether it adds up ---------------------------------------------------------------------- */
-
-static struct table_rows audit_row(const void *root)
-{
-    return profile__audit_row(report_of(root)->profile);
-}
-
-struct check_cells {
-    const char *name;
-    bool known, holds;
-    uint64_t ours, counted;
-};
-
-static struct table_rows holds_row(const void *row)
-{
-    static const struct column columns[] = {FIELD("", check_cells, holds)};
-    static const struct table table = TABLE(check_cells, "", "", columns);
-    return table_rows__if(((const struct check_cells *)row)->known, &table, row);
-}
-
-static const struct table checks_table =
-    OBJECT(check_cells, FIELD("name", check_cells, name), FIELD_ONE("holds", holds_row),
-           FIELDS(check_cells, ours, counted));
-
-static struct table_rows check_rows(const void *root)
-{
-    struct table_rows rows = table_rows__of(&checks_table);
-    for (int i = 0; i < PROFILE_CHECKS; i++) {
-        const struct profile_check *check = &report_of(root)->profile->checks[i];
-        TABLE_ROW(&rows, check_cells, check__name((enum profile_check_name)i), check->known,
-                  check->holds, check->known ? check->ours : UINT64_MAX,
-                  check->known ? check->counted : UINT64_MAX);
-    }
-    return rows;
-}
-
 /* ---- what threads did ------------------------------------------------------------------------ */
 
 /* What the kernel's records tell is not known without them; what they would have told apart is
@@ -190,16 +108,74 @@ static const struct table thread_time_table =
     OBJECT(thread_time_cells, FIELDS(thread_time_cells, threads, work, lifetime_ns),
            FIELD_OBJECT("components_ns", thread_time_cells, components, known_table));
 
-static struct table_rows thread_time_row(const void *root)
+/* ---- the run --------------------------------------------------------------------------------- */
+
+struct kernel_cells {
+    bool records;
+    uint64_t threads_without, lost;
+    const char *why, *tracepoints;
+};
+
+/* The root: what its members are made of. */
+struct document {
+    struct run_cells run;
+    struct coverage_document coverage;
+    struct kernel_cells kernel;
+    struct thread_time_cells thread_time;
+    size_t rank; /* EVERY_ROW, or the only class's */
+    struct profile of;
+    uint64_t cpu_ns, overhead_ns;
+    double replayed_share;
+    const char *classes_by;
+    bool is_aggregated;
+};
+
+static const struct report *report_of(const void *root)
 {
-    const struct report *report = report_of(root);
-    const struct profile *profile = report->profile;
-    struct table_rows rows = table_rows__of(&thread_time_table);
-    uint64_t sums[COMPONENTS];
-    profile__component_ns(profile, sums);
-    TABLE_ROW(&rows, thread_time_cells, profile->threads.count,
-              profile__work(profile, report->trace), profile->lifetime_sum_ns,
-              known_of(sums, profile__without_kernel(profile) == 0));
+    return ((const struct document *)root)->run.report;
+}
+
+/* ---- how it was recorded --------------------------------------------------------------------- */
+
+static const struct table overhead_table = OBJECT(document, FIELD("events", document, of.events),
+                                                  FIELD("estimated_ns", document, overhead_ns));
+
+static const struct table kernel_table =
+    OBJECT(kernel_cells, FIELDS(kernel_cells, records, threads_without, lost, why, tracepoints));
+
+/* ---- whether it adds up ---------------------------------------------------------------------- */
+
+static struct table_rows audit_row(const void *root)
+{
+    return profile__audit_row(report_of(root)->profile);
+}
+
+struct check_cells {
+    const char *name;
+    bool known, holds;
+    uint64_t ours, counted;
+};
+
+static struct table_rows holds_row(const void *row)
+{
+    static const struct column columns[] = {FIELD("", check_cells, holds)};
+    static const struct table table = TABLE(check_cells, "", "", columns);
+    return table_rows__if(((const struct check_cells *)row)->known, &table, row);
+}
+
+static const struct table checks_table =
+    OBJECT(check_cells, FIELD("name", check_cells, name), FIELD_ONE("holds", holds_row),
+           FIELDS(check_cells, ours, counted));
+
+static struct table_rows check_rows(const void *root)
+{
+    struct table_rows rows = table_rows__of(&checks_table);
+    for (int i = 0; i < PROFILE_CHECKS; i++) {
+        const struct profile_check *check = &report_of(root)->profile->checks[i];
+        TABLE_ROW(&rows, check_cells, check__name((enum profile_check_name)i), check->known,
+                  check->holds, check->known ? check->ours : UINT64_MAX,
+                  check->known ? check->counted : UINT64_MAX);
+    }
     return rows;
 }
 
@@ -254,21 +230,30 @@ static const struct table document_table = OBJECT(
     FIELD("replayed_share", document, replayed_share), FIELDS_OF(document, of, no_gains, events),
     FIELD("classes_by", document, classes_by), FIELD("aggregated", document, is_aggregated),
     FIELD_MACHINE, FIELD_OBJECT("overhead", document, run, overhead_table),
-    FIELD_ONE("kernel", kernel_row), FIELD_ONE("audit", audit_row),
+    FIELD_OBJECT("kernel", document, kernel, kernel_table), FIELD_ONE("audit", audit_row),
     FIELD_LIST("checks", check_rows), FIELD_OBJECT("coverage", document, coverage, coverage_table),
-    FIELD_WARNINGS, FIELD_ONE("thread_time", thread_time_row), FIELD_LIST("threads", thread_rows),
-    FIELD_LIST("classes", classes_of), FIELD_LIST("findings", findings_of));
+    FIELD_WARNINGS, FIELD_OBJECT("thread_time", document, thread_time, thread_time_table),
+    FIELD_LIST("threads", thread_rows), FIELD_LIST("classes", classes_of),
+    FIELD_LIST("findings", findings_of));
 
 static void put_document(const struct report *report, size_t rank, const struct style *style,
                          FILE *out)
 {
     (void)style;
     const struct profile *profile = report->profile;
-    size_t unknown;
+    size_t unknown, without = profile__without_kernel(profile);
+    uint64_t sums[COMPONENTS];
+    char *why = report__why_no_kernel(report);
+    profile__component_ns(profile, sums);
     uint64_t cpu_ns = profile__cpu_ns(profile, report->trace, &unknown);
     struct document root = {
         .run = run_cells__of(report),
         .coverage = coverage_of(report),
+        .kernel = {!why && profile->threads.count, without,
+                   profile__kernel_lost(profile, report->trace), why,
+                   trace__meta(report->trace, "tracepoints")},
+        .thread_time = {profile->threads.count, profile__work(profile, report->trace),
+                        profile->lifetime_sum_ns, known_of(sums, without == 0)},
         .rank = rank,
         .of = *profile,
         .cpu_ns = unknown ? UINT64_MAX : cpu_ns,
@@ -279,6 +264,7 @@ static void put_document(const struct report *report, size_t rank, const struct 
     };
     document__put(&document_table, &root, out);
     coverage__free(&root.coverage.coverage);
+    free(why);
 }
 
 static void whole(const struct report *report, const struct style *style, FILE *out)
